@@ -170,7 +170,7 @@ def BatchNorm_v1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The first version of BatchNorm, over axis 1."""
+    """Apply the first version of BatchNorm, over axis 1."""
 def BilinearSampler(
     data: NDArray,
     grid: NDArray,
@@ -186,7 +186,7 @@ def BlockGrad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with no gradient flowing back through it."""
+    """Return data, and stop the gradient."""
 def CTCLoss(
     data: NDArray,
     label: NDArray | None = None,
@@ -208,8 +208,7 @@ def Cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def Concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -257,7 +256,7 @@ def Convolution_v1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The first version of Convolution, for images."""
+    """Apply the first version of Convolution, for images."""
 def Correlation(
     data1: NDArray,
     data2: NDArray,
@@ -271,7 +270,7 @@ def Correlation(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Correlation of patches of two images, for displacements of the second image."""
+    """Correlate patches of two images, for displacements of the second image."""
 def Crop(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -331,7 +330,7 @@ def ElementWiseSum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def Embedding(
     data: NDArray,
     weight: NDArray,
@@ -371,7 +370,7 @@ def GridGenerator(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sampling grids for BilinearSampler."""
+    """Generate sampling grids for BilinearSampler."""
 def GroupNorm(
     data: NDArray,
     gamma: NDArray,
@@ -488,7 +487,8 @@ def MakeLoss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as a loss: its gradient is grad_scale, whatever gradient the output gets."""
+    """Return data as a loss: its gradient is grad_scale, and the gradient of the output is
+    ignored."""
 def Pad(
     data: NDArray,
     mode: Literal["constant", "edge", "reflect"] | str,
@@ -498,7 +498,7 @@ def Pad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with padding around it."""
+    """Pad data."""
 def Pooling(
     data: NDArray,
     kernel: int | Sequence[int] = (),
@@ -528,7 +528,7 @@ def Pooling_v1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The first version of Pooling, for images: the maximum, mean or sum of each window."""
+    """Apply the first version of Pooling, for images: the maximum, mean or sum of each window."""
 def RNN(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -560,7 +560,7 @@ def ROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+    """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def Reshape(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -571,7 +571,7 @@ def Reshape(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The same elements in the same order in another shape."""
+    """Reshape data without changing the order of its elements."""
 def SVMOutput(
     data: NDArray,
     label: NDArray,
@@ -623,7 +623,7 @@ def SliceChannel(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Split data into num_outputs equal parts along axis."""
+    """Split data into num_outputs equal pieces along axis."""
 def Softmax(
     data: NDArray,
     label: NDArray,
@@ -675,7 +675,7 @@ def SpatialTransformer(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Transform images by affine maps, with bilinear interpolation."""
+    """Apply affine transformations to images, with bilinear interpolation."""
 def SwapAxis(
     data: NDArray,
     dim1: int = 0,
@@ -684,7 +684,7 @@ def SwapAxis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Exchange two axes."""
+    """Swap two axes."""
 def UpSampling(
     *data: NDArray | Sequence[NDArray],
     scale: int,
@@ -721,14 +721,14 @@ def adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction (the caller includes it in lr)."""
+    """Take one step of Adam without bias correction (the caller includes it in lr)."""
 def add_n(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def all_finite(
     data: NDArray,
     init_output: bool | int = True,
@@ -736,7 +736,7 @@ def all_finite(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 if no element is infinite or NaN, else 0, as float32."""
+    """Return 1 if no element is infinite or NaN, else 0, as float32."""
 def amp_cast(
     data: NDArray,
     dtype: DType,
@@ -744,7 +744,7 @@ def amp_cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data cast to dtype if it is floating-point, else data; the gradient is cast back."""
+    """Cast floating-point data to dtype, and the gradient back; return others unchanged."""
 def amp_multicast(
     *data: NDArray | Sequence[NDArray],
     num_outputs: int = ...,
@@ -752,8 +752,8 @@ def amp_multicast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """All floating-point arrays in the widest dtype among them, or with cast_narrow in the
-    narrowest; integer arrays as they are. float16 and bfloat16 together become float32."""
+    """Cast all floating-point arrays to the widest dtype among them, or with cast_narrow to the
+    narrowest; return integer arrays unchanged. float16 and bfloat16 together become float32."""
 def arccos(
     data: NDArray,
     *,
@@ -804,14 +804,14 @@ def argmax(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first maximum along axis, or over all elements in row-major order."""
+    """Return the index of the first maximum along axis, or over all elements in row-major order."""
 def argmax_channel(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first maximum along axis 1, in the dtype of data."""
+    """Return the index of the first maximum along axis 1, in the dtype of data."""
 def argmin(
     data: NDArray,
     axis: int | None = None,
@@ -820,7 +820,7 @@ def argmin(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first minimum along axis, or over all elements in row-major order."""
+    """Return the index of the first minimum along axis, or over all elements in row-major order."""
 def argsort(
     data: NDArray,
     axis: int | None = -1,
@@ -830,7 +830,7 @@ def argsort(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The positions, of type dtype, that sort the elements along axis."""
+    """Return the indices, of type dtype, that sort the elements along axis."""
 def batch_dot(
     lhs: NDArray,
     rhs: NDArray,
@@ -841,7 +841,7 @@ def batch_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Batched matrix product of the last two axes, for every index of the axes before."""
+    """Multiply batched matrices over the last two axes."""
 def batch_take(
     a: NDArray,
     indices: NDArray,
@@ -849,7 +849,7 @@ def batch_take(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Element indices[i] of row i, for every row of a matrix."""
+    """Pick element indices[i] of row i, for every row of a matrix."""
 def broadcast_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -866,7 +866,7 @@ def broadcast_axes(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
+    """Broadcast the axes in axis, all of size 1, to the sizes in size."""
 def broadcast_axis(
     data: NDArray,
     axis: int | Sequence[int] = (),
@@ -875,7 +875,7 @@ def broadcast_axis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
+    """Broadcast the axes in axis, all of size 1, to the sizes in size."""
 def broadcast_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -943,7 +943,7 @@ def broadcast_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs broadcast to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes."""
+    """Broadcast lhs to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes."""
 def broadcast_logical_and(
     lhs: NDArray,
     rhs: NDArray,
@@ -1059,8 +1059,7 @@ def cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def cast_storage(
     data: NDArray,
     stype: Literal["csr", "default", "row_sparse"] | str,
@@ -1068,7 +1067,7 @@ def cast_storage(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in the storage type stype: default (dense), row_sparse or csr."""
+    """Convert data to the storage type stype: default (dense), row_sparse or csr."""
 def cbrt(
     data: NDArray,
     *,
@@ -1093,7 +1092,7 @@ def choose_element_0index(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def clip(
     data: NDArray,
     a_min: float,
@@ -1102,7 +1101,7 @@ def clip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data limited to [a_min, a_max]."""
+    """Clip data to [a_min, a_max]."""
 def col2im(
     data: NDArray,
     output_size: int | Sequence[int],
@@ -1114,8 +1113,7 @@ def col2im(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Add up columns at the positions in images that im2col takes them from: the adjoint of
-    im2col."""
+    """Sum columns into images at the positions where im2col reads them: the adjoint of im2col."""
 def concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -1147,7 +1145,7 @@ def crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def ctc_loss(
     data: NDArray,
     label: NDArray | None = None,
@@ -1195,7 +1193,7 @@ def diag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis."""
+    """Extract diagonal k of the matrices in axes axis1 and axis2, as the last axis."""
 def digamma(
     data: NDArray,
     *,
@@ -1213,7 +1211,7 @@ def dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
+    """Multiply matrices: sum products over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -1291,7 +1289,7 @@ def fill_element_0index(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs with element rhs[i] of row i replaced by mhs[i]."""
+    """Replace element rhs[i] of row i of lhs by mhs[i]."""
 def fix(
     data: NDArray,
     *,
@@ -1339,7 +1337,7 @@ def ftml_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Follow the Moving Leader."""
+    """Take one step of Follow the Moving Leader."""
 def ftrl_update(
     weight: NDArray,
     grad: NDArray,
@@ -1355,7 +1353,7 @@ def ftrl_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of FTRL-Proximal."""
+    """Take one step of FTRL-Proximal."""
 def gamma(
     data: NDArray,
     *,
@@ -1377,7 +1375,7 @@ def gather_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def hard_sigmoid(
     data: NDArray,
     alpha: float = 0.2,
@@ -1393,7 +1391,7 @@ def identity(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A copy of data."""
+    """Copy data."""
 def im2col(
     data: NDArray,
     kernel: int | Sequence[int],
@@ -1411,7 +1409,7 @@ def khatri_rao(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Khatri-Rao product: the Kronecker products of the columns of matrices."""
+    """Compute the Khatri-Rao product: the Kronecker products of the columns of matrices."""
 def lamb_update_phase1(
     weight: NDArray,
     grad: NDArray,
@@ -1429,7 +1427,7 @@ def lamb_update_phase1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """First half of a LAMB step."""
+    """Compute the first phase of a LAMB step."""
 def lamb_update_phase2(
     weight: NDArray,
     g: NDArray,
@@ -1442,14 +1440,14 @@ def lamb_update_phase2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Second half of a LAMB step."""
+    """Compute the second phase of a LAMB step."""
 def linalg_det(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def linalg_extractdiag(
     A: NDArray,
     offset: int = 0,
@@ -1457,7 +1455,7 @@ def linalg_extractdiag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The diagonal at offset of every square matrix, as vectors."""
+    """Extract the diagonal at offset of every square matrix, as vectors."""
 def linalg_extracttrian(
     A: NDArray,
     offset: int = 0,
@@ -1474,8 +1472,8 @@ def linalg_gelqf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
-    columns."""
+    """Compute the LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more
+    rows than columns."""
 def linalg_gemm(
     A: NDArray,
     B: NDArray,
@@ -1489,7 +1487,7 @@ def linalg_gemm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A and B, plus beta times C."""
+    """Compute alpha A B + beta C."""
 def linalg_gemm2(
     A: NDArray,
     B: NDArray,
@@ -1501,14 +1499,14 @@ def linalg_gemm2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
+    """Compute alpha A B, with rows along axis and columns along the last axis."""
 def linalg_inverse(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def linalg_makediag(
     A: NDArray,
     offset: int = 0,
@@ -1516,7 +1514,7 @@ def linalg_makediag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
+    """Build square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def linalg_maketrian(
     A: NDArray,
     offset: int = 0,
@@ -1525,7 +1523,7 @@ def linalg_maketrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
+    """Unpack triangles into square matrices, with zeros elsewhere: the inverse of extracttrian."""
 def linalg_potrf(
     A: NDArray,
     lower: bool | int = True,
@@ -1533,8 +1531,8 @@ def linalg_potrf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
-    without lower the upper triangular U with A = U^T U."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T, or upper triangular U with A = U^T U if lower is false."""
 def linalg_potri(
     A: NDArray,
     lower: bool | int = True,
@@ -1542,22 +1540,23 @@ def linalg_potri(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
-    of U^T U."""
+    """Compute the inverse of L L^T from the lower triangular L of potrf, or of U^T U if lower is
+    false."""
 def linalg_slogdet(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def linalg_sumlogdiag(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the logarithms of the diagonal of every matrix."""
+    """Sum the logarithms of the diagonal of every matrix."""
 def linalg_syrk(
     A: NDArray,
     transpose: bool | int = False,
@@ -1566,7 +1565,7 @@ def linalg_syrk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
+    """Compute alpha A A^T, or alpha A^T A with transpose."""
 def linalg_trmm(
     A: NDArray,
     B: NDArray,
@@ -1578,7 +1577,7 @@ def linalg_trmm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
+    """Multiply B by alpha and a triangle of A from the left, or from the right (rightside)."""
 def linalg_trsm(
     A: NDArray,
     B: NDArray,
@@ -1650,7 +1649,7 @@ def make_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as a loss: its gradient is 1, whatever gradient the output gets."""
+    """Return data as a loss: its gradient is 1, and the gradient of the output is ignored."""
 def max(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1660,7 +1659,7 @@ def max(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Maximum along axis, all axes by default; with exclude along all others."""
+    """Compute the maximum along axis, all axes by default; with exclude along all other axes."""
 def max_axis(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1670,7 +1669,7 @@ def max_axis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Maximum along axis, all axes by default; with exclude along all others."""
+    """Compute the maximum along axis, all axes by default; with exclude along all other axes."""
 def mean(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1680,7 +1679,8 @@ def mean(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+    """Compute the arithmetic mean along axis, all axes by default; with exclude along all other
+    axes."""
 def min(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1690,7 +1690,7 @@ def min(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Minimum along axis, all axes by default; with exclude along all others."""
+    """Compute the minimum along axis, all axes by default; with exclude along all other axes."""
 def min_axis(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1700,7 +1700,7 @@ def min_axis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Minimum along axis, all axes by default; with exclude along all others."""
+    """Compute the minimum along axis, all axes by default; with exclude along all other axes."""
 def mish(
     data: NDArray,
     *,
@@ -1716,7 +1716,7 @@ def moments(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Mean and variance over axes, which must be given."""
+    """Compute mean and variance over axes, which is required."""
 def mp_lamb_update_phase1(
     weight: NDArray,
     grad: NDArray,
@@ -1735,7 +1735,7 @@ def mp_lamb_update_phase1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """First half of a LAMB step."""
+    """Compute the first phase of a LAMB step."""
 def mp_lamb_update_phase2(
     weight: NDArray,
     g: NDArray,
@@ -1749,7 +1749,7 @@ def mp_lamb_update_phase2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Second half of a LAMB step."""
+    """Compute the second phase of a LAMB step."""
 def mp_nag_mom_update(
     weight: NDArray,
     grad: NDArray,
@@ -1764,8 +1764,8 @@ def mp_nag_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, in mixed
-    precision."""
+    """Take one step of Nesterov's accelerated gradient, as computed by the optimizer class, in
+    mixed precision."""
 def mp_sgd_mom_update(
     weight: NDArray,
     grad: NDArray,
@@ -1781,7 +1781,7 @@ def mp_sgd_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent with momentum in mixed precision."""
+    """Take one step of gradient descent with momentum in mixed precision."""
 def mp_sgd_update(
     weight: NDArray,
     grad: NDArray,
@@ -1795,7 +1795,7 @@ def mp_sgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent in mixed precision."""
+    """Take one step of gradient descent in mixed precision."""
 def multi_all_finite(
     *data: NDArray | Sequence[NDArray],
     num_arrays: int = ...,
@@ -1803,7 +1803,7 @@ def multi_all_finite(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 if no element of any array is infinite or NaN, else 0, as float32."""
+    """Return 1 if no element of any array is infinite or NaN, else 0, as float32."""
 def multi_lars(
     lrs: NDArray,
     weights_sum_sq: NDArray,
@@ -1816,8 +1816,8 @@ def multi_lars(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Learning rates scaled for each layer: lr * eta * |w| / (rescale_grad * |g| + wd * |w| + eps),
-    or lr itself where a norm is 0."""
+    """Scale the learning rate of each layer to lr * eta * |w| / (rescale_grad * |g| + wd * |w| +
+    eps), or leave it unchanged if a norm is 0."""
 def multi_mp_sgd_mom_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -1830,7 +1830,8 @@ def multi_mp_sgd_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent with momentum for num_weights weights in mixed precision."""
+    """Take one step of gradient descent with momentum for num_weights weights in mixed
+    precision."""
 def multi_mp_sgd_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -1842,7 +1843,7 @@ def multi_mp_sgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent for num_weights weights in mixed precision."""
+    """Take one step of gradient descent for num_weights weights in mixed precision."""
 def multi_sgd_mom_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -1855,7 +1856,7 @@ def multi_sgd_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent with momentum for num_weights weights."""
+    """Take one step of gradient descent with momentum for num_weights weights."""
 def multi_sgd_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -1867,14 +1868,14 @@ def multi_sgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent for num_weights weights."""
+    """Take one step of gradient descent for num_weights weights."""
 def multi_sum_sq(
     *data: NDArray | Sequence[NDArray],
     num_arrays: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sum of squares of each array, in float32."""
+    """Compute the sum of squares of each array, in float32."""
 def nag_mom_update(
     weight: NDArray,
     grad: NDArray,
@@ -1888,7 +1889,7 @@ def nag_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Nesterov's accelerated gradient."""
+    """Take one step of Nesterov's accelerated gradient."""
 def nanprod(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1898,8 +1899,8 @@ def nanprod(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Product of the elements that are not NaN along axis, all axes by default; with exclude along
-    all others."""
+    """Compute the product of the elements that are not NaN along axis, all axes by default; with
+    exclude along all other axes."""
 def nansum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1909,8 +1910,8 @@ def nansum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the elements that are not NaN along axis, all axes by default; with exclude along all
-    others."""
+    """Compute the sum of the elements that are not NaN along axis, all axes by default; with
+    exclude along all other axes."""
 def negative(
     data: NDArray,
     *,
@@ -1928,8 +1929,8 @@ def norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
-    of the sum of squares (ord=2)."""
+    """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or the
+    square root of the sum of squares (ord=2)."""
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -1940,7 +1941,7 @@ def normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the normal distribution with mean loc and standard deviation scale."""
+    """Draw from the normal distribution with mean loc and standard deviation scale."""
 def one_hot(
     indices: NDArray,
     depth: int,
@@ -1951,14 +1952,14 @@ def one_hot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+    """Return rows of depth values: on_value at the index, off_value elsewhere."""
 def ones_like(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of 1s with the shape and dtype of data."""
+    """Return an array of 1s with the shape and dtype of data."""
 def pad(
     data: NDArray,
     mode: Literal["constant", "edge", "reflect"] | str,
@@ -1968,7 +1969,7 @@ def pad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with padding around it."""
+    """Pad data."""
 def pick(
     data: NDArray,
     index: NDArray,
@@ -1979,7 +1980,7 @@ def pick(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def preloaded_multi_mp_sgd_mom_update(
     *data: NDArray | Sequence[NDArray],
     momentum: float = 0.0,
@@ -1990,7 +1991,8 @@ def preloaded_multi_mp_sgd_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent with momentum for num_weights weights in mixed precision."""
+    """Take one step of gradient descent with momentum for num_weights weights in mixed
+    precision."""
 def preloaded_multi_mp_sgd_update(
     *data: NDArray | Sequence[NDArray],
     rescale_grad: float = 1.0,
@@ -2000,7 +2002,7 @@ def preloaded_multi_mp_sgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent for num_weights weights in mixed precision."""
+    """Take one step of gradient descent for num_weights weights in mixed precision."""
 def preloaded_multi_sgd_mom_update(
     *data: NDArray | Sequence[NDArray],
     momentum: float = 0.0,
@@ -2011,7 +2013,7 @@ def preloaded_multi_sgd_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent with momentum for num_weights weights."""
+    """Take one step of gradient descent with momentum for num_weights weights."""
 def preloaded_multi_sgd_update(
     *data: NDArray | Sequence[NDArray],
     rescale_grad: float = 1.0,
@@ -2021,7 +2023,7 @@ def preloaded_multi_sgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent for num_weights weights."""
+    """Take one step of gradient descent for num_weights weights."""
 def prod(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -2031,7 +2033,7 @@ def prod(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Product along axis, all axes by default; with exclude along all others."""
+    """Compute the product along axis, all axes by default; with exclude along all other axes."""
 def radians(
     data: NDArray,
     *,
@@ -2048,7 +2050,7 @@ def random_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the exponential distribution with rate lam."""
+    """Draw from the exponential distribution with rate lam."""
 def random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -2059,7 +2061,7 @@ def random_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the gamma distribution with shape alpha and scale beta."""
+    """Draw from the gamma distribution with shape alpha and scale beta."""
 def random_generalized_negative_binomial(
     mu: float = 1.0,
     alpha: float = 1.0,
@@ -2070,8 +2072,7 @@ def random_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of the negative binomial distribution with mean mu and dispersion
-    alpha."""
+    """Draw integers from the negative binomial distribution with mean mu and dispersion alpha."""
 def random_negative_binomial(
     k: int = 1,
     p: float = 1.0,
@@ -2082,7 +2083,7 @@ def random_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of failures before the k-th success, where each trial has probability p."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p."""
 def random_normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -2093,7 +2094,7 @@ def random_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the normal distribution with mean loc and standard deviation scale."""
+    """Draw from the normal distribution with mean loc and standard deviation scale."""
 def random_pdf_dirichlet(
     sample: NDArray,
     alpha: NDArray,
@@ -2102,7 +2103,8 @@ def random_pdf_dirichlet(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the Dirichlet distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the Dirichlet distribution at sample, or with is_log its
+    logarithm."""
 def random_pdf_exponential(
     sample: NDArray,
     lam: NDArray,
@@ -2111,8 +2113,8 @@ def random_pdf_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the exponential distribution with rate lam at sample, or with is_log
-    its logarithm."""
+    """Compute the probability density of the exponential distribution with rate lam at sample, or
+    with is_log its logarithm."""
 def random_pdf_gamma(
     sample: NDArray,
     alpha: NDArray,
@@ -2122,8 +2124,8 @@ def random_pdf_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the gamma distribution with shape alpha and rate beta at sample, or
-    with is_log its logarithm."""
+    """Compute the probability density of the gamma distribution with shape alpha and rate beta at
+    sample, or with is_log its logarithm."""
 def random_pdf_generalized_negative_binomial(
     sample: NDArray,
     mu: NDArray,
@@ -2133,8 +2135,8 @@ def random_pdf_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the negative binomial distribution with mean mu and dispersion alpha
-    at sample, or with is_log its logarithm."""
+    """Compute the probability density of the negative binomial distribution with mean mu and
+    dispersion alpha at sample, or with is_log its logarithm."""
 def random_pdf_negative_binomial(
     sample: NDArray,
     k: NDArray,
@@ -2144,8 +2146,8 @@ def random_pdf_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the number of failures before the k-th success of probability p at
-    sample, or with is_log its logarithm."""
+    """Compute the probability density of the number of failures before the k-th success of
+    probability p at sample, or with is_log its logarithm."""
 def random_pdf_normal(
     sample: NDArray,
     mu: NDArray,
@@ -2155,7 +2157,8 @@ def random_pdf_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the normal distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the normal distribution at sample, or with is_log its
+    logarithm."""
 def random_pdf_poisson(
     sample: NDArray,
     lam: NDArray,
@@ -2164,7 +2167,8 @@ def random_pdf_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the Poisson distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the Poisson distribution at sample, or with is_log its
+    logarithm."""
 def random_pdf_uniform(
     sample: NDArray,
     low: NDArray,
@@ -2174,8 +2178,8 @@ def random_pdf_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the uniform distribution on [low, high) at sample, or with is_log its
-    logarithm."""
+    """Compute the probability density of the uniform distribution on [low, high) at sample, or with
+    is_log its logarithm."""
 def random_poisson(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -2185,7 +2189,7 @@ def random_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of the Poisson distribution with mean lam."""
+    """Draw integers from the Poisson distribution with mean lam."""
 def random_randint(
     low: int,
     high: int,
@@ -2196,7 +2200,7 @@ def random_randint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Random integers, uniform on [low, high)."""
+    """Draw integers uniformly from [low, high)."""
 def random_uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -2207,7 +2211,7 @@ def random_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def ravel_multi_index(
     data: NDArray,
     shape: int | Sequence[int] | None = None,
@@ -2263,7 +2267,7 @@ def reshape(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The same elements in the same order in another shape."""
+    """Reshape data without changing the order of its elements."""
 def reshape_like(
     lhs: NDArray,
     rhs: NDArray,
@@ -2275,7 +2279,7 @@ def reshape_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs in the shape of rhs."""
+    """Reshape lhs to the shape of rhs."""
 def reverse(
     data: NDArray,
     axis: int | Sequence[int],
@@ -2306,7 +2310,7 @@ def rmsprop_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of RMSProp."""
+    """Take one step of RMSProp."""
 def rmspropalex_update(
     weight: NDArray,
     grad: NDArray,
@@ -2325,7 +2329,7 @@ def rmspropalex_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of centered RMSProp with momentum."""
+    """Take one step of centered RMSProp with momentum."""
 def round(
     data: NDArray,
     *,
@@ -2348,7 +2352,7 @@ def sample_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of exponential distributions with rate lam."""
+    """Draw from exponential distributions with rate lam."""
 def sample_gamma(
     alpha: NDArray,
     beta: NDArray,
@@ -2358,7 +2362,7 @@ def sample_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of gamma distributions with shape alpha and scale beta."""
+    """Draw from gamma distributions with shape alpha and scale beta."""
 def sample_generalized_negative_binomial(
     mu: NDArray,
     alpha: NDArray,
@@ -2368,7 +2372,7 @@ def sample_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of negative binomial distributions with mean mu and dispersion alpha."""
+    """Draw integers from negative binomial distributions with mean mu and dispersion alpha."""
 def sample_multinomial(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -2378,7 +2382,7 @@ def sample_multinomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Classes drawn with the probabilities along the last axis, shape of them for each row."""
+    """Draw classes with the probabilities along the last axis, an array of shape for each row."""
 def sample_negative_binomial(
     k: NDArray,
     p: NDArray,
@@ -2388,7 +2392,7 @@ def sample_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of failures before the k-th success, where each trial has probability p."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p."""
 def sample_normal(
     mu: NDArray,
     sigma: NDArray,
@@ -2398,7 +2402,7 @@ def sample_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of normal distributions with mean mu and standard deviation sigma."""
+    """Draw from normal distributions with mean mu and standard deviation sigma."""
 def sample_poisson(
     lam: NDArray,
     shape: int | Sequence[int] = (),
@@ -2407,7 +2411,7 @@ def sample_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of Poisson distributions with mean lam."""
+    """Draw integers from Poisson distributions with mean lam."""
 def sample_uniform(
     low: NDArray,
     high: NDArray,
@@ -2417,7 +2421,7 @@ def sample_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of uniform distributions on [low, high)."""
+    """Draw from uniform distributions on [low, high)."""
 def scatter_nd(
     data: NDArray,
     indices: NDArray,
@@ -2426,8 +2430,7 @@ def scatter_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with data written at the points in indices; of equal points the last one
-    counts."""
+    """Write data to zeros of a shape at the points in indices; the last of equal points wins."""
 def sgd_mom_update(
     weight: NDArray,
     grad: NDArray,
@@ -2442,7 +2445,7 @@ def sgd_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent with momentum."""
+    """Take one step of gradient descent with momentum."""
 def sgd_update(
     weight: NDArray,
     grad: NDArray,
@@ -2455,21 +2458,21 @@ def sgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent."""
+    """Take one step of gradient descent."""
 def shape_array(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The shape of data, as int64 of shape (axes,)."""
+    """Return the shape of data, as int64."""
 def shuffle(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The slices along axis 0 in random order."""
+    """Shuffle the slices along axis 0."""
 def sigmoid(
     data: NDArray,
     *,
@@ -2495,7 +2498,7 @@ def signsgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of signSGD: returns (1 - lr wd) weight - lr sign(grad)."""
+    """Take one step of signSGD: return (1 - lr wd) weight - lr sign(grad)."""
 def signum_update(
     weight: NDArray,
     grad: NDArray,
@@ -2510,7 +2513,7 @@ def signum_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Signum."""
+    """Take one step of Signum."""
 def sin(
     data: NDArray,
     *,
@@ -2531,7 +2534,7 @@ def size_array(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The number of elements of data, as int64 of shape (1,)."""
+    """Return the number of elements of data, as int64."""
 def slice(
     data: NDArray,
     begin: int | Sequence[int | None],
@@ -2541,7 +2544,7 @@ def slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def slice_axis(
     data: NDArray,
     axis: int,
@@ -2551,8 +2554,8 @@ def slice_axis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements from begin up to end along axis; negative positions count from the end, and None as
-    end is the end of the axis."""
+    """Slice data from begin up to end along axis; negative positions count from the end, and an end
+    of None is the end of the axis."""
 def slice_like(
     data: NDArray,
     shape_like: NDArray,
@@ -2561,8 +2564,7 @@ def slice_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The first elements of data along axes, as many as shape_like has; along all axes by
-    default."""
+    """Slice the first elements of data along axes (all by default), to the sizes of shape_like."""
 def smooth_l1(
     data: NDArray,
     scalar: float = 1.0,
@@ -2570,8 +2572,8 @@ def smooth_l1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
-    squared, else abs(data) - 0.5 / scalar squared."""
+    """Compute the smooth L1 loss elementwise: (scalar * data)^2 / 2 where abs(data) < 1 / scalar^2,
+    else abs(data) - 0.5 / scalar^2."""
 def softmax(
     data: NDArray,
     length: NDArray | None = None,
@@ -2618,7 +2620,7 @@ def sort(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements sorted along axis; without axis, data is flattened first."""
+    """Sort the elements along axis; without axis, data is flattened first."""
 def space_to_depth(
     data: NDArray,
     block_size: int,
@@ -2636,7 +2638,7 @@ def split(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Split data into num_outputs equal parts along axis."""
+    """Split data into num_outputs equal pieces along axis."""
 def sqrt(
     data: NDArray,
     *,
@@ -2673,7 +2675,7 @@ def stop_gradient(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with no gradient flowing back through it."""
+    """Return data, and stop the gradient."""
 def sum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -2683,7 +2685,7 @@ def sum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum along axis, all axes by default; with exclude along all others."""
+    """Compute the sum along axis, all axes by default; with exclude along all other axes."""
 def sum_axis(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -2693,7 +2695,7 @@ def sum_axis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum along axis, all axes by default; with exclude along all others."""
+    """Compute the sum along axis, all axes by default; with exclude along all other axes."""
 def swapaxes(
     data: NDArray,
     dim1: int = 0,
@@ -2702,7 +2704,7 @@ def swapaxes(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Exchange two axes."""
+    """Swap two axes."""
 def take(
     a: NDArray,
     indices: NDArray,
@@ -2712,7 +2714,7 @@ def take(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Slices of a along axis at the positions in indices, which may be of any dtype."""
+    """Take slices of a along axis at the positions in indices, which may have any dtype."""
 def tan(
     data: NDArray,
     *,
@@ -2734,8 +2736,8 @@ def tile(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
-    filled with 1s at the front."""
+    """Repeat the array reps[i] times along axis i; the shorter of the shape and reps is prepended
+    with 1s."""
 def topk(
     data: NDArray,
     axis: int | None = -1,
@@ -2747,8 +2749,8 @@ def topk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
-    ascending order."""
+    """Return the k largest elements along axis in descending order, or with is_ascend the k
+    smallest in ascending order."""
 def transpose(
     data: NDArray,
     axes: int | Sequence[int] = (),
@@ -2756,8 +2758,8 @@ def transpose(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Permute the axes: axis i of the output is axis axes[i] of data; without axes their order is
-    reversed."""
+    """Permute the axes: axis i of the output is axis axes[i] of data; without axes, reverse their
+    order."""
 def trunc(
     data: NDArray,
     *,
@@ -2775,7 +2777,7 @@ def uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def unravel_index(
     data: NDArray,
     shape: int | Sequence[int] | None = None,
@@ -2792,11 +2794,12 @@ def where(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
+    """Select x where condition is not 0, else y; condition has the shape of x, or one element for
+    each row."""
 def zeros_like(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of 0s with the shape and dtype of data."""
+    """Return an array of 0s with the shape and dtype of data."""

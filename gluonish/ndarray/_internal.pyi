@@ -297,7 +297,7 @@ def _CrossDeviceCopy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A copy of data; where a graph is split over devices, a copy on another device."""
+    """Copy data, to another device where a graph is split over devices."""
 def _Div(
     lhs: NDArray,
     rhs: NDArray,
@@ -693,8 +693,8 @@ def _adamw_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
-    in lr)."""
+    """Take one step of Adam with decoupled weight decay, without bias correction (the caller
+    includes it in lr)."""
 def _adaptive_avg_pooling_backward(
     data: NDArray,
     size: int | Sequence[int],
@@ -702,7 +702,7 @@ def _adaptive_avg_pooling_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The adjoint of: Means over windows of images."""
+    """Adjoint of: Average windows of images."""
 def _adaptive_avg_pooling_forward(
     data: NDArray,
     size: int | Sequence[int],
@@ -710,7 +710,7 @@ def _adaptive_avg_pooling_forward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Means over windows of images."""
+    """Average windows of images."""
 def _add(
     lhs: NDArray,
     rhs: NDArray,
@@ -729,7 +729,7 @@ def _add_along(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with data added along axis at the positions in index, for each row."""
+    """Add data to zeros of a shape along axis at the positions in index, for each row."""
 def _arange(
     start: float,
     stop: float | None = None,
@@ -752,8 +752,8 @@ def _backward_einsum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros with data along the axes of term: on diagonals for repeated labels, copied along new
-    ones."""
+    """Write data into zeros along the axes of term: on diagonals for repeated labels, broadcast
+    along new ones."""
 def _backward_gather_nd(
     data: NDArray,
     indices: NDArray,
@@ -762,7 +762,7 @@ def _backward_gather_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with data added at the points in indices."""
+    """Add data to zeros of a shape at the points in indices."""
 def _backward_trace(
     data: NDArray,
     shape: int | Sequence[int],
@@ -773,7 +773,7 @@ def _backward_trace(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with one number in all places of a diagonal."""
+    """Return zeros of a shape, with one number along a diagonal."""
 def _batch_norm_apply(
     data: NDArray,
     gamma: NDArray | None = None,
@@ -861,8 +861,8 @@ def _bilinear_corners(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The flat indices of the four pixels around each position, the row and column of the first
-    one, and 1 where the weights depend on the row and on the column."""
+    """Return the flat indices of the four pixels around each position, the row and column of the
+    first one, and 1 where the weights depend on the row and the column."""
 def _bilinear_points(
     data: NDArray,
     rows: NDArray,
@@ -872,7 +872,7 @@ def _bilinear_points(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Bilinear samples (N, C, P) of images (N, C, H, W) at rows and columns (N, P)."""
+    """Sample images (N, C, H, W) bilinearly at rows and columns (N, P), as (N, C, P)."""
 def _bilinear_points_backward(
     grad: NDArray,
     data: NDArray,
@@ -883,7 +883,7 @@ def _bilinear_points_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of the images, rows and columns of _bilinear_points."""
+    """Compute the gradients of images, rows and columns in _bilinear_points."""
 def _bilinear_resize_backward(
     data: NDArray,
     size: int | Sequence[int],
@@ -892,7 +892,7 @@ def _bilinear_resize_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The adjoint of: Images resized with bilinear interpolation."""
+    """Adjoint of: Resize images with bilinear interpolation."""
 def _bilinear_resize_forward(
     data: NDArray,
     size: int | Sequence[int],
@@ -901,7 +901,7 @@ def _bilinear_resize_forward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Images resized with bilinear interpolation."""
+    """Resize images with bilinear interpolation."""
 def _boolean_mask_put(
     data: NDArray,
     index: NDArray,
@@ -910,7 +910,7 @@ def _boolean_mask_put(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with data written to the rows where index is not 0."""
+    """Write data to the rows of zeros where index is not 0."""
 def _branch(
     data: NDArray,
     num_outputs: int,
@@ -921,7 +921,7 @@ def _branch(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Run one of two branches; the gradient of a conditional."""
+    """Run one of two branches, for the gradient of a conditional."""
 def _broadcast_exact(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -929,7 +929,7 @@ def _broadcast_exact(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Broadcast the axes of size 1 to shape, in which 0 is a size of 0."""
+    """Broadcast the axes of size 1 to shape, where 0 means a size of 0."""
 def _clip_backward(
     grad: NDArray,
     data: NDArray,
@@ -939,7 +939,7 @@ def _clip_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of clip's data: that of its output, and 0 where data is out of bounds."""
+    """Compute the gradient of clip: grad, and 0 where data is out of bounds."""
 def _cond(
     data: NDArray,
     num_args: int,
@@ -959,7 +959,7 @@ def _contrib_AdaptiveAvgPooling2D(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Adaptive average pooling: means over output_size windows of an image."""
+    """Apply adaptive average pooling: means over output_size windows of an image."""
 def _contrib_BatchNormWithReLU(
     data: NDArray,
     gamma: NDArray,
@@ -1045,7 +1045,8 @@ def _contrib_DeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution that reads its windows at offsets, with bilinear interpolation."""
+    """Apply deformable convolution: sample the elements of each window at offsets, with bilinear
+    interpolation."""
 def _contrib_DeformablePSROIPooling(
     data: NDArray,
     rois: NDArray | None = None,
@@ -1062,7 +1063,8 @@ def _contrib_DeformablePSROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Deformable position-sensitive ROI pooling: each cell of the grid is moved by an offset."""
+    """Apply deformable position-sensitive ROI pooling: each cell of the grid is shifted by an
+    offset."""
 def _contrib_ModulatedDeformableConvolution(
     data: NDArray,
     offset: NDArray | None = None,
@@ -1084,8 +1086,8 @@ def _contrib_ModulatedDeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies
-    each element by a weight, mask."""
+    """Apply modulated deformable convolution: sample the elements of each window at offsets, with
+    bilinear interpolation, and multiply each element by mask."""
 def _contrib_MultiBoxDetection(
     cls_prob: NDArray,
     loc_pred: NDArray,
@@ -1101,8 +1103,7 @@ def _contrib_MultiBoxDetection(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def _contrib_MultiBoxPrior(
     data: NDArray,
     sizes: float | Sequence[float] = (1.0,),
@@ -1114,7 +1115,7 @@ def _contrib_MultiBoxPrior(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def _contrib_MultiBoxTarget(
     anchor: NDArray,
@@ -1130,7 +1131,7 @@ def _contrib_MultiBoxTarget(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def _contrib_MultiProposal(
     cls_prob: NDArray,
@@ -1149,7 +1150,7 @@ def _contrib_MultiProposal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Region proposals for images, from the predictions of a region proposal network."""
+    """Compute region proposals for images from region proposal network outputs."""
 def _contrib_PSROIPooling(
     data: NDArray,
     rois: NDArray,
@@ -1161,8 +1162,8 @@ def _contrib_PSROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position-sensitive ROI pooling: pool each region to a grid of means, each cell from a channel
-    of its own."""
+    """Apply position-sensitive ROI pooling: pool each region to a grid of means, where each cell
+    reads its own channel."""
 def _contrib_Proposal(
     cls_prob: NDArray,
     bbox_pred: NDArray,
@@ -1180,7 +1181,7 @@ def _contrib_Proposal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Region proposals for one image, from the predictions of a region proposal network."""
+    """Compute region proposals for one image from region proposal network outputs."""
 def _contrib_ROIAlign(
     data: NDArray,
     rois: NDArray,
@@ -1193,8 +1194,8 @@ def _contrib_ROIAlign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Region of interest (ROI) align: pool each region to a pooled_size grid of means of bilinear
-    samples."""
+    """Apply region of interest (ROI) align: pool each region to a pooled_size grid of means of
+    bilinear samples."""
 def _contrib_RROIAlign(
     data: NDArray,
     rois: NDArray,
@@ -1236,8 +1237,8 @@ def _contrib_SyncBatchNorm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel over
-    all devices."""
+    """Compute (data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel
+    over all devices."""
 def _contrib_allclose(
     a: NDArray,
     b: NDArray,
@@ -1248,7 +1249,7 @@ def _contrib_allclose(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
+    """Return 1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
 def _contrib_arange_like(
     data: NDArray,
     start: float = 0.0,
@@ -1260,7 +1261,8 @@ def _contrib_arange_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def _contrib_bipartite_matching(
     data: NDArray,
     is_ascend: bool | int = False,
@@ -1270,8 +1272,8 @@ def _contrib_bipartite_matching(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Match rows with columns greedily: the pair with the best score first, then the best pair of
-    the rest."""
+    """Match rows with columns greedily: the pair with the best score first, then the best remaining
+    pair."""
 def _contrib_boolean_mask(
     data: NDArray,
     index: NDArray,
@@ -1280,7 +1282,7 @@ def _contrib_boolean_mask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data for which index is not 0, in order; axis must be 0."""
+    """Select the rows of data where index is not 0, in order; axis must be 0."""
 def _contrib_box_decode(
     data: NDArray,
     anchors: NDArray,
@@ -1294,8 +1296,7 @@ def _contrib_box_decode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Boxes from anchors and the offsets that a network predicts, as corners (xmin, ymin, xmax,
-    ymax)."""
+    """Decode predicted offsets from anchors to boxes, as corners (xmin, ymin, xmax, ymax)."""
 def _contrib_box_encode(
     samples: NDArray,
     matches: NDArray,
@@ -1307,8 +1308,7 @@ def _contrib_box_encode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Targets for a network to predict: the offsets from anchors to their matched boxes, and a
-    mask."""
+    """Compute training targets: the offsets from anchors to their matched boxes, and a mask."""
 def _contrib_box_iou(
     lhs: NDArray,
     rhs: NDArray,
@@ -1317,7 +1317,7 @@ def _contrib_box_iou(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Intersection over union (IoU) of all pairs of boxes."""
+    """Compute the intersection over union (IoU) of all pairs of boxes."""
 def _contrib_box_nms(
     data: NDArray,
     overlap_thresh: float = 0.5,
@@ -1334,7 +1334,7 @@ def _contrib_box_nms(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Non-maximum suppression: remove boxes that overlap a better box too much."""
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
 def _contrib_box_non_maximum_suppression(
     data: NDArray,
     overlap_thresh: float = 0.5,
@@ -1351,7 +1351,7 @@ def _contrib_box_non_maximum_suppression(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Non-maximum suppression: remove boxes that overlap a better box too much."""
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
 def _contrib_calibrate_entropy(
     hist: NDArray,
     hist_edges: NDArray,
@@ -1360,7 +1360,8 @@ def _contrib_calibrate_entropy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The threshold at which a histogram loses least by quantization, and its relative entropy."""
+    """Compute the threshold with the least relative entropy (information loss) when a histogram is
+    quantized, and that entropy."""
 def _contrib_count_sketch(
     data: NDArray,
     h: NDArray,
@@ -1371,7 +1372,8 @@ def _contrib_count_sketch(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Count sketch: columns of data times their signs s, summed into out_dim columns given by h."""
+    """Compute the count sketch: multiply each column of data by its sign in s, and add it to the
+    column of the output with the index in h."""
 def _contrib_ctc_loss(
     data: NDArray,
     label: NDArray | None = None,
@@ -1395,7 +1397,7 @@ def _contrib_dequantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convert int8 or uint8 data with its range to the float32 numbers that it represents."""
+    """Convert int8 or uint8 data with a range to float32."""
 def _contrib_div_sqrt_dim(
     data: NDArray,
     *,
@@ -1411,7 +1413,7 @@ def _contrib_edge_id(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of a CSR matrix at rows u and columns v; -1 where none is stored."""
+    """Look up the elements of a CSR matrix at rows u and columns v; -1 if not stored."""
 def _contrib_fft(
     data: NDArray,
     compute_size: int = 128,
@@ -1419,7 +1421,7 @@ def _contrib_fft(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Fourier transform along the last axis."""
+    """Compute the Fourier transform along the last axis."""
 def _contrib_getnnz(
     data: NDArray,
     axis: int | None = None,
@@ -1427,8 +1429,8 @@ def _contrib_getnnz(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Number of elements stored in a CSR matrix, including stored zeros; for a dense matrix, of
-    elements that are not 0."""
+    """Count the elements stored in a CSR matrix, including zeros, or the nonzero elements of a
+    dense matrix, as int64."""
 def _contrib_gradientmultiplier(
     data: NDArray,
     scalar: float = 1.0,
@@ -1437,7 +1439,7 @@ def _contrib_gradientmultiplier(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data itself; its gradient is multiplied by scalar, and a negative scalar reverses it."""
+    """Return data, and multiply the gradient by scalar; a negative scalar reverses it."""
 def _contrib_group_adagrad_update(
     weight: NDArray,
     grad: NDArray,
@@ -1450,8 +1452,8 @@ def _contrib_group_adagrad_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of AdaGrad with one history value for each row: returns the new weight, changes
-    history in place."""
+    """Take one step of AdaGrad with one history value for each row: return the new weight, and
+    update history in place."""
 def _contrib_hawkesll(
     lda: NDArray,
     alpha: NDArray,
@@ -1465,8 +1467,8 @@ def _contrib_hawkesll(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Log-likelihood of event sequences under a Hawkes process, in which each event raises the rate
-    of its type for a while."""
+    """Compute the log-likelihood of event sequences under a Hawkes process, in which each event
+    temporarily raises the rate of its type."""
 def _contrib_ifft(
     data: NDArray,
     compute_size: int = 128,
@@ -1474,8 +1476,8 @@ def _contrib_ifft(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Real part of the inverse Fourier transform along the last axis, times the number of
-    points."""
+    """Compute the real part of the inverse Fourier transform along the last axis, times the number
+    of points."""
 def _contrib_index_array(
     data: NDArray,
     axes: int | Sequence[int] | None = None,
@@ -1483,7 +1485,7 @@ def _contrib_index_array(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The coordinates of every element, along axes (all by default), as int64."""
+    """Return the coordinates of every element along axes (all by default), as int64."""
 def _contrib_index_copy(
     old_tensor: NDArray,
     index_vector: NDArray,
@@ -1492,7 +1494,7 @@ def _contrib_index_copy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """old_tensor with row index_vector[i] replaced by row i of new_tensor."""
+    """Replace row index_vector[i] of old_tensor by row i of new_tensor."""
 def _contrib_interleaved_matmul_encdec_qk(
     queries: NDArray,
     keys_values: NDArray,
@@ -1542,8 +1544,8 @@ def _contrib_mrcnn_mask_target(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of the
-    classes to train."""
+    """Compute training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of
+    the classes to train."""
 def _contrib_quadratic(
     data: NDArray,
     a: float = 0.0,
@@ -1553,7 +1555,7 @@ def _contrib_quadratic(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """a * data^2 + b * data + c, elementwise; integers are truncated toward zero."""
+    """Compute a * data^2 + b * data + c elementwise; truncate integers toward zero."""
 def _contrib_quantize(
     data: NDArray,
     min_range: NDArray,
@@ -1563,7 +1565,7 @@ def _contrib_quantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convert data to int8 or uint8, with the range that these represent."""
+    """Convert data to int8 or uint8, and return the represented range."""
 def _contrib_quantize_asym(
     data: NDArray,
     min_calib_range: float | None = None,
@@ -1572,8 +1574,7 @@ def _contrib_quantize_asym(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convert data to uint8 over the whole range, with the scale that it was multiplied by and the
-    shift that was added."""
+    """Convert data to uint8 as data * scale + shift, and return scale and shift."""
 def _contrib_quantize_v2(
     data: NDArray,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
@@ -1583,7 +1584,7 @@ def _contrib_quantize_v2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convert data to int8 or uint8, with the range that these represent."""
+    """Convert data to int8 or uint8, and return the represented range."""
 def _contrib_quantized_act(
     data: NDArray,
     min_data: NDArray,
@@ -1593,7 +1594,7 @@ def _contrib_quantized_act(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Activation of a quantized array; act_type must be relu."""
+    """Apply an activation to a quantized array; act_type must be relu."""
 def _contrib_quantized_batch_norm(
     data: NDArray,
     gamma: NDArray,
@@ -1615,8 +1616,8 @@ def _contrib_quantized_batch_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Batch normalization of a quantized array with the moving statistics, to int8 in the range
-    min_calib_range to max_calib_range, which must be given."""
+    """Normalize a quantized array with the moving statistics, to int8 in the range min_calib_range
+    to max_calib_range, which are required."""
 def _contrib_quantized_concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -1624,7 +1625,7 @@ def _contrib_quantized_concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Join quantized arrays along axis dim, in a range that holds all of theirs."""
+    """Join quantized arrays along axis dim, in a range that contains all input ranges."""
 def _contrib_quantized_conv(
     data: NDArray,
     weight: NDArray | None = None,
@@ -1650,7 +1651,7 @@ def _contrib_quantized_conv(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convolution of quantized arrays, with the attributes of Convolution."""
+    """Convolve quantized arrays, with the attributes of Convolution."""
 def _contrib_quantized_elemwise_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -1664,7 +1665,7 @@ def _contrib_quantized_elemwise_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Sum of two quantized arrays, as int32 with a range that holds all sums."""
+    """Add two quantized arrays, as int32 with a range that holds all sums."""
 def _contrib_quantized_elemwise_mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -1679,7 +1680,7 @@ def _contrib_quantized_elemwise_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Product of two quantized arrays, as int32 with its range."""
+    """Multiply two quantized arrays, as int32 with its range."""
 def _contrib_quantized_embedding(
     data: NDArray,
     weight: NDArray,
@@ -1693,7 +1694,7 @@ def _contrib_quantized_embedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Look up rows of a quantized weight; the range stays the same."""
+    """Look up rows of a quantized weight; the range does not change."""
 def _contrib_quantized_flatten(
     data: NDArray,
     min_data: NDArray,
@@ -1720,7 +1721,7 @@ def _contrib_quantized_fully_connected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Dense layer x W^T + b on quantized arrays."""
+    """Apply the dense layer x W^T + b to quantized arrays."""
 def _contrib_quantized_pooling(
     data: NDArray,
     min_data: NDArray,
@@ -1739,7 +1740,8 @@ def _contrib_quantized_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Maximum or mean over windows of a quantized array; attributes are those of Pooling."""
+    """Compute the maximum or mean over windows of a quantized array; attributes are as in
+    Pooling."""
 def _contrib_quantized_rnn(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -1762,7 +1764,7 @@ def _contrib_quantized_rnn(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Recurrent layers on data from _contrib_quantize_asym, with its scale and shift."""
+    """Apply recurrent layers to data from _contrib_quantize_asym, with its scale and shift."""
 def _contrib_requantize(
     data: NDArray,
     min_range: NDArray,
@@ -1774,22 +1776,21 @@ def _contrib_requantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convert int32 data to int8 or uint8, with the range that these represent."""
+    """Convert int32 data to int8 or uint8, and return the new range."""
 def _contrib_round_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
+    """Round data to the nearest integer; the gradient passes through unchanged."""
 def _contrib_sign_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
-    itself."""
+    """Compute the sign of data (-1, 0 or 1); the gradient passes through unchanged."""
 def _contrib_sldwin_atten_context(
     score: NDArray,
     value: NDArray,
@@ -1889,14 +1890,14 @@ def _copy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A copy of data."""
+    """Copy data."""
 def _copyto(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A copy of data."""
+    """Copy data."""
 def _correlation_backward(
     grad: NDArray,
     data1: NDArray,
@@ -1911,7 +1912,7 @@ def _correlation_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of Correlation's images."""
+    """Compute the gradients of the images in Correlation."""
 def _count_sketch_places(
     h: NDArray,
     out_dim: int,
@@ -1919,7 +1920,7 @@ def _count_sketch_places(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The column of the sketch that each column is added to, -1 for none."""
+    """Return the column of the sketch that each column is added to, -1 for none."""
 def _crop_assign(
     lhs: NDArray,
     rhs: NDArray,
@@ -1930,7 +1931,7 @@ def _crop_assign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs with a region replaced by rhs."""
+    """Replace a region of lhs by rhs."""
 def _crop_assign_scalar(
     data: NDArray,
     scalar: float = 0.0,
@@ -1941,7 +1942,7 @@ def _crop_assign_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with a region set to a number."""
+    """Set a region of data to a number."""
 def _cumsum_reversed(
     data: NDArray,
     axis: int,
@@ -1972,7 +1973,7 @@ def _cvcopyMakeBorder(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with a border around it."""
+    """Add a border around an image."""
 def _cvimdecode(
     buf: NDArray,
     flag: int = 1,
@@ -1981,7 +1982,7 @@ def _cvimdecode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Decode the image in the bytes of a file."""
+    """Decode the bytes of an image file."""
 def _cvimread(
     filename: str,
     flag: int = 1,
@@ -1991,7 +1992,7 @@ def _cvimread(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
+    """Read an image file; flag and to_rgb are as in _cvimdecode."""
 def _cvimresize(
     src: NDArray,
     w: int,
@@ -2001,10 +2002,10 @@ def _cvimresize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Resize an image to width w and height h; interp is that of _image_resize."""
+    """Resize an image to width w and height h; interp is as in _image_resize."""
 def _deformable_base(
     offset: NDArray,
-    parts: int,
+    offset_groups: int,
     counts: int | Sequence[int],
     kernel: int | Sequence[int],
     stride: int | Sequence[int] = (),
@@ -2014,7 +2015,7 @@ def _deformable_base(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Rows and columns that the windows of a convolution without offsets read."""
+    """Return the rows and columns of the windows of a convolution without offsets."""
 def _deformable_psroi_pixels(
     rows: NDArray,
     columns: NDArray,
@@ -2032,7 +2033,7 @@ def _deformable_psroi_pixels(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The four pixels around each sample, and their weight in the mean."""
+    """Return the four pixels around each sample, and its weight in the mean."""
 def _deformable_psroi_samples(
     rois: NDArray,
     spatial_scale: float,
@@ -2047,7 +2048,8 @@ def _deformable_psroi_samples(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The positions of the samples of regions without offsets, and the sizes of the regions."""
+    """Return the positions of the samples of regions without offsets, and the sizes of the
+    regions."""
 def _diag_put(
     data: NDArray,
     shape: int | Sequence[int],
@@ -2058,7 +2060,7 @@ def _diag_put(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with data on a diagonal of axes axis1 and axis2."""
+    """Write data to a diagonal of zeros, in axes axis1 and axis2."""
 def _div(
     lhs: NDArray,
     rhs: NDArray,
@@ -2126,7 +2128,7 @@ def _flat_power(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise power of data from 0 up, 0 at 0 with all its derivatives."""
+    """Raise nonnegative data to a power elementwise; it and all derivatives are 0 at 0."""
 def _fold_batch_norm(
     weight: NDArray,
     bias: NDArray | None = None,
@@ -2277,7 +2279,7 @@ def _gather_points(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data[n, :, index[n]] of data (N, C, S) and index (N, P); 0 for a negative index."""
+    """Gather data[n, :, index[n]] of data (N, C, S), index (N, P); 0 for index < 0."""
 def _gelu_backward(
     grad: NDArray,
     data: NDArray,
@@ -2336,7 +2338,7 @@ def _grid_generator_base(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x, y and 1 for every pixel of a grid, for each sample of like."""
+    """Return x, y and 1 for every pixel of a grid, for each sample of like."""
 def _group_norm_backward(
     grad: NDArray,
     data: NDArray,
@@ -2378,7 +2380,7 @@ def _hawkes_events(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 where an event of a type occurred, else 0: (T, N, K)."""
+    """Return 1 where an event of a type occurred, else 0: (T, N, K)."""
 def _histogram(
     data: NDArray,
     bins: NDArray | None = None,
@@ -2388,7 +2390,7 @@ def _histogram(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The number of elements of data in each bin, and the edges of the bins."""
+    """Count the elements of data in each bin, and return the edges of the bins."""
 def _hypot(
     lhs: NDArray,
     rhs: NDArray,
@@ -2415,7 +2417,7 @@ def _identity_with_attr_like_rhs(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs, whose shape and dtype are inferred from rhs."""
+    """Return lhs; infer its shape and dtype from rhs."""
 def _image_adjust_lighting(
     data: NDArray,
     alpha: float | Sequence[float],
@@ -2423,7 +2425,7 @@ def _image_adjust_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
+    """Add light to an image: alpha of each principal color component of ImageNet (PCA lighting)."""
 def _image_crop(
     data: NDArray,
     x: int,
@@ -2434,7 +2436,8 @@ def _image_crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
+    """Crop an image, or each image of a batch, to width and height, with the upper left corner at
+    column x and row y."""
 def _image_flip_left_right(
     data: NDArray,
     *,
@@ -2457,7 +2460,7 @@ def _image_normalize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / std for an image, or a batch of images."""
+    """Compute (data - mean) / std of an image, or of a batch of images."""
 def _image_random_brightness(
     data: NDArray,
     min_factor: float,
@@ -2478,8 +2481,8 @@ def _image_random_color_jitter(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
-    in random order."""
+    """Change the brightness, contrast, saturation and hue of an image by at most these amounts, in
+    random order."""
 def _image_random_contrast(
     data: NDArray,
     min_factor: float,
@@ -2521,7 +2524,8 @@ def _image_random_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
+    """Add random light to an image, along the principal color components of ImageNet (PCA
+    lighting)."""
 def _image_random_saturation(
     data: NDArray,
     min_factor: float,
@@ -2577,7 +2581,7 @@ def _int8_convolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """activation(Convolution(data, weight) * scale + bias + addend) / out_step, rounded."""
+    """Compute activation(Convolution(data, weight) * scale + bias + addend) / out_step, rounded."""
 def _int8_dense(
     data: NDArray,
     weight: NDArray | None = None,
@@ -2598,7 +2602,8 @@ def _int8_dense(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """activation(FullyConnected(data, weight) * scale + bias + addend) / out_step, rounded."""
+    """Compute activation(FullyConnected(data, weight) * scale + bias + addend) / out_step,
+    rounded."""
 def _int8_pooling(
     data: NDArray,
     kernel: int | Sequence[int] = (),
@@ -2615,7 +2620,8 @@ def _int8_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Maximum or mean over windows of 8-bit data, rounded; attributes are those of Pooling."""
+    """Compute the maximum or mean over windows of 8-bit data, rounded; attributes are as in
+    Pooling."""
 def _int8_quantize(
     data: NDArray,
     scale: NDArray,
@@ -2624,7 +2630,7 @@ def _int8_quantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data times scale, rounded to the nearest integers and limited to the range of the 8-bit
+    """Multiply data by scale, round to the nearest integers, and clip to the range of the 8-bit
     dtype."""
 def _int8_range(
     low: float,
@@ -2635,7 +2641,8 @@ def _int8_range(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Minimum and maximum of a range, and the factor that converts its numbers to out_type."""
+    """Return the minimum and maximum of a range, and the factor that converts its numbers to
+    out_type."""
 def _int8_scales(
     min_data: NDArray,
     max_data: NDArray | None = None,
@@ -2660,7 +2667,7 @@ def _int8_scales(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The factors of an 8-bit layer, and the range of its result."""
+    """Compute the factors of an 8-bit layer, and the range of its result."""
 def _int8_weight(
     weight: NDArray,
     channel_wise: bool | int = True,
@@ -2668,14 +2675,14 @@ def _int8_weight(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """A weight as int8, and the step of each channel."""
+    """Quantize a weight to int8, and return the step of each channel."""
 def _inverse_or_zero(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of every matrix, and zeros for a singular one."""
+    """Invert every matrix; return zeros for a singular one."""
 def _l2_normalization_backward(
     grad: NDArray,
     data: NDArray,
@@ -2749,7 +2756,7 @@ def _linalg_det(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def _linalg_extractdiag(
     A: NDArray,
     offset: int = 0,
@@ -2757,7 +2764,7 @@ def _linalg_extractdiag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The diagonal at offset of every square matrix, as vectors."""
+    """Extract the diagonal at offset of every square matrix, as vectors."""
 def _linalg_extracttrian(
     A: NDArray,
     offset: int = 0,
@@ -2774,8 +2781,8 @@ def _linalg_gelqf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
-    columns."""
+    """Compute the LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more
+    rows than columns."""
 def _linalg_gemm(
     A: NDArray,
     B: NDArray,
@@ -2789,7 +2796,7 @@ def _linalg_gemm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A and B, plus beta times C."""
+    """Compute alpha A B + beta C."""
 def _linalg_gemm2(
     A: NDArray,
     B: NDArray,
@@ -2801,14 +2808,14 @@ def _linalg_gemm2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
+    """Compute alpha A B, with rows along axis and columns along the last axis."""
 def _linalg_inverse(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def _linalg_makediag(
     A: NDArray,
     offset: int = 0,
@@ -2816,7 +2823,7 @@ def _linalg_makediag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
+    """Build square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def _linalg_maketrian(
     A: NDArray,
     offset: int = 0,
@@ -2825,7 +2832,7 @@ def _linalg_maketrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
+    """Unpack triangles into square matrices, with zeros elsewhere: the inverse of extracttrian."""
 def _linalg_potrf(
     A: NDArray,
     lower: bool | int = True,
@@ -2833,8 +2840,8 @@ def _linalg_potrf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
-    without lower the upper triangular U with A = U^T U."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T, or upper triangular U with A = U^T U if lower is false."""
 def _linalg_potri(
     A: NDArray,
     lower: bool | int = True,
@@ -2842,29 +2849,30 @@ def _linalg_potri(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
-    of U^T U."""
+    """Compute the inverse of L L^T from the lower triangular L of potrf, or of U^T U if lower is
+    false."""
 def _linalg_slogdet(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def _linalg_sumlogdiag(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the logarithms of the diagonal of every matrix."""
+    """Sum the logarithms of the diagonal of every matrix."""
 def _linalg_syevd(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A."""
+    """Compute the eigendecomposition of symmetric A: U and L with A = U^T diag(L) U."""
 def _linalg_syrk(
     A: NDArray,
     transpose: bool | int = False,
@@ -2873,7 +2881,7 @@ def _linalg_syrk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
+    """Compute alpha A A^T, or alpha A^T A with transpose."""
 def _linalg_trmm(
     A: NDArray,
     B: NDArray,
@@ -2885,7 +2893,7 @@ def _linalg_trmm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
+    """Multiply B by alpha and a triangle of A from the left, or from the right (rightside)."""
 def _linalg_trsm(
     A: NDArray,
     B: NDArray,
@@ -3104,8 +3112,8 @@ def _mod_backward_rhs(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays have the
-    same dtype, and shapes broadcast."""
+    """Compute the gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays
+    have the same dtype, and shapes broadcast."""
 def _mod_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3134,8 +3142,8 @@ def _mp_adamw_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
-    in lr) in mixed precision."""
+    """Take one step of Adam with decoupled weight decay, without bias correction (the caller
+    includes it in lr) in mixed precision."""
 def _mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -3165,7 +3173,7 @@ def _multi_adagrad_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of AdaGrad for num_weights weights."""
+    """Take one step of AdaGrad for num_weights weights."""
 def _multi_adam_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3180,7 +3188,7 @@ def _multi_adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction (the caller includes it in lr) for num_weights
+    """Take one step of Adam without bias correction (the caller includes it in lr) for num_weights
     weights."""
 def _multi_adamw_update(
     *data: NDArray | Sequence[NDArray],
@@ -3196,8 +3204,8 @@ def _multi_adamw_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
-    in lr) for num_weights weights."""
+    """Take one step of Adam with decoupled weight decay, without bias correction (the caller
+    includes it in lr) for num_weights weights."""
 def _multi_lamb_update(
     *data: NDArray | Sequence[NDArray],
     learning_rates: float | Sequence[float],
@@ -3216,7 +3224,7 @@ def _multi_lamb_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of LAMB for num_tensors weights."""
+    """Take one step of LAMB for num_tensors weights."""
 def _multi_mp_adagrad_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3229,7 +3237,7 @@ def _multi_mp_adagrad_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of AdaGrad for num_weights weights in mixed precision."""
+    """Take one step of AdaGrad for num_weights weights in mixed precision."""
 def _multi_mp_adam_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3244,7 +3252,7 @@ def _multi_mp_adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction (the caller includes it in lr) for num_weights
+    """Take one step of Adam without bias correction (the caller includes it in lr) for num_weights
     weights in mixed precision."""
 def _multi_mp_adamw_update(
     *data: NDArray | Sequence[NDArray],
@@ -3260,8 +3268,8 @@ def _multi_mp_adamw_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
-    in lr) for num_weights weights in mixed precision."""
+    """Take one step of Adam with decoupled weight decay, without bias correction (the caller
+    includes it in lr) for num_weights weights in mixed precision."""
 def _multi_mp_lamb_update(
     *data: NDArray | Sequence[NDArray],
     learning_rates: float | Sequence[float],
@@ -3280,7 +3288,7 @@ def _multi_mp_lamb_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of LAMB for num_tensors weights in mixed precision."""
+    """Take one step of LAMB for num_tensors weights in mixed precision."""
 def _multi_mp_nag_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3293,7 +3301,7 @@ def _multi_mp_nag_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, for
+    """Take one step of Nesterov's accelerated gradient, as computed by the optimizer class, for
     num_weights weights in mixed precision."""
 def _multi_mp_rmsprop_update(
     *data: NDArray | Sequence[NDArray],
@@ -3309,7 +3317,7 @@ def _multi_mp_rmsprop_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of RMSProp for num_weights weights in mixed precision."""
+    """Take one step of RMSProp for num_weights weights in mixed precision."""
 def _multi_mp_rmspropalex_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3325,7 +3333,8 @@ def _multi_mp_rmspropalex_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of centered RMSProp with momentum for num_weights weights in mixed precision."""
+    """Take one step of centered RMSProp with momentum for num_weights weights in mixed
+    precision."""
 def _multi_nag_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3338,7 +3347,7 @@ def _multi_nag_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, for
+    """Take one step of Nesterov's accelerated gradient, as computed by the optimizer class, for
     num_weights weights."""
 def _multi_rmsprop_update(
     *data: NDArray | Sequence[NDArray],
@@ -3354,7 +3363,7 @@ def _multi_rmsprop_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of RMSProp for num_weights weights."""
+    """Take one step of RMSProp for num_weights weights."""
 def _multi_rmspropalex_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3370,7 +3379,7 @@ def _multi_rmspropalex_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of centered RMSProp with momentum for num_weights weights."""
+    """Take one step of centered RMSProp with momentum for num_weights weights."""
 def _not_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -3497,8 +3506,7 @@ def _np_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over the last axis of a and the second-to-last axis of b, or b's only
-    axis."""
+    """Sum products over the last axis of a and the second-to-last axis of b, or b's only axis."""
 def _np_max(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3641,7 +3649,7 @@ def _np_trace(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the diagonal at offset, over the axes axis1 and axis2."""
+    """Sum the diagonal at offset over the axes axis1 and axis2."""
 def _np_transpose(
     a: NDArray,
     axes: int | Sequence[int] | None = None,
@@ -3771,7 +3779,7 @@ def _npi_argmax(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first maximum along axis, or over all elements in row-major order."""
+    """Return the index of the first maximum along axis, or over all elements in row-major order."""
 def _npi_argmin(
     data: NDArray,
     axis: int | None = None,
@@ -3780,7 +3788,7 @@ def _npi_argmin(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first minimum along axis, or over all elements in row-major order."""
+    """Return the index of the first minimum along axis, or over all elements in row-major order."""
 def _npi_argsort(
     data: NDArray,
     axis: int | None = -1,
@@ -3790,7 +3798,7 @@ def _npi_argsort(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The positions, of type dtype, that sort the elements along axis."""
+    """Return the indices, of type dtype, that sort the elements along axis."""
 def _npi_around(
     x: NDArray,
     decimals: int = 0,
@@ -3822,7 +3830,7 @@ def _npi_bernoulli(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)), else 0."""
+    """Draw 1 with probability prob, or with is_logit 1 / (1 + exp(-logit)), else 0."""
 def _npi_bincount(
     data: NDArray,
     weights: NDArray | None = None,
@@ -3909,7 +3917,7 @@ def _npi_boolean_mask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data for which index is not 0, in order; axis must be 0."""
+    """Select the rows of data where index is not 0, in order; axis must be 0."""
 def _npi_boolean_mask_assign_scalar(
     data: NDArray,
     mask: NDArray,
@@ -3946,8 +3954,7 @@ def _npi_cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def _npi_cbrt(
     x: NDArray,
     *,
@@ -3974,14 +3981,15 @@ def _npi_choice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Positions drawn from 0 up to a, or up to the number of elements of the first input."""
+    """Draw indices below a, or below the number of elements of the first input."""
 def _npi_cholesky(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T."""
 def _npi_clip(
     data: NDArray,
     a_min: float,
@@ -3990,7 +3998,7 @@ def _npi_clip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data limited to [a_min, a_max]."""
+    """Clip data to [a_min, a_max]."""
 def _npi_column_stack(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -4031,7 +4039,7 @@ def _npi_copyto(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A copy of data."""
+    """Copy data."""
 def _npi_cos(
     x: NDArray,
     *,
@@ -4054,7 +4062,7 @@ def _npi_cvimdecode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Decode the image in the bytes of a file."""
+    """Decode the bytes of an image file."""
 def _npi_cvimread(
     filename: str,
     flag: int = 1,
@@ -4064,7 +4072,7 @@ def _npi_cvimread(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
+    """Read an image file; flag and to_rgb are as in _cvimdecode."""
 def _npi_cvimresize(
     src: NDArray,
     w: int,
@@ -4074,7 +4082,7 @@ def _npi_cvimresize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Resize an image to width w and height h; interp is that of _image_resize."""
+    """Resize an image to width w and height h; interp is as in _image_resize."""
 def _npi_degrees(
     x: NDArray,
     *,
@@ -4101,7 +4109,7 @@ def _npi_det(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def _npi_diag_indices_from(
     data: NDArray,
     *,
@@ -4156,7 +4164,7 @@ def _npi_eig(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
+    """Compute the eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
 def _npi_eigh(
     A: NDArray,
     UPLO: Literal["L", "U"] | str = "L",
@@ -4164,14 +4172,15 @@ def _npi_eigh(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns."""
+    """Compute the eigenvalues of symmetric A in ascending order, and its orthonormal eigenvectors
+    as columns."""
 def _npi_eigvals(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Eigenvalues of square matrices, in the order of LAPACK."""
+    """Compute the eigenvalues of square matrices, in the order of LAPACK."""
 def _npi_eigvalsh(
     A: NDArray,
     UPLO: Literal["L", "U"] | str = "L",
@@ -4179,7 +4188,7 @@ def _npi_eigvalsh(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Ascending eigenvalues of symmetric A."""
+    """Compute the eigenvalues of symmetric A in ascending order."""
 def _npi_einsum(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -4188,7 +4197,7 @@ def _npi_einsum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Einstein summation: sum of products of arrays over axes with the same label."""
+    """Evaluate the Einstein summation: the sum of products over axes with equal labels."""
 def _npi_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -4237,7 +4246,7 @@ def _npi_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the exponential distribution."""
+    """Draw from the exponential distribution."""
 def _npi_eye(
     N: int,
     M: int | None = None,
@@ -4303,7 +4312,7 @@ def _npi_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the gamma distribution."""
+    """Draw from the gamma distribution."""
 def _npi_gather_nd(
     data: NDArray,
     indices: NDArray,
@@ -4311,7 +4320,7 @@ def _npi_gather_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def _npi_greater(
     lhs: NDArray,
     rhs: NDArray,
@@ -4357,7 +4366,7 @@ def _npi_gumbel(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the Gumbel distribution."""
+    """Draw from the Gumbel distribution."""
 def _npi_hamming(
     M: int | None = None,
     ctx: str = "",
@@ -4385,7 +4394,7 @@ def _npi_histogram(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The number of elements of data in each bin, and the edges of the bins."""
+    """Count the elements of data in each bin, and return the edges of the bins."""
 def _npi_hsplit(
     data: NDArray,
     indices: int | Sequence[int],
@@ -4492,7 +4501,7 @@ def _npi_inv(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def _npi_isfinite(
     x: NDArray,
     *,
@@ -4654,7 +4663,7 @@ def _npi_logistic(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the logistic distribution."""
+    """Draw from the logistic distribution."""
 def _npi_logspace(
     start: float,
     stop: float,
@@ -4676,7 +4685,7 @@ def _npi_matmul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Matrix products of the last two axes; the axes before broadcast."""
+    """Multiply matrices in the last two axes; the leading axes broadcast."""
 def _npi_maximum(
     lhs: NDArray,
     rhs: NDArray,
@@ -4749,7 +4758,7 @@ def _npi_multinomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """How often each class occurs in n trials: an array of counts for each element of size."""
+    """Draw how often each class occurs in n trials: an array of counts for each element of size."""
 def _npi_multiply(
     lhs: NDArray,
     rhs: NDArray,
@@ -4802,7 +4811,8 @@ def _npi_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Norm of vectors along one axis, or of matrices along two axes (rows, then columns)."""
+    """Compute the norm of vectors along one axis, or of matrices along two axes (rows, then
+    columns)."""
 def _npi_normal(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -4815,7 +4825,7 @@ def _npi_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the normal distribution."""
+    """Draw from the normal distribution."""
 def _npi_normal_n(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -4828,7 +4838,7 @@ def _npi_normal_n(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the normal distribution, an array of shape size for each parameter."""
+    """Draw from the normal distribution, an array of shape size for each parameter."""
 def _npi_not_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -4875,7 +4885,7 @@ def _npi_pareto(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the Pareto II (Lomax) distribution, from 0 on."""
+    """Draw from the Pareto II (Lomax) distribution, which starts at 0."""
 def _npi_percentile(
     a: NDArray,
     q: NDArray | None = None,
@@ -4897,7 +4907,7 @@ def _npi_pinv(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Pseudo-inverse of every matrix."""
+    """Compute the pseudo-inverse of every matrix."""
 def _npi_pinv_scalar_rcond(
     A: NDArray,
     rcond: float = 1e-15,
@@ -4906,7 +4916,7 @@ def _npi_pinv_scalar_rcond(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Pseudo-inverse of every matrix."""
+    """Compute the pseudo-inverse of every matrix."""
 def _npi_polyval(
     p: NDArray,
     x: NDArray,
@@ -4940,7 +4950,7 @@ def _npi_powerd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the power distribution on (0, 1), with density a x^(a - 1)."""
+    """Draw from the power distribution on (0, 1), with density a x^(a - 1)."""
 def _npi_radians(
     x: NDArray,
     *,
@@ -4958,7 +4968,7 @@ def _npi_random_randint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Random integers, uniform on [low, high)."""
+    """Draw integers uniformly from [low, high)."""
 def _npi_rarctan2_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -4977,7 +4987,7 @@ def _npi_rayleigh(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the Rayleigh distribution."""
+    """Draw from the Rayleigh distribution."""
 def _npi_rcopysign_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -5092,7 +5102,7 @@ def _npi_scatter_set_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs with the points in indices set to rhs; of equal points the last one counts."""
+    """Set the points of lhs at indices to rhs; the last of equal points wins."""
 def _npi_share_memory(
     a: NDArray,
     b: NDArray,
@@ -5107,7 +5117,7 @@ def _npi_shuffle(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The slices along axis 0 in random order."""
+    """Shuffle the slices along axis 0."""
 def _npi_sign(
     x: NDArray,
     *,
@@ -5138,7 +5148,7 @@ def _npi_slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def _npi_slice_assign(
     lhs: NDArray,
     rhs: NDArray,
@@ -5149,7 +5159,7 @@ def _npi_slice_assign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs with a region replaced by rhs."""
+    """Replace a region of lhs by rhs."""
 def _npi_slice_assign_scalar(
     data: NDArray,
     scalar: float = 0.0,
@@ -5160,14 +5170,15 @@ def _npi_slice_assign_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with a region set to a number."""
+    """Set a region of data to a number."""
 def _npi_slogdet(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def _npi_solve(
     A: NDArray,
     B: NDArray,
@@ -5184,7 +5195,7 @@ def _npi_sort(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements sorted along axis; without axis, data is flattened first."""
+    """Sort the elements along axis; without axis, data is flattened first."""
 def _npi_split(
     data: NDArray,
     indices: int | Sequence[int],
@@ -5195,8 +5206,7 @@ def _npi_split(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Split data along axis into sections parts, the first ones longer by 1 where they cannot be
-    equal, or at the positions in indices."""
+    """Split data along axis into sections pieces, or at the positions in indices."""
 def _npi_sqrt(
     x: NDArray,
     *,
@@ -5253,8 +5263,8 @@ def _npi_svd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Singular value decomposition: U, s and V with A = U diag(s) V, singular values in descending
-    order."""
+    """Compute the singular value decomposition: U, s and V with A = U diag(s) V, singular values in
+    descending order."""
 def _npi_swapaxes(
     data: NDArray,
     dim1: int = 0,
@@ -5263,7 +5273,7 @@ def _npi_swapaxes(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Exchange two axes."""
+    """Swap two axes."""
 def _npi_take(
     a: NDArray,
     indices: NDArray,
@@ -5273,7 +5283,7 @@ def _npi_take(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Slices of a along axis at the positions in indices, which may be of any dtype."""
+    """Take slices of a along axis at the positions in indices, which may have any dtype."""
 def _npi_tan(
     x: NDArray,
     *,
@@ -5297,7 +5307,7 @@ def _npi_tensordot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over pairs of axes of a and b."""
+    """Sum products over pairs of axes of a and b."""
 def _npi_tensordot_int_axes(
     a: NDArray,
     b: NDArray,
@@ -5306,7 +5316,7 @@ def _npi_tensordot_int_axes(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over the last axes of a and the first axes of b; axes is their number."""
+    """Sum products over the last axes of a and the first axes of b; axes is their number."""
 def _npi_tensorinv(
     a: NDArray,
     ind: int = 2,
@@ -5314,7 +5324,7 @@ def _npi_tensorinv(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of a as a matrix that maps its axes from ind on to those before."""
+    """Invert a as a matrix whose rows are the first ind axes."""
 def _npi_tensorsolve(
     a: NDArray,
     b: NDArray,
@@ -5323,7 +5333,7 @@ def _npi_tensorsolve(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x."""
+    """Solve tensordot(a, x, x.ndim) = b for x; the last axes of a are the axes of x."""
 def _npi_tile(
     data: NDArray,
     reps: int | Sequence[int],
@@ -5331,8 +5341,8 @@ def _npi_tile(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
-    filled with 1s at the front."""
+    """Repeat the array reps[i] times along axis i; the shorter of the shape and reps is prepended
+    with 1s."""
 def _npi_tril(
     data: NDArray,
     k: int = 0,
@@ -5377,7 +5387,7 @@ def _npi_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def _npi_uniform_n(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -5390,7 +5400,7 @@ def _npi_uniform_n(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the uniform distribution on [low, high), an array of shape size for each
+    """Draw from the uniform distribution on [low, high), an array of shape size for each
     parameter."""
 def _npi_unique(
     data: NDArray,
@@ -5430,7 +5440,7 @@ def _npi_weibull(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the Weibull distribution."""
+    """Draw from the Weibull distribution."""
 def _npi_where(
     condition: NDArray,
     x: NDArray,
@@ -5483,7 +5493,7 @@ def _npx__image_adjust_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
+    """Add light to an image: alpha of each principal color component of ImageNet (PCA lighting)."""
 def _npx__image_crop(
     data: NDArray,
     x: int,
@@ -5494,7 +5504,8 @@ def _npx__image_crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
+    """Crop an image, or each image of a batch, to width and height, with the upper left corner at
+    column x and row y."""
 def _npx__image_flip_left_right(
     data: NDArray,
     *,
@@ -5517,7 +5528,7 @@ def _npx__image_normalize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / std for an image, or a batch of images."""
+    """Compute (data - mean) / std of an image, or of a batch of images."""
 def _npx__image_random_brightness(
     data: NDArray,
     min_factor: float,
@@ -5538,8 +5549,8 @@ def _npx__image_random_color_jitter(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
-    in random order."""
+    """Change the brightness, contrast, saturation and hue of an image by at most these amounts, in
+    random order."""
 def _npx__image_random_contrast(
     data: NDArray,
     min_factor: float,
@@ -5581,7 +5592,8 @@ def _npx__image_random_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
+    """Add random light to an image, along the principal color components of ImageNet (PCA
+    lighting)."""
 def _npx__image_random_saturation(
     data: NDArray,
     min_factor: float,
@@ -5630,7 +5642,8 @@ def _npx_arange_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def _npx_batch_dot(
     lhs: NDArray,
     rhs: NDArray,
@@ -5641,7 +5654,7 @@ def _npx_batch_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Batched matrix product of the last two axes, for every index of the axes before."""
+    """Multiply batched matrices over the last two axes."""
 def _npx_batch_flatten(
     data: NDArray,
     *,
@@ -5677,8 +5690,7 @@ def _npx_cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def _npx_constraint_check(
     input: NDArray,
     msg: str = "Constraint violated.",
@@ -5808,7 +5820,7 @@ def _npx_gather_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def _npx_layer_norm(
     data: NDArray,
     gamma: NDArray,
@@ -5859,8 +5871,7 @@ def _npx_multibox_detection(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def _npx_multibox_prior(
     data: NDArray,
     sizes: float | Sequence[float] = (1.0,),
@@ -5872,7 +5883,7 @@ def _npx_multibox_prior(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def _npx_multibox_target(
     anchor: NDArray,
@@ -5888,7 +5899,7 @@ def _npx_multibox_target(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def _npx_nonzero(
     x: NDArray,
@@ -5907,7 +5918,7 @@ def _npx_one_hot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+    """Return rows of depth values: on_value at the index, off_value elsewhere."""
 def _npx_pick(
     data: NDArray,
     index: NDArray,
@@ -5918,7 +5929,7 @@ def _npx_pick(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def _npx_pooling(
     data: NDArray,
     kernel: int | Sequence[int] = (),
@@ -5964,7 +5975,7 @@ def _npx_reshape_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs in the shape of rhs."""
+    """Reshape lhs to the shape of rhs."""
 def _npx_rnn(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -5996,7 +6007,7 @@ def _npx_roi_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+    """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def _npx_sequence_mask(
     data: NDArray,
     sequence_length: NDArray | None = None,
@@ -6014,7 +6025,7 @@ def _npx_shape_array(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The shape of data, as int64 of shape (axes,)."""
+    """Return the shape of data, as int64."""
 def _npx_sigmoid(
     data: NDArray,
     *,
@@ -6064,7 +6075,7 @@ def _npx_slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def _npx_smooth_l1(
     data: NDArray,
     scalar: float = 1.0,
@@ -6072,8 +6083,8 @@ def _npx_smooth_l1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
-    squared, else abs(data) - 0.5 / scalar squared."""
+    """Compute the smooth L1 loss elementwise: (scalar * data)^2 / 2 where abs(data) < 1 / scalar^2,
+    else abs(data) - 0.5 / scalar^2."""
 def _npx_softmax(
     data: NDArray,
     length: NDArray | None = None,
@@ -6097,8 +6108,8 @@ def _npx_topk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
-    ascending order."""
+    """Return the k largest elements along axis in descending order, or with is_ascend the k
+    smallest in ascending order."""
 def _onehot_encode(
     lhs: NDArray,
     rhs: NDArray,
@@ -6106,7 +6117,7 @@ def _onehot_encode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of zeros with a 1 at position lhs[i], in the shape and dtype of rhs."""
+    """Return rows of zeros with a 1 at index lhs[i], in the shape and dtype of rhs."""
 def _ones(
     shape: int | Sequence[int] = (),
     ctx: str = "",
@@ -6126,8 +6137,8 @@ def _others_times(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of a product over axis: g times, for each element of x, the product y of all without
-    it; with skips_nan NaN counts as 1 in x, and its gradient is 0."""
+    """Compute the gradient of a product y over axis: g times the product of the other elements of
+    x; with skips_nan NaN counts as 1 in x, and its gradient is 0."""
 def _over_root(
     x: NDArray,
     root: NDArray,
@@ -6135,7 +6146,8 @@ def _over_root(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+    """Compute x / root, and 0 where root is 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _over_square(
     x: NDArray,
     a: NDArray,
@@ -6144,8 +6156,8 @@ def _over_square(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and shapes
-    broadcast."""
+    """Compute x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and
+    shapes broadcast."""
 def _plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -6217,8 +6229,8 @@ def _power_backward_lhs(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0; all
-    arrays have the same dtype, and shapes broadcast."""
+    """Compute the gradient of a power's base, g rhs power with power lhs^(rhs - 1), and 0 at 0^0;
+    all arrays have the same dtype, and shapes broadcast."""
 def _power_backward_rhs(
     g: NDArray,
     lhs: NDArray,
@@ -6228,8 +6240,8 @@ def _power_backward_rhs(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the exponent of a power y, g y log(lhs), and 0 at lhs 0 and rhs from 0 up; all
-    arrays have the same dtype, and shapes broadcast."""
+    """Compute the gradient of a power's exponent, g y log(lhs), and 0 where lhs is 0 and rhs >= 0;
+    all arrays have the same dtype, and shapes broadcast."""
 def _power_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6251,7 +6263,7 @@ def _psroi_pooling_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the images that regions were pooled from."""
+    """Compute the gradient of the images of pooled regions."""
 def _random_exponential(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -6261,7 +6273,7 @@ def _random_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the exponential distribution with rate lam."""
+    """Draw from the exponential distribution with rate lam."""
 def _random_exponential_like(
     data: NDArray,
     lam: float = 1.0,
@@ -6269,7 +6281,7 @@ def _random_exponential_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the exponential distribution with rate lam, in the dtype of data."""
+    """Draw from the exponential distribution with rate lam, in the dtype of data."""
 def _random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -6280,7 +6292,7 @@ def _random_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the gamma distribution with shape alpha and scale beta."""
+    """Draw from the gamma distribution with shape alpha and scale beta."""
 def _random_gamma_like(
     data: NDArray,
     alpha: float = 1.0,
@@ -6289,7 +6301,7 @@ def _random_gamma_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the gamma distribution with shape alpha and scale beta, in the dtype of data."""
+    """Draw from the gamma distribution with shape alpha and scale beta, in the dtype of data."""
 def _random_generalized_negative_binomial(
     mu: float = 1.0,
     alpha: float = 1.0,
@@ -6300,8 +6312,7 @@ def _random_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of the negative binomial distribution with mean mu and dispersion
-    alpha."""
+    """Draw integers from the negative binomial distribution with mean mu and dispersion alpha."""
 def _random_generalized_negative_binomial_like(
     data: NDArray,
     mu: float = 1.0,
@@ -6310,8 +6321,8 @@ def _random_generalized_negative_binomial_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of the negative binomial distribution with mean mu and dispersion alpha,
-    in the dtype of data."""
+    """Draw integers from the negative binomial distribution with mean mu and dispersion alpha, in
+    the dtype of data."""
 def _random_negative_binomial(
     k: int = 1,
     p: float = 1.0,
@@ -6322,7 +6333,7 @@ def _random_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of failures before the k-th success, where each trial has probability p."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p."""
 def _random_negative_binomial_like(
     data: NDArray,
     k: int = 1,
@@ -6331,8 +6342,8 @@ def _random_negative_binomial_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of failures before the k-th success, where each trial has probability p, in the dtype
-    of data."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p, in the
+    dtype of data."""
 def _random_normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -6343,7 +6354,7 @@ def _random_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the normal distribution with mean loc and standard deviation scale."""
+    """Draw from the normal distribution with mean loc and standard deviation scale."""
 def _random_normal_like(
     data: NDArray,
     loc: float = 0.0,
@@ -6352,8 +6363,8 @@ def _random_normal_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the normal distribution with mean loc and standard deviation scale, in the dtype
-    of data."""
+    """Draw from the normal distribution with mean loc and standard deviation scale, in the dtype of
+    data."""
 def _random_pdf_dirichlet(
     sample: NDArray,
     alpha: NDArray,
@@ -6362,7 +6373,8 @@ def _random_pdf_dirichlet(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the Dirichlet distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the Dirichlet distribution at sample, or with is_log its
+    logarithm."""
 def _random_pdf_exponential(
     sample: NDArray,
     lam: NDArray,
@@ -6371,8 +6383,8 @@ def _random_pdf_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the exponential distribution with rate lam at sample, or with is_log
-    its logarithm."""
+    """Compute the probability density of the exponential distribution with rate lam at sample, or
+    with is_log its logarithm."""
 def _random_pdf_gamma(
     sample: NDArray,
     alpha: NDArray,
@@ -6382,8 +6394,8 @@ def _random_pdf_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the gamma distribution with shape alpha and rate beta at sample, or
-    with is_log its logarithm."""
+    """Compute the probability density of the gamma distribution with shape alpha and rate beta at
+    sample, or with is_log its logarithm."""
 def _random_pdf_generalized_negative_binomial(
     sample: NDArray,
     mu: NDArray,
@@ -6393,8 +6405,8 @@ def _random_pdf_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the negative binomial distribution with mean mu and dispersion alpha
-    at sample, or with is_log its logarithm."""
+    """Compute the probability density of the negative binomial distribution with mean mu and
+    dispersion alpha at sample, or with is_log its logarithm."""
 def _random_pdf_negative_binomial(
     sample: NDArray,
     k: NDArray,
@@ -6404,8 +6416,8 @@ def _random_pdf_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the number of failures before the k-th success of probability p at
-    sample, or with is_log its logarithm."""
+    """Compute the probability density of the number of failures before the k-th success of
+    probability p at sample, or with is_log its logarithm."""
 def _random_pdf_normal(
     sample: NDArray,
     mu: NDArray,
@@ -6415,7 +6427,8 @@ def _random_pdf_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the normal distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the normal distribution at sample, or with is_log its
+    logarithm."""
 def _random_pdf_poisson(
     sample: NDArray,
     lam: NDArray,
@@ -6424,7 +6437,8 @@ def _random_pdf_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the Poisson distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the Poisson distribution at sample, or with is_log its
+    logarithm."""
 def _random_pdf_uniform(
     sample: NDArray,
     low: NDArray,
@@ -6434,8 +6448,8 @@ def _random_pdf_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Probability density of the uniform distribution on [low, high) at sample, or with is_log its
-    logarithm."""
+    """Compute the probability density of the uniform distribution on [low, high) at sample, or with
+    is_log its logarithm."""
 def _random_poisson(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -6445,7 +6459,7 @@ def _random_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of the Poisson distribution with mean lam."""
+    """Draw integers from the Poisson distribution with mean lam."""
 def _random_poisson_like(
     data: NDArray,
     lam: float = 1.0,
@@ -6453,7 +6467,7 @@ def _random_poisson_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of the Poisson distribution with mean lam, in the dtype of data."""
+    """Draw integers from the Poisson distribution with mean lam, in the dtype of data."""
 def _random_randint(
     low: int,
     high: int,
@@ -6464,7 +6478,7 @@ def _random_randint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Random integers, uniform on [low, high)."""
+    """Draw integers uniformly from [low, high)."""
 def _random_uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -6475,7 +6489,7 @@ def _random_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def _random_uniform_like(
     data: NDArray,
     low: float = 0.0,
@@ -6484,7 +6498,7 @@ def _random_uniform_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of the uniform distribution on [low, high), in the dtype of data."""
+    """Draw from the uniform distribution on [low, high), in the dtype of data."""
 def _ravel_multi_index(
     data: NDArray,
     shape: int | Sequence[int] | None = None,
@@ -6526,7 +6540,7 @@ def _reshape_exact(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The same elements in the same order in exactly this shape, in which 0 is a size of 0."""
+    """Reshape data to exactly this shape, where 0 means a size of 0."""
 def _rminus_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6594,7 +6608,7 @@ def _roi_align_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the images that regions were pooled from."""
+    """Compute the gradient of the images of pooled regions."""
 def _rpower_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6621,7 +6635,7 @@ def _sample_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of exponential distributions with rate lam."""
+    """Draw from exponential distributions with rate lam."""
 def _sample_gamma(
     alpha: NDArray,
     beta: NDArray,
@@ -6631,7 +6645,7 @@ def _sample_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of gamma distributions with shape alpha and scale beta."""
+    """Draw from gamma distributions with shape alpha and scale beta."""
 def _sample_generalized_negative_binomial(
     mu: NDArray,
     alpha: NDArray,
@@ -6641,7 +6655,7 @@ def _sample_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of negative binomial distributions with mean mu and dispersion alpha."""
+    """Draw integers from negative binomial distributions with mean mu and dispersion alpha."""
 def _sample_multinomial(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -6651,7 +6665,7 @@ def _sample_multinomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Classes drawn with the probabilities along the last axis, shape of them for each row."""
+    """Draw classes with the probabilities along the last axis, an array of shape for each row."""
 def _sample_negative_binomial(
     k: NDArray,
     p: NDArray,
@@ -6661,7 +6675,7 @@ def _sample_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of failures before the k-th success, where each trial has probability p."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p."""
 def _sample_normal(
     mu: NDArray,
     sigma: NDArray,
@@ -6671,7 +6685,7 @@ def _sample_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of normal distributions with mean mu and standard deviation sigma."""
+    """Draw from normal distributions with mean mu and standard deviation sigma."""
 def _sample_poisson(
     lam: NDArray,
     shape: int | Sequence[int] = (),
@@ -6680,7 +6694,7 @@ def _sample_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples (integers) of Poisson distributions with mean lam."""
+    """Draw integers from Poisson distributions with mean lam."""
 def _sample_uniform(
     low: NDArray,
     high: NDArray,
@@ -6690,7 +6704,7 @@ def _sample_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Samples of uniform distributions on [low, high)."""
+    """Draw from uniform distributions on [low, high)."""
 def _sample_unique_zipfian(
     range_max: int,
     shape: int | Sequence[int] | None = None,
@@ -6699,7 +6713,7 @@ def _sample_unique_zipfian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Rows of integers below range_max, without repeats in a row."""
+    """Draw rows of integers below range_max, without repeats in a row."""
 def _sample_weight(
     sample_weight: NDArray,
     loss: NDArray,
@@ -6721,7 +6735,7 @@ def _scan(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Run a body for each slice of arrays; the gradient of a loop."""
+    """Run a body for each slice of arrays, for the gradient of a loop."""
 def _scatter_elemwise_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -6729,7 +6743,7 @@ def _scatter_elemwise_div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs; in a sparse array only the stored elements change."""
+    """Compute lhs / rhs elementwise; in a sparse array only stored elements change."""
 def _scatter_minus_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6738,7 +6752,7 @@ def _scatter_minus_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data - scalar; in a sparse array only the stored elements change."""
+    """Compute data - scalar elementwise; in a sparse array only stored elements change."""
 def _scatter_plus_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6747,7 +6761,7 @@ def _scatter_plus_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data + scalar; in a sparse array only the stored elements change."""
+    """Compute data + scalar elementwise; in a sparse array only stored elements change."""
 def _scatter_points(
     data: NDArray,
     index: NDArray,
@@ -6756,8 +6770,7 @@ def _scatter_points(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros (N, C, size), with data (N, C, P) added at index (N, P); negative indices are
-    skipped."""
+    """Add data (N, C, P) to zeros (N, C, size) at index (N, P); negative indices are skipped."""
 def _scatter_set_nd(
     lhs: NDArray,
     rhs: NDArray,
@@ -6767,7 +6780,7 @@ def _scatter_set_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs with the points in indices set to rhs; of equal points the last one counts."""
+    """Set the points of lhs at indices to rhs; the last of equal points wins."""
 def _sequence_put_last(
     data: NDArray,
     sequence_length: NDArray | None = None,
@@ -6793,7 +6806,7 @@ def _sg_mkldnn_conv(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A Convolution followed by a BatchNorm, an activation and a sum, which are its subgraph."""
+    """Apply a Convolution fused with a BatchNorm, an activation and a sum, as a subgraph."""
 def _sg_mkldnn_fully_connected(
     data: NDArray,
     quantized: bool | int = False,
@@ -6808,14 +6821,14 @@ def _sg_mkldnn_fully_connected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A FullyConnected followed by an activation, which are its subgraph."""
+    """Apply a FullyConnected fused with an activation, as a subgraph."""
 def _shuffle(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The slices along axis 0 in random order."""
+    """Shuffle the slices along axis 0."""
 def _singular_cofactors(
     A: NDArray,
     det: NDArray,
@@ -6823,7 +6836,7 @@ def _singular_cofactors(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Cofactors of every singular matrix, whose det is 0, and zeros for a regular one."""
+    """Compute the cofactors of singular matrices (det 0); zeros for regular ones."""
 def _singular_cofactors_backward(
     g: NDArray,
     A: NDArray,
@@ -6832,7 +6845,7 @@ def _singular_cofactors_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the cofactors of singular matrices, from that of the cofactors."""
+    """Compute the gradient of the cofactors of singular matrices."""
 def _sldwin_spread(
     score: NDArray,
     query: NDArray,
@@ -6854,7 +6867,7 @@ def _slice_assign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs with a region replaced by rhs."""
+    """Replace a region of lhs by rhs."""
 def _slice_assign_scalar(
     data: NDArray,
     scalar: float = 0.0,
@@ -6865,7 +6878,7 @@ def _slice_assign_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with a region set to a number."""
+    """Set a region of data to a number."""
 def _slice_put(
     data: NDArray,
     shape: int | Sequence[int],
@@ -6876,7 +6889,7 @@ def _slice_put(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with data written to a region."""
+    """Write data to a region of zeros."""
 def _softmax_backward(
     grad: NDArray,
     out: NDArray,
@@ -6918,7 +6931,7 @@ def _sparse_ElementWiseSum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def _sparse_Embedding(
     data: NDArray,
     weight: NDArray,
@@ -6976,15 +6989,14 @@ def _sparse__contrib_round_ste(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
+    """Round data to the nearest integer; the gradient passes through unchanged."""
 def _sparse__contrib_sign_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
-    itself."""
+    """Compute the sign of data (-1, 0 or 1); the gradient passes through unchanged."""
 def _sparse_abs(
     data: NDArray,
     *,
@@ -7005,7 +7017,7 @@ def _sparse_adagrad_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of AdaGrad: returns the new weight, changes history in place."""
+    """Take one step of AdaGrad: return the new weight, and update history in place."""
 def _sparse_adam_update(
     weight: NDArray,
     grad: NDArray,
@@ -7023,14 +7035,14 @@ def _sparse_adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction (the caller includes it in lr)."""
+    """Take one step of Adam without bias correction (the caller includes it in lr)."""
 def _sparse_add_n(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def _sparse_arccos(
     data: NDArray,
     *,
@@ -7129,7 +7141,7 @@ def _sparse_cast_storage(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in the storage type stype: default (dense), row_sparse or csr."""
+    """Convert data to the storage type stype: default (dense), row_sparse or csr."""
 def _sparse_cbrt(
     data: NDArray,
     *,
@@ -7152,7 +7164,7 @@ def _sparse_clip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data limited to [a_min, a_max]."""
+    """Clip data to [a_min, a_max]."""
 def _sparse_concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -7186,7 +7198,7 @@ def _sparse_csr_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Product of a CSR matrix, or of its transpose, with a dense array."""
+    """Multiply a CSR matrix, or its transpose, by a dense array."""
 def _sparse_csr_sums(
     values: NDArray,
     columns: NDArray,
@@ -7197,8 +7209,8 @@ def _sparse_csr_sums(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is the
-    size of the output."""
+    """Sum a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is the size
+    of the output."""
 def _sparse_csr_to_dense(
     values: NDArray,
     columns: NDArray,
@@ -7208,7 +7220,7 @@ def _sparse_csr_to_dense(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The dense matrix of shape (rows, columns) with the elements of a CSR matrix."""
+    """Convert a CSR matrix to a dense matrix of shape (rows, columns)."""
 def _sparse_degrees(
     data: NDArray,
     *,
@@ -7226,7 +7238,7 @@ def _sparse_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
+    """Multiply matrices: sum products over the last axis of lhs and the first axis of rhs."""
 def _sparse_elemwise_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -7303,7 +7315,7 @@ def _sparse_ftrl_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of FTRL-Proximal."""
+    """Take one step of FTRL-Proximal."""
 def _sparse_gamma(
     data: NDArray,
     *,
@@ -7352,7 +7364,7 @@ def _sparse_make_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as a loss: its gradient is 1, whatever gradient the output gets."""
+    """Return data as a loss: its gradient is 1, and the gradient of the output is ignored."""
 def _sparse_mean(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -7362,7 +7374,8 @@ def _sparse_mean(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+    """Compute the arithmetic mean along axis, all axes by default; with exclude along all other
+    axes."""
 def _sparse_negative(
     data: NDArray,
     *,
@@ -7380,8 +7393,8 @@ def _sparse_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
-    of the sum of squares (ord=2)."""
+    """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or the
+    square root of the sum of squares (ord=2)."""
 def _sparse_radians(
     data: NDArray,
     *,
@@ -7403,7 +7416,7 @@ def _sparse_retain(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data listed in indices; all other rows are zero."""
+    """Retain the rows of data listed in indices; all other rows are zero."""
 def _sparse_rint(
     data: NDArray,
     *,
@@ -7426,7 +7439,7 @@ def _sparse_rows_to_dense(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with the given rows filled in."""
+    """Write rows to zeros of a shape."""
 def _sparse_rsqrt(
     data: NDArray,
     *,
@@ -7448,7 +7461,7 @@ def _sparse_sgd_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent with momentum."""
+    """Take one step of gradient descent with momentum."""
 def _sparse_sgd_update(
     weight: NDArray,
     grad: NDArray,
@@ -7461,7 +7474,7 @@ def _sparse_sgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent."""
+    """Take one step of gradient descent."""
 def _sparse_sigmoid(
     data: NDArray,
     *,
@@ -7499,7 +7512,7 @@ def _sparse_slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def _sparse_sqrt(
     data: NDArray,
     *,
@@ -7520,7 +7533,7 @@ def _sparse_stop_gradient(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with no gradient flowing back through it."""
+    """Return data, and stop the gradient."""
 def _sparse_sum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -7530,7 +7543,7 @@ def _sparse_sum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum along axis, all axes by default; with exclude along all others."""
+    """Compute the sum along axis, all axes by default; with exclude along all other axes."""
 def _sparse_tan(
     data: NDArray,
     *,
@@ -7560,14 +7573,15 @@ def _sparse_where(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
+    """Select x where condition is not 0, else y; condition has the shape of x, or one element for
+    each row."""
 def _sparse_zeros_like(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of 0s with the shape and dtype of data."""
+    """Return an array of 0s with the shape and dtype of data."""
 def _split_v2(
     data: NDArray,
     indices: int | Sequence[int],
@@ -7578,8 +7592,7 @@ def _split_v2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Split data along axis into sections parts, the first ones longer by 1 where they cannot be
-    equal, or at the positions in indices."""
+    """Split data along axis into sections pieces, or at the positions in indices."""
 def _square_sum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -7589,7 +7602,7 @@ def _square_sum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the squares of data over axes; the arguments are those of sum."""
+    """Sum the squares of data over axes; the arguments are as in sum."""
 def _sub(
     lhs: NDArray,
     rhs: NDArray,
@@ -7605,7 +7618,7 @@ def _sum_to_shape(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum over the axes that broadcasting from shape to data's shape would repeat."""
+    """Sum over the axes along which shape broadcasts to the shape of data."""
 def _sum_under_mask(
     data: NDArray,
     mask: NDArray,
@@ -7638,7 +7651,7 @@ def _take_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape, with slices added along axis at the positions that take reads."""
+    """Add slices to zeros of a shape along axis: the adjoint of take."""
 def _take_along(
     data: NDArray,
     index: NDArray,
@@ -7648,7 +7661,7 @@ def _take_along(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of data along axis at the positions in index, for each row."""
+    """Gather elements of data along axis at the positions in index, for each row."""
 def _times_over_root(
     g: NDArray,
     x: NDArray,
@@ -7657,7 +7670,8 @@ def _times_over_root(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+    """Compute g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _triangle(
     data: NDArray,
     lower: bool | int = True,
@@ -7666,7 +7680,7 @@ def _triangle(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Matrices with zeros above (lower) or below the diagonal at offset."""
+    """Set the elements above (lower) or below the diagonal at offset to zero."""
 def _trigamma(
     data: NDArray,
     *,
@@ -7683,8 +7697,7 @@ def _unpad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The inner part of a padded array, with the padding added to the elements that Pad copied it
-    from."""
+    """Crop the padding of an array, and add it to the elements that Pad copied it from."""
 def _unravel_index(
     data: NDArray,
     shape: int | Sequence[int] | None = None,
@@ -7714,7 +7727,7 @@ def _while_loop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Run a function on its own results while a condition holds."""
+    """Run a function repeatedly on its results while a condition holds."""
 def _wide_dot(
     lhs: NDArray,
     rhs: NDArray,
@@ -7725,7 +7738,7 @@ def _wide_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """What dot computes, in the dtype of its sums: 16-bit floats give float32."""
+    """Compute dot in the accumulator's dtype: 16-bit floats give float32."""
 def _zeros(
     shape: int | Sequence[int] = (),
     ctx: str = "",
@@ -7743,4 +7756,4 @@ def _zeros_without_dtype(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of zeros; dtype is the number of a dtype as files hold it, -1 for float32."""
+    """Return an array of zeros; dtype is the dtype's number in files, -1 for float32."""

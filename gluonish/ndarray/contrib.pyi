@@ -54,7 +54,7 @@ def AdaptiveAvgPooling2D(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Adaptive average pooling: means over output_size windows of an image."""
+    """Apply adaptive average pooling: means over output_size windows of an image."""
 def BatchNormWithReLU(
     data: NDArray,
     gamma: NDArray,
@@ -140,7 +140,8 @@ def DeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution that reads its windows at offsets, with bilinear interpolation."""
+    """Apply deformable convolution: sample the elements of each window at offsets, with bilinear
+    interpolation."""
 def DeformablePSROIPooling(
     data: NDArray,
     rois: NDArray | None = None,
@@ -157,7 +158,8 @@ def DeformablePSROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Deformable position-sensitive ROI pooling: each cell of the grid is moved by an offset."""
+    """Apply deformable position-sensitive ROI pooling: each cell of the grid is shifted by an
+    offset."""
 def ModulatedDeformableConvolution(
     data: NDArray,
     offset: NDArray | None = None,
@@ -179,8 +181,8 @@ def ModulatedDeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies
-    each element by a weight, mask."""
+    """Apply modulated deformable convolution: sample the elements of each window at offsets, with
+    bilinear interpolation, and multiply each element by mask."""
 def MultiBoxDetection(
     cls_prob: NDArray,
     loc_pred: NDArray,
@@ -196,8 +198,7 @@ def MultiBoxDetection(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def MultiBoxPrior(
     data: NDArray,
     sizes: float | Sequence[float] = (1.0,),
@@ -209,7 +210,7 @@ def MultiBoxPrior(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def MultiBoxTarget(
     anchor: NDArray,
@@ -225,7 +226,7 @@ def MultiBoxTarget(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def MultiProposal(
     cls_prob: NDArray,
@@ -244,7 +245,7 @@ def MultiProposal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Region proposals for images, from the predictions of a region proposal network."""
+    """Compute region proposals for images from region proposal network outputs."""
 def PSROIPooling(
     data: NDArray,
     rois: NDArray,
@@ -256,8 +257,8 @@ def PSROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position-sensitive ROI pooling: pool each region to a grid of means, each cell from a channel
-    of its own."""
+    """Apply position-sensitive ROI pooling: pool each region to a grid of means, where each cell
+    reads its own channel."""
 def Proposal(
     cls_prob: NDArray,
     bbox_pred: NDArray,
@@ -275,7 +276,7 @@ def Proposal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Region proposals for one image, from the predictions of a region proposal network."""
+    """Compute region proposals for one image from region proposal network outputs."""
 def ROIAlign(
     data: NDArray,
     rois: NDArray,
@@ -288,8 +289,8 @@ def ROIAlign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Region of interest (ROI) align: pool each region to a pooled_size grid of means of bilinear
-    samples."""
+    """Apply region of interest (ROI) align: pool each region to a pooled_size grid of means of
+    bilinear samples."""
 def RROIAlign(
     data: NDArray,
     rois: NDArray,
@@ -331,8 +332,8 @@ def SyncBatchNorm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel over
-    all devices."""
+    """Compute (data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel
+    over all devices."""
 def allclose(
     a: NDArray,
     b: NDArray,
@@ -343,7 +344,7 @@ def allclose(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
+    """Return 1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
 def arange_like(
     data: NDArray,
     start: float = 0.0,
@@ -355,7 +356,8 @@ def arange_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def backward_gradientmultiplier(*args: object, **kwargs: object) -> NoReturn:
     """Not available: it is the gradient of another operator: use autograd."""
 def backward_hawkesll(*args: object, **kwargs: object) -> NoReturn:
@@ -373,8 +375,8 @@ def bipartite_matching(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Match rows with columns greedily: the pair with the best score first, then the best pair of
-    the rest."""
+    """Match rows with columns greedily: the pair with the best score first, then the best remaining
+    pair."""
 def boolean_mask(
     data: NDArray,
     index: NDArray,
@@ -383,7 +385,7 @@ def boolean_mask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data for which index is not 0, in order; axis must be 0."""
+    """Select the rows of data where index is not 0, in order; axis must be 0."""
 def box_decode(
     data: NDArray,
     anchors: NDArray,
@@ -397,8 +399,7 @@ def box_decode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Boxes from anchors and the offsets that a network predicts, as corners (xmin, ymin, xmax,
-    ymax)."""
+    """Decode predicted offsets from anchors to boxes, as corners (xmin, ymin, xmax, ymax)."""
 def box_encode(
     samples: NDArray,
     matches: NDArray,
@@ -410,8 +411,7 @@ def box_encode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Targets for a network to predict: the offsets from anchors to their matched boxes, and a
-    mask."""
+    """Compute training targets: the offsets from anchors to their matched boxes, and a mask."""
 def box_iou(
     lhs: NDArray,
     rhs: NDArray,
@@ -420,7 +420,7 @@ def box_iou(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Intersection over union (IoU) of all pairs of boxes."""
+    """Compute the intersection over union (IoU) of all pairs of boxes."""
 def box_nms(
     data: NDArray,
     overlap_thresh: float = 0.5,
@@ -437,7 +437,7 @@ def box_nms(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Non-maximum suppression: remove boxes that overlap a better box too much."""
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
 def box_non_maximum_suppression(
     data: NDArray,
     overlap_thresh: float = 0.5,
@@ -454,7 +454,7 @@ def box_non_maximum_suppression(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Non-maximum suppression: remove boxes that overlap a better box too much."""
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
 def calibrate_entropy(
     hist: NDArray,
     hist_edges: NDArray,
@@ -463,7 +463,8 @@ def calibrate_entropy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The threshold at which a histogram loses least by quantization, and its relative entropy."""
+    """Compute the threshold with the least relative entropy (information loss) when a histogram is
+    quantized, and that entropy."""
 def count_sketch(
     data: NDArray,
     h: NDArray,
@@ -474,7 +475,8 @@ def count_sketch(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Count sketch: columns of data times their signs s, summed into out_dim columns given by h."""
+    """Compute the count sketch: multiply each column of data by its sign in s, and add it to the
+    column of the output with the index in h."""
 def ctc_loss(
     data: NDArray,
     label: NDArray | None = None,
@@ -498,7 +500,7 @@ def dequantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convert int8 or uint8 data with its range to the float32 numbers that it represents."""
+    """Convert int8 or uint8 data with a range to float32."""
 def div_sqrt_dim(
     data: NDArray,
     *,
@@ -514,7 +516,7 @@ def edge_id(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of a CSR matrix at rows u and columns v; -1 where none is stored."""
+    """Look up the elements of a CSR matrix at rows u and columns v; -1 if not stored."""
 def fft(
     data: NDArray,
     compute_size: int = 128,
@@ -522,7 +524,7 @@ def fft(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Fourier transform along the last axis."""
+    """Compute the Fourier transform along the last axis."""
 def getnnz(
     data: NDArray,
     axis: int | None = None,
@@ -530,8 +532,8 @@ def getnnz(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Number of elements stored in a CSR matrix, including stored zeros; for a dense matrix, of
-    elements that are not 0."""
+    """Count the elements stored in a CSR matrix, including zeros, or the nonzero elements of a
+    dense matrix, as int64."""
 def gradientmultiplier(
     data: NDArray,
     scalar: float = 1.0,
@@ -540,7 +542,7 @@ def gradientmultiplier(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data itself; its gradient is multiplied by scalar, and a negative scalar reverses it."""
+    """Return data, and multiply the gradient by scalar; a negative scalar reverses it."""
 def group_adagrad_update(
     weight: NDArray,
     grad: NDArray,
@@ -553,8 +555,8 @@ def group_adagrad_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of AdaGrad with one history value for each row: returns the new weight, changes
-    history in place."""
+    """Take one step of AdaGrad with one history value for each row: return the new weight, and
+    update history in place."""
 def hawkesll(
     lda: NDArray,
     alpha: NDArray,
@@ -568,8 +570,8 @@ def hawkesll(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Log-likelihood of event sequences under a Hawkes process, in which each event raises the rate
-    of its type for a while."""
+    """Compute the log-likelihood of event sequences under a Hawkes process, in which each event
+    temporarily raises the rate of its type."""
 def ifft(
     data: NDArray,
     compute_size: int = 128,
@@ -577,8 +579,8 @@ def ifft(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Real part of the inverse Fourier transform along the last axis, times the number of
-    points."""
+    """Compute the real part of the inverse Fourier transform along the last axis, times the number
+    of points."""
 def index_array(
     data: NDArray,
     axes: int | Sequence[int] | None = None,
@@ -586,7 +588,7 @@ def index_array(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The coordinates of every element, along axes (all by default), as int64."""
+    """Return the coordinates of every element along axes (all by default), as int64."""
 def index_copy(
     old_tensor: NDArray,
     index_vector: NDArray,
@@ -595,7 +597,7 @@ def index_copy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """old_tensor with row index_vector[i] replaced by row i of new_tensor."""
+    """Replace row index_vector[i] of old_tensor by row i of new_tensor."""
 def interleaved_matmul_encdec_qk(
     queries: NDArray,
     keys_values: NDArray,
@@ -645,8 +647,8 @@ def mrcnn_mask_target(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of the
-    classes to train."""
+    """Compute training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of
+    the classes to train."""
 def quadratic(
     data: NDArray,
     a: float = 0.0,
@@ -656,7 +658,7 @@ def quadratic(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """a * data^2 + b * data + c, elementwise; integers are truncated toward zero."""
+    """Compute a * data^2 + b * data + c elementwise; truncate integers toward zero."""
 def quantize(
     data: NDArray,
     min_range: NDArray,
@@ -666,7 +668,7 @@ def quantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convert data to int8 or uint8, with the range that these represent."""
+    """Convert data to int8 or uint8, and return the represented range."""
 def quantize_asym(
     data: NDArray,
     min_calib_range: float | None = None,
@@ -675,8 +677,7 @@ def quantize_asym(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convert data to uint8 over the whole range, with the scale that it was multiplied by and the
-    shift that was added."""
+    """Convert data to uint8 as data * scale + shift, and return scale and shift."""
 def quantize_v2(
     data: NDArray,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
@@ -686,7 +687,7 @@ def quantize_v2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convert data to int8 or uint8, with the range that these represent."""
+    """Convert data to int8 or uint8, and return the represented range."""
 def quantized_act(
     data: NDArray,
     min_data: NDArray,
@@ -696,7 +697,7 @@ def quantized_act(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Activation of a quantized array; act_type must be relu."""
+    """Apply an activation to a quantized array; act_type must be relu."""
 def quantized_batch_norm(
     data: NDArray,
     gamma: NDArray,
@@ -718,8 +719,8 @@ def quantized_batch_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Batch normalization of a quantized array with the moving statistics, to int8 in the range
-    min_calib_range to max_calib_range, which must be given."""
+    """Normalize a quantized array with the moving statistics, to int8 in the range min_calib_range
+    to max_calib_range, which are required."""
 def quantized_concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -727,7 +728,7 @@ def quantized_concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Join quantized arrays along axis dim, in a range that holds all of theirs."""
+    """Join quantized arrays along axis dim, in a range that contains all input ranges."""
 def quantized_conv(
     data: NDArray,
     weight: NDArray | None = None,
@@ -753,7 +754,7 @@ def quantized_conv(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convolution of quantized arrays, with the attributes of Convolution."""
+    """Convolve quantized arrays, with the attributes of Convolution."""
 def quantized_elemwise_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -767,7 +768,7 @@ def quantized_elemwise_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Sum of two quantized arrays, as int32 with a range that holds all sums."""
+    """Add two quantized arrays, as int32 with a range that holds all sums."""
 def quantized_elemwise_mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -782,7 +783,7 @@ def quantized_elemwise_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Product of two quantized arrays, as int32 with its range."""
+    """Multiply two quantized arrays, as int32 with its range."""
 def quantized_embedding(
     data: NDArray,
     weight: NDArray,
@@ -796,7 +797,7 @@ def quantized_embedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Look up rows of a quantized weight; the range stays the same."""
+    """Look up rows of a quantized weight; the range does not change."""
 def quantized_flatten(
     data: NDArray,
     min_data: NDArray,
@@ -823,7 +824,7 @@ def quantized_fully_connected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Dense layer x W^T + b on quantized arrays."""
+    """Apply the dense layer x W^T + b to quantized arrays."""
 def quantized_pooling(
     data: NDArray,
     min_data: NDArray,
@@ -842,7 +843,8 @@ def quantized_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Maximum or mean over windows of a quantized array; attributes are those of Pooling."""
+    """Compute the maximum or mean over windows of a quantized array; attributes are as in
+    Pooling."""
 def quantized_rnn(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -865,7 +867,7 @@ def quantized_rnn(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Recurrent layers on data from _contrib_quantize_asym, with its scale and shift."""
+    """Apply recurrent layers to data from _contrib_quantize_asym, with its scale and shift."""
 def requantize(
     data: NDArray,
     min_range: NDArray,
@@ -877,22 +879,21 @@ def requantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Convert int32 data to int8 or uint8, with the range that these represent."""
+    """Convert int32 data to int8 or uint8, and return the new range."""
 def round_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
+    """Round data to the nearest integer; the gradient passes through unchanged."""
 def sign_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
-    itself."""
+    """Compute the sign of data (-1, 0 or 1); the gradient passes through unchanged."""
 def sldwin_atten_context(
     score: NDArray,
     value: NDArray,

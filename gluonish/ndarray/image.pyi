@@ -13,7 +13,7 @@ def adjust_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
+    """Add light to an image: alpha of each principal color component of ImageNet (PCA lighting)."""
 def crop(
     data: NDArray,
     x: int,
@@ -24,7 +24,8 @@ def crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
+    """Crop an image, or each image of a batch, to width and height, with the upper left corner at
+    column x and row y."""
 def flip_left_right(
     data: NDArray,
     *,
@@ -47,7 +48,7 @@ def normalize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / std for an image, or a batch of images."""
+    """Compute (data - mean) / std of an image, or of a batch of images."""
 def random_brightness(
     data: NDArray,
     min_factor: float,
@@ -68,8 +69,8 @@ def random_color_jitter(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
-    in random order."""
+    """Change the brightness, contrast, saturation and hue of an image by at most these amounts, in
+    random order."""
 def random_contrast(
     data: NDArray,
     min_factor: float,
@@ -111,7 +112,8 @@ def random_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
+    """Add random light to an image, along the principal color components of ImageNet (PCA
+    lighting)."""
 def random_saturation(
     data: NDArray,
     min_factor: float,

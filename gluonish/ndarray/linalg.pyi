@@ -12,7 +12,7 @@ def det(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def extractdiag(
     A: NDArray,
     offset: int = 0,
@@ -20,7 +20,7 @@ def extractdiag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The diagonal at offset of every square matrix, as vectors."""
+    """Extract the diagonal at offset of every square matrix, as vectors."""
 def extracttrian(
     A: NDArray,
     offset: int = 0,
@@ -37,8 +37,8 @@ def gelqf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
-    columns."""
+    """Compute the LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more
+    rows than columns."""
 def gemm(
     A: NDArray,
     B: NDArray,
@@ -52,7 +52,7 @@ def gemm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A and B, plus beta times C."""
+    """Compute alpha A B + beta C."""
 def gemm2(
     A: NDArray,
     B: NDArray,
@@ -64,14 +64,14 @@ def gemm2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
+    """Compute alpha A B, with rows along axis and columns along the last axis."""
 def inverse(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def makediag(
     A: NDArray,
     offset: int = 0,
@@ -79,7 +79,7 @@ def makediag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
+    """Build square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def maketrian(
     A: NDArray,
     offset: int = 0,
@@ -88,7 +88,7 @@ def maketrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
+    """Unpack triangles into square matrices, with zeros elsewhere: the inverse of extracttrian."""
 def potrf(
     A: NDArray,
     lower: bool | int = True,
@@ -96,8 +96,8 @@ def potrf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
-    without lower the upper triangular U with A = U^T U."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T, or upper triangular U with A = U^T U if lower is false."""
 def potri(
     A: NDArray,
     lower: bool | int = True,
@@ -105,29 +105,30 @@ def potri(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
-    of U^T U."""
+    """Compute the inverse of L L^T from the lower triangular L of potrf, or of U^T U if lower is
+    false."""
 def slogdet(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def sumlogdiag(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the logarithms of the diagonal of every matrix."""
+    """Sum the logarithms of the diagonal of every matrix."""
 def syevd(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A."""
+    """Compute the eigendecomposition of symmetric A: U and L with A = U^T diag(L) U."""
 def syrk(
     A: NDArray,
     transpose: bool | int = False,
@@ -136,7 +137,7 @@ def syrk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
+    """Compute alpha A A^T, or alpha A^T A with transpose."""
 def trmm(
     A: NDArray,
     B: NDArray,
@@ -148,7 +149,7 @@ def trmm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
+    """Multiply B by alpha and a triangle of A from the left, or from the right (rightside)."""
 def trsm(
     A: NDArray,
     B: NDArray,

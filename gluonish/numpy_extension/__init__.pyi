@@ -66,7 +66,8 @@ def arange_like(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def batch_dot(
     lhs: ndarray,
     rhs: ndarray,
@@ -77,7 +78,7 @@ def batch_dot(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Batched matrix product of the last two axes, for every index of the axes before."""
+    """Multiply batched matrices over the last two axes."""
 def batch_flatten(
     data: ndarray,
     *,
@@ -113,8 +114,7 @@ def cast(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def convolution(
     data: ndarray,
     weight: ndarray | None = None,
@@ -235,7 +235,7 @@ def gather_nd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def layer_norm(
     data: ndarray,
     gamma: ndarray,
@@ -286,8 +286,7 @@ def multibox_detection(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def multibox_prior(
     data: ndarray,
     sizes: float | Sequence[float] = (1.0,),
@@ -299,7 +298,7 @@ def multibox_prior(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def multibox_target(
     anchor: ndarray,
@@ -315,7 +314,7 @@ def multibox_target(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def one_hot(
     indices: ndarray,
@@ -327,7 +326,7 @@ def one_hot(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+    """Return rows of depth values: on_value at the index, off_value elsewhere."""
 def pick(
     data: ndarray,
     index: ndarray,
@@ -338,7 +337,7 @@ def pick(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def pooling(
     data: ndarray,
     kernel: int | Sequence[int] = (),
@@ -384,7 +383,7 @@ def reshape_like(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """lhs in the shape of rhs."""
+    """Reshape lhs to the shape of rhs."""
 def rnn(
     data: ndarray,
     parameters: ndarray | None = None,
@@ -416,7 +415,7 @@ def roi_pooling(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+    """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def sequence_mask(
     data: ndarray,
     sequence_length: ndarray | None = None,
@@ -434,7 +433,7 @@ def shape_array(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The shape of data, as int64 of shape (axes,)."""
+    """Return the shape of data, as int64."""
 def sigmoid(
     data: ndarray,
     *,
@@ -451,7 +450,7 @@ def slice(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def smooth_l1(
     data: ndarray,
     scalar: float = 1.0,
@@ -459,8 +458,8 @@ def smooth_l1(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
-    squared, else abs(data) - 0.5 / scalar squared."""
+    """Compute the smooth L1 loss elementwise: (scalar * data)^2 / 2 where abs(data) < 1 / scalar^2,
+    else abs(data) - 0.5 / scalar^2."""
 def softmax(
     data: ndarray,
     length: ndarray | None = None,
@@ -484,5 +483,5 @@ def topk(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
-    ascending order."""
+    """Return the k largest elements along axis in descending order, or with is_ascend the k
+    smallest in ascending order."""

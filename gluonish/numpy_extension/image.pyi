@@ -14,7 +14,7 @@ def adjust_lighting(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
+    """Add light to an image: alpha of each principal color component of ImageNet (PCA lighting)."""
 def crop(
     data: ndarray,
     x: int,
@@ -25,7 +25,8 @@ def crop(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
+    """Crop an image, or each image of a batch, to width and height, with the upper left corner at
+    column x and row y."""
 def flip_left_right(
     data: ndarray,
     *,
@@ -48,7 +49,7 @@ def normalize(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """(data - mean) / std for an image, or a batch of images."""
+    """Compute (data - mean) / std of an image, or of a batch of images."""
 def random_brightness(
     data: ndarray,
     min_factor: float,
@@ -69,8 +70,8 @@ def random_color_jitter(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
-    in random order."""
+    """Change the brightness, contrast, saturation and hue of an image by at most these amounts, in
+    random order."""
 def random_contrast(
     data: ndarray,
     min_factor: float,
@@ -112,7 +113,8 @@ def random_lighting(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
+    """Add random light to an image, along the principal color components of ImageNet (PCA
+    lighting)."""
 def random_saturation(
     data: ndarray,
     min_factor: float,

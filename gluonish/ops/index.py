@@ -29,7 +29,6 @@ MODULES: dict[str, str] = {
     "contrib.index_copy": "_contrib_index_copy",
     "contrib.many_arrays": "multi_lars multi_sum_sq reset_arrays",
     "contrib.mixed_precision": "amp_cast amp_multicast",
-    "contrib.quadratic": "_contrib_quadratic",
     "contrib.row_elements": "_onehot_encode fill_element_0index",
     "contrib.scatter_set_nd": "_npi_scatter_set_nd _scatter_set_nd",
     "contrib.shape_array": "_npx_shape_array shape_array size_array",
@@ -88,7 +87,8 @@ MODULES: dict[str, str] = {
         "_power_backward_rhs _times_over_root"
     ),
     "elementwise.pointwise": (
-        "_clip_backward _npi_clip _npx_smooth_l1 _sparse_clip clip hard_sigmoid smooth_l1"
+        "_clip_backward _contrib_quadratic _npi_clip _npx_smooth_l1 _sparse_clip clip "
+        "hard_sigmoid smooth_l1"
     ),
     "elementwise.unary": (
         "_npx_digamma _npx_erf _npx_erfinv _npx_gamma _npx_gammaln _relu_slope _softplus "
@@ -277,12 +277,12 @@ MODULES: dict[str, str] = {
     ),
     "quantization.layers": "_int8_convolution _int8_dense",
     "quantization.mkldnn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
-    "quantization.passing": (
+    "quantization.products": "_contrib_quantized_conv _contrib_quantized_fully_connected",
+    "quantization.quantize": "_contrib_quantize _contrib_quantize_asym _contrib_quantize_v2",
+    "quantization.range_preserving": (
         "_contrib_quantized_act _contrib_quantized_embedding _contrib_quantized_flatten "
         "_contrib_quantized_pooling _int8_pooling"
     ),
-    "quantization.products": "_contrib_quantized_conv _contrib_quantized_fully_connected",
-    "quantization.quantize": "_contrib_quantize _contrib_quantize_asym _contrib_quantize_v2",
     "quantization.rnn": "_contrib_quantized_rnn",
     "quantization.scales": "_int8_quantize _int8_range _int8_scales _int8_weight",
     "recurrent.cell_steps": "_gru_step _gru_step_backward _lstm_step _lstm_step_backward",

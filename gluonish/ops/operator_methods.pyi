@@ -30,9 +30,10 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Position of the first maximum along axis, or over all elements in row-major order."""
+        """Return the index of the first maximum along axis, or over all elements in row-major
+        order."""
     def argmax_channel(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Position of the first maximum along axis 1, in the dtype of data."""
+        """Return the index of the first maximum along axis 1, in the dtype of data."""
     def argmin(
         self,
         axis: int | None = None,
@@ -40,7 +41,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Position of the first minimum along axis, or over all elements in row-major order."""
+        """Return the index of the first minimum along axis, or over all elements in row-major
+        order."""
     def argsort(
         self,
         axis: int | None = -1,
@@ -49,7 +51,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The positions, of type dtype, that sort the elements along axis."""
+        """Return the indices, of type dtype, that sort the elements along axis."""
     def broadcast_axes(
         self,
         axis: int | Sequence[int] = (),
@@ -57,13 +59,13 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
+        """Broadcast the axes in axis, all of size 1, to the sizes in size."""
     def cbrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise cube root."""
     def ceil(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise smallest integer not below data."""
     def clip(self, a_min: float, a_max: float, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """data limited to [a_min, a_max]."""
+        """Clip data to [a_min, a_max]."""
     def cos(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise cosine."""
     def cosh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -80,7 +82,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis."""
+        """Extract diagonal k of the matrices in axes axis1 and axis2, as the last axis."""
     def exp(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise e to the power of data."""
     def expm1(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -117,7 +119,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Maximum along axis, all axes by default; with exclude along all others."""
+        """Compute the maximum along axis, all axes by default; with exclude along all other
+        axes."""
     def mean(
         self,
         axis: int | Sequence[int] | None = None,
@@ -126,7 +129,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+        """Compute the arithmetic mean along axis, all axes by default; with exclude along all other
+        axes."""
     def min(
         self,
         axis: int | Sequence[int] | None = None,
@@ -135,7 +139,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Minimum along axis, all axes by default; with exclude along all others."""
+        """Compute the minimum along axis, all axes by default; with exclude along all other
+        axes."""
     def nanprod(
         self,
         axis: int | Sequence[int] | None = None,
@@ -144,8 +149,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Product of the elements that are not NaN along axis, all axes by default; with exclude
-        along all others."""
+        """Compute the product of the elements that are not NaN along axis, all axes by default;
+        with exclude along all other axes."""
     def nansum(
         self,
         axis: int | Sequence[int] | None = None,
@@ -154,8 +159,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Sum of the elements that are not NaN along axis, all axes by default; with exclude along
-        all others."""
+        """Compute the sum of the elements that are not NaN along axis, all axes by default; with
+        exclude along all other axes."""
     def norm(
         self,
         ord: int = 2,
@@ -165,8 +170,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square
-        root of the sum of squares (ord=2)."""
+        """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or
+        the square root of the sum of squares (ord=2)."""
     def one_hot(
         self,
         depth: int,
@@ -176,9 +181,9 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+        """Return rows of depth values: on_value at the index, off_value elsewhere."""
     def ones_like(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """An array of 1s with the shape and dtype of data."""
+        """Return an array of 1s with the shape and dtype of data."""
     def pad(
         self,
         mode: Literal["constant", "edge", "reflect"] | str,
@@ -187,7 +192,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """data with padding around it."""
+        """Pad data."""
     def pick(
         self,
         index: Self,
@@ -197,7 +202,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """One element of every row along axis, at the position in index."""
+        """Pick one element of every row along axis, at the position in index."""
     def prod(
         self,
         axis: int | Sequence[int] | None = None,
@@ -206,7 +211,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Product along axis, all axes by default; with exclude along all others."""
+        """Compute the product along axis, all axes by default; with exclude along all other
+        axes."""
     def radians(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise conversion of degrees to radians."""
     def rcbrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -233,7 +239,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """lhs in the shape of rhs."""
+        """Reshape lhs to the shape of rhs."""
     def rint(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise nearest integer, halves downward."""
     def round(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -241,7 +247,7 @@ class OperatorMethods(Arithmetic):
     def rsqrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise 1 / square root."""
     def shape_array(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """The shape of data, as int64 of shape (axes,)."""
+        """Return the shape of data, as int64."""
     def sigmoid(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise 1 / (1 + exp(-data))."""
     def sign(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -251,7 +257,7 @@ class OperatorMethods(Arithmetic):
     def sinh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise hyperbolic sine."""
     def size_array(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """The number of elements of data, as int64 of shape (1,)."""
+        """Return the number of elements of data, as int64."""
     def slice(
         self,
         begin: int | Sequence[int | None],
@@ -260,7 +266,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The region from begin up to end in steps of step, as Python slices."""
+        """Slice data from begin up to end in steps of step, as Python slices."""
     def slice_axis(
         self,
         axis: int,
@@ -269,8 +275,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Elements from begin up to end along axis; negative positions count from the end, and None
-        as end is the end of the axis."""
+        """Slice data from begin up to end along axis; negative positions count from the end, and an
+        end of None is the end of the axis."""
     def slice_like(
         self,
         shape_like: Self,
@@ -278,8 +284,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The first elements of data along axes, as many as shape_like has; along all axes by
-        default."""
+        """Slice the first elements of data along axes (all by default), to the sizes of
+        shape_like."""
     def softmax(
         self,
         length: Self | None = None,
@@ -308,7 +314,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The elements sorted along axis; without axis, data is flattened first."""
+        """Sort the elements along axis; without axis, data is flattened first."""
     def space_to_depth(self, block_size: int, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Rearrange blocks of pixels into channels: the inverse of depth_to_space."""
     def split(
@@ -319,7 +325,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> list[Self]:
-        """Split data into num_outputs equal parts along axis."""
+        """Split data into num_outputs equal pieces along axis."""
     def sqrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise square root."""
     def square(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -332,7 +338,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Sum along axis, all axes by default; with exclude along all others."""
+        """Compute the sum along axis, all axes by default; with exclude along all other axes."""
     def swapaxes(
         self,
         dim1: int = 0,
@@ -340,7 +346,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Exchange two axes."""
+        """Swap two axes."""
     def take(
         self,
         indices: Self,
@@ -349,14 +355,14 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Slices of a along axis at the positions in indices, which may be of any dtype."""
+        """Take slices of a along axis at the positions in indices, which may have any dtype."""
     def tan(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise tangent."""
     def tanh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise hyperbolic tangent."""
     def tile(self, reps: int | Sequence[int], *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
-        filled with 1s at the front."""
+        """Repeat the array reps[i] times along axis i; the shorter of the shape and reps is
+        prepended with 1s."""
     def topk(
         self,
         axis: int | None = -1,
@@ -367,17 +373,17 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The k largest elements along axis in descending order, or with is_ascend the k smallest
-        in ascending order."""
+        """Return the k largest elements along axis in descending order, or with is_ascend the k
+        smallest in ascending order."""
     def transpose(
         self,
         axes: int | Sequence[int] = (),
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Permute the axes: axis i of the output is axis axes[i] of data; without axes their order
-        is reversed."""
+        """Permute the axes: axis i of the output is axis axes[i] of data; without axes, reverse
+        their order."""
     def trunc(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise truncation toward zero to an integer."""
     def zeros_like(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """An array of 0s with the shape and dtype of data."""
+        """Return an array of 0s with the shape and dtype of data."""

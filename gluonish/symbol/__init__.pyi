@@ -129,7 +129,7 @@ def BatchNorm_v1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The first version of BatchNorm, over axis 1."""
+    """Apply the first version of BatchNorm, over axis 1."""
 def BilinearSampler(
     data: Symbol | None = None,
     grid: Symbol | None = None,
@@ -147,7 +147,7 @@ def BlockGrad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with no gradient flowing back through it."""
+    """Return data, and stop the gradient."""
 def CTCLoss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -171,8 +171,7 @@ def Cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def Concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -223,7 +222,7 @@ def Convolution_v1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The first version of Convolution, for images."""
+    """Apply the first version of Convolution, for images."""
 def Correlation(
     data1: Symbol | None = None,
     data2: Symbol | None = None,
@@ -238,7 +237,7 @@ def Correlation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Correlation of patches of two images, for displacements of the second image."""
+    """Correlate patches of two images, for displacements of the second image."""
 def Crop(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -302,7 +301,7 @@ def ElementWiseSum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def Embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -346,7 +345,7 @@ def GridGenerator(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sampling grids for BilinearSampler."""
+    """Generate sampling grids for BilinearSampler."""
 def GroupNorm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -474,7 +473,8 @@ def MakeLoss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as a loss: its gradient is grad_scale, whatever gradient the output gets."""
+    """Return data as a loss: its gradient is grad_scale, and the gradient of the output is
+    ignored."""
 def Pad(
     data: Symbol | None = None,
     mode: Literal["constant", "edge", "reflect"] | str = ...,
@@ -485,7 +485,7 @@ def Pad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with padding around it."""
+    """Pad data."""
 def Pooling(
     data: Symbol | None = None,
     kernel: int | Sequence[int] = (),
@@ -517,7 +517,7 @@ def Pooling_v1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The first version of Pooling, for images: the maximum, mean or sum of each window."""
+    """Apply the first version of Pooling, for images: the maximum, mean or sum of each window."""
 def RNN(
     data: Symbol | None = None,
     parameters: Symbol | None = None,
@@ -551,7 +551,7 @@ def ROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+    """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def Reshape(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -563,7 +563,7 @@ def Reshape(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The same elements in the same order in another shape."""
+    """Reshape data without changing the order of its elements."""
 def SVMOutput(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -620,7 +620,7 @@ def SliceChannel(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Split data into num_outputs equal parts along axis."""
+    """Split data into num_outputs equal pieces along axis."""
 def Softmax(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -676,7 +676,7 @@ def SpatialTransformer(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Transform images by affine maps, with bilinear interpolation."""
+    """Apply affine transformations to images, with bilinear interpolation."""
 def SwapAxis(
     data: Symbol | None = None,
     dim1: int = 0,
@@ -686,7 +686,7 @@ def SwapAxis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Exchange two axes."""
+    """Swap two axes."""
 def UpSampling(
     *data: Symbol | Sequence[Symbol],
     scale: int,
@@ -726,7 +726,7 @@ def adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction (the caller includes it in lr)."""
+    """Take one step of Adam without bias correction (the caller includes it in lr)."""
 def add_n(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -734,7 +734,7 @@ def add_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def all_finite(
     data: Symbol | None = None,
     init_output: bool | int = True,
@@ -743,7 +743,7 @@ def all_finite(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 if no element is infinite or NaN, else 0, as float32."""
+    """Return 1 if no element is infinite or NaN, else 0, as float32."""
 def amp_cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -752,7 +752,7 @@ def amp_cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data cast to dtype if it is floating-point, else data; the gradient is cast back."""
+    """Cast floating-point data to dtype, and the gradient back; return others unchanged."""
 def amp_multicast(
     *data: Symbol | Sequence[Symbol],
     num_outputs: int = ...,
@@ -761,8 +761,8 @@ def amp_multicast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """All floating-point arrays in the widest dtype among them, or with cast_narrow in the
-    narrowest; integer arrays as they are. float16 and bfloat16 together become float32."""
+    """Cast all floating-point arrays to the widest dtype among them, or with cast_narrow to the
+    narrowest; return integer arrays unchanged. float16 and bfloat16 together become float32."""
 def arccos(
     data: Symbol | None = None,
     *,
@@ -820,7 +820,7 @@ def argmax(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first maximum along axis, or over all elements in row-major order."""
+    """Return the index of the first maximum along axis, or over all elements in row-major order."""
 def argmax_channel(
     data: Symbol | None = None,
     *,
@@ -828,7 +828,7 @@ def argmax_channel(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first maximum along axis 1, in the dtype of data."""
+    """Return the index of the first maximum along axis 1, in the dtype of data."""
 def argmin(
     data: Symbol | None = None,
     axis: int | None = None,
@@ -838,7 +838,7 @@ def argmin(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first minimum along axis, or over all elements in row-major order."""
+    """Return the index of the first minimum along axis, or over all elements in row-major order."""
 def argsort(
     data: Symbol | None = None,
     axis: int | None = -1,
@@ -849,7 +849,7 @@ def argsort(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The positions, of type dtype, that sort the elements along axis."""
+    """Return the indices, of type dtype, that sort the elements along axis."""
 def batch_dot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -861,7 +861,7 @@ def batch_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Batched matrix product of the last two axes, for every index of the axes before."""
+    """Multiply batched matrices over the last two axes."""
 def batch_take(
     a: Symbol | None = None,
     indices: Symbol | None = None,
@@ -870,7 +870,7 @@ def batch_take(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Element indices[i] of row i, for every row of a matrix."""
+    """Pick element indices[i] of row i, for every row of a matrix."""
 def broadcast_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -889,7 +889,7 @@ def broadcast_axes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
+    """Broadcast the axes in axis, all of size 1, to the sizes in size."""
 def broadcast_axis(
     data: Symbol | None = None,
     axis: int | Sequence[int] = (),
@@ -899,7 +899,7 @@ def broadcast_axis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
+    """Broadcast the axes in axis, all of size 1, to the sizes in size."""
 def broadcast_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -975,7 +975,7 @@ def broadcast_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs broadcast to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes."""
+    """Broadcast lhs to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes."""
 def broadcast_logical_and(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1105,8 +1105,7 @@ def cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def cast_storage(
     data: Symbol | None = None,
     stype: Literal["csr", "default", "row_sparse"] | str = ...,
@@ -1115,7 +1114,7 @@ def cast_storage(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in the storage type stype: default (dense), row_sparse or csr."""
+    """Convert data to the storage type stype: default (dense), row_sparse or csr."""
 def cbrt(
     data: Symbol | None = None,
     *,
@@ -1143,7 +1142,7 @@ def choose_element_0index(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def clip(
     data: Symbol | None = None,
     a_min: float = ...,
@@ -1153,7 +1152,7 @@ def clip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data limited to [a_min, a_max]."""
+    """Clip data to [a_min, a_max]."""
 def col2im(
     data: Symbol | None = None,
     output_size: int | Sequence[int] = ...,
@@ -1166,8 +1165,7 @@ def col2im(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Add up columns at the positions in images that im2col takes them from: the adjoint of
-    im2col."""
+    """Sum columns into images at the positions where im2col reads them: the adjoint of im2col."""
 def concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -1203,7 +1201,7 @@ def crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def ctc_loss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -1256,7 +1254,7 @@ def diag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis."""
+    """Extract diagonal k of the matrices in axes axis1 and axis2, as the last axis."""
 def digamma(
     data: Symbol | None = None,
     *,
@@ -1276,7 +1274,7 @@ def dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
+    """Multiply matrices: sum products over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1364,7 +1362,7 @@ def fill_element_0index(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs with element rhs[i] of row i replaced by mhs[i]."""
+    """Replace element rhs[i] of row i of lhs by mhs[i]."""
 def fix(
     data: Symbol | None = None,
     *,
@@ -1417,7 +1415,7 @@ def ftml_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Follow the Moving Leader."""
+    """Take one step of Follow the Moving Leader."""
 def ftrl_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1434,7 +1432,7 @@ def ftrl_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of FTRL-Proximal."""
+    """Take one step of FTRL-Proximal."""
 def gamma(
     data: Symbol | None = None,
     *,
@@ -1459,7 +1457,7 @@ def gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def hard_sigmoid(
     data: Symbol | None = None,
     alpha: float = 0.2,
@@ -1477,7 +1475,7 @@ def identity(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A copy of data."""
+    """Copy data."""
 def im2col(
     data: Symbol | None = None,
     kernel: int | Sequence[int] = ...,
@@ -1497,7 +1495,7 @@ def khatri_rao(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Khatri-Rao product: the Kronecker products of the columns of matrices."""
+    """Compute the Khatri-Rao product: the Kronecker products of the columns of matrices."""
 def lamb_update_phase1(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1516,7 +1514,7 @@ def lamb_update_phase1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """First half of a LAMB step."""
+    """Compute the first phase of a LAMB step."""
 def lamb_update_phase2(
     weight: Symbol | None = None,
     g: Symbol | None = None,
@@ -1530,7 +1528,7 @@ def lamb_update_phase2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Second half of a LAMB step."""
+    """Compute the second phase of a LAMB step."""
 def linalg_det(
     A: Symbol | None = None,
     *,
@@ -1538,7 +1536,7 @@ def linalg_det(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def linalg_extractdiag(
     A: Symbol | None = None,
     offset: int = 0,
@@ -1547,7 +1545,7 @@ def linalg_extractdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The diagonal at offset of every square matrix, as vectors."""
+    """Extract the diagonal at offset of every square matrix, as vectors."""
 def linalg_extracttrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -1566,8 +1564,8 @@ def linalg_gelqf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
-    columns."""
+    """Compute the LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more
+    rows than columns."""
 def linalg_gemm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -1582,7 +1580,7 @@ def linalg_gemm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A and B, plus beta times C."""
+    """Compute alpha A B + beta C."""
 def linalg_gemm2(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -1595,7 +1593,7 @@ def linalg_gemm2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
+    """Compute alpha A B, with rows along axis and columns along the last axis."""
 def linalg_inverse(
     A: Symbol | None = None,
     *,
@@ -1603,7 +1601,7 @@ def linalg_inverse(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def linalg_makediag(
     A: Symbol | None = None,
     offset: int = 0,
@@ -1612,7 +1610,7 @@ def linalg_makediag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
+    """Build square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def linalg_maketrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -1622,7 +1620,7 @@ def linalg_maketrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
+    """Unpack triangles into square matrices, with zeros elsewhere: the inverse of extracttrian."""
 def linalg_potrf(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -1631,8 +1629,8 @@ def linalg_potrf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
-    without lower the upper triangular U with A = U^T U."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T, or upper triangular U with A = U^T U if lower is false."""
 def linalg_potri(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -1641,8 +1639,8 @@ def linalg_potri(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
-    of U^T U."""
+    """Compute the inverse of L L^T from the lower triangular L of potrf, or of U^T U if lower is
+    false."""
 def linalg_slogdet(
     A: Symbol | None = None,
     *,
@@ -1650,7 +1648,8 @@ def linalg_slogdet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def linalg_sumlogdiag(
     A: Symbol | None = None,
     *,
@@ -1658,7 +1657,7 @@ def linalg_sumlogdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the logarithms of the diagonal of every matrix."""
+    """Sum the logarithms of the diagonal of every matrix."""
 def linalg_syrk(
     A: Symbol | None = None,
     transpose: bool | int = False,
@@ -1668,7 +1667,7 @@ def linalg_syrk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
+    """Compute alpha A A^T, or alpha A^T A with transpose."""
 def linalg_trmm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -1681,7 +1680,7 @@ def linalg_trmm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
+    """Multiply B by alpha and a triangle of A from the left, or from the right (rightside)."""
 def linalg_trsm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -1762,7 +1761,7 @@ def make_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as a loss: its gradient is 1, whatever gradient the output gets."""
+    """Return data as a loss: its gradient is 1, and the gradient of the output is ignored."""
 def max(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -1773,7 +1772,7 @@ def max(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum along axis, all axes by default; with exclude along all others."""
+    """Compute the maximum along axis, all axes by default; with exclude along all other axes."""
 def max_axis(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -1784,7 +1783,7 @@ def max_axis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum along axis, all axes by default; with exclude along all others."""
+    """Compute the maximum along axis, all axes by default; with exclude along all other axes."""
 def mean(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -1795,7 +1794,8 @@ def mean(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+    """Compute the arithmetic mean along axis, all axes by default; with exclude along all other
+    axes."""
 def min(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -1806,7 +1806,7 @@ def min(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Minimum along axis, all axes by default; with exclude along all others."""
+    """Compute the minimum along axis, all axes by default; with exclude along all other axes."""
 def min_axis(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -1817,7 +1817,7 @@ def min_axis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Minimum along axis, all axes by default; with exclude along all others."""
+    """Compute the minimum along axis, all axes by default; with exclude along all other axes."""
 def mish(
     data: Symbol | None = None,
     *,
@@ -1835,7 +1835,7 @@ def moments(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Mean and variance over axes, which must be given."""
+    """Compute mean and variance over axes, which is required."""
 def mp_lamb_update_phase1(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1855,7 +1855,7 @@ def mp_lamb_update_phase1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """First half of a LAMB step."""
+    """Compute the first phase of a LAMB step."""
 def mp_lamb_update_phase2(
     weight: Symbol | None = None,
     g: Symbol | None = None,
@@ -1870,7 +1870,7 @@ def mp_lamb_update_phase2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Second half of a LAMB step."""
+    """Compute the second phase of a LAMB step."""
 def mp_nag_mom_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1886,8 +1886,8 @@ def mp_nag_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, in mixed
-    precision."""
+    """Take one step of Nesterov's accelerated gradient, as computed by the optimizer class, in
+    mixed precision."""
 def mp_sgd_mom_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1904,7 +1904,7 @@ def mp_sgd_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent with momentum in mixed precision."""
+    """Take one step of gradient descent with momentum in mixed precision."""
 def mp_sgd_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1919,7 +1919,7 @@ def mp_sgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent in mixed precision."""
+    """Take one step of gradient descent in mixed precision."""
 def multi_all_finite(
     *data: Symbol | Sequence[Symbol],
     num_arrays: int = ...,
@@ -1928,7 +1928,7 @@ def multi_all_finite(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 if no element of any array is infinite or NaN, else 0, as float32."""
+    """Return 1 if no element of any array is infinite or NaN, else 0, as float32."""
 def multi_lars(
     lrs: Symbol | None = None,
     weights_sum_sq: Symbol | None = None,
@@ -1942,8 +1942,8 @@ def multi_lars(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Learning rates scaled for each layer: lr * eta * |w| / (rescale_grad * |g| + wd * |w| + eps),
-    or lr itself where a norm is 0."""
+    """Scale the learning rate of each layer to lr * eta * |w| / (rescale_grad * |g| + wd * |w| +
+    eps), or leave it unchanged if a norm is 0."""
 def multi_mp_sgd_mom_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -1957,7 +1957,8 @@ def multi_mp_sgd_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent with momentum for num_weights weights in mixed precision."""
+    """Take one step of gradient descent with momentum for num_weights weights in mixed
+    precision."""
 def multi_mp_sgd_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -1970,7 +1971,7 @@ def multi_mp_sgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent for num_weights weights in mixed precision."""
+    """Take one step of gradient descent for num_weights weights in mixed precision."""
 def multi_sgd_mom_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -1984,7 +1985,7 @@ def multi_sgd_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent with momentum for num_weights weights."""
+    """Take one step of gradient descent with momentum for num_weights weights."""
 def multi_sgd_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -1997,7 +1998,7 @@ def multi_sgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent for num_weights weights."""
+    """Take one step of gradient descent for num_weights weights."""
 def multi_sum_sq(
     *data: Symbol | Sequence[Symbol],
     num_arrays: int = ...,
@@ -2005,7 +2006,7 @@ def multi_sum_sq(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The sum of squares of each array, in float32."""
+    """Compute the sum of squares of each array, in float32."""
 def nag_mom_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -2020,7 +2021,7 @@ def nag_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Nesterov's accelerated gradient."""
+    """Take one step of Nesterov's accelerated gradient."""
 def nanprod(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -2031,8 +2032,8 @@ def nanprod(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of the elements that are not NaN along axis, all axes by default; with exclude along
-    all others."""
+    """Compute the product of the elements that are not NaN along axis, all axes by default; with
+    exclude along all other axes."""
 def nansum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -2043,8 +2044,8 @@ def nansum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the elements that are not NaN along axis, all axes by default; with exclude along all
-    others."""
+    """Compute the sum of the elements that are not NaN along axis, all axes by default; with
+    exclude along all other axes."""
 def negative(
     data: Symbol | None = None,
     *,
@@ -2064,8 +2065,8 @@ def norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
-    of the sum of squares (ord=2)."""
+    """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or the
+    square root of the sum of squares (ord=2)."""
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -2077,7 +2078,7 @@ def normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the normal distribution with mean loc and standard deviation scale."""
+    """Draw from the normal distribution with mean loc and standard deviation scale."""
 def one_hot(
     indices: Symbol | None = None,
     depth: int = ...,
@@ -2089,7 +2090,7 @@ def one_hot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+    """Return rows of depth values: on_value at the index, off_value elsewhere."""
 def ones_like(
     data: Symbol | None = None,
     *,
@@ -2097,7 +2098,7 @@ def ones_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of 1s with the shape and dtype of data."""
+    """Return an array of 1s with the shape and dtype of data."""
 def pad(
     data: Symbol | None = None,
     mode: Literal["constant", "edge", "reflect"] | str = ...,
@@ -2108,7 +2109,7 @@ def pad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with padding around it."""
+    """Pad data."""
 def pick(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -2120,7 +2121,7 @@ def pick(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def preloaded_multi_mp_sgd_mom_update(
     *data: Symbol | Sequence[Symbol],
     momentum: float = 0.0,
@@ -2132,7 +2133,8 @@ def preloaded_multi_mp_sgd_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent with momentum for num_weights weights in mixed precision."""
+    """Take one step of gradient descent with momentum for num_weights weights in mixed
+    precision."""
 def preloaded_multi_mp_sgd_update(
     *data: Symbol | Sequence[Symbol],
     rescale_grad: float = 1.0,
@@ -2143,7 +2145,7 @@ def preloaded_multi_mp_sgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent for num_weights weights in mixed precision."""
+    """Take one step of gradient descent for num_weights weights in mixed precision."""
 def preloaded_multi_sgd_mom_update(
     *data: Symbol | Sequence[Symbol],
     momentum: float = 0.0,
@@ -2155,7 +2157,7 @@ def preloaded_multi_sgd_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent with momentum for num_weights weights."""
+    """Take one step of gradient descent with momentum for num_weights weights."""
 def preloaded_multi_sgd_update(
     *data: Symbol | Sequence[Symbol],
     rescale_grad: float = 1.0,
@@ -2166,7 +2168,7 @@ def preloaded_multi_sgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent for num_weights weights."""
+    """Take one step of gradient descent for num_weights weights."""
 def prod(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -2177,7 +2179,7 @@ def prod(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product along axis, all axes by default; with exclude along all others."""
+    """Compute the product along axis, all axes by default; with exclude along all other axes."""
 def radians(
     data: Symbol | None = None,
     *,
@@ -2196,7 +2198,7 @@ def random_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the exponential distribution with rate lam."""
+    """Draw from the exponential distribution with rate lam."""
 def random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -2208,7 +2210,7 @@ def random_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the gamma distribution with shape alpha and scale beta."""
+    """Draw from the gamma distribution with shape alpha and scale beta."""
 def random_generalized_negative_binomial(
     mu: float = 1.0,
     alpha: float = 1.0,
@@ -2220,8 +2222,7 @@ def random_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of the negative binomial distribution with mean mu and dispersion
-    alpha."""
+    """Draw integers from the negative binomial distribution with mean mu and dispersion alpha."""
 def random_negative_binomial(
     k: int = 1,
     p: float = 1.0,
@@ -2233,7 +2234,7 @@ def random_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of failures before the k-th success, where each trial has probability p."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p."""
 def random_normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -2245,7 +2246,7 @@ def random_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the normal distribution with mean loc and standard deviation scale."""
+    """Draw from the normal distribution with mean loc and standard deviation scale."""
 def random_pdf_dirichlet(
     sample: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -2255,7 +2256,8 @@ def random_pdf_dirichlet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the Dirichlet distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the Dirichlet distribution at sample, or with is_log its
+    logarithm."""
 def random_pdf_exponential(
     sample: Symbol | None = None,
     lam: Symbol | None = None,
@@ -2265,8 +2267,8 @@ def random_pdf_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the exponential distribution with rate lam at sample, or with is_log
-    its logarithm."""
+    """Compute the probability density of the exponential distribution with rate lam at sample, or
+    with is_log its logarithm."""
 def random_pdf_gamma(
     sample: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -2277,8 +2279,8 @@ def random_pdf_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the gamma distribution with shape alpha and rate beta at sample, or
-    with is_log its logarithm."""
+    """Compute the probability density of the gamma distribution with shape alpha and rate beta at
+    sample, or with is_log its logarithm."""
 def random_pdf_generalized_negative_binomial(
     sample: Symbol | None = None,
     mu: Symbol | None = None,
@@ -2289,8 +2291,8 @@ def random_pdf_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the negative binomial distribution with mean mu and dispersion alpha
-    at sample, or with is_log its logarithm."""
+    """Compute the probability density of the negative binomial distribution with mean mu and
+    dispersion alpha at sample, or with is_log its logarithm."""
 def random_pdf_negative_binomial(
     sample: Symbol | None = None,
     k: Symbol | None = None,
@@ -2301,8 +2303,8 @@ def random_pdf_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the number of failures before the k-th success of probability p at
-    sample, or with is_log its logarithm."""
+    """Compute the probability density of the number of failures before the k-th success of
+    probability p at sample, or with is_log its logarithm."""
 def random_pdf_normal(
     sample: Symbol | None = None,
     mu: Symbol | None = None,
@@ -2313,7 +2315,8 @@ def random_pdf_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the normal distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the normal distribution at sample, or with is_log its
+    logarithm."""
 def random_pdf_poisson(
     sample: Symbol | None = None,
     lam: Symbol | None = None,
@@ -2323,7 +2326,8 @@ def random_pdf_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the Poisson distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the Poisson distribution at sample, or with is_log its
+    logarithm."""
 def random_pdf_uniform(
     sample: Symbol | None = None,
     low: Symbol | None = None,
@@ -2334,8 +2338,8 @@ def random_pdf_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the uniform distribution on [low, high) at sample, or with is_log its
-    logarithm."""
+    """Compute the probability density of the uniform distribution on [low, high) at sample, or with
+    is_log its logarithm."""
 def random_poisson(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -2346,7 +2350,7 @@ def random_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of the Poisson distribution with mean lam."""
+    """Draw integers from the Poisson distribution with mean lam."""
 def random_randint(
     low: int,
     high: int,
@@ -2358,7 +2362,7 @@ def random_randint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Random integers, uniform on [low, high)."""
+    """Draw integers uniformly from [low, high)."""
 def random_uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -2370,7 +2374,7 @@ def random_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def ravel_multi_index(
     data: Symbol | None = None,
     shape: int | Sequence[int] | None = None,
@@ -2433,7 +2437,7 @@ def reshape(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The same elements in the same order in another shape."""
+    """Reshape data without changing the order of its elements."""
 def reshape_like(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2446,7 +2450,7 @@ def reshape_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs in the shape of rhs."""
+    """Reshape lhs to the shape of rhs."""
 def reverse(
     data: Symbol | None = None,
     axis: int | Sequence[int] = ...,
@@ -2480,7 +2484,7 @@ def rmsprop_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of RMSProp."""
+    """Take one step of RMSProp."""
 def rmspropalex_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -2500,7 +2504,7 @@ def rmspropalex_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of centered RMSProp with momentum."""
+    """Take one step of centered RMSProp with momentum."""
 def round(
     data: Symbol | None = None,
     *,
@@ -2526,7 +2530,7 @@ def sample_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of exponential distributions with rate lam."""
+    """Draw from exponential distributions with rate lam."""
 def sample_gamma(
     alpha: Symbol | None = None,
     beta: Symbol | None = None,
@@ -2537,7 +2541,7 @@ def sample_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of gamma distributions with shape alpha and scale beta."""
+    """Draw from gamma distributions with shape alpha and scale beta."""
 def sample_generalized_negative_binomial(
     mu: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -2548,7 +2552,7 @@ def sample_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of negative binomial distributions with mean mu and dispersion alpha."""
+    """Draw integers from negative binomial distributions with mean mu and dispersion alpha."""
 def sample_multinomial(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -2559,7 +2563,7 @@ def sample_multinomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Classes drawn with the probabilities along the last axis, shape of them for each row."""
+    """Draw classes with the probabilities along the last axis, an array of shape for each row."""
 def sample_negative_binomial(
     k: Symbol | None = None,
     p: Symbol | None = None,
@@ -2570,7 +2574,7 @@ def sample_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of failures before the k-th success, where each trial has probability p."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p."""
 def sample_normal(
     mu: Symbol | None = None,
     sigma: Symbol | None = None,
@@ -2581,7 +2585,7 @@ def sample_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of normal distributions with mean mu and standard deviation sigma."""
+    """Draw from normal distributions with mean mu and standard deviation sigma."""
 def sample_poisson(
     lam: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -2591,7 +2595,7 @@ def sample_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of Poisson distributions with mean lam."""
+    """Draw integers from Poisson distributions with mean lam."""
 def sample_uniform(
     low: Symbol | None = None,
     high: Symbol | None = None,
@@ -2602,7 +2606,7 @@ def sample_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of uniform distributions on [low, high)."""
+    """Draw from uniform distributions on [low, high)."""
 def scatter_nd(
     data: Symbol | None = None,
     indices: Symbol | None = None,
@@ -2612,8 +2616,7 @@ def scatter_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with data written at the points in indices; of equal points the last one
-    counts."""
+    """Write data to zeros of a shape at the points in indices; the last of equal points wins."""
 def sgd_mom_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -2629,7 +2632,7 @@ def sgd_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent with momentum."""
+    """Take one step of gradient descent with momentum."""
 def sgd_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -2643,7 +2646,7 @@ def sgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent."""
+    """Take one step of gradient descent."""
 def shape_array(
     data: Symbol | None = None,
     *,
@@ -2651,7 +2654,7 @@ def shape_array(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The shape of data, as int64 of shape (axes,)."""
+    """Return the shape of data, as int64."""
 def shuffle(
     data: Symbol | None = None,
     *,
@@ -2659,7 +2662,7 @@ def shuffle(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The slices along axis 0 in random order."""
+    """Shuffle the slices along axis 0."""
 def sigmoid(
     data: Symbol | None = None,
     *,
@@ -2688,7 +2691,7 @@ def signsgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of signSGD: returns (1 - lr wd) weight - lr sign(grad)."""
+    """Take one step of signSGD: return (1 - lr wd) weight - lr sign(grad)."""
 def signum_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -2704,7 +2707,7 @@ def signum_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Signum."""
+    """Take one step of Signum."""
 def sin(
     data: Symbol | None = None,
     *,
@@ -2728,7 +2731,7 @@ def size_array(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The number of elements of data, as int64 of shape (1,)."""
+    """Return the number of elements of data, as int64."""
 def slice(
     data: Symbol | None = None,
     begin: int | Sequence[int | None] = ...,
@@ -2739,7 +2742,7 @@ def slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def slice_axis(
     data: Symbol | None = None,
     axis: int = ...,
@@ -2750,8 +2753,8 @@ def slice_axis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements from begin up to end along axis; negative positions count from the end, and None as
-    end is the end of the axis."""
+    """Slice data from begin up to end along axis; negative positions count from the end, and an end
+    of None is the end of the axis."""
 def slice_like(
     data: Symbol | None = None,
     shape_like: Symbol | None = None,
@@ -2761,8 +2764,7 @@ def slice_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The first elements of data along axes, as many as shape_like has; along all axes by
-    default."""
+    """Slice the first elements of data along axes (all by default), to the sizes of shape_like."""
 def smooth_l1(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -2771,8 +2773,8 @@ def smooth_l1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
-    squared, else abs(data) - 0.5 / scalar squared."""
+    """Compute the smooth L1 loss elementwise: (scalar * data)^2 / 2 where abs(data) < 1 / scalar^2,
+    else abs(data) - 0.5 / scalar^2."""
 def softmax(
     data: Symbol | None = None,
     length: Symbol | None = None,
@@ -2824,7 +2826,7 @@ def sort(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The elements sorted along axis; without axis, data is flattened first."""
+    """Sort the elements along axis; without axis, data is flattened first."""
 def space_to_depth(
     data: Symbol | None = None,
     block_size: int = ...,
@@ -2844,7 +2846,7 @@ def split(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Split data into num_outputs equal parts along axis."""
+    """Split data into num_outputs equal pieces along axis."""
 def sqrt(
     data: Symbol | None = None,
     *,
@@ -2886,7 +2888,7 @@ def stop_gradient(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with no gradient flowing back through it."""
+    """Return data, and stop the gradient."""
 def sum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -2897,7 +2899,7 @@ def sum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum along axis, all axes by default; with exclude along all others."""
+    """Compute the sum along axis, all axes by default; with exclude along all other axes."""
 def sum_axis(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -2908,7 +2910,7 @@ def sum_axis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum along axis, all axes by default; with exclude along all others."""
+    """Compute the sum along axis, all axes by default; with exclude along all other axes."""
 def swapaxes(
     data: Symbol | None = None,
     dim1: int = 0,
@@ -2918,7 +2920,7 @@ def swapaxes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Exchange two axes."""
+    """Swap two axes."""
 def take(
     a: Symbol | None = None,
     indices: Symbol | None = None,
@@ -2929,7 +2931,7 @@ def take(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Slices of a along axis at the positions in indices, which may be of any dtype."""
+    """Take slices of a along axis at the positions in indices, which may have any dtype."""
 def tan(
     data: Symbol | None = None,
     *,
@@ -2954,8 +2956,8 @@ def tile(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
-    filled with 1s at the front."""
+    """Repeat the array reps[i] times along axis i; the shorter of the shape and reps is prepended
+    with 1s."""
 def topk(
     data: Symbol | None = None,
     axis: int | None = -1,
@@ -2968,8 +2970,8 @@ def topk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
-    ascending order."""
+    """Return the k largest elements along axis in descending order, or with is_ascend the k
+    smallest in ascending order."""
 def transpose(
     data: Symbol | None = None,
     axes: int | Sequence[int] = (),
@@ -2978,8 +2980,8 @@ def transpose(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Permute the axes: axis i of the output is axis axes[i] of data; without axes their order is
-    reversed."""
+    """Permute the axes: axis i of the output is axis axes[i] of data; without axes, reverse their
+    order."""
 def trunc(
     data: Symbol | None = None,
     *,
@@ -2999,7 +3001,7 @@ def uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def unravel_index(
     data: Symbol | None = None,
     shape: int | Sequence[int] | None = None,
@@ -3018,7 +3020,8 @@ def where(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
+    """Select x where condition is not 0, else y; condition has the shape of x, or one element for
+    each row."""
 def zeros_like(
     data: Symbol | None = None,
     *,
@@ -3026,4 +3029,4 @@ def zeros_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of 0s with the shape and dtype of data."""
+    """Return an array of 0s with the shape and dtype of data."""

@@ -299,7 +299,7 @@ def _CrossDeviceCopy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A copy of data; where a graph is split over devices, a copy on another device."""
+    """Copy data, to another device where a graph is split over devices."""
 def _Div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -739,8 +739,8 @@ def _adamw_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
-    in lr)."""
+    """Take one step of Adam with decoupled weight decay, without bias correction (the caller
+    includes it in lr)."""
 def _adaptive_avg_pooling_backward(
     data: Symbol | None = None,
     size: int | Sequence[int] = ...,
@@ -749,7 +749,7 @@ def _adaptive_avg_pooling_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The adjoint of: Means over windows of images."""
+    """Adjoint of: Average windows of images."""
 def _adaptive_avg_pooling_forward(
     data: Symbol | None = None,
     size: int | Sequence[int] = ...,
@@ -758,7 +758,7 @@ def _adaptive_avg_pooling_forward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Means over windows of images."""
+    """Average windows of images."""
 def _add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -779,7 +779,7 @@ def _add_along(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with data added along axis at the positions in index, for each row."""
+    """Add data to zeros of a shape along axis at the positions in index, for each row."""
 def _arange(
     start: float,
     stop: float | None = None,
@@ -804,8 +804,8 @@ def _backward_einsum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros with data along the axes of term: on diagonals for repeated labels, copied along new
-    ones."""
+    """Write data into zeros along the axes of term: on diagonals for repeated labels, broadcast
+    along new ones."""
 def _backward_gather_nd(
     data: Symbol | None = None,
     indices: Symbol | None = None,
@@ -815,7 +815,7 @@ def _backward_gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with data added at the points in indices."""
+    """Add data to zeros of a shape at the points in indices."""
 def _backward_trace(
     data: Symbol | None = None,
     shape: int | Sequence[int] = ...,
@@ -827,7 +827,7 @@ def _backward_trace(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with one number in all places of a diagonal."""
+    """Return zeros of a shape, with one number along a diagonal."""
 def _batch_norm_apply(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -921,8 +921,8 @@ def _bilinear_corners(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The flat indices of the four pixels around each position, the row and column of the first
-    one, and 1 where the weights depend on the row and on the column."""
+    """Return the flat indices of the four pixels around each position, the row and column of the
+    first one, and 1 where the weights depend on the row and the column."""
 def _bilinear_points(
     data: Symbol | None = None,
     rows: Symbol | None = None,
@@ -933,7 +933,7 @@ def _bilinear_points(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Bilinear samples (N, C, P) of images (N, C, H, W) at rows and columns (N, P)."""
+    """Sample images (N, C, H, W) bilinearly at rows and columns (N, P), as (N, C, P)."""
 def _bilinear_points_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -945,7 +945,7 @@ def _bilinear_points_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of the images, rows and columns of _bilinear_points."""
+    """Compute the gradients of images, rows and columns in _bilinear_points."""
 def _bilinear_resize_backward(
     data: Symbol | None = None,
     size: int | Sequence[int] = ...,
@@ -955,7 +955,7 @@ def _bilinear_resize_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The adjoint of: Images resized with bilinear interpolation."""
+    """Adjoint of: Resize images with bilinear interpolation."""
 def _bilinear_resize_forward(
     data: Symbol | None = None,
     size: int | Sequence[int] = ...,
@@ -965,7 +965,7 @@ def _bilinear_resize_forward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Images resized with bilinear interpolation."""
+    """Resize images with bilinear interpolation."""
 def _boolean_mask_put(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -975,7 +975,7 @@ def _boolean_mask_put(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with data written to the rows where index is not 0."""
+    """Write data to the rows of zeros where index is not 0."""
 def _branch(
     data: Symbol | None = None,
     num_outputs: int = ...,
@@ -987,7 +987,7 @@ def _branch(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Run one of two branches; the gradient of a conditional."""
+    """Run one of two branches, for the gradient of a conditional."""
 def _broadcast_exact(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -996,7 +996,7 @@ def _broadcast_exact(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Broadcast the axes of size 1 to shape, in which 0 is a size of 0."""
+    """Broadcast the axes of size 1 to shape, where 0 means a size of 0."""
 def _clip_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -1007,7 +1007,7 @@ def _clip_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of clip's data: that of its output, and 0 where data is out of bounds."""
+    """Compute the gradient of clip: grad, and 0 where data is out of bounds."""
 def _cond(
     data: Symbol | None = None,
     num_args: int = ...,
@@ -1029,7 +1029,7 @@ def _contrib_AdaptiveAvgPooling2D(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Adaptive average pooling: means over output_size windows of an image."""
+    """Apply adaptive average pooling: means over output_size windows of an image."""
 def _contrib_BatchNormWithReLU(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -1120,7 +1120,8 @@ def _contrib_DeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution that reads its windows at offsets, with bilinear interpolation."""
+    """Apply deformable convolution: sample the elements of each window at offsets, with bilinear
+    interpolation."""
 def _contrib_DeformablePSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1138,7 +1139,8 @@ def _contrib_DeformablePSROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Deformable position-sensitive ROI pooling: each cell of the grid is moved by an offset."""
+    """Apply deformable position-sensitive ROI pooling: each cell of the grid is shifted by an
+    offset."""
 def _contrib_ModulatedDeformableConvolution(
     data: Symbol | None = None,
     offset: Symbol | None = None,
@@ -1161,8 +1163,8 @@ def _contrib_ModulatedDeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies
-    each element by a weight, mask."""
+    """Apply modulated deformable convolution: sample the elements of each window at offsets, with
+    bilinear interpolation, and multiply each element by mask."""
 def _contrib_MultiBoxDetection(
     cls_prob: Symbol | None = None,
     loc_pred: Symbol | None = None,
@@ -1179,8 +1181,7 @@ def _contrib_MultiBoxDetection(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def _contrib_MultiBoxPrior(
     data: Symbol | None = None,
     sizes: float | Sequence[float] = (1.0,),
@@ -1193,7 +1194,7 @@ def _contrib_MultiBoxPrior(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def _contrib_MultiBoxTarget(
     anchor: Symbol | None = None,
@@ -1210,7 +1211,7 @@ def _contrib_MultiBoxTarget(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def _contrib_MultiProposal(
     cls_prob: Symbol | None = None,
@@ -1230,7 +1231,7 @@ def _contrib_MultiProposal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Region proposals for images, from the predictions of a region proposal network."""
+    """Compute region proposals for images from region proposal network outputs."""
 def _contrib_PSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1243,8 +1244,8 @@ def _contrib_PSROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position-sensitive ROI pooling: pool each region to a grid of means, each cell from a channel
-    of its own."""
+    """Apply position-sensitive ROI pooling: pool each region to a grid of means, where each cell
+    reads its own channel."""
 def _contrib_Proposal(
     cls_prob: Symbol | None = None,
     bbox_pred: Symbol | None = None,
@@ -1263,7 +1264,7 @@ def _contrib_Proposal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Region proposals for one image, from the predictions of a region proposal network."""
+    """Compute region proposals for one image from region proposal network outputs."""
 def _contrib_ROIAlign(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1277,8 +1278,8 @@ def _contrib_ROIAlign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Region of interest (ROI) align: pool each region to a pooled_size grid of means of bilinear
-    samples."""
+    """Apply region of interest (ROI) align: pool each region to a pooled_size grid of means of
+    bilinear samples."""
 def _contrib_RROIAlign(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1323,8 +1324,8 @@ def _contrib_SyncBatchNorm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel over
-    all devices."""
+    """Compute (data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel
+    over all devices."""
 def _contrib_allclose(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -1336,7 +1337,7 @@ def _contrib_allclose(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
+    """Return 1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
 def _contrib_arange_like(
     data: Symbol | None = None,
     start: float = 0.0,
@@ -1349,7 +1350,8 @@ def _contrib_arange_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def _contrib_bipartite_matching(
     data: Symbol | None = None,
     is_ascend: bool | int = False,
@@ -1360,8 +1362,8 @@ def _contrib_bipartite_matching(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Match rows with columns greedily: the pair with the best score first, then the best pair of
-    the rest."""
+    """Match rows with columns greedily: the pair with the best score first, then the best remaining
+    pair."""
 def _contrib_boolean_mask(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -1371,7 +1373,7 @@ def _contrib_boolean_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data for which index is not 0, in order; axis must be 0."""
+    """Select the rows of data where index is not 0, in order; axis must be 0."""
 def _contrib_box_decode(
     data: Symbol | None = None,
     anchors: Symbol | None = None,
@@ -1386,8 +1388,7 @@ def _contrib_box_decode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Boxes from anchors and the offsets that a network predicts, as corners (xmin, ymin, xmax,
-    ymax)."""
+    """Decode predicted offsets from anchors to boxes, as corners (xmin, ymin, xmax, ymax)."""
 def _contrib_box_encode(
     samples: Symbol | None = None,
     matches: Symbol | None = None,
@@ -1400,8 +1401,7 @@ def _contrib_box_encode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Targets for a network to predict: the offsets from anchors to their matched boxes, and a
-    mask."""
+    """Compute training targets: the offsets from anchors to their matched boxes, and a mask."""
 def _contrib_box_iou(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1411,7 +1411,7 @@ def _contrib_box_iou(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Intersection over union (IoU) of all pairs of boxes."""
+    """Compute the intersection over union (IoU) of all pairs of boxes."""
 def _contrib_box_nms(
     data: Symbol | None = None,
     overlap_thresh: float = 0.5,
@@ -1429,7 +1429,7 @@ def _contrib_box_nms(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Non-maximum suppression: remove boxes that overlap a better box too much."""
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
 def _contrib_box_non_maximum_suppression(
     data: Symbol | None = None,
     overlap_thresh: float = 0.5,
@@ -1447,7 +1447,7 @@ def _contrib_box_non_maximum_suppression(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Non-maximum suppression: remove boxes that overlap a better box too much."""
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
 def _contrib_calibrate_entropy(
     hist: Symbol | None = None,
     hist_edges: Symbol | None = None,
@@ -1457,7 +1457,8 @@ def _contrib_calibrate_entropy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The threshold at which a histogram loses least by quantization, and its relative entropy."""
+    """Compute the threshold with the least relative entropy (information loss) when a histogram is
+    quantized, and that entropy."""
 def _contrib_count_sketch(
     data: Symbol | None = None,
     h: Symbol | None = None,
@@ -1469,7 +1470,8 @@ def _contrib_count_sketch(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Count sketch: columns of data times their signs s, summed into out_dim columns given by h."""
+    """Compute the count sketch: multiply each column of data by its sign in s, and add it to the
+    column of the output with the index in h."""
 def _contrib_ctc_loss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -1495,7 +1497,7 @@ def _contrib_dequantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert int8 or uint8 data with its range to the float32 numbers that it represents."""
+    """Convert int8 or uint8 data with a range to float32."""
 def _contrib_div_sqrt_dim(
     data: Symbol | None = None,
     *,
@@ -1513,7 +1515,7 @@ def _contrib_edge_id(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of a CSR matrix at rows u and columns v; -1 where none is stored."""
+    """Look up the elements of a CSR matrix at rows u and columns v; -1 if not stored."""
 def _contrib_fft(
     data: Symbol | None = None,
     compute_size: int = 128,
@@ -1522,7 +1524,7 @@ def _contrib_fft(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Fourier transform along the last axis."""
+    """Compute the Fourier transform along the last axis."""
 def _contrib_getnnz(
     data: Symbol | None = None,
     axis: int | None = None,
@@ -1531,8 +1533,8 @@ def _contrib_getnnz(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Number of elements stored in a CSR matrix, including stored zeros; for a dense matrix, of
-    elements that are not 0."""
+    """Count the elements stored in a CSR matrix, including zeros, or the nonzero elements of a
+    dense matrix, as int64."""
 def _contrib_gradientmultiplier(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -1542,7 +1544,7 @@ def _contrib_gradientmultiplier(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data itself; its gradient is multiplied by scalar, and a negative scalar reverses it."""
+    """Return data, and multiply the gradient by scalar; a negative scalar reverses it."""
 def _contrib_group_adagrad_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1556,8 +1558,8 @@ def _contrib_group_adagrad_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of AdaGrad with one history value for each row: returns the new weight, changes
-    history in place."""
+    """Take one step of AdaGrad with one history value for each row: return the new weight, and
+    update history in place."""
 def _contrib_hawkesll(
     lda: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -1572,8 +1574,8 @@ def _contrib_hawkesll(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Log-likelihood of event sequences under a Hawkes process, in which each event raises the rate
-    of its type for a while."""
+    """Compute the log-likelihood of event sequences under a Hawkes process, in which each event
+    temporarily raises the rate of its type."""
 def _contrib_ifft(
     data: Symbol | None = None,
     compute_size: int = 128,
@@ -1582,8 +1584,8 @@ def _contrib_ifft(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Real part of the inverse Fourier transform along the last axis, times the number of
-    points."""
+    """Compute the real part of the inverse Fourier transform along the last axis, times the number
+    of points."""
 def _contrib_index_array(
     data: Symbol | None = None,
     axes: int | Sequence[int] | None = None,
@@ -1592,7 +1594,7 @@ def _contrib_index_array(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The coordinates of every element, along axes (all by default), as int64."""
+    """Return the coordinates of every element along axes (all by default), as int64."""
 def _contrib_index_copy(
     old_tensor: Symbol | None = None,
     index_vector: Symbol | None = None,
@@ -1602,7 +1604,7 @@ def _contrib_index_copy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """old_tensor with row index_vector[i] replaced by row i of new_tensor."""
+    """Replace row index_vector[i] of old_tensor by row i of new_tensor."""
 def _contrib_interleaved_matmul_encdec_qk(
     queries: Symbol | None = None,
     keys_values: Symbol | None = None,
@@ -1657,8 +1659,8 @@ def _contrib_mrcnn_mask_target(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of the
-    classes to train."""
+    """Compute training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of
+    the classes to train."""
 def _contrib_quadratic(
     data: Symbol | None = None,
     a: float = 0.0,
@@ -1669,7 +1671,7 @@ def _contrib_quadratic(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """a * data^2 + b * data + c, elementwise; integers are truncated toward zero."""
+    """Compute a * data^2 + b * data + c elementwise; truncate integers toward zero."""
 def _contrib_quantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -1680,7 +1682,7 @@ def _contrib_quantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert data to int8 or uint8, with the range that these represent."""
+    """Convert data to int8 or uint8, and return the represented range."""
 def _contrib_quantize_asym(
     data: Symbol | None = None,
     min_calib_range: float | None = None,
@@ -1690,8 +1692,7 @@ def _contrib_quantize_asym(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert data to uint8 over the whole range, with the scale that it was multiplied by and the
-    shift that was added."""
+    """Convert data to uint8 as data * scale + shift, and return scale and shift."""
 def _contrib_quantize_v2(
     data: Symbol | None = None,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
@@ -1702,7 +1703,7 @@ def _contrib_quantize_v2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert data to int8 or uint8, with the range that these represent."""
+    """Convert data to int8 or uint8, and return the represented range."""
 def _contrib_quantized_act(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -1713,7 +1714,7 @@ def _contrib_quantized_act(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Activation of a quantized array; act_type must be relu."""
+    """Apply an activation to a quantized array; act_type must be relu."""
 def _contrib_quantized_batch_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -1736,8 +1737,8 @@ def _contrib_quantized_batch_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Batch normalization of a quantized array with the moving statistics, to int8 in the range
-    min_calib_range to max_calib_range, which must be given."""
+    """Normalize a quantized array with the moving statistics, to int8 in the range min_calib_range
+    to max_calib_range, which are required."""
 def _contrib_quantized_concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -1746,7 +1747,7 @@ def _contrib_quantized_concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Join quantized arrays along axis dim, in a range that holds all of theirs."""
+    """Join quantized arrays along axis dim, in a range that contains all input ranges."""
 def _contrib_quantized_conv(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -1773,7 +1774,7 @@ def _contrib_quantized_conv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution of quantized arrays, with the attributes of Convolution."""
+    """Convolve quantized arrays, with the attributes of Convolution."""
 def _contrib_quantized_elemwise_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1788,7 +1789,7 @@ def _contrib_quantized_elemwise_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of two quantized arrays, as int32 with a range that holds all sums."""
+    """Add two quantized arrays, as int32 with a range that holds all sums."""
 def _contrib_quantized_elemwise_mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1804,7 +1805,7 @@ def _contrib_quantized_elemwise_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of two quantized arrays, as int32 with its range."""
+    """Multiply two quantized arrays, as int32 with its range."""
 def _contrib_quantized_embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -1819,7 +1820,7 @@ def _contrib_quantized_embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Look up rows of a quantized weight; the range stays the same."""
+    """Look up rows of a quantized weight; the range does not change."""
 def _contrib_quantized_flatten(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -1848,7 +1849,7 @@ def _contrib_quantized_fully_connected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Dense layer x W^T + b on quantized arrays."""
+    """Apply the dense layer x W^T + b to quantized arrays."""
 def _contrib_quantized_pooling(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -1868,7 +1869,8 @@ def _contrib_quantized_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum or mean over windows of a quantized array; attributes are those of Pooling."""
+    """Compute the maximum or mean over windows of a quantized array; attributes are as in
+    Pooling."""
 def _contrib_quantized_rnn(
     data: Symbol | None = None,
     parameters: Symbol | None = None,
@@ -1892,7 +1894,7 @@ def _contrib_quantized_rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Recurrent layers on data from _contrib_quantize_asym, with its scale and shift."""
+    """Apply recurrent layers to data from _contrib_quantize_asym, with its scale and shift."""
 def _contrib_requantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -1905,7 +1907,7 @@ def _contrib_requantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert int32 data to int8 or uint8, with the range that these represent."""
+    """Convert int32 data to int8 or uint8, and return the new range."""
 def _contrib_round_ste(
     data: Symbol | None = None,
     *,
@@ -1913,7 +1915,7 @@ def _contrib_round_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
+    """Round data to the nearest integer; the gradient passes through unchanged."""
 def _contrib_sign_ste(
     data: Symbol | None = None,
     *,
@@ -1921,8 +1923,7 @@ def _contrib_sign_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
-    itself."""
+    """Compute the sign of data (-1, 0 or 1); the gradient passes through unchanged."""
 def _contrib_sldwin_atten_context(
     score: Symbol | None = None,
     value: Symbol | None = None,
@@ -2029,7 +2030,7 @@ def _copy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A copy of data."""
+    """Copy data."""
 def _copyto(
     data: Symbol | None = None,
     *,
@@ -2037,7 +2038,7 @@ def _copyto(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A copy of data."""
+    """Copy data."""
 def _correlation_backward(
     grad: Symbol | None = None,
     data1: Symbol | None = None,
@@ -2053,7 +2054,7 @@ def _correlation_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of Correlation's images."""
+    """Compute the gradients of the images in Correlation."""
 def _count_sketch_places(
     h: Symbol | None = None,
     out_dim: int = ...,
@@ -2062,7 +2063,7 @@ def _count_sketch_places(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The column of the sketch that each column is added to, -1 for none."""
+    """Return the column of the sketch that each column is added to, -1 for none."""
 def _crop_assign(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2074,7 +2075,7 @@ def _crop_assign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs with a region replaced by rhs."""
+    """Replace a region of lhs by rhs."""
 def _crop_assign_scalar(
     data: Symbol | None = None,
     scalar: float = 0.0,
@@ -2086,7 +2087,7 @@ def _crop_assign_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with a region set to a number."""
+    """Set a region of data to a number."""
 def _cumsum_reversed(
     data: Symbol | None = None,
     axis: int = ...,
@@ -2120,7 +2121,7 @@ def _cvcopyMakeBorder(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with a border around it."""
+    """Add a border around an image."""
 def _cvimdecode(
     buf: Symbol | None = None,
     flag: int = 1,
@@ -2130,7 +2131,7 @@ def _cvimdecode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Decode the image in the bytes of a file."""
+    """Decode the bytes of an image file."""
 def _cvimread(
     filename: str,
     flag: int = 1,
@@ -2140,7 +2141,7 @@ def _cvimread(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
+    """Read an image file; flag and to_rgb are as in _cvimdecode."""
 def _cvimresize(
     src: Symbol | None = None,
     w: int = ...,
@@ -2151,10 +2152,10 @@ def _cvimresize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Resize an image to width w and height h; interp is that of _image_resize."""
+    """Resize an image to width w and height h; interp is as in _image_resize."""
 def _deformable_base(
     offset: Symbol | None = None,
-    parts: int = ...,
+    offset_groups: int = ...,
     counts: int | Sequence[int] = ...,
     kernel: int | Sequence[int] = ...,
     stride: int | Sequence[int] = (),
@@ -2165,7 +2166,7 @@ def _deformable_base(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows and columns that the windows of a convolution without offsets read."""
+    """Return the rows and columns of the windows of a convolution without offsets."""
 def _deformable_psroi_pixels(
     rows: Symbol | None = None,
     columns: Symbol | None = None,
@@ -2184,7 +2185,7 @@ def _deformable_psroi_pixels(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The four pixels around each sample, and their weight in the mean."""
+    """Return the four pixels around each sample, and its weight in the mean."""
 def _deformable_psroi_samples(
     rois: Symbol | None = None,
     spatial_scale: float = ...,
@@ -2200,7 +2201,8 @@ def _deformable_psroi_samples(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The positions of the samples of regions without offsets, and the sizes of the regions."""
+    """Return the positions of the samples of regions without offsets, and the sizes of the
+    regions."""
 def _diag_put(
     data: Symbol | None = None,
     shape: int | Sequence[int] = ...,
@@ -2212,7 +2214,7 @@ def _diag_put(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with data on a diagonal of axes axis1 and axis2."""
+    """Write data to a diagonal of zeros, in axes axis1 and axis2."""
 def _div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2287,7 +2289,7 @@ def _flat_power(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise power of data from 0 up, 0 at 0 with all its derivatives."""
+    """Raise nonnegative data to a power elementwise; it and all derivatives are 0 at 0."""
 def _fold_batch_norm(
     weight: Symbol | None = None,
     bias: Symbol | None = None,
@@ -2449,7 +2451,7 @@ def _gather_points(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data[n, :, index[n]] of data (N, C, S) and index (N, P); 0 for a negative index."""
+    """Gather data[n, :, index[n]] of data (N, C, S), index (N, P); 0 for index < 0."""
 def _gelu_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -2515,7 +2517,7 @@ def _grid_generator_base(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x, y and 1 for every pixel of a grid, for each sample of like."""
+    """Return x, y and 1 for every pixel of a grid, for each sample of like."""
 def _group_norm_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -2561,7 +2563,7 @@ def _hawkes_events(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 where an event of a type occurred, else 0: (T, N, K)."""
+    """Return 1 where an event of a type occurred, else 0: (T, N, K)."""
 def _histogram(
     data: Symbol | None = None,
     bins: Symbol | None = None,
@@ -2572,7 +2574,7 @@ def _histogram(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The number of elements of data in each bin, and the edges of the bins."""
+    """Count the elements of data in each bin, and return the edges of the bins."""
 def _hypot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2602,7 +2604,7 @@ def _identity_with_attr_like_rhs(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs, whose shape and dtype are inferred from rhs."""
+    """Return lhs; infer its shape and dtype from rhs."""
 def _image_adjust_lighting(
     data: Symbol | None = None,
     alpha: float | Sequence[float] = ...,
@@ -2611,7 +2613,7 @@ def _image_adjust_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
+    """Add light to an image: alpha of each principal color component of ImageNet (PCA lighting)."""
 def _image_crop(
     data: Symbol | None = None,
     x: int = ...,
@@ -2623,7 +2625,8 @@ def _image_crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
+    """Crop an image, or each image of a batch, to width and height, with the upper left corner at
+    column x and row y."""
 def _image_flip_left_right(
     data: Symbol | None = None,
     *,
@@ -2649,7 +2652,7 @@ def _image_normalize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / std for an image, or a batch of images."""
+    """Compute (data - mean) / std of an image, or of a batch of images."""
 def _image_random_brightness(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -2672,8 +2675,8 @@ def _image_random_color_jitter(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
-    in random order."""
+    """Change the brightness, contrast, saturation and hue of an image by at most these amounts, in
+    random order."""
 def _image_random_contrast(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -2720,7 +2723,8 @@ def _image_random_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
+    """Add random light to an image, along the principal color components of ImageNet (PCA
+    lighting)."""
 def _image_random_saturation(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -2780,7 +2784,7 @@ def _int8_convolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """activation(Convolution(data, weight) * scale + bias + addend) / out_step, rounded."""
+    """Compute activation(Convolution(data, weight) * scale + bias + addend) / out_step, rounded."""
 def _int8_dense(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -2802,7 +2806,8 @@ def _int8_dense(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """activation(FullyConnected(data, weight) * scale + bias + addend) / out_step, rounded."""
+    """Compute activation(FullyConnected(data, weight) * scale + bias + addend) / out_step,
+    rounded."""
 def _int8_pooling(
     data: Symbol | None = None,
     kernel: int | Sequence[int] = (),
@@ -2820,7 +2825,8 @@ def _int8_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum or mean over windows of 8-bit data, rounded; attributes are those of Pooling."""
+    """Compute the maximum or mean over windows of 8-bit data, rounded; attributes are as in
+    Pooling."""
 def _int8_quantize(
     data: Symbol | None = None,
     scale: Symbol | None = None,
@@ -2830,7 +2836,7 @@ def _int8_quantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data times scale, rounded to the nearest integers and limited to the range of the 8-bit
+    """Multiply data by scale, round to the nearest integers, and clip to the range of the 8-bit
     dtype."""
 def _int8_range(
     low: float,
@@ -2841,7 +2847,8 @@ def _int8_range(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Minimum and maximum of a range, and the factor that converts its numbers to out_type."""
+    """Return the minimum and maximum of a range, and the factor that converts its numbers to
+    out_type."""
 def _int8_scales(
     min_data: Symbol | None = None,
     max_data: Symbol | None = None,
@@ -2867,7 +2874,7 @@ def _int8_scales(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The factors of an 8-bit layer, and the range of its result."""
+    """Compute the factors of an 8-bit layer, and the range of its result."""
 def _int8_weight(
     weight: Symbol | None = None,
     channel_wise: bool | int = True,
@@ -2876,7 +2883,7 @@ def _int8_weight(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A weight as int8, and the step of each channel."""
+    """Quantize a weight to int8, and return the step of each channel."""
 def _inverse_or_zero(
     A: Symbol | None = None,
     *,
@@ -2884,7 +2891,7 @@ def _inverse_or_zero(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of every matrix, and zeros for a singular one."""
+    """Invert every matrix; return zeros for a singular one."""
 def _l2_normalization_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -2966,7 +2973,7 @@ def _linalg_det(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def _linalg_extractdiag(
     A: Symbol | None = None,
     offset: int = 0,
@@ -2975,7 +2982,7 @@ def _linalg_extractdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The diagonal at offset of every square matrix, as vectors."""
+    """Extract the diagonal at offset of every square matrix, as vectors."""
 def _linalg_extracttrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -2994,8 +3001,8 @@ def _linalg_gelqf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
-    columns."""
+    """Compute the LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more
+    rows than columns."""
 def _linalg_gemm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -3010,7 +3017,7 @@ def _linalg_gemm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A and B, plus beta times C."""
+    """Compute alpha A B + beta C."""
 def _linalg_gemm2(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -3023,7 +3030,7 @@ def _linalg_gemm2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
+    """Compute alpha A B, with rows along axis and columns along the last axis."""
 def _linalg_inverse(
     A: Symbol | None = None,
     *,
@@ -3031,7 +3038,7 @@ def _linalg_inverse(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def _linalg_makediag(
     A: Symbol | None = None,
     offset: int = 0,
@@ -3040,7 +3047,7 @@ def _linalg_makediag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
+    """Build square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def _linalg_maketrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -3050,7 +3057,7 @@ def _linalg_maketrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
+    """Unpack triangles into square matrices, with zeros elsewhere: the inverse of extracttrian."""
 def _linalg_potrf(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -3059,8 +3066,8 @@ def _linalg_potrf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
-    without lower the upper triangular U with A = U^T U."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T, or upper triangular U with A = U^T U if lower is false."""
 def _linalg_potri(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -3069,8 +3076,8 @@ def _linalg_potri(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
-    of U^T U."""
+    """Compute the inverse of L L^T from the lower triangular L of potrf, or of U^T U if lower is
+    false."""
 def _linalg_slogdet(
     A: Symbol | None = None,
     *,
@@ -3078,7 +3085,8 @@ def _linalg_slogdet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def _linalg_sumlogdiag(
     A: Symbol | None = None,
     *,
@@ -3086,7 +3094,7 @@ def _linalg_sumlogdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the logarithms of the diagonal of every matrix."""
+    """Sum the logarithms of the diagonal of every matrix."""
 def _linalg_syevd(
     A: Symbol | None = None,
     *,
@@ -3094,7 +3102,7 @@ def _linalg_syevd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A."""
+    """Compute the eigendecomposition of symmetric A: U and L with A = U^T diag(L) U."""
 def _linalg_syrk(
     A: Symbol | None = None,
     transpose: bool | int = False,
@@ -3104,7 +3112,7 @@ def _linalg_syrk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
+    """Compute alpha A A^T, or alpha A^T A with transpose."""
 def _linalg_trmm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -3117,7 +3125,7 @@ def _linalg_trmm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
+    """Multiply B by alpha and a triangle of A from the left, or from the right (rightside)."""
 def _linalg_trsm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -3358,8 +3366,8 @@ def _mod_backward_rhs(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays have the
-    same dtype, and shapes broadcast."""
+    """Compute the gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays
+    have the same dtype, and shapes broadcast."""
 def _mod_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3390,8 +3398,8 @@ def _mp_adamw_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
-    in lr) in mixed precision."""
+    """Take one step of Adam with decoupled weight decay, without bias correction (the caller
+    includes it in lr) in mixed precision."""
 def _mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3424,7 +3432,7 @@ def _multi_adagrad_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of AdaGrad for num_weights weights."""
+    """Take one step of AdaGrad for num_weights weights."""
 def _multi_adam_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3440,7 +3448,7 @@ def _multi_adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction (the caller includes it in lr) for num_weights
+    """Take one step of Adam without bias correction (the caller includes it in lr) for num_weights
     weights."""
 def _multi_adamw_update(
     *data: Symbol | Sequence[Symbol],
@@ -3457,8 +3465,8 @@ def _multi_adamw_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
-    in lr) for num_weights weights."""
+    """Take one step of Adam with decoupled weight decay, without bias correction (the caller
+    includes it in lr) for num_weights weights."""
 def _multi_lamb_update(
     *data: Symbol | Sequence[Symbol],
     learning_rates: float | Sequence[float],
@@ -3478,7 +3486,7 @@ def _multi_lamb_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of LAMB for num_tensors weights."""
+    """Take one step of LAMB for num_tensors weights."""
 def _multi_mp_adagrad_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3492,7 +3500,7 @@ def _multi_mp_adagrad_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of AdaGrad for num_weights weights in mixed precision."""
+    """Take one step of AdaGrad for num_weights weights in mixed precision."""
 def _multi_mp_adam_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3508,7 +3516,7 @@ def _multi_mp_adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction (the caller includes it in lr) for num_weights
+    """Take one step of Adam without bias correction (the caller includes it in lr) for num_weights
     weights in mixed precision."""
 def _multi_mp_adamw_update(
     *data: Symbol | Sequence[Symbol],
@@ -3525,8 +3533,8 @@ def _multi_mp_adamw_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
-    in lr) for num_weights weights in mixed precision."""
+    """Take one step of Adam with decoupled weight decay, without bias correction (the caller
+    includes it in lr) for num_weights weights in mixed precision."""
 def _multi_mp_lamb_update(
     *data: Symbol | Sequence[Symbol],
     learning_rates: float | Sequence[float],
@@ -3546,7 +3554,7 @@ def _multi_mp_lamb_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of LAMB for num_tensors weights in mixed precision."""
+    """Take one step of LAMB for num_tensors weights in mixed precision."""
 def _multi_mp_nag_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3560,7 +3568,7 @@ def _multi_mp_nag_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, for
+    """Take one step of Nesterov's accelerated gradient, as computed by the optimizer class, for
     num_weights weights in mixed precision."""
 def _multi_mp_rmsprop_update(
     *data: Symbol | Sequence[Symbol],
@@ -3577,7 +3585,7 @@ def _multi_mp_rmsprop_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of RMSProp for num_weights weights in mixed precision."""
+    """Take one step of RMSProp for num_weights weights in mixed precision."""
 def _multi_mp_rmspropalex_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3594,7 +3602,8 @@ def _multi_mp_rmspropalex_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of centered RMSProp with momentum for num_weights weights in mixed precision."""
+    """Take one step of centered RMSProp with momentum for num_weights weights in mixed
+    precision."""
 def _multi_nag_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3608,7 +3617,7 @@ def _multi_nag_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, for
+    """Take one step of Nesterov's accelerated gradient, as computed by the optimizer class, for
     num_weights weights."""
 def _multi_rmsprop_update(
     *data: Symbol | Sequence[Symbol],
@@ -3625,7 +3634,7 @@ def _multi_rmsprop_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of RMSProp for num_weights weights."""
+    """Take one step of RMSProp for num_weights weights."""
 def _multi_rmspropalex_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3642,7 +3651,7 @@ def _multi_rmspropalex_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of centered RMSProp with momentum for num_weights weights."""
+    """Take one step of centered RMSProp with momentum for num_weights weights."""
 def _not_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3784,8 +3793,7 @@ def _np_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over the last axis of a and the second-to-last axis of b, or b's only
-    axis."""
+    """Sum products over the last axis of a and the second-to-last axis of b, or b's only axis."""
 def _np_max(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3942,7 +3950,7 @@ def _np_trace(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the diagonal at offset, over the axes axis1 and axis2."""
+    """Sum the diagonal at offset over the axes axis1 and axis2."""
 def _np_transpose(
     a: Symbol | None = None,
     axes: int | Sequence[int] | None = None,
@@ -4087,7 +4095,7 @@ def _npi_argmax(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first maximum along axis, or over all elements in row-major order."""
+    """Return the index of the first maximum along axis, or over all elements in row-major order."""
 def _npi_argmin(
     data: Symbol | None = None,
     axis: int | None = None,
@@ -4097,7 +4105,7 @@ def _npi_argmin(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first minimum along axis, or over all elements in row-major order."""
+    """Return the index of the first minimum along axis, or over all elements in row-major order."""
 def _npi_argsort(
     data: Symbol | None = None,
     axis: int | None = -1,
@@ -4108,7 +4116,7 @@ def _npi_argsort(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The positions, of type dtype, that sort the elements along axis."""
+    """Return the indices, of type dtype, that sort the elements along axis."""
 def _npi_around(
     x: Symbol | None = None,
     decimals: int = 0,
@@ -4143,7 +4151,7 @@ def _npi_bernoulli(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)), else 0."""
+    """Draw 1 with probability prob, or with is_logit 1 / (1 + exp(-logit)), else 0."""
 def _npi_bincount(
     data: Symbol | None = None,
     weights: Symbol | None = None,
@@ -4240,7 +4248,7 @@ def _npi_boolean_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data for which index is not 0, in order; axis must be 0."""
+    """Select the rows of data where index is not 0, in order; axis must be 0."""
 def _npi_boolean_mask_assign_scalar(
     data: Symbol | None = None,
     mask: Symbol | None = None,
@@ -4281,8 +4289,7 @@ def _npi_cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def _npi_cbrt(
     x: Symbol | None = None,
     *,
@@ -4312,7 +4319,7 @@ def _npi_choice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Positions drawn from 0 up to a, or up to the number of elements of the first input."""
+    """Draw indices below a, or below the number of elements of the first input."""
 def _npi_cholesky(
     A: Symbol | None = None,
     *,
@@ -4320,7 +4327,8 @@ def _npi_cholesky(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T."""
 def _npi_clip(
     data: Symbol | None = None,
     a_min: float = ...,
@@ -4330,7 +4338,7 @@ def _npi_clip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data limited to [a_min, a_max]."""
+    """Clip data to [a_min, a_max]."""
 def _npi_column_stack(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -4376,7 +4384,7 @@ def _npi_copyto(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A copy of data."""
+    """Copy data."""
 def _npi_cos(
     x: Symbol | None = None,
     *,
@@ -4402,7 +4410,7 @@ def _npi_cvimdecode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Decode the image in the bytes of a file."""
+    """Decode the bytes of an image file."""
 def _npi_cvimread(
     filename: str,
     flag: int = 1,
@@ -4412,7 +4420,7 @@ def _npi_cvimread(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
+    """Read an image file; flag and to_rgb are as in _cvimdecode."""
 def _npi_cvimresize(
     src: Symbol | None = None,
     w: int = ...,
@@ -4423,7 +4431,7 @@ def _npi_cvimresize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Resize an image to width w and height h; interp is that of _image_resize."""
+    """Resize an image to width w and height h; interp is as in _image_resize."""
 def _npi_degrees(
     x: Symbol | None = None,
     *,
@@ -4453,7 +4461,7 @@ def _npi_det(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def _npi_diag_indices_from(
     data: Symbol | None = None,
     *,
@@ -4514,7 +4522,7 @@ def _npi_eig(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
+    """Compute the eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
 def _npi_eigh(
     A: Symbol | None = None,
     UPLO: Literal["L", "U"] | str = "L",
@@ -4523,7 +4531,8 @@ def _npi_eigh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns."""
+    """Compute the eigenvalues of symmetric A in ascending order, and its orthonormal eigenvectors
+    as columns."""
 def _npi_eigvals(
     A: Symbol | None = None,
     *,
@@ -4531,7 +4540,7 @@ def _npi_eigvals(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Eigenvalues of square matrices, in the order of LAPACK."""
+    """Compute the eigenvalues of square matrices, in the order of LAPACK."""
 def _npi_eigvalsh(
     A: Symbol | None = None,
     UPLO: Literal["L", "U"] | str = "L",
@@ -4540,7 +4549,7 @@ def _npi_eigvalsh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Ascending eigenvalues of symmetric A."""
+    """Compute the eigenvalues of symmetric A in ascending order."""
 def _npi_einsum(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -4550,7 +4559,7 @@ def _npi_einsum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Einstein summation: sum of products of arrays over axes with the same label."""
+    """Evaluate the Einstein summation: the sum of products over axes with equal labels."""
 def _npi_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -4605,7 +4614,7 @@ def _npi_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the exponential distribution."""
+    """Draw from the exponential distribution."""
 def _npi_eye(
     N: int,
     M: int | None = None,
@@ -4678,7 +4687,7 @@ def _npi_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the gamma distribution."""
+    """Draw from the gamma distribution."""
 def _npi_gather_nd(
     data: Symbol | None = None,
     indices: Symbol | None = None,
@@ -4687,7 +4696,7 @@ def _npi_gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def _npi_greater(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -4738,7 +4747,7 @@ def _npi_gumbel(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the Gumbel distribution."""
+    """Draw from the Gumbel distribution."""
 def _npi_hamming(
     M: int | None = None,
     ctx: str = "",
@@ -4769,7 +4778,7 @@ def _npi_histogram(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The number of elements of data in each bin, and the edges of the bins."""
+    """Count the elements of data in each bin, and return the edges of the bins."""
 def _npi_hsplit(
     data: Symbol | None = None,
     indices: int | Sequence[int] = ...,
@@ -4886,7 +4895,7 @@ def _npi_inv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def _npi_isfinite(
     x: Symbol | None = None,
     *,
@@ -5068,7 +5077,7 @@ def _npi_logistic(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the logistic distribution."""
+    """Draw from the logistic distribution."""
 def _npi_logspace(
     start: float,
     stop: float,
@@ -5092,7 +5101,7 @@ def _npi_matmul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Matrix products of the last two axes; the axes before broadcast."""
+    """Multiply matrices in the last two axes; the leading axes broadcast."""
 def _npi_maximum(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5173,7 +5182,7 @@ def _npi_multinomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """How often each class occurs in n trials: an array of counts for each element of size."""
+    """Draw how often each class occurs in n trials: an array of counts for each element of size."""
 def _npi_multiply(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5232,7 +5241,8 @@ def _npi_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Norm of vectors along one axis, or of matrices along two axes (rows, then columns)."""
+    """Compute the norm of vectors along one axis, or of matrices along two axes (rows, then
+    columns)."""
 def _npi_normal(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -5246,7 +5256,7 @@ def _npi_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the normal distribution."""
+    """Draw from the normal distribution."""
 def _npi_normal_n(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -5260,7 +5270,7 @@ def _npi_normal_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the normal distribution, an array of shape size for each parameter."""
+    """Draw from the normal distribution, an array of shape size for each parameter."""
 def _npi_not_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5312,7 +5322,7 @@ def _npi_pareto(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the Pareto II (Lomax) distribution, from 0 on."""
+    """Draw from the Pareto II (Lomax) distribution, which starts at 0."""
 def _npi_percentile(
     a: Symbol | None = None,
     q: Symbol | None = None,
@@ -5336,7 +5346,7 @@ def _npi_pinv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Pseudo-inverse of every matrix."""
+    """Compute the pseudo-inverse of every matrix."""
 def _npi_pinv_scalar_rcond(
     A: Symbol | None = None,
     rcond: float = 1e-15,
@@ -5346,7 +5356,7 @@ def _npi_pinv_scalar_rcond(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Pseudo-inverse of every matrix."""
+    """Compute the pseudo-inverse of every matrix."""
 def _npi_polyval(
     p: Symbol | None = None,
     x: Symbol | None = None,
@@ -5384,7 +5394,7 @@ def _npi_powerd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the power distribution on (0, 1), with density a x^(a - 1)."""
+    """Draw from the power distribution on (0, 1), with density a x^(a - 1)."""
 def _npi_radians(
     x: Symbol | None = None,
     *,
@@ -5404,7 +5414,7 @@ def _npi_random_randint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Random integers, uniform on [low, high)."""
+    """Draw integers uniformly from [low, high)."""
 def _npi_rarctan2_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5425,7 +5435,7 @@ def _npi_rayleigh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the Rayleigh distribution."""
+    """Draw from the Rayleigh distribution."""
 def _npi_rcopysign_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5553,7 +5563,7 @@ def _npi_scatter_set_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs with the points in indices set to rhs; of equal points the last one counts."""
+    """Set the points of lhs at indices to rhs; the last of equal points wins."""
 def _npi_share_memory(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -5570,7 +5580,7 @@ def _npi_shuffle(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The slices along axis 0 in random order."""
+    """Shuffle the slices along axis 0."""
 def _npi_sign(
     x: Symbol | None = None,
     *,
@@ -5605,7 +5615,7 @@ def _npi_slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def _npi_slice_assign(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5617,7 +5627,7 @@ def _npi_slice_assign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs with a region replaced by rhs."""
+    """Replace a region of lhs by rhs."""
 def _npi_slice_assign_scalar(
     data: Symbol | None = None,
     scalar: float = 0.0,
@@ -5629,7 +5639,7 @@ def _npi_slice_assign_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with a region set to a number."""
+    """Set a region of data to a number."""
 def _npi_slogdet(
     A: Symbol | None = None,
     *,
@@ -5637,7 +5647,8 @@ def _npi_slogdet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def _npi_solve(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -5656,7 +5667,7 @@ def _npi_sort(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The elements sorted along axis; without axis, data is flattened first."""
+    """Sort the elements along axis; without axis, data is flattened first."""
 def _npi_split(
     data: Symbol | None = None,
     indices: int | Sequence[int] = ...,
@@ -5668,8 +5679,7 @@ def _npi_split(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Split data along axis into sections parts, the first ones longer by 1 where they cannot be
-    equal, or at the positions in indices."""
+    """Split data along axis into sections pieces, or at the positions in indices."""
 def _npi_sqrt(
     x: Symbol | None = None,
     *,
@@ -5733,8 +5743,8 @@ def _npi_svd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Singular value decomposition: U, s and V with A = U diag(s) V, singular values in descending
-    order."""
+    """Compute the singular value decomposition: U, s and V with A = U diag(s) V, singular values in
+    descending order."""
 def _npi_swapaxes(
     data: Symbol | None = None,
     dim1: int = 0,
@@ -5744,7 +5754,7 @@ def _npi_swapaxes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Exchange two axes."""
+    """Swap two axes."""
 def _npi_take(
     a: Symbol | None = None,
     indices: Symbol | None = None,
@@ -5755,7 +5765,7 @@ def _npi_take(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Slices of a along axis at the positions in indices, which may be of any dtype."""
+    """Take slices of a along axis at the positions in indices, which may have any dtype."""
 def _npi_tan(
     x: Symbol | None = None,
     *,
@@ -5782,7 +5792,7 @@ def _npi_tensordot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over pairs of axes of a and b."""
+    """Sum products over pairs of axes of a and b."""
 def _npi_tensordot_int_axes(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -5792,7 +5802,7 @@ def _npi_tensordot_int_axes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over the last axes of a and the first axes of b; axes is their number."""
+    """Sum products over the last axes of a and the first axes of b; axes is their number."""
 def _npi_tensorinv(
     a: Symbol | None = None,
     ind: int = 2,
@@ -5801,7 +5811,7 @@ def _npi_tensorinv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of a as a matrix that maps its axes from ind on to those before."""
+    """Invert a as a matrix whose rows are the first ind axes."""
 def _npi_tensorsolve(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -5811,7 +5821,7 @@ def _npi_tensorsolve(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x."""
+    """Solve tensordot(a, x, x.ndim) = b for x; the last axes of a are the axes of x."""
 def _npi_tile(
     data: Symbol | None = None,
     reps: int | Sequence[int] = ...,
@@ -5820,8 +5830,8 @@ def _npi_tile(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
-    filled with 1s at the front."""
+    """Repeat the array reps[i] times along axis i; the shorter of the shape and reps is prepended
+    with 1s."""
 def _npi_tril(
     data: Symbol | None = None,
     k: int = 0,
@@ -5871,7 +5881,7 @@ def _npi_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def _npi_uniform_n(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -5885,7 +5895,7 @@ def _npi_uniform_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the uniform distribution on [low, high), an array of shape size for each
+    """Draw from the uniform distribution on [low, high), an array of shape size for each
     parameter."""
 def _npi_unique(
     data: Symbol | None = None,
@@ -5929,7 +5939,7 @@ def _npi_weibull(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the Weibull distribution."""
+    """Draw from the Weibull distribution."""
 def _npi_where(
     condition: Symbol | None = None,
     x: Symbol | None = None,
@@ -5988,7 +5998,7 @@ def _npx__image_adjust_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
+    """Add light to an image: alpha of each principal color component of ImageNet (PCA lighting)."""
 def _npx__image_crop(
     data: Symbol | None = None,
     x: int = ...,
@@ -6000,7 +6010,8 @@ def _npx__image_crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
+    """Crop an image, or each image of a batch, to width and height, with the upper left corner at
+    column x and row y."""
 def _npx__image_flip_left_right(
     data: Symbol | None = None,
     *,
@@ -6026,7 +6037,7 @@ def _npx__image_normalize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / std for an image, or a batch of images."""
+    """Compute (data - mean) / std of an image, or of a batch of images."""
 def _npx__image_random_brightness(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -6049,8 +6060,8 @@ def _npx__image_random_color_jitter(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
-    in random order."""
+    """Change the brightness, contrast, saturation and hue of an image by at most these amounts, in
+    random order."""
 def _npx__image_random_contrast(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -6097,7 +6108,8 @@ def _npx__image_random_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
+    """Add random light to an image, along the principal color components of ImageNet (PCA
+    lighting)."""
 def _npx__image_random_saturation(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -6151,7 +6163,8 @@ def _npx_arange_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def _npx_batch_dot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6163,7 +6176,7 @@ def _npx_batch_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Batched matrix product of the last two axes, for every index of the axes before."""
+    """Multiply batched matrices over the last two axes."""
 def _npx_batch_flatten(
     data: Symbol | None = None,
     *,
@@ -6202,8 +6215,7 @@ def _npx_cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def _npx_constraint_check(
     input: Symbol | None = None,
     msg: str = "Constraint violated.",
@@ -6345,7 +6357,7 @@ def _npx_gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def _npx_layer_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -6400,8 +6412,7 @@ def _npx_multibox_detection(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def _npx_multibox_prior(
     data: Symbol | None = None,
     sizes: float | Sequence[float] = (1.0,),
@@ -6414,7 +6425,7 @@ def _npx_multibox_prior(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def _npx_multibox_target(
     anchor: Symbol | None = None,
@@ -6431,7 +6442,7 @@ def _npx_multibox_target(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def _npx_nonzero(
     x: Symbol | None = None,
@@ -6452,7 +6463,7 @@ def _npx_one_hot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+    """Return rows of depth values: on_value at the index, off_value elsewhere."""
 def _npx_pick(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -6464,7 +6475,7 @@ def _npx_pick(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def _npx_pooling(
     data: Symbol | None = None,
     kernel: int | Sequence[int] = (),
@@ -6514,7 +6525,7 @@ def _npx_reshape_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs in the shape of rhs."""
+    """Reshape lhs to the shape of rhs."""
 def _npx_rnn(
     data: Symbol | None = None,
     parameters: Symbol | None = None,
@@ -6548,7 +6559,7 @@ def _npx_roi_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+    """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def _npx_sequence_mask(
     data: Symbol | None = None,
     sequence_length: Symbol | None = None,
@@ -6568,7 +6579,7 @@ def _npx_shape_array(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The shape of data, as int64 of shape (axes,)."""
+    """Return the shape of data, as int64."""
 def _npx_sigmoid(
     data: Symbol | None = None,
     *,
@@ -6623,7 +6634,7 @@ def _npx_slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def _npx_smooth_l1(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6632,8 +6643,8 @@ def _npx_smooth_l1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
-    squared, else abs(data) - 0.5 / scalar squared."""
+    """Compute the smooth L1 loss elementwise: (scalar * data)^2 / 2 where abs(data) < 1 / scalar^2,
+    else abs(data) - 0.5 / scalar^2."""
 def _npx_softmax(
     data: Symbol | None = None,
     length: Symbol | None = None,
@@ -6659,8 +6670,8 @@ def _npx_topk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
-    ascending order."""
+    """Return the k largest elements along axis in descending order, or with is_ascend the k
+    smallest in ascending order."""
 def _onehot_encode(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6669,7 +6680,7 @@ def _onehot_encode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of zeros with a 1 at position lhs[i], in the shape and dtype of rhs."""
+    """Return rows of zeros with a 1 at index lhs[i], in the shape and dtype of rhs."""
 def _ones(
     shape: int | Sequence[int] = (),
     ctx: str = "",
@@ -6691,8 +6702,8 @@ def _others_times(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of a product over axis: g times, for each element of x, the product y of all without
-    it; with skips_nan NaN counts as 1 in x, and its gradient is 0."""
+    """Compute the gradient of a product y over axis: g times the product of the other elements of
+    x; with skips_nan NaN counts as 1 in x, and its gradient is 0."""
 def _over_root(
     x: Symbol | None = None,
     root: Symbol | None = None,
@@ -6701,7 +6712,8 @@ def _over_root(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+    """Compute x / root, and 0 where root is 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _over_square(
     x: Symbol | None = None,
     a: Symbol | None = None,
@@ -6711,8 +6723,8 @@ def _over_square(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and shapes
-    broadcast."""
+    """Compute x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and
+    shapes broadcast."""
 def _plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6790,8 +6802,8 @@ def _power_backward_lhs(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0; all
-    arrays have the same dtype, and shapes broadcast."""
+    """Compute the gradient of a power's base, g rhs power with power lhs^(rhs - 1), and 0 at 0^0;
+    all arrays have the same dtype, and shapes broadcast."""
 def _power_backward_rhs(
     g: Symbol | None = None,
     lhs: Symbol | None = None,
@@ -6802,8 +6814,8 @@ def _power_backward_rhs(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the exponent of a power y, g y log(lhs), and 0 at lhs 0 and rhs from 0 up; all
-    arrays have the same dtype, and shapes broadcast."""
+    """Compute the gradient of a power's exponent, g y log(lhs), and 0 where lhs is 0 and rhs >= 0;
+    all arrays have the same dtype, and shapes broadcast."""
 def _power_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6827,7 +6839,7 @@ def _psroi_pooling_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the images that regions were pooled from."""
+    """Compute the gradient of the images of pooled regions."""
 def _random_exponential(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -6838,7 +6850,7 @@ def _random_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the exponential distribution with rate lam."""
+    """Draw from the exponential distribution with rate lam."""
 def _random_exponential_like(
     data: Symbol | None = None,
     lam: float = 1.0,
@@ -6847,7 +6859,7 @@ def _random_exponential_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the exponential distribution with rate lam, in the dtype of data."""
+    """Draw from the exponential distribution with rate lam, in the dtype of data."""
 def _random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -6859,7 +6871,7 @@ def _random_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the gamma distribution with shape alpha and scale beta."""
+    """Draw from the gamma distribution with shape alpha and scale beta."""
 def _random_gamma_like(
     data: Symbol | None = None,
     alpha: float = 1.0,
@@ -6869,7 +6881,7 @@ def _random_gamma_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the gamma distribution with shape alpha and scale beta, in the dtype of data."""
+    """Draw from the gamma distribution with shape alpha and scale beta, in the dtype of data."""
 def _random_generalized_negative_binomial(
     mu: float = 1.0,
     alpha: float = 1.0,
@@ -6881,8 +6893,7 @@ def _random_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of the negative binomial distribution with mean mu and dispersion
-    alpha."""
+    """Draw integers from the negative binomial distribution with mean mu and dispersion alpha."""
 def _random_generalized_negative_binomial_like(
     data: Symbol | None = None,
     mu: float = 1.0,
@@ -6892,8 +6903,8 @@ def _random_generalized_negative_binomial_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of the negative binomial distribution with mean mu and dispersion alpha,
-    in the dtype of data."""
+    """Draw integers from the negative binomial distribution with mean mu and dispersion alpha, in
+    the dtype of data."""
 def _random_negative_binomial(
     k: int = 1,
     p: float = 1.0,
@@ -6905,7 +6916,7 @@ def _random_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of failures before the k-th success, where each trial has probability p."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p."""
 def _random_negative_binomial_like(
     data: Symbol | None = None,
     k: int = 1,
@@ -6915,8 +6926,8 @@ def _random_negative_binomial_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of failures before the k-th success, where each trial has probability p, in the dtype
-    of data."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p, in the
+    dtype of data."""
 def _random_normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -6928,7 +6939,7 @@ def _random_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the normal distribution with mean loc and standard deviation scale."""
+    """Draw from the normal distribution with mean loc and standard deviation scale."""
 def _random_normal_like(
     data: Symbol | None = None,
     loc: float = 0.0,
@@ -6938,8 +6949,8 @@ def _random_normal_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the normal distribution with mean loc and standard deviation scale, in the dtype
-    of data."""
+    """Draw from the normal distribution with mean loc and standard deviation scale, in the dtype of
+    data."""
 def _random_pdf_dirichlet(
     sample: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -6949,7 +6960,8 @@ def _random_pdf_dirichlet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the Dirichlet distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the Dirichlet distribution at sample, or with is_log its
+    logarithm."""
 def _random_pdf_exponential(
     sample: Symbol | None = None,
     lam: Symbol | None = None,
@@ -6959,8 +6971,8 @@ def _random_pdf_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the exponential distribution with rate lam at sample, or with is_log
-    its logarithm."""
+    """Compute the probability density of the exponential distribution with rate lam at sample, or
+    with is_log its logarithm."""
 def _random_pdf_gamma(
     sample: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -6971,8 +6983,8 @@ def _random_pdf_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the gamma distribution with shape alpha and rate beta at sample, or
-    with is_log its logarithm."""
+    """Compute the probability density of the gamma distribution with shape alpha and rate beta at
+    sample, or with is_log its logarithm."""
 def _random_pdf_generalized_negative_binomial(
     sample: Symbol | None = None,
     mu: Symbol | None = None,
@@ -6983,8 +6995,8 @@ def _random_pdf_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the negative binomial distribution with mean mu and dispersion alpha
-    at sample, or with is_log its logarithm."""
+    """Compute the probability density of the negative binomial distribution with mean mu and
+    dispersion alpha at sample, or with is_log its logarithm."""
 def _random_pdf_negative_binomial(
     sample: Symbol | None = None,
     k: Symbol | None = None,
@@ -6995,8 +7007,8 @@ def _random_pdf_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the number of failures before the k-th success of probability p at
-    sample, or with is_log its logarithm."""
+    """Compute the probability density of the number of failures before the k-th success of
+    probability p at sample, or with is_log its logarithm."""
 def _random_pdf_normal(
     sample: Symbol | None = None,
     mu: Symbol | None = None,
@@ -7007,7 +7019,8 @@ def _random_pdf_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the normal distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the normal distribution at sample, or with is_log its
+    logarithm."""
 def _random_pdf_poisson(
     sample: Symbol | None = None,
     lam: Symbol | None = None,
@@ -7017,7 +7030,8 @@ def _random_pdf_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the Poisson distribution at sample, or with is_log its logarithm."""
+    """Compute the probability density of the Poisson distribution at sample, or with is_log its
+    logarithm."""
 def _random_pdf_uniform(
     sample: Symbol | None = None,
     low: Symbol | None = None,
@@ -7028,8 +7042,8 @@ def _random_pdf_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Probability density of the uniform distribution on [low, high) at sample, or with is_log its
-    logarithm."""
+    """Compute the probability density of the uniform distribution on [low, high) at sample, or with
+    is_log its logarithm."""
 def _random_poisson(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -7040,7 +7054,7 @@ def _random_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of the Poisson distribution with mean lam."""
+    """Draw integers from the Poisson distribution with mean lam."""
 def _random_poisson_like(
     data: Symbol | None = None,
     lam: float = 1.0,
@@ -7049,7 +7063,7 @@ def _random_poisson_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of the Poisson distribution with mean lam, in the dtype of data."""
+    """Draw integers from the Poisson distribution with mean lam, in the dtype of data."""
 def _random_randint(
     low: int,
     high: int,
@@ -7061,7 +7075,7 @@ def _random_randint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Random integers, uniform on [low, high)."""
+    """Draw integers uniformly from [low, high)."""
 def _random_uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -7073,7 +7087,7 @@ def _random_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def _random_uniform_like(
     data: Symbol | None = None,
     low: float = 0.0,
@@ -7083,7 +7097,7 @@ def _random_uniform_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of the uniform distribution on [low, high), in the dtype of data."""
+    """Draw from the uniform distribution on [low, high), in the dtype of data."""
 def _ravel_multi_index(
     data: Symbol | None = None,
     shape: int | Sequence[int] | None = None,
@@ -7130,7 +7144,7 @@ def _reshape_exact(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The same elements in the same order in exactly this shape, in which 0 is a size of 0."""
+    """Reshape data to exactly this shape, where 0 means a size of 0."""
 def _rminus_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7203,7 +7217,7 @@ def _roi_align_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the images that regions were pooled from."""
+    """Compute the gradient of the images of pooled regions."""
 def _rpower_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7233,7 +7247,7 @@ def _sample_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of exponential distributions with rate lam."""
+    """Draw from exponential distributions with rate lam."""
 def _sample_gamma(
     alpha: Symbol | None = None,
     beta: Symbol | None = None,
@@ -7244,7 +7258,7 @@ def _sample_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of gamma distributions with shape alpha and scale beta."""
+    """Draw from gamma distributions with shape alpha and scale beta."""
 def _sample_generalized_negative_binomial(
     mu: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -7255,7 +7269,7 @@ def _sample_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of negative binomial distributions with mean mu and dispersion alpha."""
+    """Draw integers from negative binomial distributions with mean mu and dispersion alpha."""
 def _sample_multinomial(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -7266,7 +7280,7 @@ def _sample_multinomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Classes drawn with the probabilities along the last axis, shape of them for each row."""
+    """Draw classes with the probabilities along the last axis, an array of shape for each row."""
 def _sample_negative_binomial(
     k: Symbol | None = None,
     p: Symbol | None = None,
@@ -7277,7 +7291,7 @@ def _sample_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of failures before the k-th success, where each trial has probability p."""
+    """Draw numbers of failures before the k-th success, where each trial has probability p."""
 def _sample_normal(
     mu: Symbol | None = None,
     sigma: Symbol | None = None,
@@ -7288,7 +7302,7 @@ def _sample_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of normal distributions with mean mu and standard deviation sigma."""
+    """Draw from normal distributions with mean mu and standard deviation sigma."""
 def _sample_poisson(
     lam: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -7298,7 +7312,7 @@ def _sample_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples (integers) of Poisson distributions with mean lam."""
+    """Draw integers from Poisson distributions with mean lam."""
 def _sample_uniform(
     low: Symbol | None = None,
     high: Symbol | None = None,
@@ -7309,7 +7323,7 @@ def _sample_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Samples of uniform distributions on [low, high)."""
+    """Draw from uniform distributions on [low, high)."""
 def _sample_unique_zipfian(
     range_max: int,
     shape: int | Sequence[int] | None = None,
@@ -7318,7 +7332,7 @@ def _sample_unique_zipfian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of integers below range_max, without repeats in a row."""
+    """Draw rows of integers below range_max, without repeats in a row."""
 def _sample_weight(
     sample_weight: Symbol | None = None,
     loss: Symbol | None = None,
@@ -7342,7 +7356,7 @@ def _scan(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Run a body for each slice of arrays; the gradient of a loop."""
+    """Run a body for each slice of arrays, for the gradient of a loop."""
 def _scatter_elemwise_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7351,7 +7365,7 @@ def _scatter_elemwise_div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs; in a sparse array only the stored elements change."""
+    """Compute lhs / rhs elementwise; in a sparse array only stored elements change."""
 def _scatter_minus_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7361,7 +7375,7 @@ def _scatter_minus_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data - scalar; in a sparse array only the stored elements change."""
+    """Compute data - scalar elementwise; in a sparse array only stored elements change."""
 def _scatter_plus_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7371,7 +7385,7 @@ def _scatter_plus_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data + scalar; in a sparse array only the stored elements change."""
+    """Compute data + scalar elementwise; in a sparse array only stored elements change."""
 def _scatter_points(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -7381,8 +7395,7 @@ def _scatter_points(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros (N, C, size), with data (N, C, P) added at index (N, P); negative indices are
-    skipped."""
+    """Add data (N, C, P) to zeros (N, C, size) at index (N, P); negative indices are skipped."""
 def _scatter_set_nd(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7393,7 +7406,7 @@ def _scatter_set_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs with the points in indices set to rhs; of equal points the last one counts."""
+    """Set the points of lhs at indices to rhs; the last of equal points wins."""
 def _sequence_put_last(
     data: Symbol | None = None,
     sequence_length: Symbol | None = None,
@@ -7421,7 +7434,7 @@ def _sg_mkldnn_conv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A Convolution followed by a BatchNorm, an activation and a sum, which are its subgraph."""
+    """Apply a Convolution fused with a BatchNorm, an activation and a sum, as a subgraph."""
 def _sg_mkldnn_fully_connected(
     data: Symbol | None = None,
     quantized: bool | int = False,
@@ -7437,7 +7450,7 @@ def _sg_mkldnn_fully_connected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A FullyConnected followed by an activation, which are its subgraph."""
+    """Apply a FullyConnected fused with an activation, as a subgraph."""
 def _shuffle(
     data: Symbol | None = None,
     *,
@@ -7445,7 +7458,7 @@ def _shuffle(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The slices along axis 0 in random order."""
+    """Shuffle the slices along axis 0."""
 def _singular_cofactors(
     A: Symbol | None = None,
     det: Symbol | None = None,
@@ -7454,7 +7467,7 @@ def _singular_cofactors(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Cofactors of every singular matrix, whose det is 0, and zeros for a regular one."""
+    """Compute the cofactors of singular matrices (det 0); zeros for regular ones."""
 def _singular_cofactors_backward(
     g: Symbol | None = None,
     A: Symbol | None = None,
@@ -7464,7 +7477,7 @@ def _singular_cofactors_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the cofactors of singular matrices, from that of the cofactors."""
+    """Compute the gradient of the cofactors of singular matrices."""
 def _sldwin_spread(
     score: Symbol | None = None,
     query: Symbol | None = None,
@@ -7488,7 +7501,7 @@ def _slice_assign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs with a region replaced by rhs."""
+    """Replace a region of lhs by rhs."""
 def _slice_assign_scalar(
     data: Symbol | None = None,
     scalar: float = 0.0,
@@ -7500,7 +7513,7 @@ def _slice_assign_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with a region set to a number."""
+    """Set a region of data to a number."""
 def _slice_put(
     data: Symbol | None = None,
     shape: int | Sequence[int] = ...,
@@ -7512,7 +7525,7 @@ def _slice_put(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with data written to a region."""
+    """Write data to a region of zeros."""
 def _softmax_backward(
     grad: Symbol | None = None,
     out: Symbol | None = None,
@@ -7558,7 +7571,7 @@ def _sparse_ElementWiseSum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def _sparse_Embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -7622,7 +7635,7 @@ def _sparse__contrib_round_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
+    """Round data to the nearest integer; the gradient passes through unchanged."""
 def _sparse__contrib_sign_ste(
     data: Symbol | None = None,
     *,
@@ -7630,8 +7643,7 @@ def _sparse__contrib_sign_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
-    itself."""
+    """Compute the sign of data (-1, 0 or 1); the gradient passes through unchanged."""
 def _sparse_abs(
     data: Symbol | None = None,
     *,
@@ -7654,7 +7666,7 @@ def _sparse_adagrad_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of AdaGrad: returns the new weight, changes history in place."""
+    """Take one step of AdaGrad: return the new weight, and update history in place."""
 def _sparse_adam_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -7673,7 +7685,7 @@ def _sparse_adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction (the caller includes it in lr)."""
+    """Take one step of Adam without bias correction (the caller includes it in lr)."""
 def _sparse_add_n(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -7681,7 +7693,7 @@ def _sparse_add_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def _sparse_arccos(
     data: Symbol | None = None,
     *,
@@ -7793,7 +7805,7 @@ def _sparse_cast_storage(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in the storage type stype: default (dense), row_sparse or csr."""
+    """Convert data to the storage type stype: default (dense), row_sparse or csr."""
 def _sparse_cbrt(
     data: Symbol | None = None,
     *,
@@ -7819,7 +7831,7 @@ def _sparse_clip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data limited to [a_min, a_max]."""
+    """Clip data to [a_min, a_max]."""
 def _sparse_concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -7857,7 +7869,7 @@ def _sparse_csr_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of a CSR matrix, or of its transpose, with a dense array."""
+    """Multiply a CSR matrix, or its transpose, by a dense array."""
 def _sparse_csr_sums(
     values: Symbol | None = None,
     columns: Symbol | None = None,
@@ -7869,8 +7881,8 @@ def _sparse_csr_sums(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is the
-    size of the output."""
+    """Sum a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is the size
+    of the output."""
 def _sparse_csr_to_dense(
     values: Symbol | None = None,
     columns: Symbol | None = None,
@@ -7881,7 +7893,7 @@ def _sparse_csr_to_dense(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The dense matrix of shape (rows, columns) with the elements of a CSR matrix."""
+    """Convert a CSR matrix to a dense matrix of shape (rows, columns)."""
 def _sparse_degrees(
     data: Symbol | None = None,
     *,
@@ -7901,7 +7913,7 @@ def _sparse_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
+    """Multiply matrices: sum products over the last axis of lhs and the first axis of rhs."""
 def _sparse_elemwise_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7987,7 +7999,7 @@ def _sparse_ftrl_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of FTRL-Proximal."""
+    """Take one step of FTRL-Proximal."""
 def _sparse_gamma(
     data: Symbol | None = None,
     *,
@@ -8043,7 +8055,7 @@ def _sparse_make_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as a loss: its gradient is 1, whatever gradient the output gets."""
+    """Return data as a loss: its gradient is 1, and the gradient of the output is ignored."""
 def _sparse_mean(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -8054,7 +8066,8 @@ def _sparse_mean(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+    """Compute the arithmetic mean along axis, all axes by default; with exclude along all other
+    axes."""
 def _sparse_negative(
     data: Symbol | None = None,
     *,
@@ -8074,8 +8087,8 @@ def _sparse_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
-    of the sum of squares (ord=2)."""
+    """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or the
+    square root of the sum of squares (ord=2)."""
 def _sparse_radians(
     data: Symbol | None = None,
     *,
@@ -8100,7 +8113,7 @@ def _sparse_retain(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data listed in indices; all other rows are zero."""
+    """Retain the rows of data listed in indices; all other rows are zero."""
 def _sparse_rint(
     data: Symbol | None = None,
     *,
@@ -8126,7 +8139,7 @@ def _sparse_rows_to_dense(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with the given rows filled in."""
+    """Write rows to zeros of a shape."""
 def _sparse_rsqrt(
     data: Symbol | None = None,
     *,
@@ -8150,7 +8163,7 @@ def _sparse_sgd_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent with momentum."""
+    """Take one step of gradient descent with momentum."""
 def _sparse_sgd_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -8164,7 +8177,7 @@ def _sparse_sgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent."""
+    """Take one step of gradient descent."""
 def _sparse_sigmoid(
     data: Symbol | None = None,
     *,
@@ -8207,7 +8220,7 @@ def _sparse_slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def _sparse_sqrt(
     data: Symbol | None = None,
     *,
@@ -8231,7 +8244,7 @@ def _sparse_stop_gradient(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with no gradient flowing back through it."""
+    """Return data, and stop the gradient."""
 def _sparse_sum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -8242,7 +8255,7 @@ def _sparse_sum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum along axis, all axes by default; with exclude along all others."""
+    """Compute the sum along axis, all axes by default; with exclude along all other axes."""
 def _sparse_tan(
     data: Symbol | None = None,
     *,
@@ -8276,7 +8289,8 @@ def _sparse_where(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
+    """Select x where condition is not 0, else y; condition has the shape of x, or one element for
+    each row."""
 def _sparse_zeros_like(
     data: Symbol | None = None,
     *,
@@ -8284,7 +8298,7 @@ def _sparse_zeros_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of 0s with the shape and dtype of data."""
+    """Return an array of 0s with the shape and dtype of data."""
 def _split_v2(
     data: Symbol | None = None,
     indices: int | Sequence[int] = ...,
@@ -8296,8 +8310,7 @@ def _split_v2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Split data along axis into sections parts, the first ones longer by 1 where they cannot be
-    equal, or at the positions in indices."""
+    """Split data along axis into sections pieces, or at the positions in indices."""
 def _square_sum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -8308,7 +8321,7 @@ def _square_sum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the squares of data over axes; the arguments are those of sum."""
+    """Sum the squares of data over axes; the arguments are as in sum."""
 def _sub(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -8326,7 +8339,7 @@ def _sum_to_shape(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum over the axes that broadcasting from shape to data's shape would repeat."""
+    """Sum over the axes along which shape broadcasts to the shape of data."""
 def _sum_under_mask(
     data: Symbol | None = None,
     mask: Symbol | None = None,
@@ -8362,7 +8375,7 @@ def _take_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape, with slices added along axis at the positions that take reads."""
+    """Add slices to zeros of a shape along axis: the adjoint of take."""
 def _take_along(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -8373,7 +8386,7 @@ def _take_along(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of data along axis at the positions in index, for each row."""
+    """Gather elements of data along axis at the positions in index, for each row."""
 def _times_over_root(
     g: Symbol | None = None,
     x: Symbol | None = None,
@@ -8383,7 +8396,8 @@ def _times_over_root(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+    """Compute g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _triangle(
     data: Symbol | None = None,
     lower: bool | int = True,
@@ -8393,7 +8407,7 @@ def _triangle(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Matrices with zeros above (lower) or below the diagonal at offset."""
+    """Set the elements above (lower) or below the diagonal at offset to zero."""
 def _trigamma(
     data: Symbol | None = None,
     *,
@@ -8412,8 +8426,7 @@ def _unpad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The inner part of a padded array, with the padding added to the elements that Pad copied it
-    from."""
+    """Crop the padding of an array, and add it to the elements that Pad copied it from."""
 def _unravel_index(
     data: Symbol | None = None,
     shape: int | Sequence[int] | None = None,
@@ -8446,7 +8459,7 @@ def _while_loop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Run a function on its own results while a condition holds."""
+    """Run a function repeatedly on its results while a condition holds."""
 def _wide_dot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -8458,7 +8471,7 @@ def _wide_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What dot computes, in the dtype of its sums: 16-bit floats give float32."""
+    """Compute dot in the accumulator's dtype: 16-bit floats give float32."""
 def _zeros(
     shape: int | Sequence[int] = (),
     ctx: str = "",
@@ -8478,4 +8491,4 @@ def _zeros_without_dtype(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of zeros; dtype is the number of a dtype as files hold it, -1 for float32."""
+    """Return an array of zeros; dtype is the dtype's number in files, -1 for float32."""

@@ -89,7 +89,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Position of the first maximum along axis, or over all elements in row-major order."""
+        """Return the index of the first maximum along axis, or over all elements in row-major
+        order."""
     def argmax_channel(
         self,
         *,
@@ -97,7 +98,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Position of the first maximum along axis 1, in the dtype of data."""
+        """Return the index of the first maximum along axis 1, in the dtype of data."""
     def argmin(
         self,
         axis: int | None = None,
@@ -107,7 +108,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Position of the first minimum along axis, or over all elements in row-major order."""
+        """Return the index of the first minimum along axis, or over all elements in row-major
+        order."""
     def argsort(
         self,
         axis: int | None = -1,
@@ -118,7 +120,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The positions, of type dtype, that sort the elements along axis."""
+        """Return the indices, of type dtype, that sort the elements along axis."""
     def as_nd_ndarray(self) -> Symbol:
         """Return the Symbol itself."""
     def as_np_ndarray(self) -> NumpySymbol:
@@ -133,7 +135,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
+        """Broadcast the axes in axis, all of size 1, to the sizes in size."""
     def cbrt(
         self,
         *,
@@ -159,7 +161,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """data limited to [a_min, a_max]."""
+        """Clip data to [a_min, a_max]."""
     def cos(
         self,
         *,
@@ -204,7 +206,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis."""
+        """Extract diagonal k of the matrices in axes axis1 and axis2, as the last axis."""
     eval = _function_evaluate_symbol
     def exp(
         self,
@@ -305,7 +307,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Maximum along axis, all axes by default; with exclude along all others."""
+        """Compute the maximum along axis, all axes by default; with exclude along all other
+        axes."""
     def mean(
         self,
         axis: int | Sequence[int] | None = None,
@@ -316,7 +319,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+        """Compute the arithmetic mean along axis, all axes by default; with exclude along all other
+        axes."""
     def min(
         self,
         axis: int | Sequence[int] | None = None,
@@ -327,7 +331,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Minimum along axis, all axes by default; with exclude along all others."""
+        """Compute the minimum along axis, all axes by default; with exclude along all other
+        axes."""
     def nanprod(
         self,
         axis: int | Sequence[int] | None = None,
@@ -338,8 +343,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Product of the elements that are not NaN along axis, all axes by default; with exclude
-        along all others."""
+        """Compute the product of the elements that are not NaN along axis, all axes by default;
+        with exclude along all other axes."""
     def nansum(
         self,
         axis: int | Sequence[int] | None = None,
@@ -350,8 +355,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Sum of the elements that are not NaN along axis, all axes by default; with exclude along
-        all others."""
+        """Compute the sum of the elements that are not NaN along axis, all axes by default; with
+        exclude along all other axes."""
     def norm(
         self,
         ord: int = 2,
@@ -363,8 +368,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square
-        root of the sum of squares (ord=2)."""
+        """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or
+        the square root of the sum of squares (ord=2)."""
     def one_hot(
         self,
         depth: int,
@@ -376,7 +381,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+        """Return rows of depth values: on_value at the index, off_value elsewhere."""
     def ones_like(
         self,
         *,
@@ -384,7 +389,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """An array of 1s with the shape and dtype of data."""
+        """Return an array of 1s with the shape and dtype of data."""
     optimize_for = _function_optimize_for
     def pad(
         self,
@@ -396,7 +401,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """data with padding around it."""
+        """Pad data."""
     def pick(
         self,
         index: Self,
@@ -408,7 +413,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """One element of every row along axis, at the position in index."""
+        """Pick one element of every row along axis, at the position in index."""
     def prod(
         self,
         axis: int | Sequence[int] | None = None,
@@ -419,7 +424,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Product along axis, all axes by default; with exclude along all others."""
+        """Compute the product along axis, all axes by default; with exclude along all other
+        axes."""
     def radians(
         self,
         *,
@@ -474,7 +480,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """lhs in the shape of rhs."""
+        """Reshape lhs to the shape of rhs."""
     def rint(
         self,
         *,
@@ -506,7 +512,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The shape of data, as int64 of shape (axes,)."""
+        """Return the shape of data, as int64."""
     def sigmoid(
         self,
         *,
@@ -547,7 +553,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The number of elements of data, as int64 of shape (1,)."""
+        """Return the number of elements of data, as int64."""
     def slice(
         self,
         begin: int | Sequence[int | None],
@@ -558,7 +564,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The region from begin up to end in steps of step, as Python slices."""
+        """Slice data from begin up to end in steps of step, as Python slices."""
     def slice_axis(
         self,
         axis: int,
@@ -569,8 +575,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elements from begin up to end along axis; negative positions count from the end, and None
-        as end is the end of the axis."""
+        """Slice data from begin up to end along axis; negative positions count from the end, and an
+        end of None is the end of the axis."""
     def slice_like(
         self,
         shape_like: Self,
@@ -580,8 +586,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The first elements of data along axes, as many as shape_like has; along all axes by
-        default."""
+        """Slice the first elements of data along axes (all by default), to the sizes of
+        shape_like."""
     def softmax(
         self,
         length: Self | None = None,
@@ -616,7 +622,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The elements sorted along axis; without axis, data is flattened first."""
+        """Sort the elements along axis; without axis, data is flattened first."""
     def space_to_depth(
         self,
         block_size: int,
@@ -636,7 +642,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Split data into num_outputs equal parts along axis."""
+        """Split data into num_outputs equal pieces along axis."""
     split_v2 = _function_split_v2
     def sqrt(
         self,
@@ -664,7 +670,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Sum along axis, all axes by default; with exclude along all others."""
+        """Compute the sum along axis, all axes by default; with exclude along all other axes."""
     def swapaxes(
         self,
         dim1: int = 0,
@@ -674,7 +680,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Exchange two axes."""
+        """Swap two axes."""
     def take(
         self,
         indices: Self,
@@ -685,7 +691,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Slices of a along axis at the positions in indices, which may be of any dtype."""
+        """Take slices of a along axis at the positions in indices, which may have any dtype."""
     def tan(
         self,
         *,
@@ -710,8 +716,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
-        filled with 1s at the front."""
+        """Repeat the array reps[i] times along axis i; the shorter of the shape and reps is
+        prepended with 1s."""
     def topk(
         self,
         axis: int | None = -1,
@@ -724,8 +730,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The k largest elements along axis in descending order, or with is_ascend the k smallest
-        in ascending order."""
+        """Return the k largest elements along axis in descending order, or with is_ascend the k
+        smallest in ascending order."""
     def transpose(
         self,
         axes: int | Sequence[int] = (),
@@ -734,8 +740,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Permute the axes: axis i of the output is axis axes[i] of data; without axes their order
-        is reversed."""
+        """Permute the axes: axis i of the output is axis axes[i] of data; without axes, reverse
+        their order."""
     def trunc(
         self,
         *,
@@ -751,4 +757,4 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """An array of 0s with the shape and dtype of data."""
+        """Return an array of 0s with the shape and dtype of data."""

@@ -32,7 +32,7 @@ def AdaptiveAvgPooling2D(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Adaptive average pooling: means over output_size windows of an image."""
+    """Apply adaptive average pooling: means over output_size windows of an image."""
 def BatchNormWithReLU(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -123,7 +123,8 @@ def DeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution that reads its windows at offsets, with bilinear interpolation."""
+    """Apply deformable convolution: sample the elements of each window at offsets, with bilinear
+    interpolation."""
 def DeformablePSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -141,7 +142,8 @@ def DeformablePSROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Deformable position-sensitive ROI pooling: each cell of the grid is moved by an offset."""
+    """Apply deformable position-sensitive ROI pooling: each cell of the grid is shifted by an
+    offset."""
 def ModulatedDeformableConvolution(
     data: Symbol | None = None,
     offset: Symbol | None = None,
@@ -164,8 +166,8 @@ def ModulatedDeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies
-    each element by a weight, mask."""
+    """Apply modulated deformable convolution: sample the elements of each window at offsets, with
+    bilinear interpolation, and multiply each element by mask."""
 def MultiBoxDetection(
     cls_prob: Symbol | None = None,
     loc_pred: Symbol | None = None,
@@ -182,8 +184,7 @@ def MultiBoxDetection(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def MultiBoxPrior(
     data: Symbol | None = None,
     sizes: float | Sequence[float] = (1.0,),
@@ -196,7 +197,7 @@ def MultiBoxPrior(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def MultiBoxTarget(
     anchor: Symbol | None = None,
@@ -213,7 +214,7 @@ def MultiBoxTarget(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def MultiProposal(
     cls_prob: Symbol | None = None,
@@ -233,7 +234,7 @@ def MultiProposal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Region proposals for images, from the predictions of a region proposal network."""
+    """Compute region proposals for images from region proposal network outputs."""
 def PSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -246,8 +247,8 @@ def PSROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position-sensitive ROI pooling: pool each region to a grid of means, each cell from a channel
-    of its own."""
+    """Apply position-sensitive ROI pooling: pool each region to a grid of means, where each cell
+    reads its own channel."""
 def Proposal(
     cls_prob: Symbol | None = None,
     bbox_pred: Symbol | None = None,
@@ -266,7 +267,7 @@ def Proposal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Region proposals for one image, from the predictions of a region proposal network."""
+    """Compute region proposals for one image from region proposal network outputs."""
 def ROIAlign(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -280,8 +281,8 @@ def ROIAlign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Region of interest (ROI) align: pool each region to a pooled_size grid of means of bilinear
-    samples."""
+    """Apply region of interest (ROI) align: pool each region to a pooled_size grid of means of
+    bilinear samples."""
 def RROIAlign(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -326,8 +327,8 @@ def SyncBatchNorm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel over
-    all devices."""
+    """Compute (data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel
+    over all devices."""
 def allclose(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -339,7 +340,7 @@ def allclose(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
+    """Return 1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
 def arange_like(
     data: Symbol | None = None,
     start: float = 0.0,
@@ -352,7 +353,8 @@ def arange_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def backward_gradientmultiplier(*args: object, **kwargs: object) -> NoReturn:
     """Not available: it is the gradient of another operator: use autograd."""
 def backward_hawkesll(*args: object, **kwargs: object) -> NoReturn:
@@ -371,8 +373,8 @@ def bipartite_matching(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Match rows with columns greedily: the pair with the best score first, then the best pair of
-    the rest."""
+    """Match rows with columns greedily: the pair with the best score first, then the best remaining
+    pair."""
 def boolean_mask(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -382,7 +384,7 @@ def boolean_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data for which index is not 0, in order; axis must be 0."""
+    """Select the rows of data where index is not 0, in order; axis must be 0."""
 def box_decode(
     data: Symbol | None = None,
     anchors: Symbol | None = None,
@@ -397,8 +399,7 @@ def box_decode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Boxes from anchors and the offsets that a network predicts, as corners (xmin, ymin, xmax,
-    ymax)."""
+    """Decode predicted offsets from anchors to boxes, as corners (xmin, ymin, xmax, ymax)."""
 def box_encode(
     samples: Symbol | None = None,
     matches: Symbol | None = None,
@@ -411,8 +412,7 @@ def box_encode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Targets for a network to predict: the offsets from anchors to their matched boxes, and a
-    mask."""
+    """Compute training targets: the offsets from anchors to their matched boxes, and a mask."""
 def box_iou(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -422,7 +422,7 @@ def box_iou(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Intersection over union (IoU) of all pairs of boxes."""
+    """Compute the intersection over union (IoU) of all pairs of boxes."""
 def box_nms(
     data: Symbol | None = None,
     overlap_thresh: float = 0.5,
@@ -440,7 +440,7 @@ def box_nms(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Non-maximum suppression: remove boxes that overlap a better box too much."""
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
 def box_non_maximum_suppression(
     data: Symbol | None = None,
     overlap_thresh: float = 0.5,
@@ -458,7 +458,7 @@ def box_non_maximum_suppression(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Non-maximum suppression: remove boxes that overlap a better box too much."""
+    """Apply non-maximum suppression: remove boxes that overlap a better box too much."""
 def calibrate_entropy(
     hist: Symbol | None = None,
     hist_edges: Symbol | None = None,
@@ -468,7 +468,8 @@ def calibrate_entropy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The threshold at which a histogram loses least by quantization, and its relative entropy."""
+    """Compute the threshold with the least relative entropy (information loss) when a histogram is
+    quantized, and that entropy."""
 def count_sketch(
     data: Symbol | None = None,
     h: Symbol | None = None,
@@ -480,7 +481,8 @@ def count_sketch(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Count sketch: columns of data times their signs s, summed into out_dim columns given by h."""
+    """Compute the count sketch: multiply each column of data by its sign in s, and add it to the
+    column of the output with the index in h."""
 def ctc_loss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -506,7 +508,7 @@ def dequantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert int8 or uint8 data with its range to the float32 numbers that it represents."""
+    """Convert int8 or uint8 data with a range to float32."""
 def dgl_adjacency(*args: object, **kwargs: object) -> NoReturn:
     """Not available: how many edges there are depends on values: call it on arrays, as
     mx.nd.contrib has it."""
@@ -539,7 +541,7 @@ def edge_id(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of a CSR matrix at rows u and columns v; -1 where none is stored."""
+    """Look up the elements of a CSR matrix at rows u and columns v; -1 if not stored."""
 def fft(
     data: Symbol | None = None,
     compute_size: int = 128,
@@ -548,7 +550,7 @@ def fft(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Fourier transform along the last axis."""
+    """Compute the Fourier transform along the last axis."""
 def getnnz(
     data: Symbol | None = None,
     axis: int | None = None,
@@ -557,8 +559,8 @@ def getnnz(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Number of elements stored in a CSR matrix, including stored zeros; for a dense matrix, of
-    elements that are not 0."""
+    """Count the elements stored in a CSR matrix, including zeros, or the nonzero elements of a
+    dense matrix, as int64."""
 def gradientmultiplier(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -568,7 +570,7 @@ def gradientmultiplier(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data itself; its gradient is multiplied by scalar, and a negative scalar reverses it."""
+    """Return data, and multiply the gradient by scalar; a negative scalar reverses it."""
 def group_adagrad_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -582,8 +584,8 @@ def group_adagrad_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of AdaGrad with one history value for each row: returns the new weight, changes
-    history in place."""
+    """Take one step of AdaGrad with one history value for each row: return the new weight, and
+    update history in place."""
 def hawkesll(
     lda: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -598,8 +600,8 @@ def hawkesll(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Log-likelihood of event sequences under a Hawkes process, in which each event raises the rate
-    of its type for a while."""
+    """Compute the log-likelihood of event sequences under a Hawkes process, in which each event
+    temporarily raises the rate of its type."""
 def ifft(
     data: Symbol | None = None,
     compute_size: int = 128,
@@ -608,8 +610,8 @@ def ifft(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Real part of the inverse Fourier transform along the last axis, times the number of
-    points."""
+    """Compute the real part of the inverse Fourier transform along the last axis, times the number
+    of points."""
 def index_array(
     data: Symbol | None = None,
     axes: int | Sequence[int] | None = None,
@@ -618,7 +620,7 @@ def index_array(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The coordinates of every element, along axes (all by default), as int64."""
+    """Return the coordinates of every element along axes (all by default), as int64."""
 def index_copy(
     old_tensor: Symbol | None = None,
     index_vector: Symbol | None = None,
@@ -628,7 +630,7 @@ def index_copy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """old_tensor with row index_vector[i] replaced by row i of new_tensor."""
+    """Replace row index_vector[i] of old_tensor by row i of new_tensor."""
 def interleaved_matmul_encdec_qk(
     queries: Symbol | None = None,
     keys_values: Symbol | None = None,
@@ -683,8 +685,8 @@ def mrcnn_mask_target(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of the
-    classes to train."""
+    """Compute training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of
+    the classes to train."""
 def quadratic(
     data: Symbol | None = None,
     a: float = 0.0,
@@ -695,7 +697,7 @@ def quadratic(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """a * data^2 + b * data + c, elementwise; integers are truncated toward zero."""
+    """Compute a * data^2 + b * data + c elementwise; truncate integers toward zero."""
 def quantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -706,7 +708,7 @@ def quantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert data to int8 or uint8, with the range that these represent."""
+    """Convert data to int8 or uint8, and return the represented range."""
 def quantize_asym(
     data: Symbol | None = None,
     min_calib_range: float | None = None,
@@ -716,8 +718,7 @@ def quantize_asym(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert data to uint8 over the whole range, with the scale that it was multiplied by and the
-    shift that was added."""
+    """Convert data to uint8 as data * scale + shift, and return scale and shift."""
 def quantize_v2(
     data: Symbol | None = None,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
@@ -728,7 +729,7 @@ def quantize_v2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert data to int8 or uint8, with the range that these represent."""
+    """Convert data to int8 or uint8, and return the represented range."""
 def quantized_act(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -739,7 +740,7 @@ def quantized_act(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Activation of a quantized array; act_type must be relu."""
+    """Apply an activation to a quantized array; act_type must be relu."""
 def quantized_batch_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -762,8 +763,8 @@ def quantized_batch_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Batch normalization of a quantized array with the moving statistics, to int8 in the range
-    min_calib_range to max_calib_range, which must be given."""
+    """Normalize a quantized array with the moving statistics, to int8 in the range min_calib_range
+    to max_calib_range, which are required."""
 def quantized_concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -772,7 +773,7 @@ def quantized_concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Join quantized arrays along axis dim, in a range that holds all of theirs."""
+    """Join quantized arrays along axis dim, in a range that contains all input ranges."""
 def quantized_conv(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -799,7 +800,7 @@ def quantized_conv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution of quantized arrays, with the attributes of Convolution."""
+    """Convolve quantized arrays, with the attributes of Convolution."""
 def quantized_elemwise_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -814,7 +815,7 @@ def quantized_elemwise_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of two quantized arrays, as int32 with a range that holds all sums."""
+    """Add two quantized arrays, as int32 with a range that holds all sums."""
 def quantized_elemwise_mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -830,7 +831,7 @@ def quantized_elemwise_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of two quantized arrays, as int32 with its range."""
+    """Multiply two quantized arrays, as int32 with its range."""
 def quantized_embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -845,7 +846,7 @@ def quantized_embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Look up rows of a quantized weight; the range stays the same."""
+    """Look up rows of a quantized weight; the range does not change."""
 def quantized_flatten(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -874,7 +875,7 @@ def quantized_fully_connected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Dense layer x W^T + b on quantized arrays."""
+    """Apply the dense layer x W^T + b to quantized arrays."""
 def quantized_pooling(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -894,7 +895,8 @@ def quantized_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum or mean over windows of a quantized array; attributes are those of Pooling."""
+    """Compute the maximum or mean over windows of a quantized array; attributes are as in
+    Pooling."""
 def quantized_rnn(
     data: Symbol | None = None,
     parameters: Symbol | None = None,
@@ -918,7 +920,7 @@ def quantized_rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Recurrent layers on data from _contrib_quantize_asym, with its scale and shift."""
+    """Apply recurrent layers to data from _contrib_quantize_asym, with its scale and shift."""
 def requantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -931,7 +933,7 @@ def requantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convert int32 data to int8 or uint8, with the range that these represent."""
+    """Convert int32 data to int8 or uint8, and return the new range."""
 def round_ste(
     data: Symbol | None = None,
     *,
@@ -939,7 +941,7 @@ def round_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
+    """Round data to the nearest integer; the gradient passes through unchanged."""
 def sign_ste(
     data: Symbol | None = None,
     *,
@@ -947,8 +949,7 @@ def sign_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
-    itself."""
+    """Compute the sign of data (-1, 0 or 1); the gradient passes through unchanged."""
 def sldwin_atten_context(
     score: Symbol | None = None,
     value: Symbol | None = None,

@@ -15,7 +15,7 @@ def adjust_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
+    """Add light to an image: alpha of each principal color component of ImageNet (PCA lighting)."""
 def crop(
     data: Symbol | None = None,
     x: int = ...,
@@ -27,7 +27,8 @@ def crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
+    """Crop an image, or each image of a batch, to width and height, with the upper left corner at
+    column x and row y."""
 def flip_left_right(
     data: Symbol | None = None,
     *,
@@ -53,7 +54,7 @@ def normalize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / std for an image, or a batch of images."""
+    """Compute (data - mean) / std of an image, or of a batch of images."""
 def random_brightness(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -76,8 +77,8 @@ def random_color_jitter(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
-    in random order."""
+    """Change the brightness, contrast, saturation and hue of an image by at most these amounts, in
+    random order."""
 def random_contrast(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -124,7 +125,8 @@ def random_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
+    """Add random light to an image, along the principal color components of ImageNet (PCA
+    lighting)."""
 def random_saturation(
     data: Symbol | None = None,
     min_factor: float = ...,

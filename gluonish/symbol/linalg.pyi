@@ -13,7 +13,7 @@ def det(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def extractdiag(
     A: Symbol | None = None,
     offset: int = 0,
@@ -22,7 +22,7 @@ def extractdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The diagonal at offset of every square matrix, as vectors."""
+    """Extract the diagonal at offset of every square matrix, as vectors."""
 def extracttrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -41,8 +41,8 @@ def gelqf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
-    columns."""
+    """Compute the LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more
+    rows than columns."""
 def gemm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -57,7 +57,7 @@ def gemm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A and B, plus beta times C."""
+    """Compute alpha A B + beta C."""
 def gemm2(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -70,7 +70,7 @@ def gemm2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
+    """Compute alpha A B, with rows along axis and columns along the last axis."""
 def inverse(
     A: Symbol | None = None,
     *,
@@ -78,7 +78,7 @@ def inverse(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def makediag(
     A: Symbol | None = None,
     offset: int = 0,
@@ -87,7 +87,7 @@ def makediag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
+    """Build square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def maketrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -97,7 +97,7 @@ def maketrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
+    """Unpack triangles into square matrices, with zeros elsewhere: the inverse of extracttrian."""
 def potrf(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -106,8 +106,8 @@ def potrf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
-    without lower the upper triangular U with A = U^T U."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T, or upper triangular U with A = U^T U if lower is false."""
 def potri(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -116,8 +116,8 @@ def potri(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
-    of U^T U."""
+    """Compute the inverse of L L^T from the lower triangular L of potrf, or of U^T U if lower is
+    false."""
 def slogdet(
     A: Symbol | None = None,
     *,
@@ -125,7 +125,8 @@ def slogdet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def sumlogdiag(
     A: Symbol | None = None,
     *,
@@ -133,7 +134,7 @@ def sumlogdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the logarithms of the diagonal of every matrix."""
+    """Sum the logarithms of the diagonal of every matrix."""
 def syevd(
     A: Symbol | None = None,
     *,
@@ -141,7 +142,7 @@ def syevd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A."""
+    """Compute the eigendecomposition of symmetric A: U and L with A = U^T diag(L) U."""
 def syrk(
     A: Symbol | None = None,
     transpose: bool | int = False,
@@ -151,7 +152,7 @@ def syrk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
+    """Compute alpha A A^T, or alpha A^T A with transpose."""
 def trmm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -164,7 +165,7 @@ def trmm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
+    """Multiply B by alpha and a triangle of A from the left, or from the right (rightside)."""
 def trsm(
     A: Symbol | None = None,
     B: Symbol | None = None,

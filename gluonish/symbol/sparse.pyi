@@ -17,7 +17,7 @@ def ElementWiseSum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def Embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -96,7 +96,7 @@ def adagrad_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of AdaGrad: returns the new weight, changes history in place."""
+    """Take one step of AdaGrad: return the new weight, and update history in place."""
 def adam_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -115,7 +115,7 @@ def adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction (the caller includes it in lr)."""
+    """Take one step of Adam without bias correction (the caller includes it in lr)."""
 def add_n(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -123,7 +123,7 @@ def add_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def arccos(
     data: Symbol | None = None,
     *,
@@ -235,7 +235,7 @@ def cast_storage(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in the storage type stype: default (dense), row_sparse or csr."""
+    """Convert data to the storage type stype: default (dense), row_sparse or csr."""
 def cbrt(
     data: Symbol | None = None,
     *,
@@ -261,7 +261,7 @@ def clip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data limited to [a_min, a_max]."""
+    """Clip data to [a_min, a_max]."""
 def concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -306,7 +306,7 @@ def dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
+    """Multiply matrices: sum products over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -392,7 +392,7 @@ def ftrl_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of FTRL-Proximal."""
+    """Take one step of FTRL-Proximal."""
 def gamma(
     data: Symbol | None = None,
     *,
@@ -448,7 +448,7 @@ def make_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as a loss: its gradient is 1, whatever gradient the output gets."""
+    """Return data as a loss: its gradient is 1, and the gradient of the output is ignored."""
 def mean(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -459,7 +459,8 @@ def mean(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+    """Compute the arithmetic mean along axis, all axes by default; with exclude along all other
+    axes."""
 def negative(
     data: Symbol | None = None,
     *,
@@ -479,8 +480,8 @@ def norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
-    of the sum of squares (ord=2)."""
+    """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or the
+    square root of the sum of squares (ord=2)."""
 def radians(
     data: Symbol | None = None,
     *,
@@ -505,7 +506,7 @@ def retain(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data listed in indices; all other rows are zero."""
+    """Retain the rows of data listed in indices; all other rows are zero."""
 def rint(
     data: Symbol | None = None,
     *,
@@ -545,7 +546,7 @@ def sgd_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent with momentum."""
+    """Take one step of gradient descent with momentum."""
 def sgd_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -559,7 +560,7 @@ def sgd_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of gradient descent."""
+    """Take one step of gradient descent."""
 def sigmoid(
     data: Symbol | None = None,
     *,
@@ -602,7 +603,7 @@ def slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def sqrt(
     data: Symbol | None = None,
     *,
@@ -626,7 +627,7 @@ def stop_gradient(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with no gradient flowing back through it."""
+    """Return data, and stop the gradient."""
 def sum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -637,7 +638,7 @@ def sum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum along axis, all axes by default; with exclude along all others."""
+    """Compute the sum along axis, all axes by default; with exclude along all other axes."""
 def tan(
     data: Symbol | None = None,
     *,
@@ -671,7 +672,8 @@ def where(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
+    """Select x where condition is not 0, else y; condition has the shape of x, or one element for
+    each row."""
 def zeros_like(
     data: Symbol | None = None,
     *,
@@ -679,4 +681,4 @@ def zeros_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of 0s with the shape and dtype of data."""
+    """Return an array of 0s with the shape and dtype of data."""

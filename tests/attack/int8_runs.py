@@ -14,7 +14,7 @@ from gluonish.kernels.onednn import register
 from gluonish.kernels.onednn.register_bytes import KERNELS
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.quantization.layers import INT8_CONVOLUTION, INT8_DENSE
-from gluonish.ops.quantization.passing import INT8_POOLING
+from gluonish.ops.quantization.range_preserving import INT8_POOLING
 from gluonish.ops.quantization.scales import INT8_QUANTIZE
 from gluonish.ops.registry import Operator
 

@@ -12,7 +12,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import count_reads, has_operator, rebuild
 from gluonish.ops.nn.pooling import POOLING
-from gluonish.ops.quantization.passing import INT8_POOLING
+from gluonish.ops.quantization.range_preserving import INT8_POOLING
 from gluonish.ops.registry import apply
 
 _CONVOLUTIONS = ("Convolution", "_int8_convolution")

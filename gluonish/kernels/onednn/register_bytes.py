@@ -12,7 +12,7 @@ from gluonish.kernels.onednn.bytes import (
 )
 from gluonish.kernels.onednn.register import planned
 from gluonish.ops.quantization.layers import INT8_CONVOLUTION, INT8_DENSE
-from gluonish.ops.quantization.passing import INT8_POOLING
+from gluonish.ops.quantization.range_preserving import INT8_POOLING
 from gluonish.ops.quantization.scales import INT8_QUANTIZE
 
 # Elements below which NumPy is as fast as the call into the library.

@@ -45,7 +45,7 @@ def ElementWiseSum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def Embedding(
     data: NDArray,
     weight: NDArray,
@@ -117,7 +117,7 @@ def adagrad_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of AdaGrad: returns the new weight, changes history in place."""
+    """Take one step of AdaGrad: return the new weight, and update history in place."""
 def adam_update(
     weight: NDArray,
     grad: NDArray,
@@ -135,14 +135,14 @@ def adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction (the caller includes it in lr)."""
+    """Take one step of Adam without bias correction (the caller includes it in lr)."""
 def add_n(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of arrays of the same shape and dtype."""
+    """Sum arrays of the same shape and dtype."""
 def arccos(
     data: NDArray,
     *,
@@ -241,7 +241,7 @@ def cast_storage(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in the storage type stype: default (dense), row_sparse or csr."""
+    """Convert data to the storage type stype: default (dense), row_sparse or csr."""
 def cbrt(
     data: NDArray,
     *,
@@ -264,7 +264,7 @@ def clip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data limited to [a_min, a_max]."""
+    """Clip data to [a_min, a_max]."""
 def concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -304,7 +304,7 @@ def dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
+    """Multiply matrices: sum products over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -381,7 +381,7 @@ def ftrl_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of FTRL-Proximal."""
+    """Take one step of FTRL-Proximal."""
 def gamma(
     data: NDArray,
     *,
@@ -430,7 +430,7 @@ def make_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as a loss: its gradient is 1, whatever gradient the output gets."""
+    """Return data as a loss: its gradient is 1, and the gradient of the output is ignored."""
 def mean(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -440,7 +440,8 @@ def mean(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+    """Compute the arithmetic mean along axis, all axes by default; with exclude along all other
+    axes."""
 def negative(
     data: NDArray,
     *,
@@ -458,8 +459,8 @@ def norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
-    of the sum of squares (ord=2)."""
+    """Compute the norm along axis, or over all elements: the sum of absolute values (ord=1) or the
+    square root of the sum of squares (ord=2)."""
 def radians(
     data: NDArray,
     *,
@@ -481,7 +482,7 @@ def retain(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data listed in indices; all other rows are zero."""
+    """Retain the rows of data listed in indices; all other rows are zero."""
 def rint(
     data: NDArray,
     *,
@@ -517,7 +518,7 @@ def sgd_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent with momentum."""
+    """Take one step of gradient descent with momentum."""
 def sgd_update(
     weight: NDArray,
     grad: NDArray,
@@ -530,7 +531,7 @@ def sgd_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of gradient descent."""
+    """Take one step of gradient descent."""
 def sigmoid(
     data: NDArray,
     *,
@@ -568,7 +569,7 @@ def slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def sqrt(
     data: NDArray,
     *,
@@ -589,7 +590,7 @@ def stop_gradient(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with no gradient flowing back through it."""
+    """Return data, and stop the gradient."""
 def sum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -599,7 +600,7 @@ def sum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum along axis, all axes by default; with exclude along all others."""
+    """Compute the sum along axis, all axes by default; with exclude along all other axes."""
 def tan(
     data: NDArray,
     *,
@@ -629,11 +630,12 @@ def where(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
+    """Select x where condition is not 0, else y; condition has the shape of x, or one element for
+    each row."""
 def zeros_like(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of 0s with the shape and dtype of data."""
+    """Return an array of 0s with the shape and dtype of data."""

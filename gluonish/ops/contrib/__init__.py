@@ -1,1 +1,1 @@
-"""Operators that stand for themselves: contrib, mixed precision, and MXNet's internal ones."""
+"""Contrib operators, mixed-precision casts, and MXNet's internal operators."""

@@ -45,7 +45,7 @@ ALLCLOSE = register(
         _kernel,
         None,
         doc=(
-            "1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8.\n\n"
+            "Return 1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8.\n\n"
             "Infinities of the same sign are equal, and NaN equals NaN with equal_nan.\n\n"
             "Shapes: a and b the same, output ()."
         ),

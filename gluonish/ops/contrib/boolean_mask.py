@@ -1,4 +1,4 @@
-"""boolean_mask: the rows that another array marks."""
+"""boolean_mask: select rows by a mask."""
 
 from types import ModuleType
 from typing import Any
@@ -45,7 +45,7 @@ BOOLEAN_MASK = register(
         _kernel,
         _gradient,
         doc=(
-            "The rows of data for which index is not 0, in order; axis must be 0.\n\n"
+            "Select the rows of data where index is not 0, in order; axis must be 0.\n\n"
             "Shapes: data (N, ...), index (N,), output (count, ...)."
         ),
         inputs=("data", "index"),
@@ -71,7 +71,7 @@ _PUT = register(
         lambda data, index, *, shape: (Spec(shape, data.dtype),),
         _put_kernel,
         _put_gradient,
-        doc="Zeros of a shape, with data written to the rows where index is not 0.",
+        doc="Write data to the rows of zeros where index is not 0.",
         inputs=("data", "index"),
         schema=Schema(shape=shape_attr()),
         shapes=ShapeFacts(complete=dtype_rule(0)),

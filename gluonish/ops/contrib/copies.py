@@ -1,4 +1,4 @@
-"""Copies under the names of what they are for, and arrays from nothing."""
+"""Copies of arrays under MXNet's internal names, and zeros."""
 
 from types import ModuleType
 from typing import Any
@@ -36,10 +36,10 @@ def _identity(name: str, doc: str, *aliases: str) -> Operator:
     )
 
 
-COPYTO = _identity("_copyto", "A copy of data.", "_npi_copyto")
+COPYTO = _identity("_copyto", "Copy data.", "_npi_copyto")
 CROSS_DEVICE_COPY = _identity(
     "_CrossDeviceCopy",
-    "A copy of data; where a graph is split over devices, a copy on another device.",
+    "Copy data, to another device where a graph is split over devices.",
 )
 
 
@@ -67,7 +67,7 @@ IDENTITY_LIKE_RHS = register(
         _copy,
         _like_gradient,
         doc=(
-            "lhs, whose shape and dtype are inferred from rhs.\n\n"
+            "Return lhs; infer its shape and dtype from rhs.\n\n"
             "Shapes: lhs, rhs and output the same."
         ),
         inputs=("lhs", "rhs"),
@@ -96,8 +96,8 @@ ZEROS_WITHOUT_DTYPE = register(
         _zeros_kernel,
         None,
         doc=(
-            "An array of zeros; dtype is the number of a dtype as files hold it, -1 for float32."
-            "\n\nShapes: output shape."
+            "Return an array of zeros; dtype is the dtype's number in files, -1 for float32.\n\n"
+            "Shapes: output shape."
         ),
         inputs=(),
         schema=Schema(shape=optional(shape_attr()), ctx=text(""), dtype=integer(-1)),

@@ -1,4 +1,4 @@
-"""arange_like and index_array: positions in an array of the same shape as another."""
+"""arange_like and index_array: ranges and coordinates in the shape of an array."""
 
 from types import ModuleType
 from typing import Any
@@ -18,13 +18,13 @@ from gluonish.ops.support.zero_gradient import zero_gradient
 def _arange_infer(
     data: Spec, *, start: float, step: float, repeat: int, axis: int | None, **_: object
 ) -> tuple[Spec]:
-    made = data
+    out = data
     if axis is not None:
         axis = normalize_axis("_contrib_arange_like", axis, len(data.shape))
-        made = Spec(data.shape[axis : axis + 1], data.dtype)
+        out = Spec(data.shape[axis : axis + 1], data.dtype)
     if not follows_mxnet():
-        check_steps("arange_like", data.dtype, start, step, -(-made.size // repeat))
-    return (made,)
+        check_steps("arange_like", data.dtype, start, step, -(-out.size // repeat))
+    return (out,)
 
 
 def _arange_kernel(
@@ -43,10 +43,10 @@ ARANGE_LIKE = register(
         _arange_kernel,
         zero_gradient,
         doc=(
-            "Values from start in steps of step, each repeated repeat times, in the dtype of\n"
-            "data.\n\n"
-            "There are as many as data has along axis; without axis they fill the shape of data\n"
-            "in row-major order. ctx is accepted and ignored.\n\n"
+            "Return values from start in steps of step, each repeated repeat times, in the dtype\n"
+            "of data.\n\n"
+            "Their number is the size of data along axis; without axis they fill the shape of\n"
+            "data in row-major order. ctx is accepted and ignored.\n\n"
             "Shapes: data any, output (size of axis,), or without axis that of data."
         ),
         schema=Schema(
@@ -72,9 +72,9 @@ def _index_infer(data: Spec, *, axes: Shape | None) -> tuple[Spec]:
 
 def _index_kernel(xp: ModuleType, out: Any, data: Any, *, axes: Shape | None) -> None:
     rank = data.ndim
-    for place, axis in enumerate(range(rank) if axes is None else axes):
-        extent = [n if i == axis % rank else 1 for i, n in enumerate(data.shape)]
-        out[..., place] = xp.arange(data.shape[axis]).reshape(extent)
+    for i, axis in enumerate(range(rank) if axes is None else axes):
+        shape = [n if j == axis % rank else 1 for j, n in enumerate(data.shape)]
+        out[..., i] = xp.arange(data.shape[axis]).reshape(shape)
 
 
 def _index_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
@@ -88,7 +88,7 @@ INDEX_ARRAY = register(
         _index_kernel,
         zero_gradient,
         doc=(
-            "The coordinates of every element, along axes (all by default), as int64.\n\n"
+            "Return the coordinates of every element along axes (all by default), as int64.\n\n"
             "Shapes: data any, output (*data.shape, axes)."
         ),
         schema=Schema(axes=optional(shape_attr())),

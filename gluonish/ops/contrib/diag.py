@@ -1,4 +1,4 @@
-"""diag: a diagonal of a matrix, or the matrix of a diagonal."""
+"""diag: extract a diagonal of a matrix, or build a diagonal matrix."""
 
 from types import ModuleType
 from typing import Any
@@ -10,7 +10,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.shape_rules import normalize_axis
 
-_MOST = 1 << 16  # how far off a diagonal of a vector may lie: beyond, the matrix fits no memory
+_MAX_OFFSET = 1 << 16  # of the diagonal of a vector; beyond, the matrix does not fit in memory
 
 _AXES = {"k": integer(0), "axis1": integer(0), "axis2": integer(1)}
 
@@ -25,8 +25,8 @@ def _infer(data: Spec, *, k: int, axis1: int, axis2: int) -> tuple[Spec]:
     if not data.shape:
         raise OperatorError("diag: expected data of at least 1 axis, got ()")
     if rank == 1:
-        if abs(k) > _MOST:
-            raise OperatorError(f"diag: expected k within {_MOST}, got {k}")
+        if abs(k) > _MAX_OFFSET:
+            raise OperatorError(f"diag: expected abs(k) of at most {_MAX_OFFSET}, got {k}")
         extent = data.shape[0] + abs(k)
         return (Spec((extent, extent), data.dtype),)
     axis1, axis2 = (normalize_axis("diag", axis, rank) for axis in (axis1, axis2))
@@ -62,7 +62,7 @@ DIAG = register(
         _kernel,
         _gradient,
         doc=(
-            "Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis.\n\n"
+            "Extract diagonal k of the matrices in axes axis1 and axis2, as the last axis.\n\n"
             "Data (n,) gives the matrix (n + |k|, n + |k|) of zeros with data on diagonal k.\n\n"
             "Shapes: data (n,), output (n + |k|, n + |k|); data (..., rows, columns), output\n"
             "(..., length of the diagonal)."
@@ -77,8 +77,8 @@ def _put_kernel(
 ) -> None:
     out.fill(0)
     matrices = xp.moveaxis(out, (axis1, axis2), (-2, -1))
-    places = xp.arange(data.shape[-1])
-    matrices[..., places + max(0, -k), places + max(0, k)] = data
+    index = xp.arange(data.shape[-1])
+    matrices[..., index + max(0, -k), index + max(0, k)] = data
 
 
 def _put_gradient(g: V, data: V, *, shape: Shape, k: int, axis1: int, axis2: int) -> tuple[Any]:
@@ -91,7 +91,7 @@ _PUT = register(
         lambda data, *, shape, **_: (Spec(shape, data.dtype),),
         _put_kernel,
         _put_gradient,
-        doc="Zeros of a shape, with data on a diagonal of axes axis1 and axis2.",
+        doc="Write data to a diagonal of zeros, in axes axis1 and axis2.",
         schema=Schema(shape=shape_attr(), **_AXES),
     )
 )

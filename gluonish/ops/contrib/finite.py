@@ -1,4 +1,4 @@
-"""all_finite and multi_all_finite: whether gradients may be used."""
+"""all_finite and multi_all_finite: test gradients for infinity and NaN."""
 
 from types import ModuleType
 from typing import Any
@@ -11,7 +11,7 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.precision import widen
 
-_NOTE = "With init_output=False a 0 that out already holds stays 0; out must be given then."
+_NOTE = "With init_output=False, out is required, and a 0 in it remains 0."
 
 
 def _check(name: str, arrays: tuple[Spec, ...]) -> tuple[Spec]:
@@ -49,7 +49,7 @@ ALL_FINITE = register(
         _one_kernel,
         None,
         doc=(
-            "1 if no element is infinite or NaN, else 0, as float32.\n\n"
+            "Return 1 if no element is infinite or NaN, else 0, as float32.\n\n"
             f"{_NOTE}\n\nShapes: data any, output (1,)."
         ),
         schema=Schema(init_output=boolean(True)),
@@ -78,7 +78,7 @@ MULTI_ALL_FINITE = register(
         _many_kernel,
         None,
         doc=(
-            "1 if no element of any array is infinite or NaN, else 0, as float32.\n\n"
+            "Return 1 if no element of any array is infinite or NaN, else 0, as float32.\n\n"
             f"{_NOTE}\n\nShapes: arrays any, output (1,)."
         ),
         schema=Schema(num_arrays=integer(1, low=1), init_output=boolean(True)),

@@ -1,6 +1,6 @@
-"""fft and ifft: Fourier transforms over the last axis, complex numbers as pairs.
+"""fft and ifft: Fourier transforms over the last axis, with complex numbers as pairs.
 
-The inverse is not divided by the number of points.
+The inverse is not normalized by the number of points.
 """
 
 from types import ModuleType
@@ -31,7 +31,7 @@ def _fft_infer(data: Spec, *, compute_size: int) -> tuple[Spec]:
 
 def _fft_kernel(xp: ModuleType, out: Any, data: Any, *, compute_size: int) -> None:
     if data.size:
-        with np.errstate(all="ignore"):  # infinities and NaN pass without a word
+        with np.errstate(all="ignore"):  # no warnings about infinities and NaN
             points = xp.fft.fft(widen(data), axis=-1)
         out[..., 0::2], out[..., 1::2] = points.real, points.imag
 
@@ -47,13 +47,13 @@ FFT = register(
         _fft_kernel,
         _fft_gradient,
         doc=(
-            "Fourier transform along the last axis.\n\n"
+            "Compute the Fourier transform along the last axis.\n\n"
             "Real and imaginary parts alternate in the output. compute_size is accepted and\n"
             "ignored.\n\n"
             "Shapes: data (..., d) of real numbers, output (..., 2 * d)."
         ),
         schema=_SCHEMA,
-        execution=Execution(live=True),  # plans of cuFFT have memory, and come and go
+        execution=Execution(live=True),  # cuFFT allocates and frees memory for plans
     )
 )
 
@@ -86,12 +86,12 @@ IFFT = register(
         _ifft_kernel,
         _ifft_gradient,
         doc=(
-            "Real part of the inverse Fourier transform along the last axis, times the number\n"
-            "of points.\n\n"
+            "Compute the real part of the inverse Fourier transform along the last axis, times\n"
+            "the number of points.\n\n"
             "Real and imaginary parts alternate in data. compute_size is accepted and ignored.\n\n"
             "Shapes: data (..., 2 * d), output (..., d)."
         ),
         schema=_SCHEMA,
-        execution=Execution(live=True),  # plans of cuFFT have memory, and come and go
+        execution=Execution(live=True),  # cuFFT allocates and frees memory for plans
     )
 )

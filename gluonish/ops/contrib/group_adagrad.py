@@ -19,7 +19,8 @@ _NAME = "_contrib_group_adagrad_update"
 def _infer(weight: Spec, grad: Spec, history: Spec, **_: object) -> tuple[Spec]:
     if not weight.shape or not is_floating(weight.dtype) or grad != weight:
         raise OperatorError(
-            f"{_NAME}: expected floating weight (N, ...) and grad like it, got {weight} and {grad}"
+            f"{_NAME}: expected a floating weight (N, ...) and an equal grad, got {weight} and "
+            f"{grad}"
         )
     rows = weight.shape[:1]
     if history.shape not in (rows, (*rows, 1)) or history.dtype != weight.dtype:
@@ -63,12 +64,11 @@ GROUP_ADAGRAD_UPDATE = register(
         _kernel,
         None,
         doc=(
-            "One step of AdaGrad with one history value for each row: returns the new weight,\n"
-            "changes history in place.\n\n"
-            "history increases by the mean square of each row of the gradient, scaled by\n"
-            "rescale_grad and clipped to [-clip_gradient, clip_gradient] unless that is\n"
-            "negative; a row changes by -lr times its gradient divided by sqrt(history +\n"
-            "epsilon).\n\n"
+            "Take one step of AdaGrad with one history value for each row: return the new\n"
+            "weight, and update history in place.\n\n"
+            "The gradient is scaled by rescale_grad, and clipped to [-clip_gradient,\n"
+            "clip_gradient] unless clip_gradient is negative. history increases by the mean\n"
+            "square of each row; a row changes by -lr * gradient / sqrt(history + epsilon).\n\n"
             "Shapes: weight and grad (N, ...), history (N, 1) or (N,), output that of weight."
         ),
         inputs=("weight", "grad", "history"),

@@ -1,4 +1,4 @@
-"""hawkesll: log likelihood of events of several kinds that excite themselves.
+"""hawkesll: log likelihood of a multivariate Hawkes process.
 
 References:
     A. G. Hawkes, Spectra of Some Self-Exciting and Mutually Exciting Point Processes, 1971.
@@ -33,9 +33,13 @@ def _infer(*arrays: Spec) -> tuple[Spec, Spec]:
         raise OperatorError(
             f"{_NAME}: expected floating lda (N, K) and lags (N, T), got {lda} and {lags}"
         )
-    batch, kinds = lda.shape
-    rates, events, kind = (batch, kinds), (batch, lags.shape[1]), (kinds,)
-    shapes: tuple[Shape, ...] = (rates, kind, kind, rates, events, events, (batch,), (batch,))
+    batch, types = lda.shape
+    rates, events, per_type = (batch, types), (batch, lags.shape[1]), (types,)
+    samples = (batch,)
+    shapes: tuple[Shape, ...] = (
+        *(rates, per_type, per_type, rates),
+        *(events, events, samples, samples),
+    )
     for name, spec, shape in zip(_INPUTS, arrays, shapes, strict=True):
         dtype = INT32 if spec is marks else lda.dtype
         if spec != Spec(shape, dtype):
@@ -43,11 +47,11 @@ def _infer(*arrays: Spec) -> tuple[Spec, Spec]:
     return Spec((batch,), lda.dtype), lda
 
 
-def _events(xp: ModuleType, marks: Any, valid_length: Any, kinds: int, dtype: Any) -> Any:
-    """Return 1 where an event of a kind happened: (T, N, K)."""
-    live = xp.arange(marks.shape[1])[None, :] < widen(valid_length)[:, None]
-    hit = marks[..., None] == xp.arange(kinds)
-    return xp.moveaxis(hit & live[..., None], 1, 0).astype(dtype)
+def _events(xp: ModuleType, marks: Any, valid_length: Any, types: int, dtype: Any) -> Any:
+    """Return 1 where an event of a type occurred, else 0: (T, N, K)."""
+    valid = xp.arange(marks.shape[1])[None, :] < widen(valid_length)[:, None]
+    hit = marks[..., None] == xp.arange(types)
+    return xp.moveaxis(hit & valid[..., None], 1, 0).astype(dtype)
 
 
 def _kernel(
@@ -65,7 +69,7 @@ def _kernel(
     lda, alpha, beta, state = (widen(x) for x in (lda, alpha, beta, state))
     if marks.size and not 0 <= int(marks.min()) <= int(marks.max()) < lda.shape[1]:
         raise OperatorError(
-            f"{_NAME}: expected marks in [0, {lda.shape[1]}), got some from {int(marks.min())} "
+            f"{_NAME}: expected marks in [0, {lda.shape[1]}), got marks from {int(marks.min())} "
             f"to {int(marks.max())}"
         )
     total = xp.zeros(lda.shape, dtype=lda.dtype)
@@ -96,7 +100,7 @@ _EVENTS = register(
         lambda lda, marks, valid_length: (Spec((marks.shape[1], *lda.shape), lda.dtype),),
         _events_kernel,
         zero_gradient,
-        doc="1 where an event of a type occurred, else 0: (T, N, K).",
+        doc="Return 1 where an event of a type occurred, else 0: (T, N, K).",
         inputs=("lda", "marks", "valid_length"),
         schema=Schema(),
     )
@@ -106,23 +110,23 @@ _EVENTS = register(
 def _likelihood(
     lda: V, alpha: V, beta: V, state: V, lags: V, marks: V, valid_length: V, max_time: V
 ) -> tuple[Any, Any]:
-    """What `_kernel` computes, in operators."""
-    batch, kinds = lda.shape
+    """Compute `_kernel` with operators."""
+    batch, types = lda.shape
 
     def spread(x: Any, shape: tuple[int, int]) -> Any:
-        return broadcast_to(reshape(x, shape), (batch, kinds))
+        return broadcast_to(reshape(x, shape), (batch, types))
 
-    alpha, beta = spread(alpha, (1, kinds)), spread(beta, (1, kinds))
+    alpha, beta = spread(alpha, (1, types)), spread(beta, (1, types))
     events = apply(_EVENTS, (lda, marks, valid_length), {})
     last: Any = zeros_like(lda)
     time, total = last, last
     for t in range(lags.shape[1]):
-        hit = reshape(slice_axis(events, 0, t, t + 1), (batch, kinds))
+        hit = reshape(slice_axis(events, 0, t, t + 1), (batch, types))
         miss = 1.0 - hit
         time = time + spread(slice_axis(lags, 1, t, t + 1), (batch, 1))
         since = time - last
         decay = EXP(-(beta * since))
-        # 1, whose logarithm is 0, where nothing happened.
+        # 1, whose logarithm is 0, where no event occurred.
         intensity = hit * (lda + alpha * beta * state * decay) + miss
         total = total + LOG(intensity) - hit * (lda * since + alpha * state * (1.0 - decay))
         state = hit * (1.0 + state * decay) + miss * state
@@ -157,13 +161,13 @@ HAWKESLL = register(
         _kernel,
         _gradient,
         doc=(
-            "Log-likelihood of event sequences under a Hawkes process, in which each event\n"
-            "raises the rate of its type for a while.\n\n"
-            "lda holds the background rates; alpha how many events one event causes, beta how\n"
-            "fast that decays; state what remains of earlier events; lags the times between\n"
-            "events; marks their types as int32; valid_length the number of events; max_time\n"
-            "how long each sequence was observed. The outputs are the log-likelihood and the\n"
-            "state at max_time. lda, alpha, beta and state have gradients.\n\n"
+            "Compute the log-likelihood of event sequences under a Hawkes process, in which each\n"
+            "event temporarily raises the rate of its type.\n\n"
+            "lda holds the background rates; alpha the mean number of events caused by an event,\n"
+            "beta the decay rate of that effect; state the excitation from earlier events; lags\n"
+            "the times between events; marks their types as int32; valid_length the number of\n"
+            "events; max_time the duration of each sequence. The outputs are the log-likelihood\n"
+            "and the state at max_time. lda, alpha, beta and state have gradients.\n\n"
             "Shapes: lda and state (N, K), alpha and beta (K,), lags and marks (N, T),\n"
             "valid_length and max_time (N,), outputs (N,) and (N, K)."
         ),

@@ -1,4 +1,4 @@
-"""_histogram: how many elements fall between edges."""
+"""_histogram: count elements in bins."""
 
 import math
 from types import ModuleType
@@ -26,7 +26,7 @@ def _infer(
     bins: Spec | None = None,
     *,
     bin_cnt: int | None,
-    range: Bounds,  # noqa: A002  # named by MXNet
+    range: Bounds,  # noqa: A002  # MXNet's name
 ) -> tuple[Spec, Spec]:
     if bins is None:
         if bin_cnt is None or range is None or len(range) != 2 or not range[0] < range[1]:
@@ -54,7 +54,7 @@ def _kernel(
     bins: Any = None,
     *,
     bin_cnt: int | None,
-    range: Bounds,  # noqa: A002  # named by MXNet
+    range: Bounds,  # noqa: A002  # MXNet's name
 ) -> None:
     counts, edges = outputs
     x = as_real(xp, data).reshape(-1).astype(xp.float64)
@@ -67,9 +67,9 @@ def _kernel(
         limits = as_real(xp, bins).astype(xp.float64)
         edges[...] = bins
     x = x[(x >= limits[0]) & (x <= limits[-1])]
-    # The last bin holds its upper edge, too.
-    place = xp.minimum(xp.searchsorted(limits, x, side="right") - 1, counts.size - 1)
-    counts[...] = xp.bincount(place, minlength=counts.size)
+    # The last bin includes its upper edge.
+    index = xp.minimum(xp.searchsorted(limits, x, side="right") - 1, counts.size - 1)
+    counts[...] = xp.bincount(index, minlength=counts.size)
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
@@ -84,9 +84,9 @@ HISTOGRAM = register(
         _kernel,
         zero_gradient,
         doc=(
-            "The number of elements of data in each bin, and the edges of the bins.\n\n"
+            "Count the elements of data in each bin, and return the edges of the bins.\n\n"
             "Without bins, range is divided into bin_cnt bins of equal width. A bin includes\n"
-            "its lower edge, the last bin both; elements outside and NaN are not counted.\n\n"
+            "its lower edge, the last bin both edges; elements outside and NaN are not counted.\n\n"
             "Shapes: data any, bins (edges,) ascending, outputs (edges - 1,) as int64 and\n"
             "(edges,)."
         ),

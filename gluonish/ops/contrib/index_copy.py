@@ -1,4 +1,4 @@
-"""index_copy: an array with some rows replaced."""
+"""index_copy: replace rows of an array."""
 
 from types import ModuleType
 from typing import Any
@@ -22,9 +22,9 @@ def _infer(old_tensor: Spec, index_vector: Spec, new_tensor: Spec) -> tuple[Spec
             f"{_NAME}: expected old_tensor (N, ...) and index_vector (M,), got "
             f"{old_tensor.shape} and {index_vector.shape}"
         )
-    wanted = (*index_vector.shape, *old_tensor.shape[1:])
-    if new_tensor.shape != wanted:
-        raise OperatorError(f"{_NAME}: expected new_tensor {wanted}, got {new_tensor.shape}")
+    expected = (*index_vector.shape, *old_tensor.shape[1:])
+    if new_tensor.shape != expected:
+        raise OperatorError(f"{_NAME}: expected new_tensor {expected}, got {new_tensor.shape}")
     return (old_tensor,)
 
 
@@ -48,8 +48,8 @@ INDEX_COPY = register(
         _kernel,
         _gradient,
         doc=(
-            "old_tensor with row index_vector[i] replaced by row i of new_tensor.\n\n"
-            "Of equal positions the last one counts; positions must be 0 to N - 1.\n\n"
+            "Replace row index_vector[i] of old_tensor by row i of new_tensor.\n\n"
+            "The last of equal indices takes precedence; indices must be in [0, N).\n\n"
             "Shapes: old_tensor (N, ...), index_vector (M,), new_tensor (M, ...), output that\n"
             "of old_tensor."
         ),

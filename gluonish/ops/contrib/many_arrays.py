@@ -1,4 +1,4 @@
-"""reset_arrays, multi_sum_sq and multi_lars: one call for the parameters of a whole network.
+"""reset_arrays, multi_sum_sq and multi_lars: one call for all parameters of a network.
 
 References:
     Y. You, I. Gitman, B. Ginsburg, Large Batch Training of Convolutional Networks, 2017 (LARS).
@@ -48,10 +48,10 @@ RESET_ARRAYS = register(
         None,
         doc=(
             "Set all arrays to zero in place; there is no output.\n\n"
-            "Shapes: arrays any, each its own; no output."
+            "Shapes: arrays any, which may differ; no output."
         ),
         schema=_SCHEMA,
-        outputs=lambda attrs: 1,  # an operator fills something; nobody sees it
+        outputs=lambda attrs: 1,  # operators need an output; it is hidden
         visible=lambda attrs: 0,
         execution=Execution(mutates=lambda attrs: tuple(range(attrs["num_arrays"]))),
         variadic="num_arrays",
@@ -85,7 +85,7 @@ MULTI_SUM_SQ = register(
         _sum_kernel,
         None,
         doc=(
-            "The sum of squares of each array, in float32.\n\n"
+            "Compute the sum of squares of each array, in float32.\n\n"
             "Shapes: arrays any, output (num_arrays,)."
         ),
         schema=_SCHEMA,
@@ -131,8 +131,8 @@ MULTI_LARS = register(
         _lars_kernel,
         None,
         doc=(
-            "Learning rates scaled for each layer: lr * eta * |w| / (rescale_grad * |g| + wd *\n"
-            "|w| + eps), or lr itself where a norm is 0.\n\n"
+            "Scale the learning rate of each layer to lr * eta * |w| / (rescale_grad * |g| +\n"
+            "wd * |w| + eps), or leave it unchanged if a norm is 0.\n\n"
             "Shapes: lrs, weights_sum_sq, grads_sum_sq, wds and output (layers,)."
         ),
         inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),

@@ -1,6 +1,6 @@
-"""amp_cast and amp_multicast: casts that mixed precision puts into a network.
+"""amp_cast and amp_multicast: casts inserted by mixed precision.
 
-They change floats only; arrays of integers pass as they are.
+They cast floats only; integer arrays are returned unchanged.
 """
 
 from types import ModuleType
@@ -17,8 +17,8 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 
 
-def _cast_dtype(data: np.dtype[Any], wanted: np.dtype[Any]) -> np.dtype[Any]:
-    return wanted if is_floating(data) else data
+def _cast_dtype(data: np.dtype[Any], target: np.dtype[Any]) -> np.dtype[Any]:
+    return target if is_floating(data) else data
 
 
 def _cast_infer(data: Spec, *, dtype: np.dtype[Any]) -> tuple[Spec]:
@@ -47,19 +47,19 @@ AMP_CAST = register(
         _cast_infer,
         _cast_kernel,
         _cast_gradient,
-        doc="data cast to dtype if it is floating-point, else data; the gradient is cast back.",
+        doc="Cast floating-point data to dtype, and the gradient back; return others unchanged.",
         schema=Schema(dtype=dtype_attr()),
         shapes=ShapeFacts(complete=_cast_complete),
         execution=Execution(elementwise=True),
     )
 )
 
-# From narrow to wide; of the two of 16 bits, bfloat16 has the wider range.
+# From narrow to wide; bfloat16 has a wider range than float16.
 _WIDTHS = (FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
 
 
 def _common(dtypes: list[np.dtype[Any]], narrow: bool) -> np.dtype[Any]:
-    """Return the widest or narrowest floating dtype; float16 and bfloat16 meet in float32."""
+    """Return the widest or narrowest floating dtype; float16 with bfloat16 widens to float32."""
     floats = {dtype for dtype in dtypes if is_floating(dtype)}
     if not narrow and floats == {FLOAT16, BFLOAT16}:
         return FLOAT32
@@ -81,7 +81,7 @@ def _multicast_kernel(xp: ModuleType, out: Any, *data: Any, **_: object) -> None
 
 def _multicast_gradient(g: Any, *data: Any, **_: object) -> tuple[Any, ...]:
     return tuple(
-        None if part is None else cast(part, x.dtype) for part, x in zip(g, data, strict=True)
+        None if head is None else cast(head, x.dtype) for head, x in zip(g, data, strict=True)
     )
 
 
@@ -112,9 +112,9 @@ AMP_MULTICAST = register(
         _multicast_kernel,
         _multicast_gradient,
         doc=(
-            "All floating-point arrays in the widest dtype among them, or with cast_narrow in\n"
-            "the narrowest; integer arrays as they are. float16 and bfloat16 together become\n"
-            "float32.\n\n"
+            "Cast all floating-point arrays to the widest dtype among them, or with cast_narrow\n"
+            "to the narrowest; return integer arrays unchanged. float16 and bfloat16 together\n"
+            "become float32.\n\n"
             "Shapes: arrays any, outputs the same, one for each."
         ),
         inputs=("data",),

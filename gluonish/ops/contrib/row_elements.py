@@ -1,4 +1,4 @@
-"""fill_element_0index and _onehot_encode: one element of every row of a matrix."""
+"""fill_element_0index and _onehot_encode: set one element of every row of a matrix."""
 
 from types import ModuleType
 from typing import Any
@@ -37,7 +37,7 @@ FILL_ELEMENT_0INDEX = register(
         _fill_kernel,
         None,
         doc=(
-            "lhs with element rhs[i] of row i replaced by mhs[i].\n\n"
+            "Replace element rhs[i] of row i of lhs by mhs[i].\n\n"
             "Shapes: lhs (N, K), mhs and rhs (N,)."
         ),
         inputs=("lhs", "mhs", "rhs"),
@@ -65,8 +65,8 @@ ONEHOT_ENCODE = register(
         _encode_kernel,
         zero_gradient,
         doc=(
-            "Rows of zeros with a 1 at position lhs[i], in the shape and dtype of rhs.\n\n"
-            "A position out of range gives a row of zeros.\n\n"
+            "Return rows of zeros with a 1 at index lhs[i], in the shape and dtype of rhs.\n\n"
+            "An index out of range gives a row of zeros.\n\n"
             "Shapes: lhs (N,), rhs and output (N, K)."
         ),
         inputs=("lhs", "rhs"),

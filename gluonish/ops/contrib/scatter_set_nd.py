@@ -1,4 +1,4 @@
-"""_scatter_set_nd: an array with some points set."""
+"""_scatter_set_nd: set elements of an array by coordinates."""
 
 from types import ModuleType
 from typing import Any
@@ -24,9 +24,9 @@ def _set_infer(lhs: Spec, rhs: Spec, indices: Spec, *, shape: Shape) -> tuple[Sp
             f"{name}: expected lhs {shape} and indices (1 to {len(shape)}, ...), got {lhs.shape} "
             f"and {indices.shape}"
         )
-    wanted = indices.shape[1:] + shape[axes:]
-    if rhs.shape != wanted:
-        raise OperatorError(f"{name}: expected rhs of shape {wanted}, got {rhs.shape}")
+    expected = indices.shape[1:] + shape[axes:]
+    if rhs.shape != expected:
+        raise OperatorError(f"{name}: expected rhs of shape {expected}, got {rhs.shape}")
     return (lhs,)
 
 
@@ -37,7 +37,7 @@ def _set_kernel(
     for point, extent in zip(points, shape, strict=False):
         if point.size and not -extent <= int(point.min()) <= int(point.max()) < extent:
             raise OperatorError(
-                f"_scatter_set_nd: expected coordinates within {shape}, got some from "
+                f"_scatter_set_nd: expected coordinates within {shape}, got coordinates from "
                 f"{int(point.min())} to {int(point.max())}"
             )
     out[...] = lhs
@@ -59,7 +59,7 @@ SCATTER_SET_ND = register(
         _set_kernel,
         _set_gradient,
         doc=(
-            "lhs with the points in indices set to rhs; of equal points the last one counts.\n\n"
+            "Set the points of lhs at indices to rhs; the last of equal points wins.\n\n"
             "Shapes: lhs and output shape, indices (M, ...), whose columns hold M coordinates,\n"
             "rhs (*indices.shape[1:], *shape[M:])."
         ),

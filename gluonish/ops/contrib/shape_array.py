@@ -33,7 +33,7 @@ SHAPE_ARRAY = register(
         lambda data: (Spec((len(data.shape),), INT64),),
         _shape_kernel,
         zero_gradient,
-        doc=("The shape of data, as int64 of shape (axes,).\n\nShapes: data any, output (axes,)."),
+        doc="Return the shape of data, as int64.\n\nShapes: data any, output (axes,).",
         aliases=("_npx_shape_array",),
         shapes=ShapeFacts(complete=_shape_complete),
     )
@@ -45,10 +45,7 @@ SIZE_ARRAY = register(
         lambda data: (Spec((1,), INT64),),
         _size_kernel,
         zero_gradient,
-        doc=(
-            "The number of elements of data, as int64 of shape (1,).\n\n"
-            "Shapes: data any, output (1,)."
-        ),
+        doc="Return the number of elements of data, as int64.\n\nShapes: data any, output (1,).",
         shapes=ShapeFacts(complete=_size_complete),
     )
 )

@@ -1,4 +1,4 @@
-"""round_ste, sign_ste and gradientmultiplier: functions with a gradient that is not their own.
+"""round_ste, sign_ste and gradientmultiplier: functions with a substitute gradient.
 
 References:
     Y. Bengio, N. Leonard, A. Courville, Estimating or Propagating Gradients Through Stochastic
@@ -19,14 +19,14 @@ def _pass_through(g: V, data: V) -> tuple[Any]:
     return (g,)
 
 
-def _estimator(name: str, function: Unary, word: str) -> Operator:
+def _estimator(name: str, function: Unary, doc: str) -> Operator:
     return register(
         Operator(
             name,
             infer_numbers(name),
             function.operator.kernel,
             _pass_through,
-            doc=f"{word} of data; the gradient is passed straight through, as that of data itself.",
+            doc=f"{doc}; the gradient passes through unchanged.",
             aliases=(f"_sparse_{name}",),
             shapes=ShapeFacts(complete=complete_same),
             execution=Execution(elementwise=True),
@@ -34,8 +34,8 @@ def _estimator(name: str, function: Unary, word: str) -> Operator:
     )
 
 
-ROUND_STE = _estimator("_contrib_round_ste", ROUND, "Nearest integer")
-SIGN_STE = _estimator("_contrib_sign_ste", SIGN, "Sign (-1, 0 or 1)")
+ROUND_STE = _estimator("_contrib_round_ste", ROUND, "Round data to the nearest integer")
+SIGN_STE = _estimator("_contrib_sign_ste", SIGN, "Compute the sign of data (-1, 0 or 1)")
 
 
 def _copy(xp: ModuleType, out: Any, data: Any, **_: object) -> None:
@@ -53,9 +53,8 @@ GRADIENT_MULTIPLIER = register(
         _copy,
         _multiplied,
         doc=(
-            "data itself; its gradient is multiplied by scalar, and a negative scalar reverses\n"
-            "it.\n\n"
-            "is_int says that scalar was written as an integer; it is ignored."
+            "Return data, and multiply the gradient by scalar; a negative scalar reverses it.\n\n"
+            "is_int means that scalar was written as an integer; it is ignored."
         ),
         schema=Schema(scalar=number(1.0), is_int=boolean(True)),
         shapes=ShapeFacts(complete=complete_same),

@@ -1,4 +1,4 @@
-"""SyncBatchNorm: batch normalization of channels, with the variance as an output."""
+"""SyncBatchNorm: batch normalization with statistics over all devices."""
 
 from types import ModuleType
 from typing import Any
@@ -28,8 +28,8 @@ def _infer(data: Spec, *parameters: Spec, **_: object) -> tuple[Spec, Spec, Spec
     return infer_normalized(name, data, *parameters, axis=1)
 
 
-def _meets_others(attrs: Attrs) -> bool:
-    """Whether in training the statistics are not those of the data alone."""
+def _synchronizes(attrs: Attrs) -> bool:
+    """Return whether training statistics include other devices or processes."""
     if attrs["use_global_stats"]:
         return False
     return attrs["ndev"] > 1 or ranks_sum() is not None
@@ -48,19 +48,21 @@ def _kernel(
     fix_gamma: bool,
     **attrs: Any,
 ) -> None:
-    if attrs["train"] and _meets_others(attrs):
+    if attrs["train"] and _synchronizes(attrs):
         raise OperatorError(
-            "_contrib_SyncBatchNorm: expected a call on an array, or in a hybridized block, in "
-            f"training with ndev {attrs['ndev']} or several processes, got one in a planned graph; "
-            "make the Trainer or the dist_sync store before the network is called"
+            "_contrib_SyncBatchNorm: expected an eager call or a hybridized block in training with "
+            f"ndev {attrs['ndev']} or several processes, got a planned graph; create the Trainer "
+            "or the dist_sync store before the first call of the network"
         )
     out, mean, variance = outputs
     found = chosen_statistics(xp, data, moving_mean, moving_var, attrs)
     mean[...], variance[...] = found
-    spare = xp.empty_like(mean), xp.empty_like(mean)
-    plain = {"eps": eps, "fix_gamma": fix_gamma, "axis": 1}
+    scratch = xp.empty_like(mean), xp.empty_like(mean)
+    norm_attrs = {"eps": eps, "fix_gamma": fix_gamma, "axis": 1}
     arrays = (data, gamma, beta, mean, variance)
-    BATCH_NORM.kernel(xp, (out, *spare), *arrays, use_global_stats=True, train=False, **plain)
+    BATCH_NORM.kernel(
+        xp, (out, *scratch), *arrays, use_global_stats=True, train=False, **norm_attrs
+    )
 
 
 def _gradient(g: tuple[Any, ...], *values: V, train: bool = True, **attrs: Any) -> Any:
@@ -68,14 +70,14 @@ def _gradient(g: tuple[Any, ...], *values: V, train: bool = True, **attrs: Any) 
         return (None,) * 5
     data, gamma = values[:2]
     mean, variance = values[6:]
-    plain = {
+    norm_attrs = {
         "eps": attrs["eps"],
         "fix_gamma": attrs["fix_gamma"],
         "use_global_stats": attrs["use_global_stats"] or not train,
         "axis": 1,
     }
     inverse_std = RSQRT(variance + attrs["eps"])
-    found = apply(BATCH_NORM_BACKWARD, (g[0], data, gamma, mean, inverse_std), plain)
+    found = apply(BATCH_NORM_BACKWARD, (g[0], data, gamma, mean, inverse_std), norm_attrs)
     return (*found, None, None)
 
 
@@ -91,17 +93,17 @@ SYNC_BATCH_NORM = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each\n"
-            "channel over all devices.\n\n"
-            "In training the statistics are those of data, and each moving statistic becomes\n"
+            "Compute (data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for\n"
+            "each channel over all devices.\n\n"
+            "In training, data provides the statistics, and each moving statistic becomes\n"
             "momentum * moving + (1 - momentum) * batch. Otherwise, and with use_global_stats,\n"
             "the moving statistics are used. fix_gamma treats gamma as 1. output_mean_var also\n"
-            "returns mean and variance. In training with ndev above 1 the statistics are those\n"
-            "of the data of all ndev devices whose calls have this key: call it once for each\n"
-            "device, from one thread or several, before any result is read. With a dist_sync\n"
-            "store they are those of all processes, which must make the same calls.\n\n"
-            "Shapes: data (N, C, ...), the others (C,), in float32 where data is a 16-bit\n"
-            "float, output that of data."
+            "returns mean and variance. In training with ndev above 1, the statistics cover the\n"
+            "data of all ndev calls with the same key: call it once for each device, from one\n"
+            "thread or several, before any result is read. With a dist_sync store they cover\n"
+            "all processes, which must make the same calls.\n\n"
+            "Shapes: data (N, C, ...), the others (C,), in float32 if data is a 16-bit float,\n"
+            "output that of data."
         ),
         inputs=_INPUTS,
         schema=Schema(
@@ -120,7 +122,7 @@ SYNC_BATCH_NORM = register(
             mutates=moves_at(3, 4),
             train_dependent=True,
             heavy=True,
-            across_devices=_meets_others,
+            across_devices=_synchronizes,
         ),
         shapes=ShapeFacts(complete=_complete),
     )

@@ -1,1 +1,1 @@
-"""Control flow: operators that run other graphs, which they own."""
+"""Control flow: operators that run subgraphs."""

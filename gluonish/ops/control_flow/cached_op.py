@@ -12,7 +12,7 @@ from gluonish.ops.registry import Attrs, Operator, register
 
 def _body(attrs: Attrs) -> Subgraph:
     if "subgraphs" not in attrs:
-        raise OperatorError("_CachedOp: expected a node with a graph, got none; hybridize a Block")
+        raise OperatorError("_CachedOp: expected a subgraph, got none; hybridize a Block")
     body: Subgraph = attrs["subgraphs"][0]
     return body
 
@@ -54,8 +54,8 @@ CACHED_OP = register(
         _kernel,
         None,
         doc=(
-            "Run the graph of a hybridized block. Made by autograd.get_symbol.\n\n"
-            "Shapes: those of the graph."
+            "Run the graph of a hybridized block. Created by autograd.get_symbol.\n\n"
+            "Shapes: as in the graph."
         ),
         active_inputs=_inputs,
         outputs=_num_outputs,

@@ -1,4 +1,4 @@
-"""_foreach: a body for each slice of arrays along their first axis, with states carried on."""
+"""_foreach: run a body for each slice of arrays along their first axis, and carry states."""
 
 from typing import Any
 
@@ -7,18 +7,18 @@ from gluonish.core.schema import Schema, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_shapes
 from gluonish.ops.control_flow.loop import (
     check_states,
+    group_arrays,
     iterate,
     loop_gradient,
     loop_outputs,
-    sorted_arrays,
 )
 from gluonish.ops.control_flow.subgraph import (
     Subgraph,
     any_draws,
     drop_first,
     inner_key,
-    keeps,
     num_visible,
+    saves_values,
     slice_spec,
 )
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
@@ -32,7 +32,7 @@ def _counts(attrs: Attrs) -> tuple[int, int, int]:
 
 def _body(attrs: Attrs) -> Subgraph:
     if "subgraphs" not in attrs:
-        raise OperatorError("_foreach: expected a body, got none; use contrib.foreach")
+        raise OperatorError("_foreach: expected a subgraph, got none; use contrib.foreach")
     body: Subgraph = attrs["subgraphs"][0]
     return body
 
@@ -42,10 +42,10 @@ def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
     lengths = {spec.shape[:1] for spec in specs[:data]}
     if len(lengths) != 1 or () in lengths:
         shapes = [spec.shape for spec in specs[:data]]
-        raise OperatorError(f"_foreach: expected data with one length of axis 0, got {shapes}")
+        raise OperatorError(f"_foreach: expected data of equal length along axis 0, got {shapes}")
     each = [*map(slice_spec, specs[:data]), *specs[data:]]
     found = loop_outputs(
-        *("_foreach", _body(attrs), each, specs[0].shape[0], states, outs), keep=keeps(attrs)
+        *("_foreach", _body(attrs), each, specs[0].shape[0], states, outs), keep=saves_values(attrs)
     )
     check_states("_foreach", specs[data : data + states], found[outs : outs + states])
     return found
@@ -63,7 +63,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     ]
     results = [PartialSpec(drop_first(spec.shape), spec.dtype) for spec in outputs[:outs]]
     results += outputs[outs:shown]
-    # What goes into an iteration is like what comes out.
+    # A state has the same shape and dtype before and after an iteration.
     for i in range(states):
         each[data + i] = results[outs + i] = _merged(each[data + i], results[outs + i])
     _body(attrs).complete(each, results)
@@ -84,14 +84,14 @@ def _stacked(length: int, spec: PartialSpec) -> PartialSpec:
 
 
 def _kernel(xp: Any, out: Any, *arrays: Any, **attrs: Any) -> None:
-    loop = sorted_arrays(arrays, out, _counts(attrs))
+    loop = group_arrays(arrays, out, _counts(attrs))
     length = len(arrays[0])
     order = range(length)
     if not length:
-        iterate(xp, lambda frame, key: None, order, loop, lambda n: (0, 0))
+        iterate(xp, lambda args, key: None, order, loop, lambda n: (0, 0))
         return
     each = [*[x[0, ...] for x in loop.data], *loop.states, *loop.remain]
-    step, count = _body(attrs).step(xp, each, train=attrs["train"], keep=keeps(attrs))
+    step, count = _body(attrs).step(xp, each, train=attrs["train"], keep=saves_values(attrs))
     key = attrs.get("key") or (0, 0)
     iterate(xp, step, order, loop, lambda n: inner_key(key, n * count))
 
@@ -103,7 +103,7 @@ def _gradient(g: Any, *values: Any, train: bool, **attrs: Any) -> tuple[Any, ...
 
 
 def _num_outputs(attrs: Attrs) -> int:
-    hidden = len(attrs["in_state_locs"]) + _body(attrs).num_kept if keeps(attrs) else 0
+    hidden = len(attrs["in_state_locs"]) + _body(attrs).num_kept if saves_values(attrs) else 0
     return num_visible(attrs) + hidden
 
 
@@ -115,8 +115,8 @@ FOREACH = register(
         Gradient(_gradient, uses_output=True),
         doc=(
             "Run a body for each slice of the data along axis 0, and pass states from one\n"
-            "iteration to the next. Made by contrib.foreach.\n\n"
-            "Shapes: data (T, ...), states any; outputs (T, ...), and states as they came in."
+            "iteration to the next. Created by contrib.foreach.\n\n"
+            "Shapes: data (T, ...), states any; outputs (T, ...), and states of unchanged shape."
         ),
         active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 1)),
         schema=Schema(

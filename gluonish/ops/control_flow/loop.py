@@ -1,4 +1,4 @@
-"""Iterations over raw arrays, and ``_scan``: the operator that gradients of loops are made of."""
+"""Loops over raw arrays, and ``_scan``, the operator that computes gradients of loops."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from gluonish.ops.control_flow.subgraph import (
     Key,
     Step,
     Subgraph,
-    keeps,
+    saves_values,
     slice_spec,
     spec_of,
     stacked,
@@ -24,13 +24,13 @@ class Loop(NamedTuple):
     """The arrays of a loop, raw or as values of a gradient rule.
 
     Attributes:
-        data: What is cut along the first axis, a slice for each iteration.
-        states: What the first iteration starts from.
-        remain: What every iteration reads whole.
-        outs: Results of each iteration, stacked.
-        finals: The states after the last one.
-        history: The states before each one, stacked; none where no gradient is wanted.
-        kept: What the body keeps of each one, stacked; likewise.
+        data: Inputs sliced along the first axis, one slice for each iteration.
+        states: Initial states.
+        remain: Inputs that every iteration reads unsliced.
+        outs: Outputs of the iterations, stacked.
+        finals: Final states.
+        history: States before each iteration, stacked; empty if no gradient is needed.
+        saved: Saved values of each iteration, stacked; empty if no gradient is needed.
     """
 
     data: Sequence[Any]
@@ -39,26 +39,26 @@ class Loop(NamedTuple):
     outs: Sequence[Any]
     finals: Sequence[Any]
     history: Sequence[Any]
-    kept: Sequence[Any]
+    saved: Sequence[Any]
 
 
 class _Heads(NamedTuple):
-    """Gradients of a loop's results, None where there are none."""
+    """Gradients of a loop's results, None for results without one."""
 
     outs: Sequence[Any]
     finals: Sequence[Any]
     history: Sequence[Any]
-    kept: Sequence[Any]
+    saved: Sequence[Any]
 
 
-def sorted_arrays(
+def group_arrays(
     inputs: Sequence[Any], results: Sequence[Any], counts: tuple[int, int, int]
 ) -> Loop:
-    """Return the arrays of a loop by their parts.
+    """Group the arrays of a loop by role.
 
     Args:
         inputs: Data, states, remaining inputs.
-        counts: How many data, states, and outputs of each iteration.
+        counts: Number of data inputs, states, and outputs of an iteration.
     """
     data, states, outs = counts
     shown = outs + states
@@ -74,8 +74,8 @@ def sorted_arrays(
     )
 
 
-def _sorted_heads(g: Sequence[Any], counts: tuple[int, int, int]) -> _Heads:
-    """Return the gradients of a loop's results by their parts."""
+def _group_heads(g: Sequence[Any], counts: tuple[int, int, int]) -> _Heads:
+    """Group the gradients of a loop's results by role."""
     _, num_states, num_outs = counts
     shown = num_outs + num_states
     end = shown + num_states
@@ -95,15 +95,10 @@ def loop_outputs(
     """Return the specs of a loop's results.
 
     Args:
-        name: The operator, for messages.
-        inputs: What one iteration reads: slices of data, states, remaining inputs.
-        length: How many iterations there are at most.
-        num_states: How many states.
-        num_outs: How many outputs an iteration has.
-        keep: Whether history and kept values are wanted.
-
-    Raises:
-        OperatorError: The body's new states are not like those before.
+        inputs: Inputs of one iteration: slices of data, states, remaining inputs.
+        length: Maximum number of iterations.
+        num_outs: Number of outputs of an iteration.
+        keep: Whether to add history and saved values.
     """
     found = body.infer(inputs)
     shown = num_outs + num_states
@@ -117,14 +112,10 @@ def loop_outputs(
 
 
 def check_states(name: str, before: Sequence[Spec], after: Sequence[Spec]) -> None:
-    """Refuse states that change their shape or dtype.
-
-    Raises:
-        OperatorError: naming the operator and the state.
-    """
+    """Raise OperatorError for a state that changes its shape or dtype."""
     for i, (old, new) in enumerate(zip(before, after, strict=True)):
         if old != new:
-            raise OperatorError(f"{name}: expected state {i} to stay {old}, got {new}")
+            raise OperatorError(f"{name}: expected state {i} to remain {old}, got {new}")
 
 
 def iterate(
@@ -133,13 +124,13 @@ def iterate(
     """Run a loop.
 
     Args:
-        step: The body.
-        order: Which slice each iteration reads and writes.
-        arrays: Raw arrays; outputs of slices behind those in ``order`` become zero.
-        key: Gives the random key of each iteration.
+        step: Runs the body once.
+        order: Index of the slice that each iteration reads and writes.
+        arrays: Raw arrays; output slices beyond those in ``order`` are filled with zeros.
+        key: Returns the random key of an iteration.
     """
-    data, states, remain, outs, finals, history, kept = arrays
-    for y in (*outs, *history, *kept):
+    data, states, remain, outs, finals, history, saved = arrays
+    for y in (*outs, *history, *saved):
         y[len(order) :] = 0
     if not order:
         for final, state in zip(finals, states, strict=True):
@@ -147,7 +138,7 @@ def iterate(
         return
     for past, state in zip(history, states, strict=False):
         past[order[0], ...] = state
-    spare = [] if history or len(order) == 1 else [xp.empty_like(final) for final in finals]
+    scratch = [] if history or len(order) == 1 else [xp.empty_like(final) for final in finals]
     current = states
     last = len(order) - 1
     for n, t in enumerate(order):
@@ -157,7 +148,7 @@ def iterate(
         if n < last and history:
             following = [past[order[n + 1], ...] for past in history]
         elif (last - n) % 2:
-            following = spare
+            following = scratch
         step(
             [
                 *[x[t, ...] for x in data],
@@ -165,7 +156,7 @@ def iterate(
                 *remain,
                 *[y[t, ...] for y in outs],
                 *following,
-                *[y[t, ...] for y in kept],
+                *[y[t, ...] for y in saved],
             ],
             key(n),
         )
@@ -183,55 +174,53 @@ def loop_gradient(
     reverse: bool = False,
     train: bool,
 ) -> list[Any]:
-    """Return gradients of a loop's data, states and remaining inputs, None where none flows.
+    """Return the gradients of a loop's data, states and remaining inputs, None for no gradient.
 
-    The way back is a loop itself, over the iterations in the opposite order. It computes each
-    iteration once more from the states before it, so that it needs no more than those and what the
-    body keeps.
+    The backward pass is a loop over the iterations in reverse order. It recomputes each iteration
+    from the states before it, so it needs only those states and the saved values.
 
     Args:
         g: Gradients of the results.
-        body: The loop's body.
         inputs: Data, states, remaining inputs.
-        counts: How many data, states, and outputs of each iteration.
-        ran: How many iterations ran, if fewer than there are slices: an array of one number.
-        reverse: Whether the loop began at the last slice.
+        counts: Number of data inputs, states, and outputs of an iteration.
+        ran: Number of iterations that ran, as an array of one element; None for all slices.
+        reverse: Whether the forward loop began at the last slice.
     """
-    arrays = sorted_arrays(inputs, results, counts)
-    heads = _sorted_heads(g, counts)
+    arrays = group_arrays(inputs, results, counts)
+    heads = _group_heads(g, counts)
     specs = [
         *[slice_spec(spec_of(x)) for x in arrays.data],
         *[spec_of(x) for x in (*arrays.states, *arrays.remain)],
     ]
-    given = [*heads.outs, *heads.history, *heads.kept]
-    back = body.loop_gradient(
+    grads = [*heads.outs, *heads.history, *heads.saved]
+    backward = body.loop_gradient(
         specs,
         (len(arrays.data), len(arrays.states)),
-        [head is not None for head in given],
+        [head is not None for head in grads],
         train=train,
     )
-    data = [*arrays.data, *arrays.history, *arrays.kept, *[x for x in given if x is not None]]
+    data = [*arrays.data, *arrays.history, *arrays.saved, *[x for x in grads if x is not None]]
     carries = [
         *[
             _zeros_like(arrays.states[i]) if heads.finals[i] is None else heads.finals[i]
-            for i in back.states
+            for i in backward.states
         ],
-        *[_zeros_like(arrays.remain[i]) for i in back.remain],
+        *[_zeros_like(arrays.remain[i]) for i in backward.remain],
     ]
     attrs = {
         "num_data": len(data),
         "num_states": len(carries),
-        "num_outs": len(back.data),
+        "num_outs": len(backward.data),
         "reverse": not reverse,
         "counted": ran is not None,
         "training": train,
-        "subgraphs": (back.body,),
+        "subgraphs": (backward.body,),
     }
     found = iter(_run(() if ran is None else (ran,), [*data, *carries, *arrays.remain], attrs))
     return [
-        *_spread(back.data, found, len(arrays.data)),
-        *_spread(back.states, found, len(arrays.states)),
-        *_spread(back.remain, found, len(arrays.remain)),
+        *_spread(backward.data, found, len(arrays.data)),
+        *_spread(backward.states, found, len(arrays.states)),
+        *_spread(backward.remain, found, len(arrays.remain)),
     ]
 
 
@@ -243,7 +232,7 @@ def _run(count: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> list[Any]
 
 
 def _spread(positions: Sequence[int], values: Any, length: int) -> list[Any]:
-    """Return values at their positions, None elsewhere."""
+    """Return a list with the values at ``positions``, None elsewhere."""
     spread: list[Any] = [None] * length
     for position in positions:
         spread[position] = next(values)
@@ -264,27 +253,25 @@ def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
     body: Subgraph = attrs["subgraphs"][0]
     each = [*map(slice_spec, inputs[:data]), *inputs[data:]]
     length = inputs[0].shape[0]
-    return loop_outputs("_scan", body, each, length, states, outs, keep=keeps(attrs))
+    return loop_outputs("_scan", body, each, length, states, outs, keep=saves_values(attrs))
 
 
 def _kernel(xp: Any, out: Any, *arrays: Any, **attrs: Any) -> None:
     inputs = arrays[attrs["counted"] :]
-    loop = sorted_arrays(inputs, out, _counts(attrs))
+    loop = group_arrays(inputs, out, _counts(attrs))
     length = len(inputs[0])
     if attrs["counted"]:
         length = min(length, int(arrays[0][0]))
     order = range(length)
     each = [
-        *[x[0, ...] if len(x) else _empty_slice(xp, x) for x in loop.data],
+        *[x[0, ...] if len(x) else xp.empty(x.shape[1:], x.dtype) for x in loop.data],
         *loop.states,
         *loop.remain,
     ]
-    step, _ = attrs["subgraphs"][0].step(xp, each, train=attrs["training"], keep=keeps(attrs))
+    step, _ = attrs["subgraphs"][0].step(
+        xp, each, train=attrs["training"], keep=saves_values(attrs)
+    )
     iterate(xp, step, order[::-1] if attrs["reverse"] else order, loop, lambda _: (0, 0))
-
-
-def _empty_slice(xp: Any, x: Any) -> Any:
-    return xp.empty(x.shape[1:], x.dtype)
 
 
 def _gradient(g: Any, *values: Any, **attrs: Any) -> tuple[Any, ...]:
@@ -305,7 +292,7 @@ def _num_visible(attrs: Attrs) -> int:
 
 
 def _num_outputs(attrs: Attrs) -> int:
-    hidden = attrs["num_states"] + attrs["subgraphs"][0].num_kept if keeps(attrs) else 0
+    hidden = attrs["num_states"] + attrs["subgraphs"][0].num_kept if saves_values(attrs) else 0
     return _num_visible(attrs) + hidden
 
 
@@ -320,7 +307,7 @@ SCAN = register(
         _infer,
         _kernel,
         Gradient(_gradient, uses_output=True),
-        doc="Run a body for each slice of arrays; the gradient of a loop.",
+        doc="Run a body for each slice of arrays, for the gradient of a loop.",
         active_inputs=_input_names,
         schema=Schema(
             num_data=integer(),

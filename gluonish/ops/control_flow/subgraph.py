@@ -1,7 +1,6 @@
-"""What control-flow operators ask of the graphs that they run: their bodies.
+"""The interface of the subgraphs that control-flow operators run: their bodies.
 
-A node's bodies travel among its attributes under ``subgraphs``. They are made in a layer above,
-`gluonish.graph.body`; operators know them by this interface only.
+The attribute ``subgraphs`` of a node holds its bodies. `gluonish.graph.body` implements them.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,23 +11,23 @@ from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.registry import Attrs, V
 
 Key = tuple[int, int]
-# Runs a body on raw arrays of its inputs and results.
+# Runs a body on raw arrays: inputs, then results.
 Step = Callable[[list[Any], Key], None]
 
 _MASK = (1 << 64) - 1
 
 
 class LoopGradient(NamedTuple):
-    """One step back through a loop's body.
+    """The backward pass of one iteration of a loop.
 
     Attributes:
-        body: Reads, for each iteration: data, states and kept values of the forward step, and the
-            heads that are there; carries: gradients of the states in ``states``, and sums for the
-            remaining inputs in ``remain``; then the remaining inputs. It gives gradients of the
-            inputs in ``data``, and the carries.
-        data: Positions among the data of those with a gradient.
-        states: Positions among the states of those that have gradients.
-        remain: Positions among the remaining inputs of those with a gradient.
+        body: Its inputs are, for each iteration, the data, states and saved values of the forward
+            iteration and the heads that exist; the carries, which are gradients of the states in
+            ``states`` and sums for the remaining inputs in ``remain``; and the remaining inputs.
+            Its outputs are the gradients of the inputs in ``data``, and the carries.
+        data: Indices of the data inputs that have a gradient.
+        states: Indices of the states that have a gradient.
+        remain: Indices of the remaining inputs that have a gradient.
     """
 
     body: "Subgraph"
@@ -38,11 +37,11 @@ class LoopGradient(NamedTuple):
 
 
 class BranchGradient(NamedTuple):
-    """The way back through a branch.
+    """The backward pass of a branch.
 
     Attributes:
-        body: Reads inputs, kept values, and the heads that are there; gives gradients.
-        flows: Positions of the inputs that it gives a gradient of.
+        body: Maps inputs, saved values and the heads that exist to gradients.
+        flows: Indices of the inputs that it returns a gradient for.
     """
 
     body: "Subgraph"
@@ -50,15 +49,14 @@ class BranchGradient(NamedTuple):
 
 
 class Subgraph(Protocol):
-    """A graph that an operator runs, once or often.
+    """A graph that an operator runs, once or repeatedly.
 
-    Some of its nodes cannot be computed again, because they draw random numbers or overwrite an
-    input; what they compute are its *kept values*.
+    Nodes that draw random numbers or overwrite an input cannot be recomputed; their outputs are
+    the graph's *saved values*.
 
     Attributes:
-        num_inputs: How many inputs it has.
-        num_kept: How many kept values.
-        mutated: Positions of the inputs that it overwrites.
+        num_kept: Number of saved values.
+        mutated: Indices of the inputs that it overwrites.
         draws: Whether it draws random numbers.
         output_names: Names of the outputs, as a Symbol lists them.
     """
@@ -70,7 +68,7 @@ class Subgraph(Protocol):
     output_names: tuple[str, ...]
 
     def widened(self, more: int) -> "Subgraph":
-        """Return the graph with so many further inputs, which nothing reads."""
+        """Return the graph with ``more`` unused inputs appended."""
         raise NotImplementedError
 
     def reordered(self, order: tuple[int, ...]) -> "Subgraph":
@@ -78,18 +76,18 @@ class Subgraph(Protocol):
         raise NotImplementedError
 
     def infer(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
-        """Return the specs of the outputs, then of the kept values."""
+        """Return the specs of the outputs, then of the saved values."""
         raise NotImplementedError
 
     def complete(self, inputs: list[PartialSpec], outputs: list[PartialSpec]) -> None:
-        """Fill in what is known of inputs and outputs from what is known of the others."""
+        """Complete the partial specs of inputs and outputs in place."""
 
     def step(self, xp: Any, arrays: Sequence[Any], *, train: bool, keep: bool) -> tuple[Step, int]:
-        """Return what runs the body, and how many random keys each run uses.
+        """Return a function that runs the body, and the number of random keys of each run.
 
         Args:
-            arrays: Raw arrays like its inputs.
-            keep: Whether kept values are wanted, behind the outputs.
+            arrays: Raw arrays with the shapes and dtypes of the inputs.
+            keep: Whether to write the saved values after the outputs.
         """
         raise NotImplementedError
 
@@ -101,13 +99,13 @@ class Subgraph(Protocol):
         *,
         train: bool,
     ) -> LoopGradient:
-        """Return the step back, for a body that reads data, states and remaining inputs.
+        """Return the backward pass of an iteration over data, states and remaining inputs.
 
         Args:
-            specs: What the inputs are.
-            counts: How many are data, and how many states.
-            heads: Whether there is a gradient of each output that is no state, each state that
-                an iteration started from, and each kept value.
+            specs: Specs of the inputs.
+            counts: Number of data inputs, and of states.
+            heads: Whether there is a gradient of each output other than states, of each state
+                before the iteration, and of each saved value.
         """
         raise NotImplementedError
 
@@ -119,57 +117,57 @@ class Subgraph(Protocol):
         *,
         train: bool,
     ) -> BranchGradient:
-        """Return the way back.
+        """Return the backward pass of a branch.
 
         Args:
-            specs: What the inputs are.
-            heads: Whether there is a gradient of each output and each kept value.
-            flows: Positions of the inputs that it gives a gradient of, zero where none flows; None
-                for those where one does.
+            specs: Specs of the inputs.
+            heads: Whether there is a gradient of each output and each saved value.
+            flows: Indices of the inputs to return a gradient for, zeros where there is none; None
+                for the inputs that have one.
         """
         raise NotImplementedError
 
 
 def any_draws(attrs: Attrs) -> bool:
-    """Whether a body of a node draws random numbers."""
+    """Return whether a body of a node draws random numbers."""
     return any(body.draws for body in attrs.get("subgraphs", ()))
 
 
-def keeps(attrs: Attrs) -> bool:
-    """Whether a node keeps what its gradient reads."""
+def saves_values(attrs: Attrs) -> bool:
+    """Return whether a node saves the values that its gradient reads."""
     return bool(attrs.get("keep", True)) and "subgraphs" in attrs
 
 
 def num_visible(attrs: Attrs) -> int:
-    """Return how many outputs a caller of control flow sees."""
+    """Return the number of outputs that the caller of a control-flow operator receives."""
     count: int = attrs["num_outputs"]
     return count
 
 
 def spec_of(value: V) -> Spec:
     """Return the spec of a value in a gradient rule."""
-    return Spec(value.shape, normalize_dtype(value.dtype))  # type: ignore[attr-defined]  # all that have a shape have a dtype
+    return Spec(value.shape, normalize_dtype(value.dtype))  # type: ignore[attr-defined]  # values with a shape have a dtype
 
 
 def slice_spec(spec: Spec) -> Spec:
-    """Return what one iteration reads of an array that is cut along its first axis."""
+    """Return the spec of one iteration's slice of an array."""
     return Spec(spec.shape[1:], spec.dtype)
 
 
 def stacked(length: int, specs: Sequence[Spec]) -> tuple[Spec, ...]:
-    """Return the specs of arrays that hold what each iteration gives."""
+    """Return the specs of the stacked outputs of ``length`` iterations."""
     return tuple(Spec((length, *spec.shape), spec.dtype) for spec in specs)
 
 
 def inner_key(key: Key, count: int) -> Key:
-    """Return where the random numbers of an iteration start, from the key of its node.
+    """Return the random key of an iteration.
 
     Args:
         key: The node's key.
-        count: How many keys the iterations before have used.
+        count: Number of keys that earlier iterations used.
     """
     # The finalizer of SplitMix64 (G. Steele, D. Lea, C. Flood: Fast splittable pseudorandom number
-    # generators, 2014): a seed that no key nearby shares.
+    # generators, 2014): nearby keys give different seeds.
     mixed = (key[0] + 0x9E3779B97F4A7C15 * (key[1] + 1)) & _MASK
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -177,5 +175,5 @@ def inner_key(key: Key, count: int) -> Key:
 
 
 def drop_first(shape: Shape | None) -> Shape | None:
-    """Return a partly known shape without its first axis."""
+    """Return a partial shape without its first axis."""
     return shape[1:] if shape else None

@@ -1,4 +1,4 @@
-"""_while_loop: a body again and again, while a condition on its variables holds."""
+"""_while_loop: run a body while a condition on its variables holds."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.control_flow.loop import (
     Loop,
     check_states,
+    group_arrays,
     loop_gradient,
     loop_outputs,
-    sorted_arrays,
 )
 from gluonish.ops.control_flow.subgraph import (
     Key,
@@ -20,26 +20,26 @@ from gluonish.ops.control_flow.subgraph import (
     any_draws,
     drop_first,
     inner_key,
-    keeps,
     num_visible,
+    saves_values,
 )
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.work import endless
 
-# Of the keys that a node's iterations use, those of the condition lie above this.
+# First random key of the condition; the function's keys are below it.
 _CONDITION_KEYS = 1 << 40
 
 
 def _bodies(attrs: Attrs) -> tuple[Subgraph, Subgraph]:
     if "subgraphs" not in attrs:
-        raise OperatorError("_while_loop: expected bodies, got none; use contrib.while_loop")
+        raise OperatorError("_while_loop: expected subgraphs, got none; use contrib.while_loop")
     condition, function = attrs["subgraphs"]
     return condition, function
 
 
 def _order(attrs: Attrs) -> list[int]:
-    """Return the function's inputs by position: the variables first, then what stays the same."""
+    """Return the indices of the function's inputs: variables first, then loop constants."""
     variables = list(attrs["func_var_locs"])
     others = (i for i in range(len(attrs["func_input_locs"])) if i not in variables)
     return [*variables, *others]
@@ -49,13 +49,13 @@ def _counts(attrs: Attrs) -> tuple[int, int, int]:
     return 0, len(attrs["func_var_locs"]), attrs["num_out_data"]
 
 
-def _places(attrs: Attrs) -> list[int]:
-    """Return where variables, then what stays the same, stand among the node's inputs."""
+def _input_indices(attrs: Attrs) -> list[int]:
+    """Return the indices of the variables, then of the loop constants, among the node's inputs."""
     return [attrs["func_input_locs"][i] for i in _order(attrs)]
 
 
 def _function(attrs: Attrs) -> Subgraph:
-    """Return the function with its variables before its other inputs."""
+    """Return the function, its variables moved before its other inputs."""
     return _bodies(attrs)[1].reordered(tuple(_order(attrs)))
 
 
@@ -64,24 +64,24 @@ def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
     _, states, outs = _counts(attrs)
     (decision, *_) = condition.infer([specs[i] for i in attrs["cond_input_locs"]])
     if decision.size != 1:
-        raise OperatorError(f"_while_loop: expected the condition to be one number, got {decision}")
-    each = [specs[i] for i in _places(attrs)]
+        raise OperatorError(f"_while_loop: expected a condition of one element, got {decision}")
+    each = [specs[i] for i in _input_indices(attrs)]
     found = loop_outputs(
         *("_while_loop", _function(attrs), each, attrs["max_iterations"], states, outs),
-        keep=keeps(attrs),
+        keep=saves_values(attrs),
     )
     check_states("_while_loop", each[:states], found[outs : outs + states])
-    return (*found, Spec((1,), INT64)) if keeps(attrs) else found
+    return (*found, Spec((1,), INT64)) if saves_values(attrs) else found
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     _, states, outs = _counts(attrs)
-    each = [inputs[i] for i in _places(attrs)]
+    each = [inputs[i] for i in _input_indices(attrs)]
     results = [PartialSpec(drop_first(spec.shape), spec.dtype) for spec in outputs[:outs]]
     results += each[:states]
     _function(attrs).complete(each, results)
-    for place, spec in zip(_places(attrs), each, strict=True):
-        inputs[place] = spec
+    for index, spec in zip(_input_indices(attrs), each, strict=True):
+        inputs[index] = spec
     length = attrs["max_iterations"]
     for i, spec in enumerate(results):
         if i < outs and spec.shape is not None:
@@ -91,44 +91,44 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
 
 
 def _kernel(xp: Any, out: Any, *arrays: Any, **attrs: Any) -> None:
-    results, ran = (out[:-1], out[-1]) if keeps(attrs) else (out, None)
-    ordered = [arrays[i] for i in _places(attrs)]
-    loop = sorted_arrays(ordered, results, _counts(attrs))
+    results, ran = (out[:-1], out[-1]) if saves_values(attrs) else (out, None)
+    ordered = [arrays[i] for i in _input_indices(attrs)]
+    loop = group_arrays(ordered, results, _counts(attrs))
     count = _run(xp, arrays, loop, attrs)
-    for y in (*loop.outs, *loop.history, *loop.kept):
+    for y in (*loop.outs, *loop.history, *loop.saved):
         y[count:] = 0
     if ran is not None:
         ran[0] = count
 
 
 def _run(xp: Any, arrays: Sequence[Any], loop: Loop, attrs: Attrs) -> int:
-    """Iterate, and return how often."""
+    """Run the loop, and return the number of iterations."""
     condition, _ = _bodies(attrs)
-    train, keep = attrs["train"], keeps(attrs)
+    train, keep = attrs["train"], saves_values(attrs)
     tested = [arrays[i] for i in attrs["cond_input_locs"]]
     test, test_keys = condition.step(xp, tested, train=train, keep=False)
     step, step_keys = _function(attrs).step(
         xp, [*loop.states, *loop.remain], train=train, keep=keep
     )
-    (spec, *_) = condition.infer([_spec(x) for x in tested])
+    (spec, *_) = condition.infer([Spec(x.shape, x.dtype) for x in tested])
     decision = xp.empty(spec.shape, spec.dtype)
-    variables = dict(zip(_places(attrs), loop.states, strict=False))
+    variables = dict(zip(_input_indices(attrs), loop.states, strict=False))
     key: Key = attrs.get("key") or (0, 0)
     current: Sequence[Any] = loop.states
     if keep and attrs["max_iterations"]:
         for past, state in zip(loop.history, loop.states, strict=True):
             past[0, ...] = state
-    spares = [[xp.empty_like(x) for x in loop.finals] for _ in range(0 if keep else 2)]
+    scratch = [[xp.empty_like(x) for x in loop.finals] for _ in range(0 if keep else 2)]
     n = 0
     while n < attrs["max_iterations"]:
         now = dict(zip(variables, current, strict=True))
-        frame = [now.get(i, arrays[i]) for i in attrs["cond_input_locs"]]
-        test([*frame, decision], inner_key(key, _CONDITION_KEYS + n * test_keys))
+        args = [now.get(i, arrays[i]) for i in attrs["cond_input_locs"]]
+        test([*args, decision], inner_key(key, _CONDITION_KEYS + n * test_keys))
         if not decision.item():
             break
         following: Sequence[Any] = loop.finals
         if not keep:
-            following = spares[n % 2]
+            following = scratch[n % 2]
         elif n + 1 < attrs["max_iterations"]:
             following = [past[n + 1, ...] for past in loop.history]
         step(
@@ -137,7 +137,7 @@ def _run(xp: Any, arrays: Sequence[Any], loop: Loop, attrs: Attrs) -> int:
                 *loop.remain,
                 *[y[n, ...] for y in loop.outs],
                 *following,
-                *[y[n, ...] for y in loop.kept],
+                *[y[n, ...] for y in loop.saved],
             ],
             inner_key(key, n * step_keys),
         )
@@ -149,27 +149,23 @@ def _run(xp: Any, arrays: Sequence[Any], loop: Loop, attrs: Attrs) -> int:
     return n
 
 
-def _spec(x: Any) -> Spec:
-    return Spec(x.shape, x.dtype)
-
-
 def _gradient(g: Any, *values: Any, train: bool, **attrs: Any) -> tuple[Any, ...]:
     end = len(values) - _num_outputs(attrs)
-    places = _places(attrs)
-    arrays = [values[i] for i in places], values[end:-1]
+    indices = _input_indices(attrs)
+    arrays = [values[i] for i in indices], values[end:-1]
     found = loop_gradient(
         *(g[:-1], _function(attrs), *arrays, _counts(attrs)), ran=values[-1], train=train
     )
     totals: list[Any] = [None] * end
-    for place, gradient in zip(places, found, strict=True):
+    for index, gradient in zip(indices, found, strict=True):
         if gradient is not None:
-            present = totals[place]
-            totals[place] = gradient if present is None else present + gradient
+            present = totals[index]
+            totals[index] = gradient if present is None else present + gradient
     return tuple(totals)
 
 
 def _num_outputs(attrs: Attrs) -> int:
-    if not keeps(attrs):
+    if not saves_values(attrs):
         return num_visible(attrs)
     return num_visible(attrs) + len(attrs["func_var_locs"]) + _bodies(attrs)[1].num_kept + 1
 
@@ -178,9 +174,9 @@ def _mutated(attrs: Attrs) -> tuple[int, ...]:
     if "subgraphs" not in attrs:
         return ()
     condition, function = _bodies(attrs)
-    places = [attrs["cond_input_locs"][i] for i in condition.mutated]
-    places += [attrs["func_input_locs"][i] for i in function.mutated]
-    return tuple(sorted(set(places)))
+    indices = [attrs["cond_input_locs"][i] for i in condition.mutated]
+    indices += [attrs["func_input_locs"][i] for i in function.mutated]
+    return tuple(sorted(set(indices)))
 
 
 WHILE_LOOP = register(
@@ -190,11 +186,11 @@ WHILE_LOOP = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Run a function on its own results while a condition holds. The outputs of the\n"
-            "iterations are stacked, with zeros for iterations that did not run. Made by\n"
-            "contrib.while_loop.\n\n"
-            "Shapes: variables any, whose shapes the function keeps; outputs (max_iterations,\n"
-            "...), and variables as they came in."
+            "Run a function repeatedly on its results while a condition holds.\n\n"
+            "The outputs of the iterations are stacked, with zeros for iterations that did not\n"
+            "run. Created by contrib.while_loop.\n\n"
+            "Shapes: variables any; outputs (max_iterations, ...), and variables of unchanged\n"
+            "shape."
         ),
         active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 2)),
         schema=Schema(

@@ -1,4 +1,4 @@
-"""_contrib_bipartite_matching: pairs of rows and columns, the best score first."""
+"""_contrib_bipartite_matching: greedy matching of rows and columns by score."""
 
 from types import ModuleType
 from typing import Any
@@ -23,7 +23,7 @@ def _infer(data: Spec, *, is_ascend: bool, threshold: float, topk: int) -> tuple
         raise OperatorError(f"{_NAME}: expected scores (..., rows, columns), got {data.shape}")
     check_floating(_NAME, data)
     if 0 in data.shape[-2:]:
-        raise OperatorError(f"{_NAME}: expected scores, got data {data.shape}")
+        raise OperatorError(f"{_NAME}: expected at least one score, got data {data.shape}")
     check_positions(_NAME, max(data.shape[-2:]), data.dtype, "cast the scores with astype")
     return (
         Spec(data.shape[:-1], data.dtype),
@@ -36,11 +36,11 @@ def _pairs(scores: Matrix, is_ascend: bool, threshold: float, topk: int) -> tupl
     rows, columns = np.full(scores.shape[0], -1), np.full(scores.shape[1], -1)
     flat = scores.reshape(-1)
     good = flat < threshold if is_ascend else flat > threshold
-    (places,) = np.nonzero(good)
-    keys = flat[places] if is_ascend else -flat[places]
+    (candidates,) = np.nonzero(good)
+    keys = flat[candidates] if is_ascend else -flat[candidates]
     count = 0
-    for place in places[np.argsort(keys, kind="stable")]:
-        row, column = divmod(int(place), scores.shape[1])
+    for index in candidates[np.argsort(keys, kind="stable")]:
+        row, column = divmod(int(index), scores.shape[1])
         if rows[row] < 0 and columns[column] < 0:
             rows[row], columns[column] = column, row
             count += 1
@@ -72,11 +72,10 @@ BIPARTITE_MATCHING = register(
         zero_gradient,
         doc=(
             "Match rows with columns greedily: the pair with the best score first, then the\n"
-            "best pair of the rest.\n\n"
+            "best remaining pair.\n\n"
             "The best score is the largest above threshold, or with is_ascend the smallest\n"
             "below it. With topk above 0 matching stops after topk pairs. The outputs hold the\n"
-            "column of each row and the row of each column, -1 for none. No gradient flows\n"
-            "through it.\n\n"
+            "column of each row and the row of each column, -1 for none. The gradient is zero.\n\n"
             "Shapes: data (..., rows, columns), outputs (..., rows) and (..., columns)."
         ),
         schema=Schema(is_ascend=boolean(False), threshold=number(), topk=integer(-1)),

@@ -1,4 +1,4 @@
-"""_contrib_box_encode and _contrib_box_decode: boxes as offsets from anchors, and back."""
+"""_contrib_box_encode and _contrib_box_decode: encode boxes as offsets from anchors, and decode."""
 
 from types import ModuleType
 from typing import Any
@@ -22,17 +22,17 @@ def _encode_infer(
     check_floating(_ENCODE, samples, matches, anchors, refs, means, stds)
     check_boxes(_ENCODE, "anchors", anchors, 3)
     check_boxes(_ENCODE, "refs", refs, 3)
-    wanted = anchors.shape[:2]
-    if samples.shape != wanted or matches.shape != wanted or refs.shape[0] != wanted[0]:
+    pairs = anchors.shape[:2]
+    if samples.shape != pairs or matches.shape != pairs or refs.shape[0] != pairs[0]:
         raise OperatorError(
-            f"{_ENCODE}: expected samples and matches {wanted} and refs ({wanted[0]}, M, 4) for "
+            f"{_ENCODE}: expected samples and matches {pairs} and refs ({pairs[0]}, M, 4) for "
             f"anchors {anchors.shape}, got {samples.shape}, {matches.shape} and {refs.shape}"
         )
     for name, spec in (("means", means), ("stds", stds)):
         if spec.shape != (4,):
             raise OperatorError(f"{_ENCODE}: expected {name} (4,), got {spec.shape}")
     if anchors.size and not refs.shape[1]:
-        raise OperatorError(f"{_ENCODE}: expected refs with boxes, got {refs.shape}")
+        raise OperatorError(f"{_ENCODE}: expected at least one box in refs, got {refs.shape}")
     return Spec(anchors.shape, anchors.dtype), Spec(anchors.shape, anchors.dtype)
 
 
@@ -50,14 +50,12 @@ def _encode_kernel(
     if not targets.size:
         return
     positive = widen(samples)[..., None] > 0.5
-    given = widen(matches)
-    places = xp.where(given > 0, xp.minimum(given, refs.shape[1] - 1), 0).astype(xp.int64)
-    matched = xp.take_along_axis(widen(refs), places[..., None], axis=1)
-    own, other = to_centers(xp, widen(anchors)), to_centers(xp, matched)
-    offsets = xp.concatenate(
-        [(other[..., :2] - own[..., :2]) / own[..., 2:], xp.log(other[..., 2:] / own[..., 2:])],
-        axis=-1,
-    )
+    index = widen(matches)
+    index = xp.where(index > 0, xp.minimum(index, refs.shape[1] - 1), 0).astype(xp.int64)
+    matched = to_centers(xp, xp.take_along_axis(widen(refs), index[..., None], axis=1))
+    centers = to_centers(xp, widen(anchors))
+    shifts = (matched[..., :2] - centers[..., :2]) / centers[..., 2:]
+    offsets = xp.concatenate([shifts, xp.log(matched[..., 2:] / centers[..., 2:])], axis=-1)
     scaled = (offsets - widen(means)) / widen(stds)
     targets[...] = xp.where(positive, scaled, 0).astype(targets.dtype)
     masks[...] = xp.broadcast_to(positive, masks.shape)
@@ -70,13 +68,13 @@ BOX_ENCODE = register(
         _encode_kernel,
         zero_gradient,
         doc=(
-            "Targets for a network to predict: the offsets from anchors to their matched boxes,\n"
-            "and a mask.\n\n"
+            "Compute training targets: the offsets from anchors to their matched boxes, and a\n"
+            "mask.\n\n"
             "Anchors and refs are corners (xmin, ymin, xmax, ymax); matches are indices into\n"
-            "refs. For anchors whose sample is above 0.5, the targets are (offset - means) /\n"
-            "stds and the mask is 1; for the others both are 0. The offsets are the shift of\n"
-            "the center divided by the anchor's width and height, then the logarithms of box\n"
-            "width / anchor width and box height / anchor height. No gradient flows through it.\n\n"
+            "refs. For anchors with a sample above 0.5, the targets are (offset - means) / stds\n"
+            "and the mask is 1; for the others both are 0. The offsets are the shift of the\n"
+            "center divided by the anchor's width and height, then the logarithms of box width /\n"
+            "anchor width and box height / anchor height. The gradient is zero.\n\n"
             "Shapes: samples and matches (B, N), anchors (B, N, 4), refs (B, M, 4), means and\n"
             "stds (4,), outputs (B, N, 4) each."
         ),
@@ -102,15 +100,15 @@ def _decode_infer(data: Spec, anchors: Spec, **_: Any) -> tuple[Spec]:
 def _decode_kernel(
     xp: ModuleType, out: Any, data: Any, anchors: Any, *, clip: float, **attrs: Any
 ) -> None:
-    offsets, own = widen(data), widen(anchors)
+    offsets, boxes = widen(data), widen(anchors)
     if attrs["format"] == "corner":
-        own = to_centers(xp, own)
+        boxes = to_centers(xp, boxes)
     scaled = offsets * xp.asarray([attrs[f"std{i}"] for i in range(4)], offsets.dtype)
     sizes = scaled[..., 2:]
     if clip > 0:
         sizes = xp.minimum(sizes, offsets.dtype.type(clip))
-    half = xp.exp(sizes) * own[..., 2:] / 2
-    centers = scaled[..., :2] * own[..., 2:] + own[..., :2]
+    half = xp.exp(sizes) * boxes[..., 2:] / 2
+    centers = scaled[..., :2] * boxes[..., 2:] + boxes[..., :2]
     out[..., :2] = centers - half
     out[..., 2:] = centers + half
 
@@ -122,13 +120,13 @@ BOX_DECODE = register(
         _decode_kernel,
         zero_gradient,
         doc=(
-            "Boxes from anchors and the offsets that a network predicts, as corners (xmin,\n"
-            "ymin, xmax, ymax).\n\n"
-            "format says what the anchors are: 'corner' is (xmin, ymin, xmax, ymax), 'center'\n"
+            "Decode predicted offsets from anchors to boxes, as corners (xmin, ymin, xmax,\n"
+            "ymax).\n\n"
+            "format is the format of the anchors: 'corner' is (xmin, ymin, xmax, ymax), 'center'\n"
             "(x, y, width, height). data times std0 to std3 is the shift of the center divided\n"
             "by the anchor's width and height, then the logarithms of box width / anchor width\n"
-            "and box height / anchor height, which are at most clip if that is above 0. No\n"
-            "gradient flows through it.\n\n"
+            "and box height / anchor height. A clip above 0 is the upper limit of the\n"
+            "logarithms. The gradient is zero.\n\n"
             "Shapes: data (B, N, 4), anchors (1, N, 4), output (B, N, 4)."
         ),
         inputs=("data", "anchors"),

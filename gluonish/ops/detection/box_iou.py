@@ -1,4 +1,4 @@
-"""_contrib_box_iou: the overlap of every box of one array with every box of another."""
+"""_contrib_box_iou: intersection over union of all pairs of boxes."""
 
 import math
 from types import ModuleType
@@ -36,9 +36,9 @@ BOX_IOU = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Intersection over union (IoU) of all pairs of boxes.\n\n"
+            "Compute the intersection over union (IoU) of all pairs of boxes.\n\n"
             "format 'corner' is (xmin, ymin, xmax, ymax), 'center' (x, y, width, height). Two\n"
-            "boxes without area give 0. No gradient flows through it.\n\n"
+            "boxes without area give 0. The gradient is zero.\n\n"
             "Shapes: lhs (..., 4), rhs (..., 4), output lhs.shape[:-1] + rhs.shape[:-1]."
         ),
         inputs=("lhs", "rhs"),

@@ -1,4 +1,4 @@
-"""_contrib_box_nms: of boxes that overlap, those with the best scores."""
+"""_contrib_box_nms: non-maximum suppression."""
 
 from types import ModuleType
 from typing import Any
@@ -47,18 +47,18 @@ def _infer(data: Spec, **attrs: Any) -> tuple[Spec, Spec]:
     if identity >= width:
         raise OperatorError(f"{_NAME}: expected id_index below {width}, got {identity}")
     if not shape[-2]:
-        raise OperatorError(f"{_NAME}: expected boxes, got data {shape}")
+        raise OperatorError(f"{_NAME}: expected at least one box, got data {shape}")
     return data, Spec(shape[:-1], INT64)
 
 
 def _survivors(rows: Matrix, attrs: Any, suppress: Suppress) -> Matrix:
-    """Return the positions of the boxes that remain of (boxes, elements), the best first."""
+    """Return the indices of the boxes (boxes, elements) that remain, best first."""
     scores, identity = rows[:, attrs["score_index"]], attrs["id_index"]
     valid = scores > rows.dtype.type(attrs["valid_thresh"])
     if identity >= 0:
         valid &= rows[:, identity] != attrs["background_id"]
-    (places,) = np.nonzero(valid)
-    order = places[np.argsort(-scores[places], kind="stable")]
+    (candidates,) = np.nonzero(valid)
+    order = candidates[np.argsort(-scores[candidates], kind="stable")]
     if attrs["topk"] > 0:
         order = order[: attrs["topk"]]
     start = attrs["coord_start"]
@@ -72,7 +72,7 @@ def _survivors(rows: Matrix, attrs: Any, suppress: Suppress) -> Matrix:
 def box_nms_kernel(
     xp: ModuleType, out: Any, data: Any, *, suppress: Suppress = kept_by_overlap, **attrs: Any
 ) -> None:
-    """Fill the output and the positions of the boxes it shows; ``suppress`` removes boxes."""
+    """Fill the output and the indices of its boxes; ``suppress`` removes boxes."""
     values, index = out
     if attrs["topk"] == 0:
         values[...] = data
@@ -80,19 +80,19 @@ def box_nms_kernel(
         return
     host = widened_on_host(xp, data)
     flat = host.reshape(-1, *host.shape[-2:])
-    rows, places = np.full(flat.shape, -1, flat.dtype), np.full(flat.shape[:2], -1, INT64)
+    rows, indices = np.full(flat.shape, -1, flat.dtype), np.full(flat.shape[:2], -1, INT64)
     for i in range(len(flat)):
         found = _survivors(flat[i], attrs, suppress)
         rows[i, : len(found)] = flat[i][found]
-        places[i, : len(found)] = found
+        indices[i, : len(found)] = found
     if attrs["in_format"] != attrs["out_format"]:
         start = attrs["coord_start"]
-        part = rows[..., start : start + 4]
+        boxes = rows[..., start : start + 4]
         center = attrs["out_format"] == "center"
-        changed = to_centers(np, part) if center else as_corners(np, part, "center")
-        rows[..., start : start + 4] = np.where(places[..., None] >= 0, changed, -1)
+        converted = to_centers(np, boxes) if center else as_corners(np, boxes, "center")
+        rows[..., start : start + 4] = np.where(indices[..., None] >= 0, converted, -1)
     values[...] = xp.asarray(rows.reshape(host.shape)).astype(data.dtype)
-    index[...] = xp.asarray(places.reshape(index.shape))
+    index[...] = xp.asarray(indices.reshape(index.shape))
 
 
 def _gradient(g: tuple[V | None, ...], data: V, _out: V, index: V, **_: Any) -> tuple[Any]:
@@ -121,16 +121,16 @@ BOX_NMS = register(
         box_nms_kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Non-maximum suppression: remove boxes that overlap a better box too much.\n\n"
+            "Apply non-maximum suppression: remove boxes that overlap a better box too much.\n\n"
             "Each box is a row with its score at score_index, four coordinates from coord_start\n"
-            "on and, where id_index is not negative, its class. Boxes with a score of at most\n"
-            "valid_thresh and those of the class background_id are left out, and only the topk\n"
-            "best of the others are considered (all if negative; 0 returns data). A box is\n"
-            "removed if its IoU with a better box that is kept, of the same class unless\n"
-            "force_suppress, is above overlap_thresh. The kept boxes come first, best first;\n"
-            "the other rows are -1. in_format and out_format say whether coordinates are\n"
-            "corners (xmin, ymin, xmax, ymax) or (x, y, width, height) with the center. The\n"
-            "gradient of a row goes to the box that it holds.\n\n"
+            "on and, if id_index is not negative, its class at id_index. Boxes with a score of\n"
+            "at most valid_thresh and boxes of the class background_id are ignored, and only the\n"
+            "topk best of the others are considered (all if negative; 0 returns data). A box is\n"
+            "removed if its IoU with a better box that remains, of the same class unless\n"
+            "force_suppress, is above overlap_thresh. The remaining boxes come first, best\n"
+            "first; the other rows are -1. in_format and out_format select coordinates: 'corner'\n"
+            "is (xmin, ymin, xmax, ymax), 'center' (x, y, width, height). The gradient of a row\n"
+            "goes to its box in data.\n\n"
             "Shapes: data (..., boxes, elements), output the same."
         ),
         schema=Schema(

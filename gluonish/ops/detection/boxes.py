@@ -1,6 +1,6 @@
-"""Boxes as raw arrays: corners and centres, areas, and intersection over union.
+"""Boxes as raw arrays: conversion of formats, and intersection over union.
 
-A box is (x1, y1, x2, y2), or (x, y, width, height) of its centre, in the last axis.
+A box is (x1, y1, x2, y2), or center and size (x, y, width, height), in the last axis.
 """
 
 from collections.abc import Callable
@@ -16,19 +16,15 @@ Matrix = np.ndarray[Any, Any]
 
 
 def check_boxes(operator: str, name: str, spec: Spec, rank: int | None = None) -> None:
-    """Refuse an array that is not (..., 4), or that has another rank.
-
-    Raises:
-        OperatorError: naming the array.
-    """
-    wanted = "(..., 4)" if rank is None else f"of {rank} axes, the last of extent 4"
-    short = len(spec.shape) < 2 if rank is None else len(spec.shape) != rank
-    if short or spec.shape[-1] != 4:
-        raise OperatorError(f"{operator}: expected {name} {wanted}, got {spec.shape}")
+    """Raise OperatorError for an array that is not (..., 4), or has another rank."""
+    expected = "(..., 4)" if rank is None else f"of {rank} axes, the last of extent 4"
+    wrong_rank = len(spec.shape) < 2 if rank is None else len(spec.shape) != rank
+    if wrong_rank or spec.shape[-1] != 4:
+        raise OperatorError(f"{operator}: expected {name} {expected}, got {spec.shape}")
 
 
 def as_corners(xp: ModuleType, boxes: Any, form: str) -> Any:
-    """Return boxes (..., 4) by their corners; ``form`` is ``corner`` or ``center``."""
+    """Convert boxes (..., 4) in the format ``form``, ``corner`` or ``center``, to corners."""
     if form == "corner":
         return boxes
     half = boxes[..., 2:] / 2
@@ -36,20 +32,16 @@ def as_corners(xp: ModuleType, boxes: Any, form: str) -> Any:
 
 
 def to_centers(xp: ModuleType, boxes: Any) -> Any:
-    """Return boxes (..., 4) by centre and size, of their corners."""
+    """Convert boxes (..., 4) from corners to center and size."""
     low, high = boxes[..., :2], boxes[..., 2:]
     return xp.concatenate([(low + high) / 2, high - low], axis=-1)
 
 
 def box_overlaps(xp: ModuleType, first: Any, second: Any, border: int = 0) -> Any:
-    """Return the intersection over union of boxes (..., 4) by corners that broadcast; 0 for 0 / 0.
+    """Return the intersection over union of boxes (..., 4) as corners, which broadcast.
 
-    A box whose corners are in the wrong order has no area.
-
-    Args:
-        first: Boxes.
-        second: Boxes.
-        border: Added to every side: 1 where corners are pixels that the box takes in.
+    A box with corners in the wrong order has no area; 0 / 0 gives 0. ``border`` is added to every
+    side: 1 if the corners are pixels within the box.
     """
     left, top, right, bottom = (first[..., i] for i in range(4))
     x1, y1, x2, y2 = (second[..., i] for i in range(4))
@@ -72,13 +64,13 @@ def _area(xp: ModuleType, width: Any, height: Any, border: int) -> Any:
 
 
 class Rule(NamedTuple):
-    """How boxes remove others.
+    """Options of non-maximum suppression.
 
     Attributes:
-        threshold: Largest overlap that remains.
-        equal: An overlap of exactly ``threshold`` does not remain.
+        threshold: Largest permitted overlap.
+        equal: Whether an overlap of exactly ``threshold`` is suppressed.
         border: Added to every side.
-        most: No more boxes are asked for; None: all.
+        most: Maximum number of boxes; None for all.
     """
 
     threshold: float
@@ -87,31 +79,31 @@ class Rule(NamedTuple):
     most: int | None = None
 
 
-# Of boxes by corners (M, 4), the best first, and their classes (or None), which remain.
+# (corners (M, 4), best first; classes or None; rule) -> mask of the boxes that remain
 Suppress = Callable[[Matrix, Matrix | None, Rule], Matrix]
 
 
 def kept_by_overlap(boxes: Matrix, classes: Matrix | None, rule: Rule) -> Matrix:
-    """Return which boxes remain when each removes those behind it that overlap it too much.
+    """Return the mask of boxes that remain after non-maximum suppression.
 
     Args:
-        boxes: Corners (M, 4), the best first.
-        classes: Only boxes of one class remove each other; None: all do.
-        rule: The other options.
+        boxes: Corners (M, 4), best first.
+        classes: Boxes only suppress boxes of the same class; None for any class.
+        rule: Further options.
     """
     bound, found = boxes.dtype.type(rule.threshold), 0
-    kept = np.ones(len(boxes), bool)
+    remains = np.ones(len(boxes), bool)
     for i in range(len(boxes)):
-        if not kept[i]:
+        if not remains[i]:
             continue
         found += 1
         if found == rule.most:
-            kept[i + 1 :] = False
+            remains[i + 1 :] = False
             break
         rest = slice(i + 1, None)
         overlaps = box_overlaps(np, boxes[i], boxes[rest], rule.border)
         hit = overlaps >= bound if rule.equal else overlaps > bound
         if classes is not None:
             hit &= classes[rest] == classes[i]
-        kept[rest] &= ~hit
-    return kept
+        remains[rest] &= ~hit
+    return remains

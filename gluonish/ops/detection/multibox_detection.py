@@ -1,4 +1,4 @@
-"""_contrib_MultiBoxDetection: boxes, classes and scores of what a detector predicts.
+"""_contrib_MultiBoxDetection: decode the predictions of a detector to boxes, classes and scores.
 
 References:
     W. Liu, D. Anguelov, D. Erhan, C. Szegedy, S. Reed, C. Fu, A. Berg, SSD: Single Shot MultiBox
@@ -48,17 +48,17 @@ def _infer(cls_prob: Spec, loc_pred: Spec, anchor: Spec, **attrs: Any) -> tuple[
 
 
 def _decoded(anchors: Matrix, offsets: Matrix, variances: tuple[float, ...], clip: bool) -> Matrix:
-    own = to_centers(np, anchors)
-    scaled = offsets * np.asarray(variances, own.dtype)
-    centers = scaled[:, :2] * own[:, 2:] + own[:, :2]
+    boxes = to_centers(np, anchors)
+    scaled = offsets * np.asarray(variances, boxes.dtype)
+    centers = scaled[:, :2] * boxes[:, 2:] + boxes[:, :2]
     with np.errstate(over="ignore"):
-        half = np.exp(scaled[:, 2:]) * own[:, 2:] / 2
+        half = np.exp(scaled[:, 2:]) * boxes[:, 2:] / 2
     corners = np.concatenate([centers - half, centers + half], axis=1)
     return np.clip(corners, 0, 1) if clip else corners
 
 
 def _suppressed(rows: Matrix, attrs: Any, suppress: Suppress) -> Matrix:
-    """Return rows (class, score, box) with the best first, and class -1 for those that go."""
+    """Sort rows (class, score, box) by score, and set the class of suppressed rows to -1."""
     order = np.argsort(-rows[:, 1], kind="stable")
     topk = attrs["nms_topk"]
     count = min(topk, len(rows)) if topk > 0 else len(rows)
@@ -80,9 +80,9 @@ def _detected(
         return np.empty((0, 6), scores.dtype)
     best = scores[1:].argmax(axis=0)
     score = np.take_along_axis(scores[1:], best[None], axis=0)[0]
-    (places,) = np.nonzero(score >= real(attrs["threshold"]))
-    boxes = _decoded(anchors[places], offsets[places], attrs["variances"], attrs["clip"])
-    found = [best[places, None].astype(scores.dtype), score[places, None], boxes]
+    (index,) = np.nonzero(score >= real(attrs["threshold"]))
+    boxes = _decoded(anchors[index], offsets[index], attrs["variances"], attrs["clip"])
+    found = [best[index, None].astype(scores.dtype), score[index, None], boxes]
     rows: Matrix = np.concatenate(found, axis=1)
     if len(rows) and 0 < attrs["nms_threshold"] <= 1:
         return _suppressed(rows, attrs, suppress)
@@ -115,18 +115,18 @@ MULTIBOX_DETECTION = register(
         multibox_detection_kernel,
         zero_gradient,
         doc=(
-            "Detected objects, from the predictions of a detector: rows (class, score, xmin,\n"
-            "ymin, xmax, ymax).\n\n"
-            "cls_prob holds class probabilities, with the background as class 0, which is left\n"
-            "out: class 0 of the output is class 1 of cls_prob. loc_pred times variances is the\n"
-            "shift of the center divided by the anchor's width and height, then the logarithms\n"
-            "of box width / anchor width and box height / anchor height. Anchors are corners\n"
-            "(xmin, ymin, xmax, ymax). Anchors whose best score is below threshold are left\n"
-            "out; unused rows are -1. clip limits boxes to the image. With nms_threshold in (0,\n"
-            "1] rows are sorted by score, and boxes whose IoU with a better box of the same\n"
+            "Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax,\n"
+            "ymax).\n\n"
+            "cls_prob holds class probabilities, with the background as class 0, which is\n"
+            "omitted: class 0 of the output is class 1 of cls_prob. loc_pred times variances is\n"
+            "the shift of the center divided by the anchor's width and height, then the\n"
+            "logarithms of box width / anchor width and box height / anchor height. Anchors are\n"
+            "corners (xmin, ymin, xmax, ymax). Anchors with a best score below threshold are\n"
+            "omitted; unused rows are -1. clip clips boxes to the image. With nms_threshold in\n"
+            "(0, 1] rows are sorted by score, and boxes whose IoU with a better box of the same\n"
             "class (or any, with force_suppress) is at least nms_threshold get class -1; with\n"
             "nms_topk above 0 only that many boxes are considered, and the others get class -1.\n"
-            "background_id is accepted and ignored. No gradient flows through it.\n\n"
+            "background_id is accepted and ignored. The gradient is zero.\n\n"
             "Shapes: cls_prob (N, classes, A), loc_pred (N, 4 * A), anchor (1, A, 4), output\n"
             "(N, A, 6)."
         ),

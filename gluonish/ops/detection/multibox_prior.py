@@ -34,7 +34,7 @@ def _infer(
     offsets: _Numbers,
 ) -> tuple[Spec]:
     if len(data.shape) < 4 or min(data.shape[2:4]) < 1:
-        raise OperatorError(f"{_NAME}: expected data (N, C, H, W) with pixels, got {data.shape}")
+        raise OperatorError(f"{_NAME}: expected nonempty data (N, C, H, W), got {data.shape}")
     check_floating(_NAME, data)
     if not sizes or not ratios or min(ratios) <= 0:
         raise OperatorError(
@@ -43,7 +43,7 @@ def _infer(
         )
     if len(steps) != 2 or len(offsets) != 2 or steps[0] * steps[1] < 0:
         raise OperatorError(
-            f"{_NAME}: expected two steps, both or none of them given, and two offsets, got "
+            f"{_NAME}: expected two steps, both positive or neither, and two offsets, got "
             f"{steps} and {offsets}"
         )
     count = data.shape[2] * data.shape[3] * (len(sizes) + len(ratios) - 1)
@@ -90,14 +90,14 @@ MULTIBOX_PRIOR = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin,\n"
-            "xmax, ymax).\n\n"
+            "Generate anchor boxes centered at every pixel of a feature map, as corners (xmin,\n"
+            "ymin, xmax, ymax).\n\n"
             "Coordinates are fractions of the image's width and height. Each pixel has a box of\n"
             "every size with the first aspect ratio (width / height), and a box of the first\n"
             "size with every other ratio. A size is the side of the square box (ratio 1), as a\n"
             "fraction of the image's height. steps are the distances between pixels along y and\n"
             "x (1 / H and 1 / W unless positive), offsets the position (y, x) of the center\n"
-            "within a pixel. clip limits boxes to the image. Only the shape of data is used.\n\n"
+            "within a pixel. clip clips boxes to the image. Only the shape of data is used.\n\n"
             "Shapes: data (N, C, H, W), output (1, H * W * (sizes + ratios - 1), 4)."
         ),
         schema=Schema(

@@ -1,4 +1,4 @@
-"""_contrib_MultiBoxTarget: what a detector's anchors should predict.
+"""_contrib_MultiBoxTarget: training targets of a detector's anchors.
 
 References:
     W. Liu, D. Anguelov, D. Erhan, C. Szegedy, S. Reed, C. Fu, A. Berg, SSD: Single Shot MultiBox
@@ -22,8 +22,8 @@ from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 
 _NAME = "_contrib_MultiBoxTarget"
-_LEAST_OVERLAP = 1e-6  # of a box and the anchor that it is given whatever the threshold
-_NEGATIVE, _IGNORED = -1, -2  # in place of a box's number
+_MIN_OVERLAP = 1e-6  # of a box and its best anchor, which is matched regardless of the threshold
+_NEGATIVE, _IGNORED = -1, -2  # instead of the index of a box
 
 
 def _infer(anchor: Spec, label: Spec, cls_pred: Spec, **attrs: Any) -> tuple[Spec, ...]:
@@ -50,53 +50,50 @@ def _infer(anchor: Spec, label: Spec, cls_pred: Spec, **attrs: Any) -> tuple[Spe
 
 
 def match_boxes(overlaps: Matrix, threshold: float) -> tuple[Matrix, Matrix]:
-    """Return the box of each anchor (-1 for none), and its best overlap with any.
+    """Match anchors to boxes; return the box of each anchor (-1 for none), and its best overlap.
 
-    Every box first gets the anchor that it overlaps most, the best pair first; then every other
-    anchor gets the box that it overlaps most, if by more than a threshold.
-
-    Args:
-        overlaps: (anchors, boxes).
-        threshold: Up to 0: anchors get no box of their own.
+    First match every box to the anchor with the largest overlap, best pairs first; then match every
+    other anchor to the box with the largest overlap, if that is above ``threshold`` and
+    ``threshold`` is above 0. ``overlaps`` has shape (anchors, boxes).
     """
     matched = np.full(len(overlaps), -1)
     left = overlaps.copy()
     for _ in range(min(left.shape)):
         anchor, box = divmod(int(left.argmax()), left.shape[1])
-        if not left[anchor, box] > _LEAST_OVERLAP:
+        if not left[anchor, box] > _MIN_OVERLAP:
             break
         matched[anchor] = box
         left[anchor], left[:, box] = -1, -1
     best = overlaps.max(axis=1)
     if threshold > 0:
-        own = (matched < 0) & (best > overlaps.dtype.type(threshold))
-        matched[own] = overlaps.argmax(axis=1)[own]
+        above = (matched < 0) & (best > overlaps.dtype.type(threshold))
+        matched[above] = overlaps.argmax(axis=1)[above]
     return matched, best
 
 
 def _mined(matched: Matrix, best: Matrix, scores: Matrix, ratio: float, bound: float) -> Matrix:
-    """Return ``matched`` with anchors that are neither positive nor hard negatives ignored.
+    """Mark anchors that are neither positive nor hard negatives as ignored.
 
-    Negatives are the anchors whose background looks least likely, ratio times the positives.
+    Hard negatives are the anchors with the least probable background, ratio times the positives.
     """
-    free = matched < 0
-    count = int(min((~free).sum() * ratio, free.sum()))
-    (places,) = np.nonzero(free & (best < best.dtype.type(bound)))
+    unmatched = matched < 0
+    count = int(min((~unmatched).sum() * ratio, unmatched.sum()))
+    (candidates,) = np.nonzero(unmatched & (best < best.dtype.type(bound)))
     exponents = np.exp(scores - scores.max(axis=0))
     background = exponents[0] / exponents.sum(axis=0)
-    hardest = places[np.argsort(background[places], kind="stable")][:count]
-    result = np.where(free, _IGNORED, matched)
+    hardest = candidates[np.argsort(background[candidates], kind="stable")][:count]
+    result = np.where(unmatched, _IGNORED, matched)
     result[hardest] = _NEGATIVE
     return result
 
 
 def _offsets(anchors: Matrix, boxes: Matrix, variances: tuple[float, ...]) -> Matrix:
-    """Return the moves of centres in sizes of anchors, and the logarithms of the sizes' ratios."""
-    own, other = to_centers(np, anchors), to_centers(np, boxes)
+    """Return the shifts of centers in units of anchor sizes, and the logarithms of size ratios."""
+    source, target = to_centers(np, anchors), to_centers(np, boxes)
     with np.errstate(all="ignore"):
-        moves = (other[:, :2] - own[:, :2]) / own[:, 2:]
-        sizes = np.log(np.maximum(other[:, 2:] / own[:, 2:], 0))
-    scaled: Matrix = np.concatenate([moves, sizes], axis=1) / np.asarray(variances, own.dtype)
+        shifts = (target[:, :2] - source[:, :2]) / source[:, 2:]
+        sizes = np.log(np.maximum(target[:, 2:] / source[:, 2:], 0))
+    scaled: Matrix = np.concatenate([shifts, sizes], axis=1) / np.asarray(variances, source.dtype)
     return scaled
 
 
@@ -134,21 +131,21 @@ MULTIBOX_TARGET = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Training targets for anchors: offsets to boxes, a mask of the anchors that have a\n"
-            "box, and classes.\n\n"
+            "Compute training targets for anchors: offsets to boxes, a mask of the matched\n"
+            "anchors, and classes.\n\n"
             "Each label row is (class, xmin, ymin, xmax, ymax, ...); labels end at the first\n"
             "row with class -1. Anchors are corners, too. Boxes and anchors are matched\n"
-            "greedily by IoU: each box gets the anchor that it overlaps most and that no other\n"
-            "box has; then each remaining anchor gets the box that it overlaps most, if the IoU\n"
-            "is above overlap_threshold and that is above 0. Offsets are the shift of the\n"
+            "greedily by IoU: each box is matched to the free anchor of largest IoU; then each\n"
+            "remaining anchor is matched to the box of largest IoU, if the IoU is above\n"
+            "overlap_threshold and overlap_threshold is above 0. Offsets are the shift of the\n"
             "center divided by the anchor's width and height, then the logarithms of box width\n"
             "/ anchor width and box height / anchor height, all divided by variances. The class\n"
-            "of an anchor is that of its box plus 1, or 0 (background) without a box. With\n"
-            "negative_mining_ratio above 0, only that many anchors for each anchor with a box\n"
-            "are background: those with IoU below negative_mining_thresh that are least likely\n"
-            "background by cls_pred; the others have ignore_label. All anchors of an image\n"
+            "of an anchor is the class of its box plus 1, or 0 (background) without a box. With\n"
+            "negative_mining_ratio above 0, only that many anchors for each matched anchor are\n"
+            "background: anchors with IoU below negative_mining_thresh and the lowest background\n"
+            "probability in cls_pred; the others have ignore_label. All anchors of an image\n"
             "without boxes have ignore_label. minimum_negative_samples is accepted and ignored.\n"
-            "No gradient flows through it.\n\n"
+            "The gradient is zero.\n\n"
             "Shapes: anchor (1, A, 4), label (N, L, 5 or more), cls_pred (N, classes, A),\n"
             "outputs (N, 4 * A), (N, 4 * A) and (N, A)."
         ),

@@ -1,4 +1,4 @@
-"""_contrib_Proposal and _contrib_MultiProposal: regions that a network says hold something.
+"""_contrib_Proposal and _contrib_MultiProposal: region proposals.
 
 References:
     S. Ren, K. He, R. Girshick, J. Sun, Faster R-CNN: Towards Real-Time Object Detection with Region
@@ -25,7 +25,7 @@ _Numbers = tuple[float, ...]
 
 
 def base_anchors(stride: int, scales: _Numbers, ratios: _Numbers) -> Matrix:
-    """Return the anchors of the first pixel (ratios * scales, 4), by corners, in whole pixels."""
+    """Return the anchors of the first pixel (ratios * scales, 4), as corners in whole pixels."""
     middle = 0.5 * (stride - 1)
     found = []
     for ratio in ratios:
@@ -47,11 +47,11 @@ def _grid(height: int, width: int, attrs: Any) -> Matrix:
     return grid
 
 
-def _moved(anchors: Matrix, offsets: Matrix, iou_loss: bool) -> Matrix:
-    """Return anchors (..., 4) with what a network adds to them."""
+def _decoded(anchors: Matrix, offsets: Matrix, iou_loss: bool) -> Matrix:
+    """Apply predicted offsets to anchors (..., 4)."""
     if iou_loss:
-        plain: Matrix = anchors + offsets
-        return plain
+        corners: Matrix = anchors + offsets
+        return corners
     sizes = anchors[..., 2:] - anchors[..., :2] + 1
     centers = anchors[..., :2] + 0.5 * (sizes - 1)
     centers = offsets[..., :2] * sizes + centers
@@ -61,17 +61,17 @@ def _moved(anchors: Matrix, offsets: Matrix, iou_loss: bool) -> Matrix:
 
 
 def _cells(extent: Any, stride: int) -> int:
-    """Return how many pixels of the feature map an image fills along an axis."""
+    """Return the number of pixels of the feature map within an image along an axis."""
     return int(min(max(extent / stride, 0), 2**31)) if extent == extent else 0
 
 
 def _proposed(
     scores: Matrix, offsets: Matrix, image: Matrix, attrs: Any, suppress: Suppress
 ) -> tuple[Matrix, Matrix]:
-    """Return boxes (n, 4) and scores (n,) of one image.
+    """Return boxes (n, 4) and scores (n,) of an image.
 
     Args:
-        scores: (anchors, H, W) of the foreground.
+        scores: Foreground scores (anchors, H, W).
         offsets: (4 * anchors, H, W).
         image: Height, width and scale.
         suppress: Removes boxes.
@@ -79,11 +79,11 @@ def _proposed(
     count, height, width = scores.shape
     stride, real = attrs["feature_stride"], scores.dtype.type
     anchors = _grid(height, width, attrs).astype(scores.dtype)
-    moves = offsets.reshape(count, 4, height, width).transpose(2, 3, 0, 1)
+    shifts = offsets.reshape(count, 4, height, width).transpose(2, 3, 0, 1)
     ends = np.array([image[1] - 1, image[0] - 1] * 2, scores.dtype)
-    boxes = np.maximum(np.minimum(_moved(anchors, moves, attrs["iou_loss"]), ends), 0)
+    boxes = np.maximum(np.minimum(_decoded(anchors, shifts, attrs["iou_loss"]), ends), 0)
     values = scores.transpose(1, 2, 0).copy()
-    # Pixels that only pad the feature map propose nothing.
+    # Padding pixels of the feature map have no proposals.
     rows, columns = (_cells(extent, stride) for extent in image[:2])
     values[rows:], values[:, columns:] = -1, -1
     least = real(attrs["rpn_min_size"]) * image[2]
@@ -96,8 +96,8 @@ def _proposed(
     order = order[:before] if before > 0 else order
     most = min(attrs["rpn_post_nms_top_n"], len(order))
     rule = Rule(attrs["threshold"], border=1, most=most)
-    kept = order[suppress(boxes[order], None, rule)]
-    return boxes[kept], flat[kept]
+    selected = order[suppress(boxes[order], None, rule)]
+    return boxes[selected], flat[selected]
 
 
 def proposal_kernel(
@@ -117,15 +117,15 @@ def proposal_kernel(
     values = np.zeros((len(scores), count, 1), scores.dtype)
     for i in range(len(scores)):
         boxes, found = _proposed(scores[i, anchors:], offsets[i], images[i], attrs, suppress)
-        places = np.arange(count) % len(boxes)  # few boxes are repeated
-        rows[i, :, 0], rows[i, :, 1:] = i, boxes[places]
-        values[i, :, 0] = found[places]
+        index = np.arange(count) % len(boxes)  # repeats boxes if there are too few
+        rows[i, :, 0], rows[i, :, 1:] = i, boxes[index]
+        values[i, :, 0] = found[index]
     for target, value in zip(out, (rows, values), strict=True):
         target[...] = xp.asarray(value.reshape(target.shape)).astype(target.dtype)
 
 
 def _family(name: str, doc: str, many: bool) -> Operator:
-    """Register one of the two operators; ``many``: it takes several images."""
+    """Register one of the two operators; ``many``: whether it supports several images."""
 
     def infer(cls_prob: Spec, bbox_pred: Spec, im_info: Spec, **attrs: Any) -> tuple[Spec, ...]:
         check_floating(name, cls_prob, bbox_pred, im_info)
@@ -134,7 +134,7 @@ def _family(name: str, doc: str, many: bool) -> Operator:
         if batch != 1 and not many:
             raise OperatorError(
                 f"{name}: expected one image, got cls_prob {cls_prob.shape}; "
-                "use MultiProposal for several"
+                "use MultiProposal for several images"
             )
         anchors = len(attrs["scales"]) * len(attrs["ratios"])
         if not anchors or min(attrs["ratios"]) <= 0 or attrs["rpn_post_nms_top_n"] < 1:
@@ -192,11 +192,11 @@ _DOC = (
     "height, and the logarithms of box width / anchor width and box height / anchor\n"
     "height, or with iou_loss the shifts of the corners in pixels. im_info holds\n"
     "height, width and scale of each image. There is an anchor for every ratio and\n"
-    "scale, with sizes times feature_stride. Boxes are limited to the image; those with\n"
-    "a side shorter than rpn_min_size are ranked last. Of the rpn_pre_nms_top_n best\n"
-    "boxes (all if at most 0), those whose IoU with a better one is above threshold are\n"
-    "removed. If fewer than rpn_post_nms_top_n remain, they are repeated. No gradient\n"
-    "flows through it.\n\n"
+    "scale, with sizes times feature_stride. Boxes are clipped to the image; boxes with\n"
+    "a side shorter than rpn_min_size are ranked last. Among the rpn_pre_nms_top_n best\n"
+    "boxes (all if at most 0), boxes whose IoU with a better one is above threshold are\n"
+    "removed. If fewer than rpn_post_nms_top_n remain, they are repeated. The gradient\n"
+    "is zero.\n\n"
     "Shapes: cls_prob (N, 2 * A, H, W), bbox_pred (N, 4 * A, H, W), im_info (N, 3),\n"
     "outputs (N * rpn_post_nms_top_n, 5) with rows (image, xmin, ymin, xmax, ymax) and,\n"
     "with output_score, (N * rpn_post_nms_top_n, 1)."
@@ -204,11 +204,11 @@ _DOC = (
 
 PROPOSAL = _family(
     "_contrib_Proposal",
-    f"Region proposals for one image, from the predictions of a region proposal network.\n\n{_DOC}",
+    f"Compute region proposals for one image from region proposal network outputs.\n\n{_DOC}",
     False,
 )
 MULTI_PROPOSAL = _family(
     "_contrib_MultiProposal",
-    f"Region proposals for images, from the predictions of a region proposal network.\n\n{_DOC}",
+    f"Compute region proposals for images from region proposal network outputs.\n\n{_DOC}",
     True,
 )

@@ -38,7 +38,7 @@ ADD_N = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Sum of arrays of the same shape and dtype.",
+        doc="Sum arrays of the same shape and dtype.",
         inputs=("args",),
         schema=Schema(num_args=integer(low=1)),
         aliases=("ElementWiseSum", "_sparse_ElementWiseSum", "_sparse_add_n"),

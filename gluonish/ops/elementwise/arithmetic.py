@@ -1,7 +1,7 @@
-"""The arithmetic that every kind of value has: NDArray, graph value, Symbol.
+"""Arithmetic for every kind of value: NDArray, graph value, Symbol.
 
-Python's operators become operators of the registry here, once. Arrays and graph values broadcast
-(``broadcast_add``); a Symbol writes ``elemwise_add``, as the files of MXNet hold it.
+Map Python's operators to registered operators. Arrays and graph values broadcast
+(``broadcast_add``); a Symbol writes ``elemwise_add``, as MXNet's files do.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +21,10 @@ _NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
 
 
 def apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = False) -> Any:
-    """Apply a row to a value and another, or a number; with ``reverse`` the value comes second.
+    """Apply a row to a value and a value or number; ``reverse`` swaps the operands.
 
     Raises:
-        ArgumentTypeError: ``other`` is neither.
+        ArgumentTypeError: ``other`` is neither a value nor a number.
     """
     if hasattr(other, "__apply__"):
         op = row.broadcast if value._broadcasts else row.elemwise
@@ -34,16 +34,10 @@ def apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = Fals
 
 
 def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any]) -> Any:
-    """Apply a row to two values, either of which may be a number.
-
-    Args:
-        row: The operation.
-        lhs: Value or number.
-        rhs: Value or number.
-        on_numbers: Gives the result where both are numbers.
+    """Apply a row to two values or numbers; ``on_numbers`` computes the result of two numbers.
 
     Raises:
-        ArgumentTypeError: One is neither.
+        ArgumentTypeError: An operand is neither a value nor a number.
     """
     if hasattr(lhs, "__apply__"):
         return apply_row(row, lhs, rhs)
@@ -55,7 +49,7 @@ def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any])
 
 
 def as_whole(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], int]:
-    """Return a comparison of two numbers that gives 0 or 1, as that of arrays does."""
+    """Return a comparison of two numbers that returns 0 or 1, as for arrays."""
     return lambda lhs, rhs: int(compare(lhs, rhs))
 
 
@@ -63,16 +57,16 @@ def scalar_attrs(row: Row, other: Any) -> Attrs:
     """Return the attributes of a row's operator on an array and a number.
 
     Raises:
-        ArgumentTypeError: ``other`` is no real number.
-        ArgumentError: It is a whole number beyond every float.
+        ArgumentTypeError: ``other`` is not a real number.
+        ArgumentError: ``other`` is an integer beyond the range of floats.
     """
     if isinstance(other, _NUMBERS):
         try:
             scalar = as_number(other)
         except OverflowError:
             raise ArgumentError(
-                f"{row.broadcast.name}: expected a number that a float can hold, got one of "
-                f"{int(other).bit_length()} bits"
+                f"{row.broadcast.name}: expected a number in the range of floats, got an integer "
+                f"of {int(other).bit_length()} bits"
             ) from None
         return {"scalar": scalar, "is_int": isinstance(other, int | np.integer)}
     raise ArgumentTypeError(
@@ -82,15 +76,15 @@ def scalar_attrs(row: Row, other: Any) -> Attrs:
 
 
 class Arithmetic:
-    """Python's operators for values that operators apply to."""
+    """Mixin with Python's arithmetic operators."""
 
     __slots__ = ()
-    __array_priority__ = 1000.0  # NumPy arrays and scalars on the left hand over to us
+    __array_priority__ = 1000.0  # NumPy arrays and scalars on the left defer to our operators
     _broadcasts: ClassVar[bool] = True
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
-        """Run or record an operator; each kind of value has its own."""
+        """Run or record an operator."""
         raise NotImplementedError
 
     def __add__(self, other: Any) -> Any:

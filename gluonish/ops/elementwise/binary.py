@@ -1,9 +1,9 @@
 """Arithmetic and comparison of two arrays, and of an array and a scalar: one table.
 
-Every row gives up to four operators, such as ``elemwise_sub``, ``broadcast_sub``, ``_minus_scalar``
-and ``_rminus_scalar``. Both arrays must have one dtype, as in MXNet, and a scalar takes the array's
-dtype. Comparisons give 0 and 1 in that dtype; integers are compared with the whole part of a
-scalar, be it in their range or not.
+Every row defines up to four operators, such as ``elemwise_sub``, ``broadcast_sub``,
+``_minus_scalar`` and ``_rminus_scalar``. Both arrays must have the same dtype, as in MXNet, and a
+scalar is cast to the array's dtype. Comparisons return 0 and 1 in that dtype; integers are compared
+with the integer part of a scalar, even outside their range.
 """
 
 import math
@@ -51,7 +51,7 @@ def _divide(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
     if is_floating(out.dtype):
         xp.divide(a, b, out=out)
         return
-    # Integers divide as in C, toward zero; by zero, which ends a program there, gives zero.
+    # Integers divide as in C, toward zero; division by zero gives 0.
     a, b = xp.asarray(a, dtype=out.dtype), xp.asarray(b, dtype=out.dtype)
     zero = b == 0
     quotient = xp.floor_divide(a, b + zero.astype(out.dtype))
@@ -65,12 +65,12 @@ def _modulo(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
     zero = b == 0
     divisor = b + zero.astype(out.dtype)
     if xp is np or not is_floating(out.dtype):
-        rest = xp.mod(a, divisor)
+        remainder = xp.mod(a, divisor)
     else:  # CuPy's mod subtracts a rounded product: NaN where the divisor is infinite
-        rest = xp.fmod(a, divisor)
-        other_side = (rest != 0) & ((rest < 0) != (divisor < 0))
-        rest = xp.where(other_side, rest + divisor, rest)
-    out[...] = xp.where(zero, xp.zeros_like(rest), rest)
+        remainder = xp.fmod(a, divisor)
+        other_side = (remainder != 0) & ((remainder < 0) != (divisor < 0))
+        remainder = xp.where(other_side, remainder + divisor, remainder)
+    out[...] = xp.where(zero, xp.zeros_like(remainder), remainder)
 
 
 def _power(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
@@ -80,10 +80,10 @@ def _power(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
     # NumPy refuses negative integer exponents; MXNet computes in floating point and truncates.
     real = xp.power(xp.asarray(a, dtype=xp.float64), xp.asarray(b, dtype=xp.float64))
     found = real.astype(out.dtype)
-    if out.dtype == INT64:  # of the whole powers some are beyond what float64 holds
+    if out.dtype == INT64:  # float64 cannot represent every int64 power
         exponent = xp.asarray(b, dtype=out.dtype)
-        whole = xp.power(xp.asarray(a, dtype=out.dtype), xp.maximum(exponent, 0))
-        found = xp.where((exponent >= 0) & (abs(real) < 2.0**63), whole, found)
+        exact = xp.power(xp.asarray(a, dtype=out.dtype), xp.maximum(exponent, 0))
+        found = xp.where((exponent >= 0) & (abs(real) < 2.0**63), exact, found)
     out[...] = found
 
 
@@ -96,12 +96,12 @@ def _hypot(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
 
 
 def is_zero(x: Any) -> Any:
-    """Return 1 where a value or a number is 0, else 0."""
+    """Return 1 where ``x``, a value or a number, is 0, else 0."""
     return EQUAL(x, 0.0) if hasattr(x, "__apply__") else float(x == 0)
 
 
 def over_root(x: Any, root: Any) -> Any:
-    """Return ``x / root``, and 0 where the root is 0: the gradient chosen at the tip of a norm.
+    """Return ``x / root``, and 0 where the root is 0: the subgradient of a norm at 0.
 
     All derivatives are 0 there, too.
     """
@@ -116,11 +116,9 @@ def _times_over_root(g: Any, x: Any, root: Any) -> Any:
 
 
 def over_square(x: Any, a: Any, b: Any) -> Any:
-    """Return ``x / (a a + b b)``, whose squares may leave the range, and 0 at the origin.
+    """Return ``x / (a a + b b)``, and 0 at the origin, without overflow of the squares.
 
-    Args:
-        a: A value or a number; so is ``b``.
-        b: One of the two is a value.
+    ``a`` or ``b`` may be a number.
     """
     value = a if hasattr(a, "__apply__") else b
     a, b = (y if hasattr(y, "__apply__") else zeros_like(value) + y for y in (a, b))
@@ -151,8 +149,8 @@ def _power_by_exponent(g: Any, a: Any, b: Any) -> Any:
 
 
 def _comparison(symbol: str, ufunc: str, elemwise: str, broadcast: str, scalar: str) -> Row:
-    words = f"lhs {symbol} rhs, as 0 and 1"
-    return Row(words, _compare(ufunc), None, None, elemwise, broadcast, scalar, "", compares=True)
+    doc = f"lhs {symbol} rhs, as 0 and 1"
+    return Row(doc, _compare(ufunc), None, None, elemwise, broadcast, scalar, "", compares=True)
 
 
 EQUAL = _comparison("==", "equal", "_equal _Equal", "broadcast_equal", "_equal_scalar _EqualScalar")
@@ -187,9 +185,9 @@ GREATER.rscalar, LESSER.rscalar = LESSER.scalar, GREATER.scalar
 GREATER_EQUAL.rscalar, LESSER_EQUAL.rscalar = LESSER_EQUAL.scalar, GREATER_EQUAL.scalar
 
 
-def _logic(word: str, elemwise: str, broadcast: str, scalar: str) -> Row:
-    kernel = _logical(f"logical_{word}")
-    return Row(f"lhs {word} rhs, as 0 and 1", kernel, None, None, elemwise, broadcast, scalar, "")
+def _logic(name: str, elemwise: str, broadcast: str, scalar: str) -> Row:
+    kernel = _logical(f"logical_{name}")
+    return Row(f"lhs {name} rhs, as 0 and 1", kernel, None, None, elemwise, broadcast, scalar, "")
 
 
 LOGICAL_AND = _logic(
@@ -271,7 +269,7 @@ POWER: Row = Row(
     "_power_scalar _PowerScalar",
     "_rpower_scalar _RPowerScalar",
 )
-# Where both are equal the whole gradient goes to the left operand.
+# Where both are equal the left operand receives the full gradient.
 MAXIMUM = Row(
     "maximum of lhs and rhs",
     _ufunc("maximum"),

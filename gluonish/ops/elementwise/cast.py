@@ -1,4 +1,4 @@
-"""Cast: the same values in another dtype."""
+"""Cast: convert to another dtype."""
 
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,7 @@ def _infer(data: Spec, *, dtype: np.dtype[Any]) -> tuple[Spec]:
 
 
 def convert(out: Any, data: Any) -> None:
-    """Fill ``out`` with values of another dtype; floats are cut toward zero and wrap."""
+    """Copy ``data`` to ``out`` of another dtype; floats are truncated toward zero and wrap."""
     if out.dtype == np.bool_:
         out[...] = data != 0
     elif out.dtype.kind in "iu" and is_floating(data.dtype):
@@ -47,8 +47,8 @@ CAST = register(
         _kernel,
         _gradient,
         doc=(
-            "The values of data in another dtype; floats become integers by truncation toward\n"
-            "zero, and wrap around.\n\n"
+            "Cast data to another dtype. Floats are truncated toward zero to integers, and\n"
+            "wrap around.\n\n"
             "Shapes: data any, output the same."
         ),
         schema=Schema(dtype=dtype_attr()),
@@ -59,5 +59,5 @@ CAST = register(
 
 
 def cast(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return ``x`` in another dtype, itself if it has it."""
+    """Return ``x`` cast to ``dtype``; ``x`` itself if it already has that dtype."""
     return x if x.dtype == dtype else apply(CAST, (x,), {"dtype": np.dtype(dtype)})

@@ -19,7 +19,7 @@ def _row(value: int, name: str, *aliases: str) -> Operator:
             infer_same,
             kernel,
             zero_gradient,
-            doc=f"An array of {value}s with the shape and dtype of data.",
+            doc=f"Return an array of {value}s with the shape and dtype of data.",
             aliases=aliases,
             shapes=ShapeFacts(complete=complete_same),
             execution=Execution(elementwise=True, moves=True),

@@ -1,4 +1,4 @@
-"""Operators that pass their input on and differ in the gradient."""
+"""Operators that return their input and differ in the gradient."""
 
 import math
 from collections.abc import Callable
@@ -46,11 +46,11 @@ def _operator(
     )
 
 
-COPY = _operator("_copy", lambda g, data: (g,), "A copy of data.", "identity")
+COPY = _operator("_copy", lambda g, data: (g,), "Copy data.", "identity")
 BLOCK_GRAD = _operator(
     "BlockGrad",
     zero_gradient,
-    "data, with no gradient flowing back through it.",
+    "Return data, and stop the gradient.",
     "stop_gradient",
     "_sparse_stop_gradient",
 )
@@ -63,7 +63,7 @@ def _make_loss_gradient(_g: V | None, data: V) -> tuple[Any]:
 MAKE_LOSS = _operator(
     "make_loss",
     _make_loss_gradient,
-    "data as a loss: its gradient is 1, whatever gradient the output gets.",
+    "Return data as a loss: its gradient is 1, and the gradient of the output is ignored.",
     "_sparse_make_loss",
     own_gradient=True,
     output_names=("loss",),
@@ -89,9 +89,10 @@ MAKE_LOSS_OUTPUT = _operator(
     "MakeLoss",
     _old_loss_gradient,
     (
-        "data as a loss: its gradient is grad_scale, whatever gradient the output gets.\n\n"
-        "The gradient is divided by the product of all sizes but the last (batch), or by\n"
-        "the number of elements above valid_thresh (valid)."
+        "Return data as a loss: its gradient is grad_scale, and the gradient of the output is\n"
+        "ignored.\n\n"
+        "normalization divides the gradient by the product of all sizes but the last (batch),\n"
+        "or by the number of elements above valid_thresh (valid)."
     ),
     schema=Schema(
         grad_scale=number(1.0),
@@ -103,5 +104,5 @@ MAKE_LOSS_OUTPUT = _operator(
 
 
 def stop_gradient(x: Any) -> Any:
-    """Return ``x``, through which no gradient flows back."""
+    """Return ``x``, and stop the gradient."""
     return apply(BLOCK_GRAD, (x,), {})

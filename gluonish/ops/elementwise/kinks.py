@@ -1,8 +1,8 @@
-"""Gradients that are 0 where their formula divides 0 by 0, or multiplies it by infinity.
+"""Gradients that are 0 where their formula is 0 / 0 or 0 times infinity.
 
-Each is one operator, as single steps would take most of the time of a small array. In NumPy the
-kernels compute the plain formula, and look after the places of a kink only where there are some; on
-a GPU a look at the values would wait for them. The rules of other modules find them by name.
+Each is a single operator: on small arrays, separate operators would dominate the run time. In NumPy
+the kernels evaluate the formula, and correct the singular points only if there are any; on a GPU
+that test would synchronize. Gradient rules of other modules find the operators by name.
 """
 
 import math
@@ -37,9 +37,9 @@ def _operator(
 
     Args:
         kernel: ``kernel(xp, out, *inputs)``.
-        formula: What it computes, in operators whose gradients are right at the kinks, too.
-        inputs: Their names.
-        doc: For users.
+        formula: The same function composed of operators whose gradients are right at the kinks.
+        inputs: Input names.
+        doc: Public documentation.
     """
 
     def infer(first: Spec, *rest: Spec) -> tuple[Spec]:
@@ -71,7 +71,7 @@ def _operator(
 
 
 def _with_ones(x: Any, mask: Any) -> Any:
-    """Return ``x``, which is 0 where ``mask`` is 1, with 1 there; -0 stays -0 elsewhere."""
+    """Replace ``x``, which is 0 where ``mask`` is 1, by 1 there; -0 remains -0 elsewhere."""
     return x - (0.0 - mask)
 
 
@@ -105,7 +105,7 @@ _SMALL = 1 << 10  # elements up to which NumPy counts zeros faster than it compa
 
 
 def _has_none(xp: ModuleType, x: Any) -> bool:
-    """Whether an array in NumPy is known to have no 0."""
+    """Return whether a NumPy array has no 0; False for other array types."""
     if xp is not np:
         return False
     if x.size == 1:
@@ -114,7 +114,7 @@ def _has_none(xp: ModuleType, x: Any) -> bool:
 
 
 def _ordinary(xp: ModuleType, squares: Any) -> bool:
-    """Whether all sums of squares in NumPy are known to be as exact as their type is."""
+    """Return whether NumPy's sums of squares neither overflowed nor underflowed."""
     if xp is not np or not squares.size:
         return xp is np
     least, most = squares.item(squares.argmin()), squares.item(squares.argmax())
@@ -142,10 +142,10 @@ def _over_square(xp: ModuleType, out: Any, x: Any, a: Any, b: Any) -> None:
         np.divide(x, squares, out=out)
         return
     size = xp.maximum(abs(a), abs(b))
-    plain = size + size > size  # not 0, infinite or NaN
-    unit = xp.where(plain, size, size.dtype.type(1))
+    finite = size + size > size  # not 0, infinite or NaN
+    unit = xp.where(finite, size, size.dtype.type(1))
     a, b = a / unit, b / unit
-    scaled = xp.where(plain, x / unit / (a * a + b * b) / unit, x / (size + (size == 0)))
+    scaled = xp.where(finite, x / unit / (a * a + b * b) / unit, x / (size + (size == 0)))
     out[...] = xp.where(size == 0, x * 0, scaled)
 
 
@@ -167,7 +167,7 @@ def _by_base(xp: ModuleType, out: Any, g: Any, a: Any, b: Any, power: Any) -> No
 
 
 def _by_exponent(xp: ModuleType, out: Any, g: Any, a: Any, b: Any, y: Any) -> None:
-    """Fill with ``g y log(a)``, and 0 at 0^b for b from 0 up."""
+    """Fill with ``g y log(a)``, and 0 at 0^b for b >= 0."""
     found = g * y
     if _has_none(xp, a):
         np.multiply(found, np.log(a), out=out)
@@ -175,46 +175,48 @@ def _by_exponent(xp: ModuleType, out: Any, g: Any, a: Any, b: Any, y: Any) -> No
         out[...] = xp.where((a == 0) & (b >= 0), g * 0, found * xp.log(a))
 
 
-_operator("_over_root", _over_root, _divided, ("x", "root"), "x / root, and 0 where root is 0")
+_operator(
+    "_over_root", _over_root, _divided, ("x", "root"), "Compute x / root, and 0 where root is 0"
+)
 _operator(
     "_times_over_root",
     _times_over_root,
     lambda g, x, root: _divided(g * x, root),
     ("g", "x", "root"),
-    "g x / root, and 0 where root is 0",
+    "Compute g x / root, and 0 where root is 0",
 )
 _operator(
     "_over_square",
     _over_square,
     _divided_twice,
     ("x", "a", "b"),
-    "x / (a a + b b), and 0 where a and b are 0",
+    "Compute x / (a a + b b), and 0 where a and b are 0",
 )
 _operator(
     "_mod_backward_rhs",
     _by_divisor,
     _floored,
     ("g", "lhs", "rhs"),
-    "Gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0",
+    "Compute the gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0",
 )
 _operator(
     "_power_backward_lhs",
     _by_base,
     _based,
     ("g", "lhs", "rhs", "power"),
-    "Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0",
+    "Compute the gradient of a power's base, g rhs power with power lhs^(rhs - 1), and 0 at 0^0",
 )
 _operator(
     "_power_backward_rhs",
     _by_exponent,
     _raised,
     ("g", "lhs", "rhs", "y"),
-    "Gradient of the exponent of a power y, g y log(lhs), and 0 at lhs 0 and rhs from 0 up",
+    "Compute the gradient of a power's exponent, g y log(lhs), and 0 where lhs is 0 and rhs >= 0",
 )
 
 
 def flat_power(x: Any, exponent: float) -> Any:
-    """Return a power of values from 0 up; it and all its derivatives are 0 at 0."""
+    """Return a power of nonnegative values; it and all its derivatives are 0 at 0."""
     return apply(_FLAT_POWER, (x,), {"scalar": exponent})
 
 
@@ -243,7 +245,7 @@ _FLAT_POWER = register(
         infer_numbers("_flat_power"),
         _flat_power,
         Gradient(_flat_power_gradient, uses_output=True),
-        doc="Elementwise power of data from 0 up, 0 at 0 with all its derivatives.",
+        doc="Raise nonnegative data to a power elementwise; it and all derivatives are 0 at 0.",
         schema=Schema(scalar=number()),
         shapes=ShapeFacts(complete=complete_same),
         execution=Execution(elementwise=True, several_passes=True),

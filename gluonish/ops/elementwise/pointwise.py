@@ -1,4 +1,4 @@
-"""Elementwise functions of one array with attributes: clip, hard_sigmoid and smooth_l1."""
+"""Elementwise functions of one array with attributes: clip, hard_sigmoid, smooth_l1, quadratic."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from gluonish.ops.elementwise.binary import GREATER, LESSER
 from gluonish.ops.elementwise.unary import ABS, SIGN
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.broadcasting import complete_same, infer_numbers
+from gluonish.ops.support.broadcasting import complete_same, infer_numbers, infer_same
 from gluonish.ops.support.precision import as_real, in_dtype
 
 
@@ -50,12 +50,12 @@ def _clip(xp: ModuleType, out: Any, data: Any, *, a_min: float, a_max: float) ->
         out[...] = xp.where(data > high, high, xp.where(data < low, low, data))
         return
     limits = np.iinfo(out.dtype)
-    low, high = (out.dtype.type(_whole_bound(bound, limits)) for bound in (a_min, a_max))
+    low, high = (out.dtype.type(_int_bound(bound, limits)) for bound in (a_min, a_max))
     out[...] = xp.minimum(xp.maximum(data, low), high)
 
 
-def _whole_bound(bound: float, limits: "np.iinfo[Any]") -> int:
-    """Return a bound cut toward zero; beyond the dtype's range, the end of it."""
+def _int_bound(bound: float, limits: "np.iinfo[Any]") -> int:
+    """Return a bound truncated toward zero and clipped to the dtype's range."""
     if bound <= limits.min:
         return int(limits.min)
     return int(limits.max) if bound >= limits.max else int(bound)
@@ -68,8 +68,8 @@ def _clip_gradient(g: V, data: V, **bounds: float) -> tuple[Any]:
 def _clip_backward(
     xp: ModuleType, out: Any, grad: Any, data: Any, *, a_min: float, a_max: float
 ) -> None:
-    # By what is outside, so that NaN counts as inside, as in MXNet. Data equal to a bound, rounded
-    # to their dtype, are inside; bfloat16 arrays would compare with the bound as it was given.
+    # Test for outside, so that NaN counts as inside, as in MXNet. Data equal to a bound rounded to
+    # their dtype are inside; bfloat16 arrays would compare with the unrounded bound.
     low, high = (in_dtype(data.dtype, x) if is_floating(data.dtype) else x for x in (a_min, a_max))
     out[...] = xp.where((data < low) | (data > high), out.dtype.type(0), grad)
 
@@ -84,7 +84,7 @@ CLIP = _operator(
     "clip",
     _clip,
     _clip_gradient,
-    "data limited to [a_min, a_max].",
+    "Clip data to [a_min, a_max].",
     _BOUNDS,
     "_npi_clip",
     "_sparse_clip",
@@ -96,7 +96,7 @@ CLIP_BACKWARD = register(
         lambda grad, data, **_: (grad,),
         _clip_backward,
         _clip_backward_gradient,
-        doc="Gradient of clip's data: that of its output, and 0 where data is out of bounds.",
+        doc="Compute the gradient of clip: grad, and 0 where data is out of bounds.",
         inputs=("grad", "data"),
         schema=_BOUNDS,
         execution=Execution(elementwise=True, several_passes=True),
@@ -130,7 +130,7 @@ HARD_SIGMOID = _operator(
 
 
 def _edge(square: float) -> float:
-    """Return where the parabola ends; for a scalar of 0 it never does."""
+    """Return the bound of the quadratic region, infinity for a scalar of 0."""
     return 1 / square if square else math.inf
 
 
@@ -154,10 +154,30 @@ SMOOTH_L1 = _operator(
     _smooth_l1,
     _smooth_l1_gradient,
     (
-        "Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 /\n"
-        "scalar squared, else abs(data) - 0.5 / scalar squared."
+        "Compute the smooth L1 loss elementwise: (scalar * data)^2 / 2 where abs(data) <\n"
+        "1 / scalar^2, else abs(data) - 0.5 / scalar^2."
     ),
     Schema(scalar=number(1.0)),
     "_npx_smooth_l1",
     several_passes=True,
+)
+
+
+def _quadratic(xp: ModuleType, out: Any, data: Any, *, a: float, b: float, c: float) -> None:
+    x = as_real(xp, data)
+    real = x.dtype.type
+    out[...] = ((real(a) * x + real(b)) * x + real(c)).astype(out.dtype)
+
+
+def _quadratic_gradient(g: V, data: V, *, a: float, b: float, c: float) -> tuple[Any]:
+    return (g * (data * (2.0 * a) + b),)
+
+
+QUADRATIC = _operator(
+    "_contrib_quadratic",
+    _quadratic,
+    _quadratic_gradient,
+    "Compute a * data^2 + b * data + c elementwise; truncate integers toward zero.",
+    Schema(a=number(0.0), b=number(0.0), c=number(0.0)),
+    infer=infer_same,
 )

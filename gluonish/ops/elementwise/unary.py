@@ -1,9 +1,9 @@
 """Elementwise functions of one array: one table.
 
 A gradient rule is written in ``g`` (the output's gradient), ``x`` and, where that is cheaper, the
-output ``y``. Rules use the arithmetic of values and other operators of this table, so that they can
-be differentiated again. A function of real numbers gives integers cut toward zero for an array of
-integers, as in MXNet.
+output ``y``. Rules use arithmetic and other operators of this table, so that they can be
+differentiated again. A real function of an integer array returns integers truncated toward zero,
+as in MXNet.
 """
 
 import math
@@ -66,19 +66,19 @@ __all__ = [
 
 
 def _sign(xp: ModuleType, out: Any, data: Any) -> None:
-    negative = data < 0  # before out, which may be the memory of data; NaN gives 0
+    negative = data < 0  # before writing out, which may alias data; NaN gives 0
     out[...] = data > 0
     xp.subtract(out, negative.astype(out.dtype), out)
 
 
 def _round(xp: ModuleType, data: Any) -> Any:
-    whole = xp.trunc(data)
-    return whole + xp.copysign(xp.abs(data - whole) >= 0.5, data)
+    truncated = xp.trunc(data)
+    return truncated + xp.copysign(xp.abs(data - truncated) >= 0.5, data)
 
 
 def _rint(xp: ModuleType, data: Any) -> Any:
-    whole = xp.floor(data)
-    return whole + (data - whole > 0.5)
+    floor = xp.floor(data)
+    return floor + (data - floor > 0.5)
 
 
 def _relu(xp: ModuleType, out: Any, data: Any) -> None:
@@ -90,7 +90,7 @@ def _logical_not(xp: ModuleType, out: Any, data: Any) -> None:
 
 
 def _sigmoid(xp: ModuleType, x: Any) -> Any:
-    # Far below 0 exp(-x) overflows, and 1 / inf is right; a tangent would lose the small results.
+    # Far below 0 exp(-x) overflows, and 1 / inf is right; tanh would lose the small results.
     power = xp.empty_like(x)
     xp.negative(x, out=power)
     xp.exp(power, out=power)
@@ -156,7 +156,7 @@ LOG1P = row(
     lambda g, x: g / (x + 1.0),
 )
 
-# Signs and whole numbers.
+# Signs and integers.
 NEGATIVE = row("negative _sparse_negative", "-data", ufunc("negative"), lambda g, x: -g)
 SIGN = row("sign _sparse_sign", "sign: -1, 0 or 1", _sign)
 ABS = row("abs _sparse_abs", "absolute value", ufunc("absolute"), lambda g, x: g * SIGN(x))
@@ -272,7 +272,7 @@ ERFINV = row(
     heavy=True,
 )
 TRIGAMMA = row("_trigamma", "second derivative of log gamma", special("trigamma"), heavy=True)
-# The third derivative is nobody's: a rule for it would only hide that.
+# No third derivative is implemented.
 TRIGAMMA.operator.gradient = None
 DIGAMMA = row(
     "digamma _npx_digamma",

@@ -1,1 +1,1 @@
-"""Image operators: sizes, colours, borders, files."""
+"""Image operators: resizing, cropping, colors, borders, files."""

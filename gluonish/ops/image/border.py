@@ -1,4 +1,4 @@
-"""_cvcopyMakeBorder: an image with a border around it."""
+"""_cvcopyMakeBorder: add a border around an image."""
 
 from types import ModuleType
 from typing import Any
@@ -12,27 +12,27 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.dtype_rules import complete_alike
 
 _NAME = "_cvcopyMakeBorder"
-# OpenCV's kinds of borders: which pixel of an extent of n stands at a position outside it.
+# OpenCV's border types.
 _CONSTANT, _REPLICATE, _REFLECT, _WRAP, _REFLECT_101 = range(5)
-_LARGEST = 1 << 15  # pixels of a border
+_MAX_BORDER = 1 << 15  # pixels
 
 
 def _infer(src: Spec, *, top: int, bot: int, left: int, right: int, **attrs: Any) -> tuple[Spec]:
     check_image(_NAME, src)
     tall, wide, channels = src.shape
-    if min(top, bot, left, right) < 0 or max(top, bot, left, right) > _LARGEST:
+    if min(top, bot, left, right) < 0 or max(top, bot, left, right) > _MAX_BORDER:
         raise OperatorError(
-            f"{_NAME}: expected borders from 0 to {_LARGEST}, got {(top, bot, left, right)}"
+            f"{_NAME}: expected borders from 0 to {_MAX_BORDER}, got {(top, bot, left, right)}"
         )
     if not _CONSTANT <= attrs["type"] <= _REFLECT_101:
         raise OperatorError(f"{_NAME}: expected type from 0 to {_REFLECT_101}, got {attrs['type']}")
     if attrs["type"] != _CONSTANT and 0 in (tall, wide):
-        raise OperatorError(f"{_NAME}: expected an image with pixels, got {src.shape}")
+        raise OperatorError(f"{_NAME}: expected a nonempty image, got {src.shape}")
     return (Spec((tall + top + bot, wide + left + right, channels), src.dtype),)
 
 
 def _positions(xp: ModuleType, extent: int, before: int, after: int, kind: int) -> Any:
-    """Return which pixel stands at each position along an axis."""
+    """Return the index of the source pixel at each position along an axis."""
     at = xp.arange(-before, extent + after)
     if kind == _REPLICATE or extent == 1:
         return xp.clip(at, 0, extent - 1)
@@ -52,15 +52,15 @@ def _kernel(
     bot: int,
     left: int,
     right: int,
-    type: int,  # noqa: A002  # the attribute's name
+    type: int,  # noqa: A002  # MXNet's name
     value: float,
     values: tuple[float, ...],
 ) -> None:
     tall, wide, channels = src.shape
     if type == _CONSTANT:
-        # As in OpenCV's scalars, channels without a value of their own get 0.
-        given = (*values, *(0.0,) * channels)[:channels] if values else (value,) * channels
-        store(xp, out, xp.broadcast_to(xp.asarray(given, dtype=xp.float64), out.shape))
+        # As in OpenCV's scalars, channels without a value get 0.
+        fill = (*values, *(0.0,) * channels)[:channels] if values else (value,) * channels
+        store(xp, out, xp.broadcast_to(xp.asarray(fill, dtype=xp.float64), out.shape))
         out[top : top + tall, left : left + wide] = src
         return
     rows = _positions(xp, tall, top, bot, type)
@@ -74,12 +74,12 @@ MAKE_BORDER = register(
         _kernel,
         None,
         doc=(
-            "An image with a border around it.\n\n"
-            "type 0 fills the border with value, or with values for each channel, 0 where there\n"
-            "is none; 1 repeats the outermost pixels; 2 reflects the image; 3 wraps around; 4\n"
+            "Add a border around an image.\n\n"
+            "type 0 fills the border with value, or with values for each channel (0 for missing\n"
+            "values); 1 repeats the outermost pixels; 2 reflects the image; 3 wraps around; 4\n"
             "reflects the image without its outermost pixels.\n\n"
             "Shapes: src (height, width, channels), output (height + top + bot, width + left +\n"
-            "right, channels). All four are in pixels."
+            "right, channels), in pixels."
         ),
         inputs=("src",),
         schema=Schema(

@@ -1,8 +1,8 @@
-"""Images from and to the bytes of files: by OpenCV, or by Pillow where there is no OpenCV.
+"""Decode and encode images with OpenCV, or with Pillow if OpenCV is not installed.
 
-Channels are in OpenCV's order, blue, green, red, and alpha if there is one, unless red is asked for
-first. Both turn an image the way up that its camera noted (EXIF orientation), but for `AS_STORED`
-and where boxes go with it. JPEG's rounding may differ between the two by a few levels.
+Channels are in OpenCV's order: blue, green, red, and optionally alpha, unless ``red_first``. Both
+apply the EXIF orientation, except for `AS_STORED` and ``upright=False``. JPEG's rounding may differ
+between the two by a few levels.
 """
 
 import io
@@ -17,7 +17,7 @@ from gluonish.ops.image.resampling import open_cv
 
 Array = np.ndarray[Any, Any]
 
-# OpenCV's numbers of how to decode.
+# OpenCV's decoding flags.
 AS_STORED, GRAY, COLOR = -1, 0, 1
 _JPEG, _PNG = (".jpg", ".jpeg"), ".png"
 
@@ -25,21 +25,21 @@ _JPEG, _PNG = (".jpg", ".jpeg"), ".png"
 def decode(
     name: str, buffer: Array, flag: int, red_first: bool = False, *, upright: bool = True
 ) -> Array:
-    """Return the image in the bytes of a file.
+    """Decode the bytes of an image file.
 
     Args:
-        name: The function that wants it, for the error.
-        buffer: (bytes,), uint8.
-        flag: `GRAY`, `COLOR`, or `AS_STORED`, which keeps alpha and 16 bits.
-        red_first: Whether `COLOR` gives red, green, blue.
-        upright: Whether `GRAY` and `COLOR` turn the image as its EXIF orientation says.
+        name: Name of the caller in errors.
+        buffer: Bytes of the file, uint8.
+        flag: `GRAY`, `COLOR`, or `AS_STORED`, which preserves alpha and 16 bits.
+        red_first: Whether `COLOR` returns red, green, blue.
+        upright: Whether `GRAY` and `COLOR` apply the EXIF orientation.
 
     Returns:
-        (height, width) for gray ones, else (height, width, channels); uint8 unless 16 bits are
-        kept.
+        (height, width) for gray images, else (height, width, channels); uint8 unless 16 bits are
+        preserved.
 
     Raises:
-        OperatorError: They are not of an image that the decoder knows.
+        OperatorError: The decoder does not support the bytes.
     """
     cv2 = open_cv()
     turns = upright and flag != AS_STORED
@@ -59,17 +59,17 @@ def decode(
 
 
 def encode(name: str, image: Array, extension: str, quality: int) -> bytes:
-    """Return the bytes of an image's file.
+    """Encode an image as the bytes of a file.
 
     Args:
-        name: The function that wants it, for the error.
-        image: (height, width) or (height, width, 1, 3 or 4); uint8, or uint16 where the format
-            holds it.
-        extension: Of the file, with its dot: ``.jpg``, ``.png`` or another that is known.
-        quality: For JPEG 1 to 100; for PNG the effort to make it small, 0 to 9.
+        name: Name of the caller in errors.
+        image: (height, width) or (height, width, 1, 3 or 4); uint8, or uint16 if the format
+            supports it.
+        extension: File extension with its dot, such as ``.jpg`` or ``.png``.
+        quality: Quality 1 to 100 for JPEG, compression level 0 to 9 for PNG.
 
     Raises:
-        OperatorError: The format is not known, or does not hold such images.
+        OperatorError: The format is unknown, or does not support the image.
     """
     cv2 = open_cv()
     if cv2 is None:
@@ -78,7 +78,7 @@ def encode(name: str, image: Array, extension: str, quality: int) -> bytes:
         found = _written_by_opencv(cv2, image, extension, quality)
     if found is None:
         raise OperatorError(
-            f"{name}: expected an image and a format that holds it, such as .jpg or .png, got "
+            f"{name}: expected an image and a format that supports it, such as .jpg or .png, got "
             f"{image.dtype}{image.shape} and {extension!r}"
         )
     return found
@@ -95,7 +95,7 @@ def _by_opencv(cv2: Any, buffer: Array, flag: int, red_first: bool, turns: bool)
         found = cv2.imdecode(np.ascontiguousarray(buffer), how)
         if swapped and rgb is None and found is not None:
             found = np.ascontiguousarray(found[..., ::-1])
-    except cv2.error:  # such as for more pixels than it is willing to make
+    except cv2.error:  # for example, above its limit of pixels
         return None
     return found
 
@@ -114,7 +114,7 @@ def _written_by_opencv(cv2: Any, image: Array, extension: str, quality: int) -> 
 
 
 def _by_pillow(buffer: Array, flag: int, red_first: bool, turns: bool) -> Array | None:
-    load("PIL.ImageOps")  # whole, whatever interrupts its import
+    load("PIL.ImageOps")  # completely, even if its import is interrupted
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:

@@ -1,7 +1,7 @@
-"""Changes of an image's colours by random amounts, and by given ones for lighting.
+"""Random color augmentation of images, and lighting by specified amounts.
 
-Images are (height, width, channels), of 1, 3 or 4 channels. Of gray ones saturation, hue and
-lighting are nothing, and they stay as they are; of 4 channels the last is alpha, which stays.
+Images are (height, width, channels), of 1, 3 or 4 channels. Saturation, hue and lighting do not
+change gray images; the fourth channel is alpha, which does not change.
 
 References:
     A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
@@ -34,7 +34,7 @@ from gluonish.ops.support.precision import as_real
 from gluonish.ops.support.variates import substream
 
 Key = tuple[int, int]
-Step = tuple[str, Any]  # a change's word, and its amount: a number, or an offset for each channel
+Step = tuple[str, Any]  # name and amount of a change: a number, or an offset for each channel
 
 _COMPONENTS = [
     [deviation * share for deviation, share in zip(COLOR_DEVIATIONS, row, strict=True)]
@@ -43,7 +43,7 @@ _COMPONENTS = [
 
 
 def _hue(xp: ModuleType, image: Any, amount: float) -> Any:
-    """Turn the circle of hues by ``amount`` rounds; lightness and saturation stay."""
+    """Rotate the hue by ``amount`` turns; lightness and saturation do not change."""
     if image.shape[-1] != 3:
         return image
     red, green, blue = (image[..., i] for i in range(3))
@@ -59,7 +59,7 @@ def _hue(xp: ModuleType, image: Any, amount: float) -> Any:
     hue = (hue + 6 * amount) % 6
     channels = []
     for offset in (0, 4, 2):
-        # How far a channel is from the lowest: a trapezoid over the circle of hues.
+        # The channel's distance from the lowest one, a trapezoid over the circle of hues.
         position = xp.abs((hue + offset) % 6 - 3)
         channels.append(low + chroma * xp.clip(position - 1, 0, 1))
     return xp.stack(channels, axis=-1)
@@ -78,19 +78,19 @@ _CHANGES: dict[str, Callable[[ModuleType, Any, Any], Any]] = {
     "lighting": _lighting,
 }
 
-# Of each operator, by its name: ``steps(xp, **attrs)`` draws the changes that a call makes, in
-# order. What makes them in another way starts from there.
+# By operator name: ``steps(xp, **attrs)`` draws the changes of a call, in order. Other kernels use
+# it, too.
 COLOR_STEPS: dict[str, Callable[..., list[Step]]] = {}
 
 
 def _change(
     steps: Callable[..., list[Step]], xp: ModuleType, out: Any, data: Any, attrs: Attrs
 ) -> None:
-    """Make the changes of a call, one after the other."""
+    """Apply the changes of a call in order."""
 
     def change(image: Any) -> Any:
-        for word, amount in steps(xp, **attrs):
-            image = _CHANGES[word](xp, image, amount)
+        for name, amount in steps(xp, **attrs):
+            image = _CHANGES[name](xp, image, amount)
         return image
 
     store(xp, out, on_colors(xp, as_real(xp, data), change))
@@ -112,12 +112,12 @@ def _register(
     check: Callable[[str, Attrs], None],
     steps: Callable[..., list[Step]],
 ) -> Operator:
-    """Register an operator that changes colours by random amounts.
+    """Register an operator that changes colors by random amounts.
 
     Args:
-        doc: What it does.
-        check: ``check(operator, attributes)`` raises an OperatorError for bad ones.
-        steps: See `COLOR_STEPS`; it also gets ``key``.
+        doc: Public documentation.
+        check: ``check(operator, attributes)`` raises OperatorError for invalid attributes.
+        steps: See `COLOR_STEPS`; the attributes include ``key``.
     """
     COLOR_STEPS[name] = steps
 
@@ -135,8 +135,8 @@ def _register(
             kernel,
             None,
             doc=(
-                f"{doc}.\n\nOf 4 channels the last is alpha, which does not change. Integers are "
-                "truncated toward zero and\nlimited to the range of their dtype.\n\n"
+                f"{doc}.\n\nA fourth channel is alpha, and does not change. Integers are truncated "
+                "toward zero and\nclipped to the range of their dtype.\n\n"
                 "Shapes: data and output (height, width, channels), of 1, 3 or 4 channels."
             ),
             schema=Schema(**parameters),
@@ -149,25 +149,22 @@ def _register(
 def _check_range(name: str, attrs: Attrs) -> None:
     low, high = attrs["min_factor"], attrs["max_factor"]
     if not 0 <= low <= high < math.inf:
-        raise OperatorError(
-            f"{name}: expected min_factor of at least 0 and max_factor not below it, "
-            f"got {low} and {high}"
-        )
+        raise OperatorError(f"{name}: expected 0 <= min_factor <= max_factor, got {low} and {high}")
 
 
 def _check_amounts(name: str, attrs: Attrs) -> None:
-    for word, amount in attrs.items():
+    for attribute, amount in attrs.items():
         if not 0 <= amount < math.inf:
-            raise OperatorError(f"{name}: expected {word} of at least 0, got {amount}")
+            raise OperatorError(f"{name}: expected {attribute} of at least 0, got {amount}")
 
 
 def _ranged(name: str, doc: str) -> Operator:
-    word = name.removeprefix("_image_random_")
+    change = name.removeprefix("_image_random_")
 
     def steps(xp: ModuleType, *, key: Key, min_factor: float, max_factor: float) -> list[Step]:
-        return [(word, _between(key, min_factor, max_factor))]
+        return [(change, _between(key, min_factor, max_factor))]
 
-    doc += " a random number" if word == "hue" else " by a random factor"
+    doc += " a random number" if change == "hue" else " by a random factor"
     doc += " from min_factor to max_factor"
     limits = {"min_factor": number(), "max_factor": number()}
     return _register(name, doc, limits, _check_range, steps)
@@ -177,14 +174,14 @@ _JITTER = ("brightness", "contrast", "saturation", "hue")
 
 
 def _jitter(xp: ModuleType, *, key: Key, **amounts: float) -> list[Step]:
-    """Return the changes whose amount is not 0, in random order."""
+    """Draw the changes with a nonzero amount, in random order."""
     order = sorted(zip(random_bits(xp, key, len(_JITTER)).tolist(), _JITTER, strict=True))
     steps: list[Step] = []
-    for i, (_, word) in enumerate(order):
-        amount = amounts[word]
+    for i, (_, change) in enumerate(order):
+        amount = amounts[change]
         if amount > 0:
-            drawn = _between(substream(key, i + 1), -amount, amount)
-            steps.append((word, drawn if word == "hue" else 1 + drawn))
+            sample = _between(substream(key, i + 1), -amount, amount)
+            steps.append((change, sample if change == "hue" else 1 + sample))
     return steps
 
 
@@ -208,15 +205,16 @@ RANDOM_COLORS = (
     ),
     _register(
         "_image_random_color_jitter",
-        "Change the brightness, contrast, saturation and hue of an image by up to the amounts "
-        "given, in random order",
-        {word: number() for word in _JITTER},
+        "Change the brightness, contrast, saturation and hue of an image by at most these amounts, "
+        "in random order",
+        {change: number() for change in _JITTER},
         _check_amounts,
         _jitter,
     ),
     _register(
         "_image_random_lighting",
-        "Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)",
+        "Add random light to an image, along the principal color components of ImageNet (PCA "
+        "lighting)",
         {"alpha_std": number(0.05)},
         _check_amounts,
         _random_lighting,
@@ -252,10 +250,10 @@ ADJUST_LIGHTING = register(
         _adjust_kernel,
         _adjust_gradient,
         doc=(
-            "Add light to an image: alpha of each color that ImageNet's images vary in (PCA "
+            "Add light to an image: alpha of each principal color component of ImageNet (PCA\n"
             "lighting).\n\n"
-            "Of 4 channels the last does not change, nor does a gray image. Integers are\n"
-            "truncated toward zero and limited to the range of their dtype.\n\n"
+            "A fourth channel does not change, nor does a gray image. Integers are truncated\n"
+            "toward zero and clipped to the range of their dtype.\n\n"
             "Shapes: data and output (height, width, channels), of 1, 3 or 4 channels, alpha 3\n"
             "numbers."
         ),

@@ -1,4 +1,4 @@
-"""_cvimdecode and _cvimread: images from files."""
+"""_cvimdecode and _cvimread: decode images."""
 
 from pathlib import Path
 from types import ModuleType
@@ -19,16 +19,16 @@ from gluonish.ops.support.host import to_host
 def decode_image(
     name: str, buffer: Any, flag: int, to_rgb: bool, *, upright: bool = True
 ) -> np.ndarray[Any, Any]:
-    """Return an image (height, width, channels) of a file's bytes.
+    """Decode the bytes of an image file to (height, width, channels).
 
     Args:
-        buffer: NumPy array of bytes.
-        flag: 0 gives one channel, 1 three.
-        to_rgb: Whether the first channel of three is red rather than blue.
-        upright: Whether the image is turned as its EXIF orientation says.
+        buffer: Bytes as a NumPy array.
+        flag: 0 for one channel, 1 for three.
+        to_rgb: Whether the order of three channels is RGB rather than BGR.
+        upright: Whether to apply the EXIF orientation.
 
     Raises:
-        OperatorError: ``flag`` is another, or it is no image that is known.
+        OperatorError: ``flag`` is invalid, or the image format is not supported.
     """
     if flag not in (GRAY, COLOR):
         raise OperatorError(f"{name}: expected flag 0 (gray) or 1 (color), got {flag}")
@@ -61,9 +61,8 @@ IMDECODE = register(
         _kernel,
         None,
         doc=(
-            "Decode the image in the bytes of a file.\n\n"
-            "flag 0 gives one channel, 1 three, in the order red, green, blue, or without\n"
-            "to_rgb the reverse.\n\n"
+            "Decode the bytes of an image file.\n\n"
+            "flag 0 returns one channel, 1 three, in the order RGB, or BGR if to_rgb is false.\n\n"
             "Shapes: buf (bytes,) of uint8, output (height, width, 1 or 3) of uint8."
         ),
         inputs=("buf",),
@@ -76,15 +75,15 @@ IMDECODE = register(
 
 
 def read_image(name: str, filename: str, flag: int, to_rgb: bool) -> np.ndarray[Any, Any]:
-    """Return the image (height, width, channels) in a file.
+    """Read an image file as (height, width, channels).
 
     Args:
-        filename: Its path.
-        flag: 0 gives one channel, 1 three.
-        to_rgb: Whether the first channel of three is red rather than blue.
+        filename: Path of the file.
+        flag: 0 for one channel, 1 for three.
+        to_rgb: Whether the order of three channels is RGB rather than BGR.
 
     Raises:
-        OperatorError: The file cannot be read, or is no image that is known.
+        OperatorError: The file cannot be read, or its format is not supported.
     """
     try:
         stored = Path(filename).read_bytes()
@@ -113,7 +112,7 @@ IMREAD = register(
         _read_kernel,
         None,
         doc=(
-            "Read the image in a file; flag and to_rgb are those of _cvimdecode.\n\n"
+            "Read an image file; flag and to_rgb are as in _cvimdecode.\n\n"
             "Shapes: output (height, width, 1 or 3) of uint8."
         ),
         inputs=(),

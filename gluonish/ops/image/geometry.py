@@ -1,4 +1,4 @@
-"""_image_crop and the flips of images, fixed ones and random ones."""
+"""_image_crop, and flips of images, fixed and random."""
 
 from types import ModuleType
 from typing import Any
@@ -27,7 +27,7 @@ def _crop_infer(data: Spec, *, x: int, y: int, width: int, height: int) -> tuple
         )
     if x < 0 or y < 0 or x + width > wide or y + height > tall:
         raise OperatorError(
-            f"_image_crop: expected a region inside the image's width {wide} and height {tall}, "
+            f"_image_crop: expected a region within the image's width {wide} and height {tall}, "
             f"got columns {x} to {x + width} and rows {y} to {y + height}"
         )
     return (Spec((*lead, height, width, channels), data.dtype),)
@@ -51,11 +51,10 @@ CROP = register(
         _crop_kernel,
         composite_gradient(_cropped),
         doc=(
-            "The region of an image, or of each image of a batch, whose upper left corner is\n"
-            "(x, y).\n\n"
-            "All four numbers are in pixels.\n\n"
+            "Crop an image, or each image of a batch, to width and height, with the upper left\n"
+            "corner at column x and row y.\n\n"
             "Shapes: data (H, W, C) or (N, H, W, C), output (height, width, C) or (N, height,\n"
-            "width, C)."
+            "width, C), in pixels."
         ),
         schema=Schema(x=integer(), y=integer(), width=integer(), height=integer()),
         aliases=("_npx__image_crop",),
@@ -80,7 +79,7 @@ def _flip(name: str, sides: str, axis: int) -> Operator:
             infer,
             kernel,
             gradient,
-            doc=(f"Flip an image {sides}.\n\nShapes: data and output (H, W, C) or (N, H, W, C)."),
+            doc=f"Flip an image {sides}.\n\nShapes: data and output (H, W, C).",
             aliases=(f"_npx_{name}",),
         )
     )
@@ -101,8 +100,7 @@ def _random_flip(name: str, sides: str, axis: int) -> Operator:
             kernel,
             None,
             doc=(
-                f"Flip an image {sides} with probability 1/2.\n\n"
-                "Shapes: data and output (H, W, C) or (N, H, W, C)."
+                f"Flip an image {sides} with probability 1/2.\n\nShapes: data and output (H, W, C)."
             ),
             aliases=(f"_npx_{name}",),
             execution=Execution(random=True),

@@ -1,17 +1,16 @@
-"""Resampling of images: methods, weights, and OpenCV where it is there.
+"""Resampling of images, with OpenCV if it is installed.
 
-The methods are OpenCV's: cubic with the parameter -0.75, Lanczos over four pixels to each side,
-and the mean over the area that a new pixel covers, which turns into linear mixing of neighbours
-where the image grows. Outside the image lie copies of its border.
+The methods are OpenCV's: cubic with the parameter -0.75, Lanczos over four pixels to each side, and
+the mean over the area of a new pixel, which becomes linear interpolation if the image grows. The
+border pixels are replicated outside the image.
 
 References:
     R. Keys, Cubic Convolution Interpolation for Digital Image Processing, IEEE Transactions on
     Acoustics, Speech, and Signal Processing, 1981; there the parameter is -0.5.
     C. Duchon, Lanczos Filtering in One and Two Dimensions, Journal of Applied Meteorology, 1979.
 
-Methods have OpenCV's numbers: 0 the nearest pixel, 1 linear, 2 cubic, 3 the area's mean, 4 Lanczos.
-Pixels are squares, whose centres lie half a pixel inside the image. Bytes that NumPy makes differ
-from OpenCV's by at most one.
+Methods have OpenCV's numbers: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos. Pixels are squares
+with centers half a pixel inside the image. NumPy's uint8 results differ by at most 1 from OpenCV's.
 """
 
 import random
@@ -32,17 +31,17 @@ BY_SIZES, _RANDOM = 9, 10
 def chosen_method(
     interp: int, old: tuple[int, ...], new: tuple[int, ...], rng: random.Random | None = None
 ) -> int:
-    """Return the number of a way to resample, as OpenCV numbers them.
+    """Return OpenCV's number of a resampling method.
 
     Args:
-        interp: 0 the nearest pixel, 1 linear, 2 cubic, 3 the mean of the area, 4 Lanczos; 9 cubic
-            to grow, area to shrink, else linear; 10 any of the first five.
-        old: Height and width before, in pixels; what follows does not count.
-        new: And afterwards.
-        rng: What draws for 10; None for the global generator of `random`.
+        interp: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos; 9 cubic to grow, area to shrink,
+            else linear; 10 a random one of 0 to 4.
+        old: Height and width before, in pixels; further elements are ignored.
+        new: Height and width after.
+        rng: Random number generator for 10; None for the global generator of `random`.
 
     Raises:
-        ArgumentError: It is another number.
+        ArgumentError: ``interp`` is another number.
     """
     if interp == _RANDOM:
         draw = random.randrange if rng is None else rng.randrange
@@ -67,13 +66,7 @@ Array = np.ndarray[Any, Any]
 
 
 def by_weights(xp: ModuleType, out: Any, data: Any, interp: int) -> None:
-    """Fill an image (height, width, channels) from one of another size.
-
-    Args:
-        out: The new image.
-        data: The old one.
-        interp: 2 is cubic, 3 the mean of the area, others Lanczos.
-    """
+    """Resize an image (height, width, channels) to ``out``; 2 is cubic, 3 area, else Lanczos."""
     shrinks = out.shape[0] <= data.shape[0] and out.shape[1] <= data.shape[1]
     rows, columns = (
         xp.asarray(_weights(data.shape[axis], out.shape[axis], interp, shrinks)) for axis in (0, 1)
@@ -84,13 +77,13 @@ def by_weights(xp: ModuleType, out: Any, data: Any, interp: int) -> None:
     out[...] = xp.clip(xp.rint(mixed), 0, 255).astype(UINT8) if out.dtype == UINT8 else mixed
 
 
-def _weights(extent: int, wanted: int, interp: int, shrinks: bool) -> Array:
-    """Return how much of each old pixel is in each new one, (wanted, extent)."""
+def _weights(extent: int, new_extent: int, interp: int, shrinks: bool) -> Array:
+    """Return the weight of each old pixel in each new one, (new_extent, extent)."""
     if interp == _WEIGHTS_AREA and shrinks:
-        return _areas(extent, wanted)
+        return _areas(extent, new_extent)
     if interp == _WEIGHTS_AREA:
-        return _mixed_areas(extent, wanted)
-    position = (np.arange(wanted) + 0.5) * (extent / wanted) - 0.5
+        return _mixed_areas(extent, new_extent)
+    position = (np.arange(new_extent) + 0.5) * (extent / new_extent) - 0.5
     first = np.floor(position)
     reach = 2 if interp == _WEIGHTS_CUBIC else _LANCZOS_REACH
     taps = first[:, None] + np.arange(1 - reach, reach + 1)
@@ -110,8 +103,8 @@ def _cubic(distance: Array) -> Array:
     return np.where(d <= 1, near, np.where(d < 2, far, 0))
 
 
-def _areas(extent: int, wanted: int) -> Array:
-    edges = np.arange(wanted + 1) * (extent / wanted)
+def _areas(extent: int, new_extent: int) -> Array:
+    edges = np.arange(new_extent + 1) * (extent / new_extent)
     pixels = np.arange(extent)
     covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
     covered = np.clip(covered, 0, None)
@@ -119,19 +112,19 @@ def _areas(extent: int, wanted: int) -> Array:
     return share
 
 
-def _mixed_areas(extent: int, wanted: int) -> Array:
-    """Return weights of the two old pixels that a new one lies over."""
-    # In whole numbers: at an edge that two pixels share, a rounding error would take the wrong one.
-    new = np.arange(wanted)
-    first = new * extent // wanted
-    beyond = (new + 1) * extent - (first + 1) * wanted
-    second = np.where(beyond <= 0, 0, beyond % extent / extent)
+def _mixed_areas(extent: int, new_extent: int) -> Array:
+    """Return the weights of the two old pixels that a new pixel overlaps."""
+    # In integers: at the edge of two pixels a rounding error would select the wrong one.
+    new = np.arange(new_extent)
+    first = new * extent // new_extent
+    excess = (new + 1) * extent - (first + 1) * new_extent
+    second = np.where(excess <= 0, 0, excess % extent / extent)
     taps = first[:, None] + np.arange(2)
     return _scattered(extent, taps, np.stack([1 - second, second], axis=1))
 
 
 def _scattered(extent: int, taps: Array, weight: Array) -> Array:
-    """Return a matrix (wanted, extent) of the weights at pixels, those outside at the border."""
+    """Return the matrix (new_extent, extent) of weights; pixels outside map to the border."""
     matrix = np.zeros((len(taps), extent))
     rows = np.broadcast_to(np.arange(len(taps))[:, None], taps.shape)
     np.add.at(matrix, (rows, np.clip(taps, 0, extent - 1).astype(np.int64)), weight)
@@ -139,7 +132,7 @@ def _scattered(extent: int, taps: Array, weight: Array) -> Array:
 
 
 def open_cv() -> Any:
-    """Return the module ``cv2``, or None where it is not installed, or broken."""
+    """Return the module ``cv2``, or None if it is not installed or broken."""
     try:
         import cv2  # pyright: ignore[reportMissingImports]  # optional
     except IMPORT_FAILURES:
@@ -148,32 +141,28 @@ def open_cv() -> Any:
 
 
 _NEAREST, _LINEAR, _RESAMPLING_METHODS = 0, 1, 5
-_ONE = 1 << 11  # of the fixed-point weights that bytes are mixed with
-_LARGEST = 1 << 15  # pixels a side
+_ONE = 1 << 11  # the fixed-point weight 1 for uint8
+_MAX_EXTENT = 1 << 15  # pixels a side
 
 
 def check_resampling(name: str, data: Spec, height: int, width: int, interp: int) -> None:
-    """Check what `resample` gets.
-
-    Raises:
-        OperatorError: For an empty image, a size out of range, another dtype, an unknown method.
-    """
+    """Raise OperatorError for an empty image, or an invalid size, dtype or method."""
     if data.dtype not in (UINT8, FLOAT32, FLOAT64):
         raise OperatorError(
             f"{name}: expected uint8, float32 or float64 data, got {data.dtype.name}"
         )
     if 0 in data.shape[-3:]:
-        raise OperatorError(f"{name}: expected an image with pixels, got {data.shape}")
-    if not (0 < height <= _LARGEST and 0 < width <= _LARGEST):
+        raise OperatorError(f"{name}: expected a nonempty image, got {data.shape}")
+    if not (0 < height <= _MAX_EXTENT and 0 < width <= _MAX_EXTENT):
         raise OperatorError(
-            f"{name}: expected a width and height from 1 to {_LARGEST}, got {width} and {height}"
+            f"{name}: expected a width and height from 1 to {_MAX_EXTENT}, got {width} and {height}"
         )
     if not 0 <= interp < _RESAMPLING_METHODS:
         raise OperatorError(f"{name}: expected interp from 0 to {_METHODS - 1}, got {interp}")
 
 
 def resampled(data: Any, height: int, width: int, interp: int) -> Any:
-    """Return a NumPy image (height, width, channels) in another size; see `check_resampling`."""
+    """Return a resized NumPy image (height, width, channels); see `check_resampling`."""
     cv2 = open_cv()
     if cv2 is not None:
         return _by_opencv(cv2, data, height, width, interp)
@@ -183,7 +172,7 @@ def resampled(data: Any, height: int, width: int, interp: int) -> Any:
 
 
 def resample(xp: ModuleType, out: Any, data: Any, interp: int) -> None:
-    """Fill an image (height, width, channels) from one of another size."""
+    """Resize an image (height, width, channels) to ``out``."""
     cv2 = open_cv() if xp is np else None
     if cv2 is not None:
         out[...] = _by_opencv(cv2, data, out.shape[0], out.shape[1], interp)
@@ -197,13 +186,13 @@ def resample(xp: ModuleType, out: Any, data: Any, interp: int) -> None:
         by_weights(xp, out, data, interp)
 
 
-def _nearest(xp: ModuleType, extent: int, wanted: int) -> Any:
-    return xp.minimum((xp.arange(wanted) * (extent / wanted)).astype(xp.int64), extent - 1)
+def _nearest(xp: ModuleType, extent: int, new_extent: int) -> Any:
+    return xp.minimum((xp.arange(new_extent) * (extent / new_extent)).astype(xp.int64), extent - 1)
 
 
-def _neighbours(xp: ModuleType, extent: int, wanted: int) -> tuple[Any, Any, Any]:
-    """Return the two pixels that each new one lies between, and the weight of the second."""
-    position = (xp.arange(wanted) + 0.5) * (extent / wanted) - 0.5
+def _neighbours(xp: ModuleType, extent: int, new_extent: int) -> tuple[Any, Any, Any]:
+    """Return the two old pixels around each new pixel, and the weight of the second."""
+    position = (xp.arange(new_extent) + 0.5) * (extent / new_extent) - 0.5
     position = xp.clip(position.astype(xp.float32), 0, extent - 1)
     first = xp.floor(position).astype(xp.int64)
     return first, xp.minimum(first + 1, extent - 1), position - first.astype(xp.float32)
@@ -213,8 +202,8 @@ def _linear(xp: ModuleType, out: Any, data: Any) -> None:
     top, bottom, down = _neighbours(xp, data.shape[0], out.shape[0])
     left, right, across = _neighbours(xp, data.shape[1], out.shape[1])
     if data.dtype == UINT8:
-        whole = data.astype(xp.int32)
-        mixed = whole[:, left] * _fixed(xp, 1 - across) + whole[:, right] * _fixed(xp, across)
+        wide = data.astype(xp.int32)
+        mixed = wide[:, left] * _fixed(xp, 1 - across) + wide[:, right] * _fixed(xp, across)
         mixed >>= 4
         upper = (_fixed(xp, 1 - down)[:, None] * mixed[top]) >> 16
         lower = (_fixed(xp, down)[:, None] * mixed[bottom]) >> 16
@@ -226,7 +215,7 @@ def _linear(xp: ModuleType, out: Any, data: Any) -> None:
 
 
 def _fixed(xp: ModuleType, weight: Any) -> Any:
-    """Return weights as whole numbers of 1 / `_ONE`, with an axis for channels."""
+    """Return fixed-point weights in units of 1 / `_ONE`, with an axis for channels."""
     return xp.rint(weight * _ONE).astype(xp.int32)[:, None]
 
 
@@ -234,6 +223,6 @@ def _by_opencv(cv2: Any, data: Any, height: int, width: int, interp: int) -> Any
     channels = data.shape[2]
     dense = data.strides[1:] == (channels * data.itemsize, data.itemsize)
     if not dense or data.strides[0] < data.shape[1] * data.strides[1]:
-        data = np.ascontiguousarray(data)  # OpenCV takes rows apart, but nothing else
-    made = cv2.resize(data, (width, height), interpolation=interp)
-    return made.reshape(height, width, channels)
+        data = np.ascontiguousarray(data)  # OpenCV only supports strides between rows
+    resized = cv2.resize(data, (width, height), interpolation=interp)
+    return resized.reshape(height, width, channels)

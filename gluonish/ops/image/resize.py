@@ -1,4 +1,4 @@
-"""_image_resize and _cvimresize: images of another size."""
+"""_image_resize and _cvimresize: resize images."""
 
 from types import ModuleType
 from typing import Any
@@ -14,8 +14,8 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.dtype_rules import complete_alike
 
 
-def _wanted(shape: Shape, size: Shape, keep_ratio: bool) -> tuple[int, int]:
-    """Return height and width."""
+def _new_size(shape: Shape, size: Shape, keep_ratio: bool) -> tuple[int, int]:
+    """Return the new height and width."""
     if len(size) not in (1, 2) or min(size) < 1:
         raise OperatorError(
             f"_image_resize: expected a size of 1 or 2 numbers of at least 1, got {size}"
@@ -26,13 +26,13 @@ def _wanted(shape: Shape, size: Shape, keep_ratio: bool) -> tuple[int, int]:
         return size[0], size[0]
     tall, wide = shape[-3:-1]
     if not tall or not wide:
-        raise OperatorError(f"_image_resize: expected an image with pixels, got {shape}")
+        raise OperatorError(f"_image_resize: expected a nonempty image, got {shape}")
     return (tall * size[0] // wide, size[0]) if tall > wide else (size[0], wide * size[0] // tall)
 
 
 def _infer(data: Spec, *, size: Shape, keep_ratio: bool, interp: int) -> tuple[Spec]:
     check_images("_image_resize", data)
-    height, width = _wanted(data.shape, size, keep_ratio)
+    height, width = _new_size(data.shape, size, keep_ratio)
     check_resampling("_image_resize", data, height, width, interp)
     return (Spec((*data.shape[:-3], height, width, data.shape[-1]), data.dtype),)
 
@@ -43,8 +43,8 @@ def _kernel(
     if data.ndim == 3:
         resample(xp, out, data, interp)
         return
-    for made, image in zip(out, data, strict=True):
-        resample(xp, made, image, interp)
+    for resized, image in zip(out, data, strict=True):
+        resample(xp, resized, image, interp)
 
 
 RESIZE = register(
@@ -85,7 +85,7 @@ CV_RESIZE = register(
         _cv_kernel,
         None,
         doc=(
-            "Resize an image to width w and height h; interp is that of _image_resize.\n\n"
+            "Resize an image to width w and height h; interp is as in _image_resize.\n\n"
             "Shapes: src (height, width, channels), output (h, w, channels), in pixels."
         ),
         inputs=("src",),

@@ -1,4 +1,4 @@
-"""_image_to_tensor and _image_normalize: from images of bytes to what networks take."""
+"""_image_to_tensor and _image_normalize: convert uint8 images to network inputs."""
 
 from types import ModuleType
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, numbers
-from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.image.layout import check_images, store
@@ -15,12 +15,9 @@ from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.precision import as_real
 
 
-def _tensor_shape(shape: Shape) -> Shape:
-    return (*shape[:-3], shape[-1], *shape[-3:-1])
-
-
 def _tensor_infer(data: Spec) -> tuple[Spec]:
-    return (Spec(_tensor_shape(check_images("_image_to_tensor", data).shape), FLOAT32),)
+    shape = check_images("_image_to_tensor", data).shape
+    return (Spec((*shape[:-3], shape[-1], *shape[-3:-1]), FLOAT32),)
 
 
 def _tensor_kernel(xp: ModuleType, out: Any, data: Any) -> None:
@@ -46,7 +43,7 @@ TO_TENSOR = register(
         doc=(
             "Convert an image (height, width, channels) with values 0 to 255 to float32\n"
             "(channels, height, width) with values 0 to 1.\n\n"
-            "A batch of images is converted, too.\n\n"
+            "A batch of images is also supported.\n\n"
             "Shapes: data (H, W, C), output (C, H, W); data (N, H, W, C), output (N, C, H, W)."
         ),
         aliases=("_npx__image_to_tensor",),
@@ -63,10 +60,10 @@ def _normalize_infer(data: Spec, *, mean: tuple[float, ...], std: tuple[float, .
             "_image_normalize: expected data (channels, height, width) of 1 or 3 channels, "
             f"got {data.shape}"
         )
-    for name, given in (("mean", mean), ("std", std)):
-        if len(given) not in (1, channels):
+    for name, values in (("mean", mean), ("std", std)):
+        if len(values) not in (1, channels):
             raise OperatorError(
-                f"_image_normalize: expected {name} of 1 or {channels} numbers, got {given}"
+                f"_image_normalize: expected {name} of 1 or {channels} numbers, got {values}"
             )
     return (data,)
 
@@ -96,8 +93,8 @@ NORMALIZE = register(
         _normalize_kernel,
         _normalize_gradient,
         doc=(
-            "(data - mean) / std for an image, or a batch of images.\n\n"
-            "mean and std are one number, or one for each channel.\n\n"
+            "Compute (data - mean) / std of an image, or of a batch of images.\n\n"
+            "mean and std are a single number, or one for each channel.\n\n"
             "Shapes: data and output (C, H, W) or (N, C, H, W)."
         ),
         schema=Schema(

@@ -1,1 +1,1 @@
-"""Positions in arrays."""
+"""Indexing operators: slicing, gathering and scattering."""

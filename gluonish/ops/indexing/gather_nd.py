@@ -1,4 +1,4 @@
-"""gather_nd and scatter_nd: elements or slices at points given by their coordinates."""
+"""gather_nd and scatter_nd: gather and scatter elements or slices by coordinates."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -14,49 +14,44 @@ from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
 
-def _points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> tuple[Any, ...]:
-    """Return coordinates axis by axis, as int64.
+def _points(xp: ModuleType, name: str, indices: Any, shape: Shape) -> tuple[Any, ...]:
+    """Return the coordinates of each axis as int64.
 
     Raises:
-        OperatorIndexError: One lies outside.
+        OperatorIndexError: A coordinate is out of range.
     """
     points = tuple(indices.astype(xp.int64))
     if not indices.size:
         return points
-    for axis, (point, extent) in enumerate(zip(points, whole, strict=False)):
+    for axis, (point, extent) in enumerate(zip(points, shape, strict=False)):
         low, high = int(point.min()), int(point.max())
         if not -extent <= low <= high < extent:
             raise OperatorIndexError(
                 f"{name}: expected coordinates in [{-extent}, {extent}) along axis {axis}, "
-                f"got some from {low} to {high}"
+                f"got coordinates from {low} to {high}"
             )
     return points
 
 
-def flat_points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> Any:
-    """Return the numbers of points among all of the axes that their coordinates name.
-
-    Args:
-        indices: (M, ...), coordinates axis by axis.
-        whole: Extents; the points lie along the first M.
+def flat_points(xp: ModuleType, name: str, indices: Any, shape: Shape) -> Any:
+    """Return flat indices into the first M axes of ``shape`` from coordinates (M, ...).
 
     Raises:
-        OperatorIndexError: One lies outside.
+        OperatorIndexError: A coordinate is out of range.
     """
     total = xp.zeros(indices.shape[1:], dtype=xp.int64)
-    for point, extent in zip(_points(xp, name, indices, whole), whole, strict=False):
+    for point, extent in zip(_points(xp, name, indices, shape), shape, strict=False):
         total = total * extent + xp.where(point < 0, point + extent, point)
     return total
 
 
-def _result_shape(name: str, whole: Shape, indices: Shape) -> Shape:
-    if not indices or not 0 < indices[0] <= len(whole):
+def _result_shape(name: str, shape: Shape, indices: Shape) -> Shape:
+    if not indices or not 0 < indices[0] <= len(shape):
         raise OperatorError(
-            f"{name}: expected indices (M, ...) with M from 1 to {len(whole)}, the axes of "
-            f"{whole}, "
-            f"got {indices}"
+            f"{name}: expected indices (M, ...) with M from 1 to {len(shape)}, the axes of "
+            f"{shape}, got {indices}"
         )
-    return indices[1:] + whole[indices[0] :]
+    return indices[1:] + shape[indices[0] :]
 
 
 def _infer(data: Spec, indices: Spec) -> tuple[Spec]:
@@ -78,8 +73,8 @@ GATHER_ND = register(
         _kernel,
         _gradient,
         doc=(
-            "Elements of data at points: column j of indices holds the M coordinates of point\n"
-            "j.\n\n"
+            "Gather elements of data at points: column j of indices holds the M coordinates of\n"
+            "point j.\n\n"
             "If M is less than the number of axes, each point selects a slice. Negative\n"
             "coordinates count from the end; coordinates out of range are an error.\n\n"
             "Shapes: data any, indices (M, ...) with M up to data's number of axes, output\n"
@@ -93,7 +88,7 @@ GATHER_ND = register(
 
 
 def gather_nd(data: Any, indices: Any) -> Any:
-    """Return elements or slices of ``data`` at the points whose coordinates are in ``indices``."""
+    """Gather elements or slices of ``data`` at the coordinates in ``indices``."""
     return apply(GATHER_ND, (data, indices), {})
 
 
@@ -111,9 +106,9 @@ def _add(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> 
 def _scatter(name: str, kernel: Callable[..., None], doc: str) -> Operator:
     def infer(data: Spec, indices: Spec, *, shape: Shape) -> tuple[Spec]:
         spec = checked_spec(name, shape, data.dtype)
-        wanted = _result_shape(name, shape, indices.shape)
-        if data.shape != wanted:
-            raise OperatorError(f"{name}: expected data of shape {wanted}, got {data.shape}")
+        expected = _result_shape(name, shape, indices.shape)
+        if data.shape != expected:
+            raise OperatorError(f"{name}: expected data of shape {expected}, got {data.shape}")
         return (spec,)
 
     def gradient(g: V, data: V, indices: V, *, shape: Shape) -> tuple[Any, None]:
@@ -137,8 +132,8 @@ SCATTER_ND = _scatter(
     "scatter_nd",
     _put,
     (
-        "Zeros of a shape, with data written at the points in indices; of equal points the\n"
-        "last one counts.\n\n"
+        "Write data to zeros of a shape at the points in indices; the last of equal points\n"
+        "wins.\n\n"
         "Shapes: indices (M, ...), data (..., *shape[M:]), output shape."
     ),
 )
@@ -146,7 +141,7 @@ SCATTER_ADD_ND = _scatter(
     "_backward_gather_nd",
     _add,
     (
-        "Zeros of a shape, with data added at the points in indices.\n\n"
+        "Add data to zeros of a shape at the points in indices.\n\n"
         "Shapes: indices (M, ...), data (..., *shape[M:]), output shape."
     ),
 )

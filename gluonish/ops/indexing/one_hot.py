@@ -1,4 +1,4 @@
-"""one_hot: positions as rows with one value that stands out."""
+"""one_hot: one-hot encoding of indices."""
 
 from types import ModuleType
 from typing import Any
@@ -45,8 +45,8 @@ ONE_HOT = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Rows of depth values: on_value at the position in indices, off_value elsewhere.\n\n"
-            "A position outside [0, depth) gives a row of off_value.\n\n"
+            "Return rows of depth values: on_value at the index, off_value elsewhere.\n\n"
+            "An index outside [0, depth) gives a row of off_value.\n\n"
             "Shapes: indices any, output (*indices.shape, depth)."
         ),
         inputs=("indices",),

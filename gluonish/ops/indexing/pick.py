@@ -1,4 +1,4 @@
-"""pick: one element of every row along an axis; and operators that read and write along one."""
+"""pick: one element of every row along an axis; gathering and scattering along an axis."""
 
 from types import ModuleType
 from typing import Any
@@ -20,7 +20,7 @@ _MODE = choice("clip", "wrap", default="clip")
 
 
 def along_grid(xp: ModuleType, positions: Any, axis: int) -> tuple[Any, ...]:
-    """Return an index that reads, for every position, that element along ``axis`` of its row."""
+    """Return an index tuple that selects ``positions`` along ``axis``, row by row."""
     grid = []
     for i, extent in enumerate(positions.shape):
         lengths = [1] * positions.ndim
@@ -38,8 +38,8 @@ def _along_infer(data: Spec, index: Spec, *, axis: int, mode: str) -> tuple[Spec
         *index.shape[axis + 1 :],
     ):
         raise OperatorError(
-            f"_take_along: expected index like data {data.shape} but along axis {axis}, "
-            f"got {index.shape}"
+            f"_take_along: expected index of the shape of data {data.shape} except along axis "
+            f"{axis}, got {index.shape}"
         )
     return (Spec(index.shape, data.dtype),)
 
@@ -59,7 +59,7 @@ TAKE_ALONG = register(
         _along_infer,
         _along_kernel,
         _along_gradient,
-        doc="Elements of data along axis at the positions in index, for each row.",
+        doc="Gather elements of data along axis at the positions in index, for each row.",
         inputs=("data", "index"),
         schema=Schema(axis=integer(), mode=_MODE),
     )
@@ -91,9 +91,7 @@ ADD_ALONG = register(
         _add_infer,
         _add_kernel,
         _add_gradient,
-        doc=(
-            "Zeros of a shape, with data added along axis at the positions in index, for each\nrow."
-        ),
+        doc=("Add data to zeros of a shape along axis at the positions in index, for each row."),
         inputs=("data", "index"),
         schema=Schema(shape=shape(), axis=integer(), mode=_MODE),
     )
@@ -101,16 +99,16 @@ ADD_ALONG = register(
 
 
 def take_along(x: Any, index: Any, axis: int, mode: str = "clip") -> Any:
-    """Return elements of ``x`` along ``axis`` at the positions in ``index``, row by row."""
+    """Gather elements of ``x`` along ``axis`` at the positions in ``index``, row by row."""
     return apply(TAKE_ALONG, (x, index), {"axis": axis, "mode": mode})
 
 
 def add_along(x: Any, index: Any, shape: Shape, axis: int, mode: str = "clip") -> Any:
-    """Return zeros of ``shape`` with ``x`` added at the positions in ``index``, row by row."""
+    """Add ``x`` to zeros of ``shape`` at the positions in ``index``, row by row."""
     return apply(ADD_ALONG, (x, index), {"shape": shape, "axis": axis, "mode": mode})
 
 
-def _kept(shape: Shape, axis: int) -> Shape:
+def _keepdims_shape(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
 
@@ -122,15 +120,15 @@ def _pick_infer(
         raise OperatorError("pick: expected an int axis, got None")
     axis = normalize_axis("pick", axis, len(data.shape))
     if not data.shape[axis] and index.size:
-        raise OperatorError(f"pick: expected elements along axis {axis}, got data {data.shape}")
-    kept = _kept(data.shape, axis)
+        raise OperatorError(f"pick: expected a nonempty axis {axis}, got data {data.shape}")
+    reduced = _keepdims_shape(data.shape, axis)
     dropped = (*data.shape[:axis], *data.shape[axis + 1 :])
-    if index.shape not in (kept, dropped) and not (index.shape == (1,) and not dropped):
+    if index.shape not in (reduced, dropped) and not (index.shape == (1,) and not dropped):
         raise OperatorError(
-            f"pick: expected index of shape {dropped} or {kept} for data {data.shape} and axis "
+            f"pick: expected index of shape {dropped} or {reduced} for data {data.shape} and axis "
             f"{axis}, got {index.shape}"
         )
-    return (Spec(kept if keepdims else dropped or (1,), data.dtype),)
+    return (Spec(reduced if keepdims else dropped or (1,), data.dtype),)
 
 
 def _pick_kernel(
@@ -138,25 +136,25 @@ def _pick_kernel(
 ) -> None:
     axis %= data.ndim
     positions = whole_positions(xp, "pick", index, data.shape[axis], mode)
-    if axis == data.ndim - 1:  # mostly; a grid takes longer than picking itself
+    if axis == data.ndim - 1:  # the usual case; a grid takes longer than picking itself
         rows = data.reshape(positions.size, data.shape[axis])
         picked = rows[xp.arange(positions.size), positions.reshape(-1)]
         out[...] = picked.reshape(out.shape)
         return
-    kept = _kept(data.shape, axis)
-    out.reshape(kept)[...] = data[along_grid(xp, positions.reshape(kept), axis)]
+    reduced = _keepdims_shape(data.shape, axis)
+    out.reshape(reduced)[...] = data[along_grid(xp, positions.reshape(reduced), axis)]
 
 
 def _pick_gradient(
     g: V, data: V, index: V, *, axis: int, keepdims: bool, mode: str
 ) -> tuple[Any, None]:
     axis %= len(data.shape)
-    kept = _kept(data.shape, axis)
-    return add_along(reshape(g, kept), reshape(index, kept), data.shape, axis, mode), None
+    reduced = _keepdims_shape(data.shape, axis)
+    return add_along(reshape(g, reduced), reshape(index, reduced), data.shape, axis, mode), None
 
 
 def _pick_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Tell index and output from the data: its shape without an axis, or with 1 there."""
+    """Infer index and output from data: its shape without an axis, or with 1 there."""
     data, axis = inputs[0], attrs["axis"]
     if data is None or axis is None or attrs["mode"] not in ("clip", "wrap"):
         return
@@ -175,8 +173,8 @@ PICK = register(
         _pick_kernel,
         _pick_gradient,
         doc=(
-            "One element of every row along axis, at the position in index.\n\n"
-            "Positions out of range are limited to the nearest end (clip) or wrap around\n"
+            "Pick one element of every row along axis, at the position in index.\n\n"
+            "Positions out of range are clipped to the nearest end (clip) or wrap around\n"
             "(wrap). index has the shape of data without axis, or with size 1 there.\n\n"
             "Shapes: data (..., K, ...) with K along axis, output data's without axis, or with\n"
             "size 1 there (keepdims)."
@@ -190,7 +188,7 @@ PICK = register(
 
 
 def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
-    """Return one element of every row of ``x`` along ``axis``."""
+    """Pick one element of every row of ``x`` along ``axis``."""
     attrs = {"axis": axis, "keepdims": keepdims, "mode": "clip"}
     return apply(PICK, (x, index), attrs)
 
@@ -198,7 +196,7 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
 def _batch_infer(a: Spec, indices: Spec) -> tuple[Spec]:
     if len(a.shape) != 2 or indices.shape != a.shape[:1] or (a.shape[0] and not a.shape[1]):
         raise OperatorError(
-            f"batch_take: expected a (N, C) with elements and indices (N,), got {a.shape} and "
+            f"batch_take: expected nonempty a (N, C) and indices (N,), got {a.shape} and "
             f"{indices.shape}"
         )
     return (Spec(indices.shape, a.dtype),)
@@ -212,12 +210,12 @@ def _batch_gradient(g: V, a: V, indices: V) -> tuple[Any, None]:
     return _pick_gradient(g, a, indices, axis=1, keepdims=False, mode="clip")
 
 
-_like_the_matrix = dtype_rule(0)
+_complete_matrix = dtype_rule(0)
 
 
 def _batch_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
-    """Give indices of which nothing is known int32, as MXNet does."""
-    _like_the_matrix(inputs, outputs, attrs)
+    """Complete indices of unknown dtype as int32, as MXNet does."""
+    _complete_matrix(inputs, outputs, attrs)
     if inputs[1].dtype is None:
         inputs[1] = PartialSpec(inputs[1].shape, INT32)
 
@@ -229,7 +227,7 @@ BATCH_TAKE = register(
         _batch_kernel,
         _batch_gradient,
         doc=(
-            "Element indices[i] of row i, for every row of a matrix.\n\n"
+            "Pick element indices[i] of row i, for every row of a matrix.\n\n"
             "Shapes: a (N, K), indices (N,), output (N,)."
         ),
         inputs=("a", "indices"),

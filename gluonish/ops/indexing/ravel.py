@@ -1,4 +1,4 @@
-"""ravel_multi_index and unravel_index: positions as one number, or as coordinates."""
+"""ravel_multi_index and unravel_index: convert coordinates to flat indices, and back."""
 
 import math
 from types import ModuleType
@@ -17,7 +17,7 @@ _SCHEMA = Schema(shape=optional(shape_attr()))
 
 
 def _check_shape(name: str, shape: Shape | None) -> Shape:
-    """Return the shape that positions refer to; its first extent never matters."""
+    """Return the shape of the indexed array; its first extent is not used."""
     if not shape or shape[0] < -1 or min(shape[1:], default=1) < 1 or math.prod(shape[1:]) >> 62:
         raise OperatorError(
             f"{name}: expected shape of at least 1 axis with sizes above 0, got {shape}"
@@ -26,7 +26,7 @@ def _check_shape(name: str, shape: Shape | None) -> Shape:
 
 
 def _strides(shape: Shape) -> list[int]:
-    """Return how far apart neighbours along each axis lie."""
+    """Return the row-major strides in elements."""
     return [math.prod(shape[i + 1 :]) for i in range(len(shape))]
 
 
@@ -44,9 +44,9 @@ def _ravel_infer(data: Spec, *, shape: Shape | None) -> tuple[Spec]:
 
 
 def _ravel_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
-    whole = data.astype(xp.int64)
+    coordinates = data.astype(xp.int64)
     total = xp.zeros(out.shape, dtype=xp.int64)
-    for coordinate, stride in zip(whole, _strides(shape), strict=True):
+    for coordinate, stride in zip(coordinates, _strides(shape), strict=True):
         total += coordinate * stride
     out[...] = total.astype(out.dtype)
 
@@ -74,12 +74,12 @@ def _unravel_infer(data: Spec, *, shape: Shape | None) -> tuple[Spec]:
 
 
 def _unravel_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
-    rest = data.astype(xp.int64)
+    remainder = data.astype(xp.int64)
     for axis in range(len(shape) - 1, 0, -1):
-        coordinate = xp.fmod(rest, shape[axis])  # toward zero, as C divides
+        coordinate = xp.fmod(remainder, shape[axis])  # toward zero, as in C
         out[axis] = coordinate.astype(out.dtype)
-        rest = (rest - coordinate) // shape[axis]
-    out[0] = rest.astype(out.dtype)
+        remainder = (remainder - coordinate) // shape[axis]
+    out[0] = remainder.astype(out.dtype)
 
 
 UNRAVEL_INDEX = register(

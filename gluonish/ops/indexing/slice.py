@@ -1,4 +1,4 @@
-"""slice, slice_axis, slice_like and their inverses, which write into a region of an array."""
+"""slice, slice_axis, slice_like, and assignment to a region of an array."""
 
 import ast
 from types import ModuleType
@@ -26,7 +26,7 @@ def _parse_ends(value: object) -> Ends:
 
 
 def _parse_steps(value: object) -> Ends:
-    """Return the steps; None is none for any axis, where as an end it is one of one axis."""
+    """Parse steps; unlike for ends, None means no steps for all axes."""
     return () if value is None or value == "None" else _parse_ends(value)
 
 
@@ -36,8 +36,8 @@ _REGION = {"begin": _ENDS, "end": _ENDS, "step": _STEPS}
 
 
 def _region(name: str, shape: Shape, begin: Ends, end: Ends, step: Ends) -> tuple[slice, ...]:
-    """Return the slices of a region, one for each of the leading axes that are given."""
-    if not step or (step == (None,) and not begin):  # NumPy's None for all of them
+    """Return the slices of a region, one for each of the leading axes."""
+    if not step or (step == (None,) and not begin):  # NumPy's None for all axes
         step = (None,) * len(begin)
     if not len(begin) == len(end) == len(step) or len(begin) > len(shape):
         raise OperatorError(
@@ -50,7 +50,7 @@ def _region(name: str, shape: Shape, begin: Ends, end: Ends, step: Ends) -> tupl
 
 
 def _region_shape(shape: Shape, region: tuple[slice, ...]) -> Shape:
-    selected = [len(range(*part.indices(n))) for part, n in zip(region, shape, strict=False)]
+    selected = [len(range(*ends.indices(n))) for ends, n in zip(region, shape, strict=False)]
     return (*selected, *shape[len(region) :])
 
 
@@ -74,10 +74,10 @@ SLICE = register(
         _kernel,
         _gradient,
         doc=(
-            "The region from begin up to end in steps of step, as Python slices.\n\n"
-            "None means the first or last element in the direction of the step; axes that are\n"
-            "not given are taken whole.\n\n"
-            "Shapes: data any, output that of the region, with the same number of axes."
+            "Slice data from begin up to end in steps of step, as Python slices.\n\n"
+            "None means the first or last element in the direction of the step; the remaining\n"
+            "axes are not sliced.\n\n"
+            "Shapes: data any, output the shape of the region, with the same number of axes."
         ),
         schema=Schema(**_REGION),
         aliases=("crop", "_npi_slice", "_npx_slice", "_sparse_slice"),
@@ -87,7 +87,7 @@ SLICE = register(
 
 
 def slice_(x: Any, begin: Ends, end: Ends, step: Ends = ()) -> Any:
-    """Return the region of ``x`` from ``begin`` up to ``end``, None for an end of an axis."""
+    """Slice ``x`` from ``begin`` up to ``end``; None means the end of an axis."""
     return apply(SLICE, (x,), {"begin": begin, "end": end, "step": step})
 
 
@@ -112,7 +112,7 @@ _SLICE_PUT = register(
         _put_infer,
         _put_kernel,
         _put_gradient,
-        doc="Zeros of a shape, with data written to a region.",
+        doc="Write data to a region of zeros.",
         schema=Schema(shape=shape(), **_REGION),
         execution=Execution(moves=True),
     )
@@ -124,13 +124,12 @@ def _slice_put(x: Any, shape: Shape, begin: Ends, end: Ends, step: Ends) -> Any:
 
 
 def _axis_bounds(extent: int, begin: int, end: int | None) -> tuple[int, int]:
-    """Return begin and end counted from the start of the axis."""
+    """Return nonnegative begin and end."""
     first = begin + extent * (begin < 0)
     last = extent if end is None else end + extent * (end < 0)
     if not 0 <= first <= last <= extent:
         raise OperatorError(
-            f"slice_axis: expected begin and end in order within {extent} elements, "
-            f"got {begin} and {end}"
+            f"slice_axis: expected begin <= end within {extent} elements, got {begin} and {end}"
         )
     return first, last
 
@@ -160,17 +159,17 @@ def _axis_gradient(g: V, data: V, *, axis: int, begin: int, end: int | None) -> 
 
 
 def _axis_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Join all extents but that of the axis that is cut."""
+    """Infer the output's extents from data, with the sliced axis if it is known."""
     shape = inputs[0]
     if shape is None:
         return
     axis = attrs["axis"] + len(shape) * (attrs["axis"] < 0)
     if not 0 <= axis < len(shape):
         return
-    cut = UNKNOWN
+    length = UNKNOWN
     if shape[axis] != UNKNOWN:
-        cut = len(range(*slice(attrs["begin"], attrs["end"]).indices(shape[axis])))
-    tell(outputs, 0, (*shape[:axis], cut, *shape[axis + 1 :]))
+        length = len(range(*slice(attrs["begin"], attrs["end"]).indices(shape[axis])))
+    tell(outputs, 0, (*shape[:axis], length, *shape[axis + 1 :]))
 
 
 SLICE_AXIS = register(
@@ -180,11 +179,11 @@ SLICE_AXIS = register(
         _axis_kernel,
         _axis_gradient,
         doc=(
-            "Elements from begin up to end along axis; negative positions count from the end,\n"
-            "and None as end is the end of the axis.\n\n"
+            "Slice data from begin up to end along axis; negative positions count from the end,\n"
+            "and an end of None is the end of the axis.\n\n"
             "Shapes: data any, output the same with size end - begin along axis."
         ),
-        # The end has no default, though it may be None.
+        # end is required, but may be None.
         schema=Schema(axis=integer(), begin=integer(), end=Attribute(_INT.parse, _INT.expected)),
         shapes=ShapeFacts(rule=_axis_shapes),
     )
@@ -192,16 +191,16 @@ SLICE_AXIS = register(
 
 
 def slice_axis(x: Any, axis: int, begin: int, end: int | None) -> Any:
-    """Return elements ``begin`` up to ``end`` of ``x`` along ``axis``."""
+    """Slice ``x`` from ``begin`` up to ``end`` along ``axis``."""
     return apply(SLICE_AXIS, (x,), {"axis": axis, "begin": begin, "end": end})
 
 
 def _like_ends(data: Shape, like: Shape, axes: Shape) -> Ends:
-    """Return how far each axis of data is kept: the extents of ``like`` along ``axes``."""
+    """Return the end of each axis of data: the extents of ``like`` along ``axes``, else None."""
     named = normalize_axes("slice_like", axes, len(data)) if axes else range(len(data))
     if any(i >= len(like) for i in named) or (not axes and len(data) != len(like)):
         raise OperatorError(
-            f"slice_like: expected shape_like to have the axes of data {data} to slice, got {like}"
+            f"slice_like: expected shape_like with the sliced axes of data {data}, got {like}"
         )
     ends = tuple(like[i] if i in named else None for i in range(len(data)))
     if any(end is not None and end > extent for end, extent in zip(ends, data, strict=True)):
@@ -241,8 +240,8 @@ SLICE_LIKE = register(
         _like_kernel,
         _like_gradient,
         doc=(
-            "The first elements of data along axes, as many as shape_like has; along all axes\n"
-            "by default.\n\n"
+            "Slice the first elements of data along axes (all by default), to the sizes of\n"
+            "shape_like.\n\n"
             "Shapes: data any, output the same with shape_like's sizes along axes."
         ),
         inputs=("data", "shape_like"),
@@ -255,9 +254,9 @@ SLICE_LIKE = register(
 
 def _assign_infer(lhs: Spec, rhs: Spec, *, begin: Ends, end: Ends, step: Ends) -> tuple[Spec]:
     region = _region("_slice_assign", lhs.shape, begin, end, step)
-    wanted = _region_shape(lhs.shape, region)
-    if rhs.shape != wanted:
-        raise OperatorError(f"_slice_assign: expected rhs of shape {wanted}, got {rhs.shape}")
+    expected = _region_shape(lhs.shape, region)
+    if rhs.shape != expected:
+        raise OperatorError(f"_slice_assign: expected rhs of shape {expected}, got {rhs.shape}")
     if rhs.dtype != lhs.dtype:
         raise OperatorError(
             f"_slice_assign: expected rhs of dtype {lhs.dtype.name}, got {rhs.dtype.name}"
@@ -289,8 +288,8 @@ SLICE_ASSIGN = register(
         _assign_kernel,
         _assign_gradient,
         doc=(
-            "lhs with a region replaced by rhs.\n\n"
-            "Shapes: lhs any, rhs that of the region, output that of lhs."
+            "Replace a region of lhs by rhs.\n\n"
+            "Shapes: lhs any, rhs the shape of the region, output that of lhs."
         ),
         inputs=("lhs", "rhs"),
         schema=Schema(**_REGION),
@@ -327,7 +326,7 @@ SLICE_ASSIGN_SCALAR = register(
         _scalar_infer,
         _scalar_kernel,
         _scalar_gradient,
-        doc=("data with a region set to a number.\n\nShapes: data any, output the same."),
+        doc="Set a region of data to a number.\n\nShapes: data any, output the same.",
         schema=Schema(scalar=number(0.0), **_REGION),
         aliases=("_crop_assign_scalar", "_npi_slice_assign_scalar"),
         execution=Execution(moves=True),

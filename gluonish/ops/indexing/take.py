@@ -1,4 +1,4 @@
-"""take: slices of an array along one axis at given positions."""
+"""take: slices of an array along an axis by index."""
 
 from types import ModuleType
 from typing import Any
@@ -18,26 +18,26 @@ _MODE = choice("clip", "raise", "wrap", default="clip")
 def whole_positions(
     xp: ModuleType, operator: str, positions: Any, extent: int, mode: str = "clip"
 ) -> Any:
-    """Return positions as int64 within [0, extent); fractions are cut.
+    """Return positions as int64 within [0, extent); fractions are truncated.
 
     Raises:
-        OperatorIndexError: with mode ``raise``, for a position outside.
+        OperatorIndexError: A position is out of range in mode ``raise``.
     """
-    whole = positions.astype(xp.int64)
+    index = positions.astype(xp.int64)
     if mode == "wrap":
-        return whole % max(1, extent)
-    if mode == "raise" and whole.size and not 0 <= int(whole.min()) <= int(whole.max()) < extent:
+        return index % max(1, extent)
+    if mode == "raise" and index.size and not 0 <= int(index.min()) <= int(index.max()) < extent:
         raise OperatorIndexError(
-            f"{operator}: expected positions in [0, {extent}), got some from {int(whole.min())} "
-            f"to {int(whole.max())}"
+            f"{operator}: expected positions in [0, {extent}), got positions from "
+            f"{int(index.min())} to {int(index.max())}"
         )
-    return xp.minimum(xp.maximum(whole, 0), extent - 1)  # at half the price of clip
+    return xp.minimum(xp.maximum(index, 0), extent - 1)  # takes half the time of clip
 
 
 def _infer(a: Spec, indices: Spec, *, axis: int, mode: str) -> tuple[Spec]:
     axis = normalize_axis("take", axis, len(a.shape))
     if a.shape[axis] == 0 and indices.size:
-        raise OperatorError(f"take: expected elements along axis {axis}, got a {a.shape}")
+        raise OperatorError(f"take: expected a nonempty axis {axis}, got a {a.shape}")
     return (Spec(a.shape[:axis] + indices.shape + a.shape[axis + 1 :], a.dtype),)
 
 
@@ -58,8 +58,8 @@ TAKE = register(
         _kernel,
         _gradient,
         doc=(
-            "Slices of a along axis at the positions in indices, which may be of any dtype.\n\n"
-            "Positions out of range are limited to the nearest end (clip), wrap around (wrap),\n"
+            "Take slices of a along axis at the positions in indices, which may have any dtype.\n\n"
+            "Positions out of range are clipped to the nearest end (clip), wrap around (wrap),\n"
             "or are an error (raise).\n\n"
             "Shapes: a any, indices any, output a's with axis replaced by the axes of indices."
         ),
@@ -81,9 +81,9 @@ def _add_kernel(
     axis %= len(shape)
     positions = whole_positions(xp, "take", indices, shape[axis], mode)
     total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
-    # The axes of the positions come first on both sides.
-    moved = xp.moveaxis(g, range(axis, axis + indices.ndim), range(indices.ndim))
-    add_at(xp, xp.moveaxis(total, axis, 0), positions, moved.astype(total.dtype))
+    # Move the axes of the positions to the front of both arrays.
+    values = xp.moveaxis(g, range(axis, axis + indices.ndim), range(indices.ndim))
+    add_at(xp, xp.moveaxis(total, axis, 0), positions, values.astype(total.dtype))
     out[...] = total.astype(out.dtype)
 
 
@@ -99,7 +99,7 @@ TAKE_ADD = register(
         _add_infer,
         _add_kernel,
         _add_gradient,
-        doc="Zeros of a shape, with slices added along axis at the positions that take reads.",
+        doc="Add slices to zeros of a shape along axis: the adjoint of take.",
         inputs=("data", "indices"),
         schema=Schema(shape=shape(), axis=integer(), mode=_MODE),
     )
@@ -107,5 +107,5 @@ TAKE_ADD = register(
 
 
 def take(a: Any, indices: Any, axis: int = 0, mode: str = "clip") -> Any:
-    """Return slices of ``a`` along ``axis`` at ``indices``."""
+    """Take slices of ``a`` along ``axis`` at ``indices``."""
     return apply(TAKE, (a, indices), {"axis": axis, "mode": mode})

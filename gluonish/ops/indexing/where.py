@@ -1,4 +1,4 @@
-"""where: elements of one of two arrays, as a third says."""
+"""where: elements of two arrays, selected by a condition."""
 
 from types import ModuleType
 from typing import Any
@@ -25,10 +25,10 @@ def _infer(condition: Spec, x: Spec, y: Spec) -> tuple[Spec]:
 
 
 def _kernel(xp: ModuleType, out: Any, condition: Any, x: Any, y: Any) -> None:
-    chosen = condition != 0
+    mask = condition != 0
     if condition.ndim != x.ndim:  # one condition a row
-        chosen = chosen.reshape(-1, *(1,) * (x.ndim - 1))
-    out[...] = xp.where(chosen, x, y)
+        mask = mask.reshape(-1, *(1,) * (x.ndim - 1))
+    out[...] = xp.where(mask, x, y)
 
 
 def _gradient(g: V, condition: V, x: V, y: V) -> tuple[Any, ...]:
@@ -39,12 +39,12 @@ def _gradient(g: V, condition: V, x: V, y: V) -> tuple[Any, ...]:
     )
 
 
-_alike_choices = alike(inputs=(1, 2))
+_same_shapes = alike(inputs=(1, 2))
 
 
 def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     condition = inputs[0]
-    _alike_choices(inputs, outputs, attrs)
+    _same_shapes(inputs, outputs, attrs)
     shape = outputs[0]
     if condition is None:
         return
@@ -64,8 +64,8 @@ WHERE = register(
         _kernel,
         _gradient,
         doc=(
-            "x where condition is not 0, else y; condition has their shape, or one entry for\n"
-            "each row.\n\n"
+            "Select x where condition is not 0, else y; condition has the shape of x, or one\n"
+            "element for each row.\n\n"
             "Shapes: x, y and output the same, condition the same or (N,) for x (N, ...)."
         ),
         inputs=("condition", "x", "y"),

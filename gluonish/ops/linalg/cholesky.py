@@ -1,4 +1,4 @@
-"""Cholesky's factors: linalg.potrf and np.linalg.cholesky, linalg.potri, linalg.sumlogdiag."""
+"""Cholesky factorization: linalg.potrf and np.linalg.cholesky, linalg.potri, linalg.sumlogdiag."""
 
 from types import ModuleType
 from typing import Any
@@ -49,7 +49,7 @@ def _factor_row(name: str, doc: str, *aliases: str, schema: Schema | None = None
         expected = "symmetric positive definite matrices"
         if not lower:
             out, a = out.swapaxes(-1, -2), a.swapaxes(-1, -2)
-        if out.size:  # CuPy does not say what it does with an empty stack
+        if out.size:  # CuPy does not document its result for an empty stack
             out[...] = lapack(xp, name, expected, xp.linalg.cholesky, a)
 
     return register(
@@ -59,9 +59,9 @@ def _factor_row(name: str, doc: str, *aliases: str, schema: Schema | None = None
             kernel,
             Gradient(_factor_gradient, uses_output=True),
             doc=(
-                f"{doc}\n\nThe other triangle of A is not read; the gradient is that of a\n"
-                "symmetric A. A matrix that is not positive definite raises an error when the\n"
-                "result is waited for.\n\n"
+                f"{doc}\n\nThe other triangle of A is not read; the gradient is symmetric. A\n"
+                "matrix that is not positive definite raises an error when the result is\n"
+                "waited for.\n\n"
                 "Shapes: A and output (..., n, n)."
             ),
             inputs=("A",),
@@ -75,15 +75,16 @@ def _factor_row(name: str, doc: str, *aliases: str, schema: Schema | None = None
 LINALG_POTRF = _factor_row(
     "_linalg_potrf",
     (
-        "Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;\n"
-        "without lower the upper triangular U with A = U^T U."
+        "Compute the Cholesky factor of symmetric positive definite A: lower triangular L with\n"
+        "A = L L^T, or upper triangular U with A = U^T U if lower is false."
     ),
     "linalg_potrf",
     schema=_LOWER,
 )
 NPI_CHOLESKY = _factor_row(
     "_npi_cholesky",
-    "Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A.",
+    "Compute the Cholesky factor of symmetric positive definite A: lower triangular L with\n"
+    "A = L L^T.",
 )
 
 
@@ -98,7 +99,7 @@ def _potri_kernel(xp: ModuleType, out: Any, a: Any, *, lower: bool) -> None:
         a = a.swapaxes(-1, -2)
     if bool((xp.diagonal(a, axis1=-2, axis2=-1) == 0).any()):
         raise OperatorError(
-            "_linalg_potri: expected factors that potrf gave, got a zero on the diagonal"
+            "_linalg_potri: expected Cholesky factors from potrf, got a zero on the diagonal"
         )
     inverse = xp.zeros(a.shape, dtype=a.dtype)
     inverse[...] = xp.eye(a.shape[-1], dtype=a.dtype)
@@ -109,7 +110,7 @@ def _potri_kernel(xp: ModuleType, out: Any, a: Any, *, lower: bool) -> None:
 def _potri_gradient(g: V, a: V, out: V, *, lower: bool) -> tuple[Any]:
     if not lower:
         return (adjoint(_potri_gradient(g, adjoint(a), out, lower=True)[0]),)
-    # out = L^-T L^-1, so that dout = -out dL L^-1 and its transpose.
+    # out = L^-T L^-1, so dout = -out dL L^-1 plus its transpose.
     both = product(out, g + adjoint(g))
     return (triangle(-linalg_trsm(a, both, transpose=True, rightside=True)),)
 
@@ -121,8 +122,8 @@ LINALG_POTRI = register(
         _potri_kernel,
         Gradient(_potri_gradient, uses_output=True),
         doc=(
-            "Inverse of L L^T, given the lower triangular L that potrf returns; without lower\n"
-            "the inverse of U^T U.\n\n"
+            "Compute the inverse of L L^T from the lower triangular L of potrf, or of U^T U if\n"
+            "lower is false.\n\n"
             "The other triangle of A is not read. A zero on the diagonal raises an error when\n"
             "the result is waited for.\n\n"
             "Shapes: A and output (..., n, n)."
@@ -159,8 +160,8 @@ LINALG_SUMLOGDIAG = register(
         _sumlogdiag_kernel,
         _sumlogdiag_gradient,
         doc=(
-            "Sum of the logarithms of the diagonal of every matrix.\n\n"
-            "Shapes: A (..., n, n), output (...), (1,) for one matrix."
+            "Sum the logarithms of the diagonal of every matrix.\n\n"
+            "Shapes: A (..., n, n), output (...), or (1,) for a single matrix."
         ),
         inputs=("A",),
         aliases=("linalg_sumlogdiag",),

@@ -1,8 +1,7 @@
-"""Cofactors of singular matrices: there the gradient of a determinant is not a multiple of an
-inverse.
+"""Cofactors of singular matrices: the gradient of their determinant.
 
-With A = U diag(s) V, the cofactors are det(U V) U diag(p) V, where p has for each singular value
-the product of the others. Their gradient has the products of all but two.
+With A = U diag(s) V, the cofactors are det(U V) U diag(p) V, where p_i is the product of all s_j
+with j != i. Their gradient contains the products of all but two singular values.
 """
 
 from types import ModuleType
@@ -16,7 +15,7 @@ from gluonish.ops.registry import Operator, V, apply, register
 
 
 def _spectrum(xp: ModuleType, a: Any, det: Any) -> tuple[Any, Any, Any, Any]:
-    """Return det(U V) of every matrix, 0 for the regular ones, U, s and V."""
+    """Return det(U V) of every matrix, 0 for regular matrices, and U, s and V."""
     singular = det == 0
     safe = xp.where(singular, a, xp.eye(a.shape[-1], dtype=a.dtype))
     left, values, right = iterative(xp, "_singular_cofactors", xp.linalg.svd, safe)
@@ -28,32 +27,32 @@ def _spectrum(xp: ModuleType, a: Any, det: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _without(xp: ModuleType, values: Any, count: int) -> Any:
-    """Return the products of all values but one (..., n), or but two (..., n, n)."""
+    """Return the products of all values but one (..., n), or all but two (..., n, n)."""
     n = values.shape[-1]
-    left_out = xp.eye(n, dtype=bool)
+    excluded = xp.eye(n, dtype=bool)
     if count == 2:
-        left_out = left_out[:, None] | left_out
+        excluded = excluded[:, None] | excluded
     rows = values[(..., *[None] * count, slice(None))]
-    return xp.where(left_out, values.dtype.type(1), rows).prod(axis=-1)
+    return xp.where(excluded, values.dtype.type(1), rows).prod(axis=-1)
 
 
 def _kernel(xp: ModuleType, out: Any, a: Any, det: Any) -> None:
     if xp is np and det.all():
         out[...] = 0
         return
-    turn, left, values, right = _spectrum(xp, a, det)
+    sign, left, values, right = _spectrum(xp, a, det)
     others = _without(xp, values, 1)
-    out[...] = turn * xp.matmul(left * others[..., None, :], right)
+    out[...] = sign * xp.matmul(left * others[..., None, :], right)
 
 
 def _backward_kernel(xp: ModuleType, out: Any, g: Any, a: Any, det: Any) -> None:
-    turn, left, values, right = _spectrum(xp, a, det)
+    sign, left, values, right = _spectrum(xp, a, det)
     inner = xp.matmul(xp.matmul(left.swapaxes(-1, -2), g), right.swapaxes(-1, -2))
     others = _without(xp, values, 2) * ~xp.eye(a.shape[-1], dtype=bool)
     main = xp.diagonal(inner, axis1=-2, axis2=-1)
     rotated = -others * inner.swapaxes(-1, -2)
     rotated += xp.eye(a.shape[-1], dtype=a.dtype) * xp.matmul(others, main[..., None])
-    out[...] = turn * xp.matmul(xp.matmul(left, rotated), right)
+    out[...] = sign * xp.matmul(xp.matmul(left, rotated), right)
 
 
 _BACKWARD = register(
@@ -63,7 +62,7 @@ _BACKWARD = register(
         _backward_kernel,
         None,
         doc=(
-            "Gradient of the cofactors of singular matrices, from that of the cofactors.\n\n"
+            "Compute the gradient of the cofactors of singular matrices.\n\n"
             "Shapes: g, A and output (..., n, n), det (..., 1, 1)."
         ),
         inputs=("g", "A", "det"),
@@ -83,7 +82,7 @@ SINGULAR_COFACTORS = register(
         _kernel,
         _gradient,
         doc=(
-            "Cofactors of every singular matrix, whose det is 0, and zeros for a regular one.\n\n"
+            "Compute the cofactors of singular matrices (det 0); zeros for regular ones.\n\n"
             "Shapes: A and output (..., n, n), det (..., 1, 1)."
         ),
         inputs=("A", "det"),

@@ -1,7 +1,7 @@
 """Determinants and inverses of stacked matrices: linalg.det, slogdet and inverse.
 
-MXNet counts the factors of a determinant among its hidden outputs; here these are empty, since
-gradients take the inverse.
+In MXNet the hidden outputs of a determinant are its factors; here they are empty, as gradients
+use the inverse.
 """
 
 from collections.abc import Callable
@@ -44,8 +44,8 @@ LINALG_INVERSE = register(
         _inverse_kernel,
         Gradient(_inverse_gradient, uses_output=True),
         doc=(
-            "Inverse of every matrix. A singular matrix raises an error when the result is\n"
-            "waited for.\n\n"
+            "Invert every matrix. A singular matrix raises an error when the result is waited\n"
+            "for.\n\n"
             "Shapes: A and output (..., n, n)."
         ),
         inputs=("A",),
@@ -68,15 +68,15 @@ def _regular_kernel(xp: ModuleType, out: Any, a: Any) -> None:
     out[...] = xp.where(singular, a.dtype.type(0), inverse)
 
 
-# The gradient of a singular matrix's determinant is zero in MXNet, also in a batch with others;
-# here `SINGULAR_COFACTORS` are added.
+# In MXNet the gradient of the determinant of a singular matrix is zero, even in a batch with
+# regular ones; here `SINGULAR_COFACTORS` are added.
 _INVERSE_OR_ZERO = register(
     Operator(
         "_inverse_or_zero",
         _inverse_infer("_inverse_or_zero"),
         _regular_kernel,
         Gradient(_inverse_gradient, uses_output=True),
-        doc="Inverse of every matrix, and zeros for a singular one.",
+        doc="Invert every matrix; return zeros for a singular one.",
         inputs=("A",),
         execution=Execution(heavy=True),
     )
@@ -84,7 +84,7 @@ _INVERSE_OR_ZERO = register(
 
 
 def _each(g: Any, a: Any) -> Any:
-    """Return numbers, one a matrix, times the transposed inverse of each matrix."""
+    """Return the transposed inverse of each matrix, times one number of ``g`` each."""
     inverse = apply(_INVERSE_OR_ZERO, (a,), {})
     return adjoint(inverse) * reshape(g, (*a.shape[:-2], 1, 1))
 
@@ -110,8 +110,8 @@ def _det_row(name: str, *aliases: str, classic: bool) -> Operator:
         cofactors = apply(SINGULAR_COFACTORS, (a, reshape(out, each)), {})
         return (found + cofactors * reshape(g[0], each),)
 
-    doc = "Determinant of every matrix"
-    singular = "The gradient is g times the cofactors, of a singular matrix, too."
+    doc = "Compute the determinant of every matrix"
+    singular = "The gradient is g times the cofactors, even for a singular matrix."
     return _register(name, aliases, infer, kernel, gradient, 1, doc, singular, classic=classic)
 
 
@@ -130,8 +130,11 @@ def _slogdet_row(name: str, *aliases: str, classic: bool) -> Operator:
     def gradient(g: tuple[Any, ...], a: V, *_outputs: V) -> tuple[Any]:
         return (None if g[1] is None else _each(g[1], a),)
 
-    doc = "Sign of the determinant of every matrix, and the logarithm of its absolute value"
-    singular = "No gradient flows through a singular matrix."
+    doc = (
+        "Compute the sign of the determinant of every matrix, and the logarithm of its absolute\n"
+        "value"
+    )
+    singular = "The gradient of a singular matrix is zero."
     return _register(name, aliases, infer, kernel, gradient, 2, doc, singular, classic=classic)
 
 
@@ -160,7 +163,7 @@ def _register(
             doc=(
                 f"{doc}.\n\n{singular}\n\n"
                 f"Shapes: A (..., n, n), output{'s' if visible > 1 else ''} (...)"
-                f"{', (1,) for one matrix' if classic else ''}."
+                f"{', or (1,) for a single matrix' if classic else ''}."
             ),
             inputs=("A",),
             aliases=aliases,

@@ -1,8 +1,8 @@
-"""Vectors in matrices and back: diagonals, packed triangles, and the trace.
+"""Diagonals, packed triangles, and the trace.
 
-A packed lower triangle holds its rows one after another, a packed upper one its columns. A
-positive offset means a diagonal above the main one and a triangle up from there, a negative one
-the same below.
+A packed lower triangle holds its rows in order, a packed upper triangle its columns. A positive
+offset selects a diagonal above the main one and the triangle above it, a negative offset the same
+below.
 """
 
 import math
@@ -19,15 +19,15 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.shape_rules import normalize_axis
 
-# How far an offset may make a matrix larger than its values ask for.
-_SLACK = 1024
+# Largest offset, in case the values need fewer rows.
+_MAX_OFFSET = 1024
 
-Places = Callable[..., tuple[Any, Any]]  # (xp, rows, **attrs): row and column of each value
+Indices = Callable[..., tuple[Any, Any]]  # (xp, rows, **attrs): row and column of each value
 
 
 def _diagonal(xp: ModuleType, rows: int, *, offset: int) -> tuple[Any, Any]:
-    place = xp.arange(max(0, rows - abs(offset)))
-    return place + max(0, -offset), place + max(0, offset)
+    index = xp.arange(max(0, rows - abs(offset)))
+    return index + max(0, -offset), index + max(0, offset)
 
 
 def _triangle(xp: ModuleType, rows: int, *, offset: int, lower: bool) -> tuple[Any, Any]:
@@ -53,14 +53,14 @@ def _triangle_size(length: int) -> int:
 def _pair(
     extract_name: str,
     make_name: str,
-    places: Places,
+    indices: Indices,
     length: Callable[[int], int],
     size: Callable[[int], int],
     docs: tuple[str, str],
-    **more: Attribute,
+    **attributes: Attribute,
 ) -> tuple[Operator, Operator]:
-    """Register what takes values out of matrices, and what makes matrices of them."""
-    schema = Schema(offset=integer(0), **more)
+    """Register an operator that extracts values from matrices, and its adjoint."""
+    schema = Schema(offset=integer(0), **attributes)
 
     def extract_infer(a: Spec, *, offset: int, **attrs: Any) -> tuple[Spec]:
         check_square(extract_name, a)
@@ -74,7 +74,7 @@ def _pair(
         return (Spec((*a.shape[:-2], length(rows - abs(offset))), a.dtype),)
 
     def extract_kernel(xp: ModuleType, out: Any, a: Any, **attrs: Any) -> None:
-        rows, columns = places(xp, a.shape[-1], **attrs)
+        rows, columns = indices(xp, a.shape[-1], **attrs)
         out[...] = a[..., rows, columns]
 
     def extract_gradient(g: V, a: V, **attrs: Any) -> tuple[Any]:
@@ -89,22 +89,22 @@ def _pair(
             raise OperatorError(
                 f"{make_name}: expected a last axis of n (n + 1) / 2 values, got {a.shape}"
             )
-        if abs(offset) > max(_SLACK, rows):
+        if abs(offset) > max(_MAX_OFFSET, rows):
             raise OperatorError(
-                f"{make_name}: expected offset of at most {max(_SLACK, rows)} for A {a.shape}, "
-                f"got {offset}"
+                f"{make_name}: expected offset of at most {max(_MAX_OFFSET, rows)} for A "
+                f"{a.shape}, got {offset}"
             )
         rows += abs(offset)
         return (Spec((*a.shape[:-1], rows, rows), a.dtype),)
 
     def make_kernel(xp: ModuleType, out: Any, a: Any, **attrs: Any) -> None:
-        rows, columns = places(xp, out.shape[-1], **attrs)
+        rows, columns = indices(xp, out.shape[-1], **attrs)
         out.fill(0)
         out[..., rows, columns] = a
 
     def make_gradient(g: V, a: V, **attrs: Any) -> tuple[Any]:
         if 0 in a.shape:
-            return (None,)  # matrices of the offset alone, in which no value lies
+            return (None,)  # the matrices hold no values
         return (apply(extract, (g,), attrs),)
 
     extract = register(
@@ -142,11 +142,11 @@ LINALG_EXTRACTDIAG, LINALG_MAKEDIAG = _pair(
     _diagonal_length,
     (
         (
-            "The diagonal at offset of every square matrix, as vectors.\n\n"
+            "Extract the diagonal at offset of every square matrix, as vectors.\n\n"
             "Shapes: A (..., n, n), output (..., n - |offset|)."
         ),
         (
-            "Square matrices with vectors on the diagonal at offset, and zeros elsewhere.\n\n"
+            "Build square matrices with vectors on the diagonal at offset, and zeros elsewhere.\n\n"
             "Shapes: A (..., n), output (..., n + |offset|, n + |offset|)."
         ),
     ),
@@ -163,7 +163,7 @@ LINALG_EXTRACTTRIAN, LINALG_MAKETRIAN = _pair(
         "lower is used only if offset is 0.\n\n"
         "Shapes: A (..., n, n), output (..., k * (k + 1) / 2), where k is n - |offset|.",
         (
-            "Square matrices from packed triangles, with zeros elsewhere: the inverse of\n"
+            "Unpack triangles into square matrices, with zeros elsewhere: the inverse of\n"
             "extracttrian.\n\n"
             "Shapes: A (..., k * (k + 1) / 2), output (..., k + |offset|, k + |offset|)."
         ),
@@ -193,19 +193,19 @@ def _trace_infer(data: Spec, *, offset: int, axis1: int, axis2: int) -> tuple[Sp
 
 
 def _diagonal_view(xp: ModuleType, x: Any, offset: int, axis1: int, axis2: int) -> tuple[Any, ...]:
-    """Return the rows and columns of a diagonal, and ``x`` with these two axes last."""
-    moved = xp.moveaxis(x, (axis1, axis2), (-2, -1))
-    rows, columns = moved.shape[-2:]
+    """Return ``x`` with the two axes last, and the rows and columns of a diagonal."""
+    matrices = xp.moveaxis(x, (axis1, axis2), (-2, -1))
+    rows, columns = matrices.shape[-2:]
     row, column = max(0, -offset), max(0, offset)
-    places = xp.arange(max(0, min(rows - row, columns - column)))
-    return moved, places + row, places + column
+    index = xp.arange(max(0, min(rows - row, columns - column)))
+    return matrices, index + row, index + column
 
 
 def _trace_kernel(
     xp: ModuleType, out: Any, data: Any, *, offset: int, axis1: int, axis2: int
 ) -> None:
-    moved, rows, columns = _diagonal_view(xp, data, offset, axis1, axis2)
-    diagonal = widen(moved[..., rows, columns])
+    matrices, rows, columns = _diagonal_view(xp, data, offset, axis1, axis2)
+    diagonal = widen(matrices[..., rows, columns])
     out[...] = xp.add.reduce(diagonal, axis=-1, dtype=diagonal.dtype)
 
 
@@ -220,8 +220,9 @@ NP_TRACE = register(
         _trace_kernel,
         _trace_gradient,
         doc=(
-            "Sum of the diagonal at offset, over the axes axis1 and axis2.\n\n"
-            "Shapes: data (..., rows, columns) with these in axis1 and axis2, output (...)."
+            "Sum the diagonal at offset over the axes axis1 and axis2.\n\n"
+            "Shapes: data (..., rows, columns) with rows along axis1 and columns along axis2,\n"
+            "output (...)."
         ),
         schema=Schema(offset=integer(0), axis1=integer(0), axis2=integer(1)),
     )
@@ -236,8 +237,8 @@ def _spread_kernel(
     xp: ModuleType, out: Any, data: Any, *, shape: Shape, offset: int, axis1: int, axis2: int
 ) -> None:
     out.fill(0)
-    moved, rows, columns = _diagonal_view(xp, out, offset, axis1, axis2)
-    moved[..., rows, columns] = data[..., None]
+    matrices, rows, columns = _diagonal_view(xp, out, offset, axis1, axis2)
+    matrices[..., rows, columns] = data[..., None]
 
 
 def _spread_gradient(g: V, data: V, *, shape: Shape, **attrs: int) -> tuple[Any]:
@@ -250,7 +251,7 @@ _TRACE_SPREAD = register(
         _spread_infer,
         _spread_kernel,
         _spread_gradient,
-        doc="Zeros of a shape, with one number in all places of a diagonal.",
+        doc="Return zeros of a shape, with one number along a diagonal.",
         schema=Schema(shape=shape_attr(), offset=integer(0), axis1=integer(0), axis2=integer(1)),
     )
 )

@@ -1,7 +1,7 @@
 """Eigenvalues and eigenvectors: linalg.syevd, np.linalg.eigh and eigvalsh, eig and eigvals.
 
-MXNet gives zeros as the gradients of the NumPy ones; here they are what calculus says. Gradients
-of eigenvectors want eigenvalues that differ: equal ones are taken not to mix.
+In MXNet the gradients of the NumPy functions are zeros; here they are the true gradients. Gradients
+of eigenvectors require distinct eigenvalues: terms that couple equal ones are 0.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from gluonish.ops.linalg.svd import largest_sign
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.host import to_host
 
-_IMAGINARY = 1e-15  # how large an imaginary part MXNet takes for round-off
+_IMAGINARY = 1e-15  # largest imaginary part that MXNet attributes to round-off
 _UPLO = Schema(UPLO=choice("L", "U", default="L"))
 _PAIR = ("output0", "output1")
 
@@ -45,7 +45,7 @@ def _symmetric_pair(xp: ModuleType, name: str, a: Any, triangle: str = "L") -> t
 
 
 def _symmetric_gradient(of_values: Any, of_columns: Any, values: Any, columns: Any) -> Any:
-    """Return the gradient of a symmetric matrix from those of its eigenpairs."""
+    """Return the gradient of a symmetric matrix from the gradients of its eigenpairs."""
     inner = None if of_values is None else make_diagonal(of_values)
     if of_columns is not None:
         mixed = product(columns, of_columns, transpose_a=True) * reciprocal_gaps(values)
@@ -75,10 +75,10 @@ LINALG_SYEVD = register(
         _syevd_kernel,
         Gradient(_syevd_gradient, uses_output=True),
         doc=(
-            "Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A.\n\n"
+            "Compute the eigendecomposition of symmetric A: U and L with A = U^T diag(L) U.\n\n"
             "The rows of U are eigenvectors, each with its element of largest magnitude\n"
             "positive; L is ascending. Only the lower triangle of A is read; the gradient is\n"
-            "that of a symmetric A.\n\n"
+            "symmetric.\n\n"
             "Shapes: A (..., n, n), U (..., n, n), L (..., n)."
         ),
         inputs=("A",),
@@ -112,7 +112,7 @@ def _eigh_kernel(
     out: tuple[Any, ...],
     a: Any,
     *,
-    UPLO: str,  # MXNet spells it so
+    UPLO: str,  # MXNet's name
 ) -> None:
     values, rows = _symmetric_pair(xp, "_npi_eigh", a.astype(out[0].dtype), UPLO)
     out[0][...] = values
@@ -125,7 +125,7 @@ def _eigh_gradient(
     values: V,
     columns: V,
     *,
-    UPLO: str,  # MXNet spells it so
+    UPLO: str,  # MXNet's name
 ) -> tuple[Any]:
     return (_symmetric_gradient(g[0], g[1], values, columns),)
 
@@ -137,9 +137,10 @@ NPI_EIGH = register(
         _eigh_kernel,
         Gradient(_eigh_gradient, uses_output=True),
         doc=(
-            "Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns.\n\n"
-            "The element of largest magnitude in each eigenvector is positive. UPLO says which\n"
-            "triangle is read. Integers give float64.\n\n"
+            "Compute the eigenvalues of symmetric A in ascending order, and its orthonormal\n"
+            "eigenvectors as columns.\n\n"
+            "The element of largest magnitude in each eigenvector is positive. UPLO selects the\n"
+            "triangle of A. Integers give float64.\n\n"
             "Shapes: A (..., n, n), outputs (..., n) and (..., n, n)."
         ),
         inputs=("A",),
@@ -157,7 +158,7 @@ def _eigvalsh_kernel(
     out: Any,
     a: Any,
     *,
-    UPLO: str,  # MXNet spells it so
+    UPLO: str,  # MXNet's name
 ) -> None:
     real = a.astype(out.dtype)
     out[...] = iterative(xp, "_npi_eigvalsh", xp.linalg.eigvalsh, real, UPLO=UPLO)
@@ -167,7 +168,7 @@ def _eigvalsh_gradient(
     g: V,
     a: V,
     *,
-    UPLO: str,  # MXNet spells it so
+    UPLO: str,  # MXNet's name
 ) -> tuple[Any]:
     def of_a() -> Any:
         values, columns = apply(NPI_EIGH, (a,), {"UPLO": UPLO})
@@ -183,8 +184,8 @@ NPI_EIGVALSH = register(
         _eigvalsh_kernel,
         _eigvalsh_gradient,
         doc=(
-            "Ascending eigenvalues of symmetric A.\n\n"
-            "UPLO says which triangle is read. Integers give float64.\n\n"
+            "Compute the eigenvalues of symmetric A in ascending order.\n\n"
+            "UPLO selects the triangle of A. Integers give float64.\n\n"
             "Shapes: A (..., n, n), output (..., n)."
         ),
         inputs=("A",),
@@ -200,7 +201,7 @@ def _real_part(name: str, values: Any) -> Any:
         largest = float(np.abs(values.imag).max(initial=0.0))
         if largest > _IMAGINARY:
             raise OperatorError(
-                f"{name}: expected matrices with real eigenvalues, got one with imaginary part "
+                f"{name}: expected matrices with real eigenvalues, got an imaginary part of "
                 f"{largest:g}"
             )
         return values.real
@@ -208,7 +209,7 @@ def _real_part(name: str, values: Any) -> Any:
 
 
 def _on_host(xp: ModuleType, a: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an array in main memory: CuPy's ``eig`` says nothing of the eigenvalues' order."""
+    """Copy an array to the host: CuPy's ``eig`` does not define the order of eigenvalues."""
     return np.asarray(to_host(xp, a), dtype=dtype)
 
 
@@ -225,9 +226,9 @@ def _eig_gradient(g: tuple[Any, ...], a: V, values: V, vectors: V) -> tuple[Any]
     if of_vectors is not None:
         overlap = product(vectors, of_vectors, transpose_a=True)
         gram = product(vectors, vectors, transpose_a=True)
-        # Vectors have length 1, so that what would stretch them does not count.
-        turning = overlap - scale_columns(gram, extract_diagonal(overlap))
-        mixed = turning * reciprocal_gaps(values)
+        # Vectors have length 1: project out the gradient along each vector.
+        projected = overlap - scale_columns(gram, extract_diagonal(overlap))
+        mixed = projected * reciprocal_gaps(values)
         inner = mixed if inner is None else inner + mixed
     return (solve(adjoint(vectors), product(inner, vectors, transpose_b=True)),)
 
@@ -239,9 +240,10 @@ NPI_EIG = register(
         _eig_kernel,
         Gradient(_eig_gradient, uses_output=True),
         doc=(
-            "Eigenvalues of square matrices, and eigenvectors of length 1 as columns.\n\n"
-            "Their order and the signs of the vectors are those of LAPACK. Eigenvalues that are\n"
-            "not real raise an error when the result is waited for. Integers give float64.\n\n"
+            "Compute the eigenvalues of square matrices, and eigenvectors of length 1 as\n"
+            "columns.\n\n"
+            "LAPACK defines their order and the signs of the vectors. Complex eigenvalues raise\n"
+            "an error when the result is waited for. Integers give float64.\n\n"
             "Shapes: A (..., n, n), outputs (..., n) and (..., n, n)."
         ),
         inputs=("A",),
@@ -275,9 +277,9 @@ NPI_EIGVALS = register(
         _eigvals_kernel,
         _eigvals_gradient,
         doc=(
-            "Eigenvalues of square matrices, in the order of LAPACK.\n\n"
-            "Eigenvalues that are not real raise an error when the result is waited for.\n"
-            "Integers give float64.\n\n"
+            "Compute the eigenvalues of square matrices, in the order of LAPACK.\n\n"
+            "Complex eigenvalues raise an error when the result is waited for. Integers give\n"
+            "float64.\n\n"
             "Shapes: A (..., n, n), output (..., n)."
         ),
         inputs=("A",),

@@ -1,4 +1,4 @@
-"""np.einsum: sums of products over labelled axes; its gradients are sums of the same kind."""
+"""np.einsum: sums of products over labelled axes; its gradients are einsums, too."""
 
 import math
 from types import ModuleType
@@ -16,22 +16,22 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import is_narrow, widen
 
-_MOST_ELEMENTS = 1 << 31  # of an output, since its size is a product of the operands' sizes
+_MAX_ELEMENTS = 1 << 31  # of an output, which can be far larger than the operands
 
 
 def _infer(*operands: Spec, num_args: int, subscripts: str, optimize: int) -> tuple[Spec]:
     if num_args != len(operands) or not operands:
         raise OperatorError(
-            f"{NAME}: expected num_args to be the number of arrays, at least 1, got {num_args} for "
-            f"{len(operands)} arrays"
+            f"{NAME}: expected num_args to be the number of arrays, at least 1, got {num_args} "
+            f"for {len(operands)} arrays"
         )
     for other in operands[1:]:
         check_same_dtype(NAME, operands[0], other)
     terms = read_terms(subscripts, tuple(spec.shape for spec in operands))
     shape = tuple(terms.extents[label] for label in terms.output)
-    if math.prod(shape) > _MOST_ELEMENTS:
+    if math.prod(shape) > _MAX_ELEMENTS:
         raise OperatorError(
-            f"{NAME}: expected an output of at most {_MOST_ELEMENTS} elements, got {shape}"
+            f"{NAME}: expected an output of at most {_MAX_ELEMENTS} elements, got {shape}"
         )
     return (Spec(shape, operands[0].dtype),)
 
@@ -42,9 +42,9 @@ def _kernel(
     terms = read_terms(subscripts, tuple(x.shape for x in operands))
     narrow = is_narrow(out.dtype)
     arrays = [widen(x) for x in operands] if narrow else operands
-    # As products of matrices where labels have one extent each: NumPy's own loop is for the rest.
+    # Matrix products if every label has a single extent, else NumPy's loop.
     fast = len(operands) > 1 and not terms.stretched and out.dtype.kind != "b"
-    with np.errstate(all="ignore"):  # infinities and NaN pass without a word
+    with np.errstate(all="ignore"):  # no warnings about infinities and NaN
         result = xp.einsum(terms.subscripts, *arrays, optimize="greedy" if fast else False)
     out[...] = result.astype(out.dtype) if narrow else result
 
@@ -59,11 +59,11 @@ def _gradient(g: V, *operands: V, num_args: int, subscripts: str, optimize: int)
 def _operand_gradient(
     g: Any, operands: tuple[Any, ...], terms: Terms, position: int, optimize: int
 ) -> Any:
-    """Return the gradient of one operand: a sum over what it lacks, then spread over its axes."""
+    """Return the gradient of one operand: sum over the labels it lacks, then broadcast."""
     shape = operands[position].shape
     term = terms.inputs[position]
     others = [i for i in range(len(operands)) if i != position]
-    # Labels that the sum has in full; where it has them as 1 or not at all, it is copied along.
+    # Labels with their full extent in the sum; the sum broadcasts along the others.
     full = set(terms.output)
     for i in others:
         axes = zip(terms.inputs[i], operands[i].shape, strict=True)
@@ -86,12 +86,12 @@ NPI_EINSUM = register(
         _kernel,
         _gradient,
         doc=(
-            "Einstein summation: sum of products of arrays over axes with the same label.\n\n"
+            "Evaluate the Einstein summation: the sum of products over axes with equal labels.\n\n"
             "subscripts holds a letter for each axis, with commas between the arrays:\n"
             "'ij,jk->ik'. Without an arrow the output has the labels that occur once, in\n"
             "alphabetical order; '...' stands for axes that broadcast. optimize is accepted and\n"
-            "ignored: the order of products is always chosen.\n\n"
-            "Shapes: those that subscripts say; axes with the same letter have the same size."
+            "ignored: the order of products is always optimized.\n\n"
+            "Shapes: defined by subscripts; axes with the same letter have the same size."
         ),
         inputs=("data",),
         schema=Schema(num_args=integer(low=1), subscripts=text(""), optimize=integer(0)),
@@ -102,7 +102,7 @@ NPI_EINSUM = register(
 
 
 def einsum(subscripts: str, *operands: Any, optimize: int = 0) -> Any:
-    """Return the sum of products that ``subscripts`` says."""
+    """Return the sum of products defined by ``subscripts``."""
     first, _, last = subscripts.partition("->")
     if len(operands) == 1 and first == last:
         return operands[0]
@@ -119,7 +119,7 @@ def _spread_kernel(
 ) -> None:
     out.fill(0)
     labels = "".join(dict.fromkeys(term))
-    # A repeated label walks a diagonal: it strides along all of its axes at once.
+    # A repeated label selects a diagonal: its stride is the sum over all of its axes.
     strides = [sum(out.strides[i] for i, c in enumerate(term) if c == label) for label in labels]
     view = xp.lib.stride_tricks.as_strided(out, [shape[term.index(c)] for c in labels], strides)
     view[...] = data.reshape([shape[term.index(c)] if c in source else 1 for c in labels])
@@ -136,8 +136,8 @@ _EINSUM_SPREAD = register(
         _spread_kernel,
         _spread_gradient,
         doc=(
-            "Zeros with data along the axes of term: on diagonals for repeated labels, copied\n"
-            "along new ones."
+            "Write data into zeros along the axes of term: on diagonals for repeated labels,\n"
+            "broadcast along new ones."
         ),
         schema=Schema(source=text(), term=text(), shape=shape_attr()),
     )

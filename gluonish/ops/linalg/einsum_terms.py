@@ -1,4 +1,4 @@
-"""The language of einsum: subscripts such as ``"...ij,jk->...ik"``, read against shapes."""
+"""Parser of einsum subscripts such as ``"...ij,jk->...ik"``."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ _DOTS = "..."
 class Terms(NamedTuple):
     """Subscripts without ellipsis, and the extents of their labels.
 
-    Args:
+    Attributes:
         inputs: Labels of each operand, one letter an axis.
         output: Labels of the output.
         extents: Extent of each label; an operand may have 1 instead.
-        stretched: Whether an operand has 1 where the label's extent is another.
+        stretched: Whether an operand broadcasts along a label.
     """
 
     inputs: tuple[str, ...]
@@ -27,7 +27,7 @@ class Terms(NamedTuple):
 
     @property
     def subscripts(self) -> str:
-        """The whole as text."""
+        """The subscripts as text."""
         return f"{','.join(self.inputs)}->{self.output}"
 
 
@@ -42,9 +42,8 @@ def _check_letters(term: str, subscripts: str) -> None:
 
 
 def _split(subscripts: str, count: int) -> tuple[list[str], str | None]:
-    """Return the operands' terms, and the output's or None where it is left out."""
-    plain = subscripts.replace(" ", "")
-    left, arrow, output = plain.partition("->")
+    """Return the terms of the operands, and of the output or None if it is omitted."""
+    left, arrow, output = subscripts.replace(" ", "").partition("->")
     inputs = left.split(",")
     for term in (*inputs, output):
         _check_letters(term, subscripts)
@@ -54,7 +53,7 @@ def _split(subscripts: str, count: int) -> tuple[list[str], str | None]:
 
 
 def _ellipsis_rank(term: str, shape: Shape, subscripts: str) -> int:
-    """Return how many axes of an operand its ellipsis stands for."""
+    """Return the number of axes of an operand's ellipsis."""
     rank = len(shape) - len(term.replace(_DOTS, ""))
     if rank < 0 or (rank and _DOTS not in term):
         raise _refuse(f"a term for the {len(shape)} axes of {shape}", subscripts)
@@ -62,29 +61,29 @@ def _ellipsis_rank(term: str, shape: Shape, subscripts: str) -> int:
 
 
 def read_terms(subscripts: str, shapes: tuple[Shape, ...]) -> Terms:
-    """Return subscripts in full: the ellipsis as letters of its own, the output written out.
+    """Parse subscripts: replace the ellipsis by unused letters, and complete the output.
 
     Raises:
-        OperatorError: They are malformed, or do not fit the shapes.
+        OperatorError: The subscripts are malformed, or do not fit the shapes.
     """
     inputs, output = _split(subscripts, len(shapes))
     ranks = [_ellipsis_rank(t, s, subscripts) for t, s in zip(inputs, shapes, strict=True)]
     widest = max(ranks)
     free = [letter for letter in _LETTERS if letter not in subscripts]
     if widest > len(free):
-        raise _refuse("letters enough for all axes", subscripts)
+        raise _refuse("at most 52 letters for all axes", subscripts)
     dots = "".join(free[:widest])
     if output is None:
         joined = "".join(inputs).replace(_DOTS, "")
         output = _DOTS + "".join(sorted(c for c in joined if joined.count(c) == 1))
     elif widest and _DOTS not in output:
         raise _refuse(
-            "an ellipsis in the output, since one in the input stands for axes", subscripts
+            "an ellipsis in the output, since an input has axes in an ellipsis", subscripts
         )
     full = tuple(t.replace(_DOTS, dots[widest - r :]) for t, r in zip(inputs, ranks, strict=True))
     output = output.replace(_DOTS, dots)
     if len(set(output)) != len(output) or not set(output) <= set("".join(full)):
-        raise _refuse("each output label once, and in some input", subscripts)
+        raise _refuse("each output label once, and in an input", subscripts)
     return _with_extents(full, output, shapes, subscripts)
 
 
@@ -92,12 +91,12 @@ def _with_extents(
     inputs: tuple[str, ...], output: str, shapes: tuple[Shape, ...], subscripts: str
 ) -> Terms:
     extents: dict[str, int] = {}
-    seen: set[tuple[str, int]] = set()
+    pairs: set[tuple[str, int]] = set()
     for term, shape in zip(inputs, shapes, strict=True):
-        own: dict[str, int] = {}
+        in_term: dict[str, int] = {}
         for label, extent in zip(term, shape, strict=True):
             known = extents.get(label, 1)
-            if own.setdefault(label, extent) != extent or (
+            if in_term.setdefault(label, extent) != extent or (
                 known != extent and 1 not in (known, extent)
             ):
                 raise OperatorError(
@@ -105,5 +104,5 @@ def _with_extents(
                     f"{', '.join(map(str, shapes))}"
                 )
             extents[label] = extent if known == 1 else known
-            seen.add((label, extent))
-    return Terms(inputs, output, extents, len(seen) > len(extents))
+            pairs.add((label, extent))
+    return Terms(inputs, output, extents, len(pairs) > len(extents))

@@ -1,4 +1,4 @@
-"""linalg.gelqf: A = L Q with lower triangular L and orthonormal rows of Q."""
+"""linalg.gelqf: A = L Q with lower triangular L, and Q with orthonormal rows."""
 
 from types import ModuleType
 from typing import Any
@@ -34,9 +34,9 @@ def _gradient(g: tuple[Any, ...], a: V, q: V, lower: V) -> tuple[Any]:
     if of_lower is not None:
         middle = product(lower, triangle(of_lower), transpose_a=True)
     if of_q is not None:
-        turned = -product(of_q, q, transpose_b=True)
-        middle = turned if middle is None else middle + turned
-    # The lower triangle copied into the upper one: what keeps the rows of Q orthonormal.
+        overlap = -product(of_q, q, transpose_b=True)
+        middle = overlap if middle is None else middle + overlap
+    # Mirror the lower triangle: the constraint that the rows of Q are orthonormal.
     mirrored = triangle(middle) + adjoint(triangle(middle, offset=-1))
     inner = product(mirrored, q)
     if of_q is not None:
@@ -51,9 +51,9 @@ LINALG_GELQF = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more\n"
-            "rows than columns.\n\n"
-            "Q has orthonormal rows, L is lower triangular. The gradient needs full rank.\n\n"
+            "Compute the LQ decomposition: Q and L with A = L Q, for matrices of full rank with\n"
+            "no more rows than columns.\n\n"
+            "Q has orthonormal rows, L is lower triangular. The gradient requires full rank.\n\n"
             "Shapes: A (..., m, n), Q (..., m, n), L (..., m, m)."
         ),
         inputs=("A",),

@@ -1,4 +1,4 @@
-"""Products of matrices with a scale: linalg.gemm and syrk; gemm2 is in `matmul`."""
+"""Scaled matrix products: linalg.gemm and syrk; gemm2 is in `matmul`."""
 
 from types import ModuleType
 from typing import Any
@@ -25,13 +25,13 @@ def _gemm_infer(a: Spec, b: Spec, c: Spec, *, beta: float, **attrs: Any) -> tupl
 
 
 def _gemm_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
-    """C and the output are alike, and follow from A and B."""
+    """Complete C and the output, which have the same spec, from A and B."""
     complete_alike(inputs, outputs, attrs)
     a, b, c = inputs
     shape = merge_shapes(c.shape, outputs[0].shape, "_linalg_gemm output")
     if a.known() and b.known():
-        given = {name: value for name, value in attrs.items() if name != "beta"}
-        (spec,) = LINALG_GEMM2.infer(a, b, **given)
+        gemm2_attrs = {name: value for name, value in attrs.items() if name != "beta"}
+        (spec,) = LINALG_GEMM2.infer(a, b, **gemm2_attrs)
         shape = merge_shapes(spec.shape, shape, "_linalg_gemm C")
     inputs[2] = PartialSpec(shape, c.dtype)
     outputs[0] = PartialSpec(shape, outputs[0].dtype)
@@ -57,8 +57,8 @@ LINALG_GEMM = register(
         _gemm_kernel,
         _gemm_gradient,
         doc=(
-            "alpha times the product of A and B, plus beta times C.\n\n"
-            "Rows of the matrices lie along axis and columns along the last axis.\n\n"
+            "Compute alpha A B + beta C.\n\n"
+            "Rows of the matrices are along axis, and columns along the last axis.\n\n"
             "Shapes: A (..., m, k), B (..., k, n), C and output (..., m, n) without\n"
             "transposing, and with axis -2; no axes broadcast."
         ),
@@ -85,8 +85,8 @@ def _syrk_infer(a: Spec, *, transpose: bool, alpha: float) -> tuple[Spec]:
 
 
 def _syrk_kernel(xp: ModuleType, out: Any, a: Any, *, transpose: bool, alpha: float) -> None:
-    turned = a.swapaxes(-1, -2)
-    xp.matmul(*((turned, a) if transpose else (a, turned)), out=out)
+    transposed = a.swapaxes(-1, -2)
+    xp.matmul(*((transposed, a) if transpose else (a, transposed)), out=out)
     if alpha != 1.0:
         xp.multiply(out, out.dtype.type(alpha), out=out)
 
@@ -103,8 +103,7 @@ LINALG_SYRK = register(
         _syrk_kernel,
         _syrk_gradient,
         doc=(
-            "alpha times the product of A and A transposed, or with transpose of A transposed\n"
-            "and A.\n\n"
+            "Compute alpha A A^T, or alpha A^T A with transpose.\n\n"
             "Shapes: A (..., m, k), output (..., m, m), or with transpose (..., k, k)."
         ),
         inputs=("A",),
@@ -116,5 +115,5 @@ LINALG_SYRK = register(
 
 
 def linalg_syrk(a: Any, transpose: bool = False, alpha: float = 1.0) -> Any:
-    """Return ``alpha`` times ``a`` with ``a`` transposed, or the other way round."""
+    """Return ``alpha a a^T``, or ``alpha a^T a`` with ``transpose``."""
     return apply(LINALG_SYRK, (a,), {"transpose": transpose, "alpha": alpha})

@@ -1,4 +1,4 @@
-"""khatri_rao: the Kronecker product of matrices, column by column."""
+"""khatri_rao: the column-wise Kronecker product of matrices."""
 
 import math
 import string
@@ -13,43 +13,43 @@ from gluonish.ops.linalg.matrices import check_real
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import reshape
 
-_MOST_ARRAYS = 25  # each takes an axis of the product, and NumPy has 32
+_MAX_ARRAYS = 25  # each uses an axis of the product, and NumPy has 32
 _COLUMN = "Z"
 
 
 def _infer(*args: Spec, num_args: int) -> tuple[Spec]:
-    if num_args != len(args) or not 1 <= num_args <= _MOST_ARRAYS:
+    if num_args != len(args) or not 1 <= num_args <= _MAX_ARRAYS:
         raise OperatorError(
-            f"khatri_rao: expected num_args to count 1 to {_MOST_ARRAYS} arrays, got {num_args} "
+            f"khatri_rao: expected num_args to count 1 to {_MAX_ARRAYS} arrays, got {num_args} "
             f"for {len(args)}"
         )
     check_real("khatri_rao", *args)
     if any(len(x.shape) != 2 or x.shape[1:] != args[0].shape[1:] for x in args):
         shapes = ", ".join(str(x.shape) for x in args)
         raise OperatorError(
-            f"khatri_rao: expected matrices with equally many columns, got {shapes}"
+            f"khatri_rao: expected matrices with the same number of columns, got {shapes}"
         )
     rows = math.prod(x.shape[0] for x in args)
     return (Spec((rows, *args[0].shape[1:]), args[0].dtype),)
 
 
 def _kernel(xp: ModuleType, out: Any, *args: Any, num_args: int) -> None:
-    made = args[0]
+    result = args[0]
     for x in args[1:]:
-        rows, columns = made.shape[0] * x.shape[0], x.shape[1]
-        made = (made[:, None, :] * x[None, :, :]).reshape(rows, columns)
-    out[...] = made
+        rows, columns = result.shape[0] * x.shape[0], x.shape[1]
+        result = (result[:, None, :] * x[None, :, :]).reshape(rows, columns)
+    out[...] = result
 
 
 def _gradient(g: V, *args: V, num_args: int) -> tuple[Any, ...]:
     rows = string.ascii_lowercase[:num_args]
-    whole = reshape(g, tuple(x.shape[0] for x in args) + args[0].shape[1:])
+    grad = reshape(g, tuple(x.shape[0] for x in args) + args[0].shape[1:])
 
     def of(position: int) -> Any:
         others = [i for i in range(num_args) if i != position]
         terms = [rows + _COLUMN, *(rows[i] + _COLUMN for i in others)]
         return einsum(
-            f"{','.join(terms)}->{rows[position]}{_COLUMN}", whole, *(args[i] for i in others)
+            f"{','.join(terms)}->{rows[position]}{_COLUMN}", grad, *(args[i] for i in others)
         )
 
     return tuple(lambda i=i: of(i) for i in range(num_args))
@@ -62,8 +62,8 @@ KHATRI_RAO = register(
         _kernel,
         _gradient,
         doc=(
-            "Khatri-Rao product: the Kronecker products of the columns of matrices.\n\n"
-            "It is differentiable, which it is not in MXNet.\n\n"
+            "Compute the Khatri-Rao product: the Kronecker products of the columns of matrices.\n\n"
+            "Unlike in MXNet, it is differentiable.\n\n"
             "Shapes: arrays (m, k), (n, k), ..., output (m * n * ..., k)."
         ),
         inputs=("args",),

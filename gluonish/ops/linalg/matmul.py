@@ -37,7 +37,7 @@ def _swapped(x: Any, transpose: bool) -> Any:
 
 
 def _split(shape: Shape, last: bool) -> tuple[int, Shape]:
-    """Return the extent that is summed over, the last or the first, and the others."""
+    """Return the contracted extent, the last or the first, and the other extents."""
     return (shape[-1], shape[:-1]) if last else (shape[0], shape[1:])
 
 
@@ -56,14 +56,13 @@ def _dot_infer(
     if inner != other:
         raise OperatorError(
             f"dot: expected lhs and rhs to agree in the summed axis, got {lhs.shape} and "
-            f"{rhs.shape} "
-            f"with transpose_a={transpose_a}, transpose_b={transpose_b}"
+            f"{rhs.shape} with transpose_a={transpose_a}, transpose_b={transpose_b}"
         )
     return (Spec(rows + columns or (1,), lhs.dtype),)
 
 
 def _matrix_shape(shape: Shape, first: bool) -> Shape:
-    """Return the shape of the array as a matrix whose first or last axis is the contracted one."""
+    """Return the shape as a matrix, with the contracted axis first or last."""
     inner, outer = _split(shape, last=not first)
     return (inner, math.prod(outer)) if first else (math.prod(outer), inner)
 
@@ -108,13 +107,13 @@ def _right_gradient(product: Any, g: Any, a: Any, transpose_a: bool, transpose_b
 
 
 def _dot_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Tell the output's extents of two inputs, and the common one of two matrices."""
+    """Infer the output's extents from both inputs."""
     a, b = inputs
     if a is None or b is None or not a or not b:
         return
     left, right = attrs["transpose_a"], attrs["transpose_b"]
-    kept = a[1:] if left else a[:-1]
-    tell(outputs, 0, (*kept, *(b[:-1] if right else b[1:])) or (1,))
+    rows = a[1:] if left else a[:-1]
+    tell(outputs, 0, (*rows, *(b[:-1] if right else b[1:])) or (1,))
 
 
 def _dot_products(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
@@ -129,12 +128,12 @@ DOT = register(
         _dot_kernel,
         _dot_gradient,
         doc=(
-            "Matrix product: sum of products over the last axis of lhs and the first axis of\n"
+            "Multiply matrices: sum products over the last axis of lhs and the first axis of\n"
             "rhs.\n\n"
             "transpose_a sums over the first axis of lhs instead, transpose_b over the last\n"
             "axis of rhs. Two vectors give shape (1,). forward_stype is accepted and ignored:\n"
             "the result is dense.\n\n"
-            "Shapes: lhs (..., k), rhs (k, ...), output the remaining axes, those of lhs first."
+            "Shapes: lhs (..., k), rhs (k, ...), output the remaining axes, of lhs first."
         ),
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
@@ -165,10 +164,10 @@ WIDE_DOT = register(
         _wide_dot_kernel,
         _wide_dot_gradient,
         doc=(
-            "What dot computes, in the dtype of its sums: 16-bit floats give float32.\n\n"
+            "Compute dot in the accumulator's dtype: 16-bit floats give float32.\n\n"
             "Graphs use it where the result of dot would be cast: gradients of weights in\n"
             "float32.\n\n"
-            "Shapes: those of dot."
+            "Shapes: as in dot."
         ),
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
@@ -179,7 +178,7 @@ WIDE_DOT = register(
 
 
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """Return the product of two matrices, either of them transposed first."""
+    """Return the product of two matrices, optionally transposed first."""
     attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b, "forward_stype": None}
     return apply(DOT, (a, b), attrs)
 
@@ -188,7 +187,7 @@ def _batched_shape(name: str, a: Shape, b: Shape, transpose_a: bool, transpose_b
     """Return the shape of the products of stacked matrices.
 
     Raises:
-        OperatorError: The leading extents differ or the matrices do not fit.
+        OperatorError: The leading extents differ, or the matrices do not fit.
     """
     if transpose_a:
         a = (*a[:-2], a[-1], a[-2])
@@ -208,8 +207,8 @@ def _batch_dot_infer(
     _check_operands("batch_dot", lhs, rhs)
     if len(lhs.shape) < 3 or len(lhs.shape) != len(rhs.shape):
         raise OperatorError(
-            f"batch_dot: expected two arrays with equally many axes, at least 3, got {lhs.shape} "
-            f"and {rhs.shape}"
+            f"batch_dot: expected two arrays of equal rank, at least 3, got {lhs.shape} and "
+            f"{rhs.shape}"
         )
     shape = _batched_shape("batch_dot", lhs.shape, rhs.shape, transpose_a, transpose_b)
     return (Spec(shape, lhs.dtype),)
@@ -254,7 +253,7 @@ BATCH_DOT = register(
         _batch_dot_kernel,
         _batch_dot_gradient,
         doc=(
-            "Batched matrix product of the last two axes, for every index of the axes before.\n\n"
+            "Multiply batched matrices over the last two axes.\n\n"
             "forward_stype is accepted and ignored: the result is dense.\n\n"
             "Shapes: lhs (..., m, k), rhs (..., k, n), output (..., m, n) without transposing;\n"
             "no axes broadcast."
@@ -269,7 +268,7 @@ BATCH_DOT = register(
 
 
 def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """Return the products of stacked matrices (..., m, k) and (..., k, n), after transposing."""
+    """Return the products of stacked matrices, optionally transposed first."""
     attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b, "forward_stype": None}
     return apply(BATCH_DOT, (a, b), attrs)
 
@@ -287,10 +286,10 @@ def _gemm2_infer(
     rank = len(a.shape)
     if rank < 2 or rank != len(b.shape) or not -rank <= axis < rank or axis % rank == rank - 1:
         raise OperatorError(
-            f"{name}: expected two arrays of one rank of at least 2 and axis to name a row axis, "
+            f"{name}: expected two arrays of equal rank, at least 2, and axis before the last, "
             f"got {a.shape}, {b.shape} and axis {axis}"
         )
-    moved = _batched_shape(
+    shape = _batched_shape(
         name,
         _rows_last_but_one(a.shape, axis),
         _rows_last_but_one(b.shape, axis),
@@ -298,8 +297,8 @@ def _gemm2_infer(
         transpose_b,
     )
     position = axis % rank
-    lead = moved[:-2]
-    return (Spec((*lead[:position], moved[-2], *lead[position:], moved[-1]), a.dtype),)
+    lead = shape[:-2]
+    return (Spec((*lead[:position], shape[-2], *lead[position:], shape[-1]), a.dtype),)
 
 
 def _gemm2_kernel(
@@ -338,8 +337,7 @@ LINALG_GEMM2 = register(
         _gemm2_kernel,
         _gemm2_gradient,
         doc=(
-            "alpha times the product of matrices, with rows along axis and columns along the\n"
-            "last axis.\n\n"
+            "Compute alpha A B, with rows along axis and columns along the last axis.\n\n"
             "Shapes: A (..., m, k), B (..., k, n), output (..., m, n) without transposing and\n"
             "with axis -2; no axes broadcast."
         ),
@@ -364,6 +362,6 @@ def linalg_gemm2(
     alpha: float = 1.0,
     axis: int = -2,
 ) -> Any:
-    """Return ``alpha`` times the products of stacked matrices whose rows lie along ``axis``."""
+    """Return ``alpha`` times the products of stacked matrices with rows along ``axis``."""
     attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b, "alpha": alpha, "axis": axis}
     return apply(LINALG_GEMM2, (a, b), attrs)

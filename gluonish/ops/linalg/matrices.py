@@ -1,7 +1,7 @@
-"""What operators on stacked matrices share: checks, LAPACK's refusals, products and triangles.
+"""Helpers of operators on stacked matrices: checks, LAPACK errors, products and triangles.
 
-A stack of matrices is an array whose last two axes are rows and columns. LAPACK works in float32
-and float64, so its operators take these two, as MXNet's do.
+A stack of matrices is an array whose last two axes are rows and columns. Like LAPACK and MXNet,
+operators that use LAPACK support float32 and float64 only.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,7 @@ from gluonish.ops.shape.transpose import swap_axes
 
 
 def check_real(name: str, *specs: Spec) -> None:
-    """Check that arrays are all float32 or all float64.
-
-    Raises:
-        OperatorError: They are not.
-    """
+    """Raise OperatorError unless arrays are all float32 or all float64."""
     if len({spec.dtype for spec in specs}) != 1 or specs[0].dtype not in (FLOAT32, FLOAT64):
         got = " and ".join(spec.dtype.name for spec in specs)
         raise OperatorError(
@@ -36,10 +32,10 @@ def check_real(name: str, *specs: Spec) -> None:
 
 
 def real_dtype(name: str, *specs: Spec) -> np.dtype[Any]:
-    """Return the dtype in which arrays of numbers are solved: float64 unless all are float32.
+    """Return the dtype of a computation: float64 unless all arrays are float32.
 
     Raises:
-        OperatorError: One holds 16-bit floats or truth values.
+        OperatorError: An array holds 16-bit floats or bools.
     """
     for spec in specs:
         wide = spec.dtype in (FLOAT32, FLOAT64)
@@ -52,40 +48,28 @@ def real_dtype(name: str, *specs: Spec) -> np.dtype[Any]:
 
 
 def complete_real(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
-    """Give the outputs the dtype that `real_dtype` gives, where those of all inputs are known."""
+    """Set the outputs' dtype as `real_dtype` does, if the dtypes of all inputs are known."""
     dtypes = {spec.dtype for spec in inputs}
     if None not in dtypes:
         dtype = FLOAT32 if dtypes == {FLOAT32} else FLOAT64
         outputs[:] = [PartialSpec(spec.shape, dtype) for spec in outputs]
 
 
-def check_matrices(name: str, a: Spec, what: str = "A") -> None:
-    """Check that an array has rows and columns.
-
-    Raises:
-        OperatorError: It has fewer than two axes.
-    """
+def check_matrices(name: str, a: Spec, argument: str = "A") -> None:
+    """Raise OperatorError unless an array has at least two axes."""
     if len(a.shape) < 2:
-        raise OperatorError(f"{name}: expected {what} of at least 2 axes, got {a.shape}")
+        raise OperatorError(f"{name}: expected {argument} of at least 2 axes, got {a.shape}")
 
 
-def check_square(name: str, a: Spec, what: str = "A") -> None:
-    """Check that an array holds square matrices.
-
-    Raises:
-        OperatorError: It does not.
-    """
-    check_matrices(name, a, what)
+def check_square(name: str, a: Spec, argument: str = "A") -> None:
+    """Raise OperatorError unless an array holds square matrices."""
+    check_matrices(name, a, argument)
     if a.shape[-1] != a.shape[-2]:
-        raise OperatorError(f"{name}: expected {what} of square matrices, got {a.shape}")
+        raise OperatorError(f"{name}: expected {argument} of square matrices, got {a.shape}")
 
 
 def check_wide(name: str, a: Spec) -> None:
-    """Check that an array holds real matrices with no more rows than columns.
-
-    Raises:
-        OperatorError: It does not.
-    """
+    """Raise OperatorError unless an array holds real matrices with rows <= columns."""
     check_matrices(name, a)
     check_real(name, a)
     if a.shape[-2] > a.shape[-1]:
@@ -96,7 +80,7 @@ def check_wide(name: str, a: Spec) -> None:
 
 
 def _errors(xp: ModuleType) -> AbstractContextManager[Any]:
-    """Let infinities and NaN pass without a word, and failures of the algorithm raise."""
+    """Suppress warnings about infinities and NaN, and let LAPACK failures raise."""
     if xp is np:
         return np.errstate(all="ignore")
     import cupyx  # pyright: ignore[reportMissingImports]  # optional
@@ -113,12 +97,12 @@ def lapack(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Call a function of ``xp.linalg``; what it refuses becomes an error of the operator.
+    """Call a function of ``xp.linalg``, and convert its LinAlgError.
 
-    CuPy gives undefined numbers instead of errors unless it is told to wait and look.
+    CuPy returns undefined values instead of raising unless ``errstate`` makes it synchronize.
 
     Raises:
-        OperatorError: LAPACK gave up; ``expected`` says what it needs.
+        OperatorError: LAPACK failed; ``expected`` describes the required matrices.
     """
     try:
         with _errors(xp):
@@ -130,38 +114,38 @@ def lapack(
 def iterative(
     xp: ModuleType, name: str, function: Callable[..., Any], a: Any, **kwargs: Any
 ) -> Any:
-    """Call a function of ``xp.linalg`` that iterates, which infinities and NaN might make endless.
+    """Call an iterative function of ``xp.linalg``, which may not terminate on infinity or NaN.
 
     Raises:
-        OperatorError: ``a`` holds some, or LAPACK gave up.
+        OperatorError: ``a`` holds infinity or NaN, or LAPACK failed.
     """
     if not bool(xp.isfinite(a).all()):
-        raise OperatorError(f"{name}: expected finite matrices, got infinity or NaN in one")
-    return lapack(xp, name, "matrices for which the iteration ends", function, a, **kwargs)
+        raise OperatorError(f"{name}: expected finite matrices, got infinity or NaN")
+    return lapack(xp, name, "matrices for which the iteration converges", function, a, **kwargs)
 
 
 def product(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """Return the products of two stacks of matrices, either transposed first."""
+    """Return the products of stacked matrices, optionally transposed first."""
     return linalg_gemm2(a, b, transpose_a, transpose_b)
 
 
 def adjoint(x: Any) -> Any:
-    """Return every matrix of a stack transposed."""
+    """Transpose every matrix."""
     return swap_axes(x, -1, -2)
 
 
 def symmetric(x: Any) -> Any:
-    """Return the symmetric part of every matrix of a stack."""
+    """Return the symmetric part of every matrix."""
     return (x + adjoint(x)) * 0.5
 
 
 def scale_rows(x: Any, factors: Any) -> Any:
-    """Return matrices (..., m, n) with row i times factors (..., m) at i."""
+    """Multiply the rows of matrices (..., m, n) by factors (..., m)."""
     return x * expand_dims(factors, -1)
 
 
 def scale_columns(x: Any, factors: Any) -> Any:
-    """Return matrices (..., m, n) with column j times factors (..., n) at j."""
+    """Multiply the columns of matrices (..., m, n) by factors (..., n)."""
     return x * expand_dims(factors, -2)
 
 
@@ -191,12 +175,12 @@ TRIANGLE = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Matrices with zeros above (lower) or below the diagonal at offset.",
+        doc="Set the elements above (lower) or below the diagonal at offset to zero.",
         schema=Schema(lower=boolean(True), offset=integer(0)),
     )
 )
 
 
 def triangle(x: Any, lower: bool = True, offset: int = 0) -> Any:
-    """Return matrices with zeros above (``lower``) or below the diagonal at ``offset``."""
+    """Set the elements above (``lower``) or below the diagonal at ``offset`` to zero."""
     return apply(TRIANGLE, (x,), {"lower": lower, "offset": offset})

@@ -57,21 +57,21 @@ def _matmul_kernel(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
 def _matmul_gradient(g: V, a: V, b: V) -> tuple[Any, Any]:
     left, right = _as_matrices(a.shape, b.shape)
     lead = broadcast_shapes("_npi_matmul", left[:-2], right[:-2])
-    whole = reshape(g, (*lead, left[-2], right[-1]))
+    grad = reshape(g, (*lead, left[-2], right[-1]))
 
     def of_a() -> Any:
-        product = stacked_matmul(whole, swap_axes(reshape(b, right), -1, -2))
+        product = stacked_matmul(grad, swap_axes(reshape(b, right), -1, -2))
         return reshape(unbroadcast(product, left), a.shape)
 
     def of_b() -> Any:
-        product = stacked_matmul(swap_axes(reshape(a, left), -1, -2), whole)
+        product = stacked_matmul(swap_axes(reshape(a, left), -1, -2), grad)
         return reshape(unbroadcast(product, right), b.shape)
 
     return of_a, of_b
 
 
 def _product_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Tell the extent that two matrices have in common from either of them."""
+    """Infer the common extent of the inputs, and the shapes of two matrices and their product."""
     a, b = inputs
     if a and b:
         axis = max(len(b) - 2, 0)
@@ -95,7 +95,7 @@ NPI_MATMUL = register(
         _matmul_kernel,
         _matmul_gradient,
         doc=(
-            "Matrix products of the last two axes; the axes before broadcast.\n\n"
+            "Multiply matrices in the last two axes; the leading axes broadcast.\n\n"
             "A vector is a row on the left and a column on the right, and its axis is removed\n"
             "from the result.\n\n"
             "Shapes: a (..., m, k), b (..., k, n), output (..., m, n)."
@@ -108,30 +108,30 @@ NPI_MATMUL = register(
 
 
 def stacked_matmul(a: Any, b: Any) -> Any:
-    """Return the products of stacked matrices, whose leading axes broadcast."""
+    """Return the products of stacked matrices; leading axes broadcast."""
     return apply(NPI_MATMUL, (a, b), {})
 
 
 class _Contraction:
-    """How two arrays become matrices whose product, in another shape, is their contraction.
+    """A contraction of two arrays, computed as a matrix product.
 
     Args:
         a: Shape of the left array.
         b: Shape of the right array.
-        axes_a: Summed axes of the left, from 0, in the order in which they meet ``axes_b``.
-        axes_b: Summed axes of the right.
+        axes_a: Summed axes of the left array, nonnegative, in the order of ``axes_b``.
+        axes_b: Summed axes of the right array.
     """
 
     def __init__(self, a: Shape, b: Shape, axes_a: Shape, axes_b: Shape) -> None:
         free_a = tuple(i for i in range(len(a)) if i not in axes_a)
         free_b = tuple(i for i in range(len(b)) if i not in axes_b)
         self.order_a, self.order_b = free_a + axes_a, axes_b + free_b
-        self.moved_a = tuple(a[i] for i in self.order_a)
-        self.moved_b = tuple(b[i] for i in self.order_b)
-        rows, columns = self.moved_a[: len(free_a)], self.moved_b[len(axes_b) :]
+        self.permuted_a = tuple(a[i] for i in self.order_a)
+        self.permuted_b = tuple(b[i] for i in self.order_b)
+        rows, columns = self.permuted_a[: len(free_a)], self.permuted_b[len(axes_b) :]
         self.shape = rows + columns
         self.rows, self.columns = math.prod(rows), math.prod(columns)
-        self.inner = math.prod(self.moved_a[len(free_a) :])
+        self.inner = math.prod(self.permuted_a[len(free_a) :])
 
     def fill(self, xp: ModuleType, out: Any, a: Any, b: Any) -> None:
         """Compute the contraction."""
@@ -141,22 +141,22 @@ class _Contraction:
 
     def gradients(self, g: Any, a: Any, b: Any) -> tuple[Any, Any]:
         """Return the gradients of both arrays, as functions."""
-        whole = reshape(g, (self.rows, self.columns))
+        grad = reshape(g, (self.rows, self.columns))
 
         def of_a() -> Any:
-            right = reshape(_moved(b, self.order_b), (self.inner, self.columns))
-            product = matmul(whole, right, transpose_b=True)
-            return _moved(reshape(product, self.moved_a), _inverse(self.order_a))
+            right = reshape(_permuted(b, self.order_b), (self.inner, self.columns))
+            product = matmul(grad, right, transpose_b=True)
+            return _permuted(reshape(product, self.permuted_a), _inverse(self.order_a))
 
         def of_b() -> Any:
-            left = reshape(_moved(a, self.order_a), (self.rows, self.inner))
-            product = matmul(left, whole, transpose_a=True)
-            return _moved(reshape(product, self.moved_b), _inverse(self.order_b))
+            left = reshape(_permuted(a, self.order_a), (self.rows, self.inner))
+            product = matmul(left, grad, transpose_a=True)
+            return _permuted(reshape(product, self.permuted_b), _inverse(self.order_b))
 
         return of_a, of_b
 
 
-def _moved(x: Any, order: Shape) -> Any:
+def _permuted(x: Any, order: Shape) -> Any:
     return x if order == tuple(range(len(order))) else transpose(x, order)
 
 
@@ -200,11 +200,10 @@ NP_DOT = register(
         _dot_kernel,
         _dot_gradient,
         doc=(
-            "Sum of products over the last axis of a and the second-to-last axis of b, or b's\n"
-            "only axis.\n\n"
+            "Sum products over the last axis of a and the second-to-last axis of b, or b's only\n"
+            "axis.\n\n"
             "A scalar multiplies the other array.\n\n"
-            "Shapes: a (..., k), b (..., k, n) or (k,), output the remaining axes, those of a\n"
-            "first."
+            "Shapes: a (..., k), b (..., k, n) or (k,), output the remaining axes, of a first."
         ),
         inputs=("a", "b"),
         execution=Execution(heavy=True),
@@ -257,7 +256,8 @@ def _named_axes(
     name = "_npi_tensordot"
     if len(a_axes_summed) != len(b_axes_summed):
         raise OperatorError(
-            f"{name}: expected as many axes of a as of b, got {a_axes_summed} and {b_axes_summed}"
+            f"{name}: expected equal numbers of axes of a and b, got {a_axes_summed} and "
+            f"{b_axes_summed}"
         )
     return (
         tuple(normalize_axis(name, axis, rank_a) for axis in a_axes_summed),
@@ -278,9 +278,9 @@ NPI_TENSORDOT = _tensordot(
     "_npi_tensordot",
     _named_axes,
     (
-        "Sum of products over pairs of axes of a and b.\n\n"
-        "Shapes: a and b with equal sizes of the paired axes, output the remaining axes,\n"
-        "those of a first."
+        "Sum products over pairs of axes of a and b.\n\n"
+        "Shapes: a and b with equal sizes of the paired axes, output the remaining axes, of a\n"
+        "first."
     ),
     Schema(a_axes_summed=shape_attr(), b_axes_summed=shape_attr()),
 )
@@ -288,10 +288,8 @@ NPI_TENSORDOT_INT_AXES = _tensordot(
     "_npi_tensordot_int_axes",
     _counted_axes,
     (
-        "Sum of products over the last axes of a and the first axes of b; axes is their\n"
-        "number.\n\n"
-        "Shapes: a (..., *summed), b (*summed, ...), output the remaining axes, those of a\n"
-        "first."
+        "Sum products over the last axes of a and the first axes of b; axes is their number.\n\n"
+        "Shapes: a (..., *summed), b (*summed, ...), output the remaining axes, of a first."
     ),
     Schema(axes=integer()),
 )

@@ -1,8 +1,8 @@
 """np.linalg.norm: norms of vectors and of matrices.
 
-What `_npi_norm` computes follows from two attributes: ``flag`` -2 is the root of the sum of all
-squares, 1 the same of every matrix (Frobenius), 2 the sum of singular values (nuclear); otherwise
-``ord`` decides.
+Two attributes of `_npi_norm` select the norm: ``flag`` -2 is the square root of the sum of all
+squares, 1 the Frobenius norm of every matrix, 2 the nuclear norm (sum of singular values); other
+values select it by ``ord``.
 """
 
 import math
@@ -48,7 +48,7 @@ def _axes(rank: int, axis: Shape | None, flag: int) -> Shape:
 
 
 def _kind(axes: Shape, ord: float, flag: int) -> str:  # noqa: A002  # MXNet's name
-    """Return which norm this is: of all elements, of vectors, or of matrices and by what."""
+    """Return the kind of norm: root, power, extreme, singular or sums."""
     if flag == _ALL:
         return "root"
     if len(axes) == 1:
@@ -91,7 +91,7 @@ def _infer(
 ) -> tuple[Spec, ...]:
     axes = _axes(len(data.shape), axis, flag)
     _check(data, axes, ord, flag)
-    # MXNet counts singular vectors and values among the outputs; here they are empty.
+    # In MXNet singular vectors and values are outputs, too; here they are empty.
     empty = Spec((0,), data.dtype)
     return Spec(_result_shape(data.shape, axes, keepdims), data.dtype), empty, empty, empty
 
@@ -113,11 +113,11 @@ def _norm(xp: ModuleType, x: Any, axes: Shape, ord: float, flag: int) -> Any:  #
         return xp.add.reduce(size**ord, axis=axes) ** (1 / ord)
     if kind == "extreme":
         return (size.max if ord > 0 else size.min)(axis=axes)
-    moved = xp.moveaxis(x, axes, (-2, -1))
+    matrices = xp.moveaxis(x, axes, (-2, -1))
     if kind == "singular":
-        values = iterative(xp, _NAME, xp.linalg.svd, moved, compute_uv=False)
+        values = iterative(xp, _NAME, xp.linalg.svd, matrices, compute_uv=False)
         return _of_singular(xp, values, ord, flag)
-    totals = xp.add.reduce(xp.abs(moved), axis=-2 if abs(ord) == 1 else -1)
+    totals = xp.add.reduce(xp.abs(matrices), axis=-2 if abs(ord) == 1 else -1)
     return (totals.max if ord > 0 else totals.min)(axis=-1)
 
 
@@ -145,19 +145,19 @@ def _reduce(op: Operator, x: Any, axis: int) -> Any:
 
 
 def _matrix_norm(x: Any, axes: Shape, ord: float, flag: int, shape: Shape) -> Any:  # noqa: A002
-    """Compute what the kernel does for matrices, and for extremes of vectors, by operators."""
-    rest = tuple(i for i in range(len(x.shape)) if i not in axes)
-    moved = transpose(x, rest + axes)
+    """Compute norms of matrices and extremes of vectors with operators."""
+    others = tuple(i for i in range(len(x.shape)) if i not in axes)
+    matrices = transpose(x, others + axes)
     kind = _kind(axes, ord, flag)
     extreme = MAX if ord > 0 else MIN
     if kind == "extreme":
-        return reshape(_reduce(extreme, ABS(moved), -1), shape)
+        return reshape(_reduce(extreme, ABS(matrices), -1), shape)
     if kind == "sums":
-        totals = sum_(ABS(moved), axis=(-2 if abs(ord) == 1 else -1,))
+        totals = sum_(ABS(matrices), axis=(-2 if abs(ord) == 1 else -1,))
         return reshape(_reduce(extreme, totals, -1), shape)
-    if moved.shape[-2] > moved.shape[-1]:
-        moved = swap_axes(moved, -1, -2)
-    values = ABS(svd(moved)[1])  # not negative: 0 is a kink
+    if matrices.shape[-2] > matrices.shape[-1]:
+        matrices = swap_axes(matrices, -1, -2)
+    values = ABS(svd(matrices)[1])  # not negative: 0 is a kink
     if flag == _NUCLEAR:
         return reshape(sum_(values, axis=(-1,)), shape)
     return reshape(_reduce(extreme, values, -1), shape)
@@ -177,16 +177,16 @@ def _gradient(
     kind = _kind(axes, ord, flag)
     if math.prod(x.shape) == 0 or (kind == "power" and ord == 0):
         return (None,)
-    kept = _result_shape(x.shape, axes, keepdims=True)
+    reduced = _result_shape(x.shape, axes, keepdims=True)
     if kind in ("root", "power"):
-        whole, total = reshape(g[0], kept), reshape(norm, kept)
+        grad, total = reshape(g[0], reduced), reshape(norm, reduced)
         if kind == "root":
-            return (over_root(whole, total) * x,)
+            return (over_root(grad, total) * x,)
         if ord == 1:
-            return (broadcast_to(whole, x.shape) * SIGN(x),)
-        # Infinite slopes at 0 to both sides give 0, as any kink does.
+            return (broadcast_to(grad, x.shape) * SIGN(x),)
+        # Where both one-sided slopes at 0 are infinite, the gradient is 0, as at any kink.
         slope = SIGN(x) * flat_power(ABS(x), ord - 1)
-        return (whole * flat_power(total, 1 - ord) * slope,)
+        return (grad * flat_power(total, 1 - ord) * slope,)
     rule = composite_gradient(
         lambda y: _matrix_norm(y, axes, ord, flag, _result_shape(x.shape, axes, keepdims))
     )
@@ -200,12 +200,13 @@ NPI_NORM = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Norm of vectors along one axis, or of matrices along two axes (rows, then\n"
-            "columns).\n\n"
+            "Compute the norm of vectors along one axis, or of matrices along two axes (rows,\n"
+            "then columns).\n\n"
             "ord is the exponent of a vector norm; for matrices it is 1 or -1 (column sums),\n"
-            "inf or -inf (row sums), 2 or -2 (singular values). flag -2 takes the root of the\n"
-            "sum of all squares, 1 that of each matrix, 2 the sum of singular values. Without\n"
-            "axis the last two axes are taken. Without elements the norm is 0.\n\n"
+            "inf or -inf (row sums), 2 or -2 (singular values). flag -2 selects the square root\n"
+            "of the sum of all squares, 1 the Frobenius norm of each matrix, 2 the sum of\n"
+            "singular values. Without axis the last two axes are used. Without elements the\n"
+            "norm is 0.\n\n"
             "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
             "(keepdims)."
         ),

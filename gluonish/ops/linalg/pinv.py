@@ -1,4 +1,4 @@
-"""np.linalg.pinv: pseudo-inverses by singular values, those below a cut-off taken for zero."""
+"""np.linalg.pinv: pseudo-inverses by singular value decomposition with a cut-off."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -14,7 +14,7 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 
 
-def _turned(name: str, a: Spec) -> Spec:
+def _transposed_spec(name: str, a: Spec) -> Spec:
     check_matrices(name, a)
     check_real(name, a)
     return Spec((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
@@ -31,17 +31,17 @@ def _invert(xp: ModuleType, name: str, out: Any, a: Any, rcond: Any) -> None:
 
 def _of_matrix(g: Any, a: Any, out: Any) -> Any:
     # G. Golub and V. Pereyra, "The differentiation of pseudo-inverses", 1973.
-    turned = adjoint(g)
+    transposed = adjoint(g)
     first = -product(product(out, g, transpose_a=True), out, transpose_b=True)
-    right = product(turned, product(out, out, transpose_b=True))
+    right = product(transposed, product(out, out, transpose_b=True))
     right = right - product(a, product(out, right))
-    left = product(product(out, out, transpose_a=True), turned)
+    left = product(product(out, out, transpose_a=True), transposed)
     left = left - product(product(left, out), a)
     return first + right + left
 
 
 def _scalar_infer(a: Spec, *, rcond: float, hermitian: bool) -> tuple[Spec]:
-    return (_turned("_npi_pinv_scalar_rcond", a),)
+    return (_transposed_spec("_npi_pinv_scalar_rcond", a),)
 
 
 def _scalar_kernel(xp: ModuleType, out: Any, a: Any, *, rcond: float, hermitian: bool) -> None:
@@ -53,10 +53,10 @@ def _gradient(g: V, a: V, *others: V, **_attrs: Any) -> tuple[Any, ...]:
 
 
 def _infer(a: Spec, rcond: Spec, *, hermitian: bool) -> tuple[Spec]:
-    spec = _turned("_npi_pinv", a)
+    spec = _transposed_spec("_npi_pinv", a)
     if not is_floating(rcond.dtype):
         raise OperatorError(
-            f"_npi_pinv: expected rcond of floating point, got {rcond.dtype.name}; cast with astype"
+            f"_npi_pinv: expected floating rcond, got {rcond.dtype.name}; cast with astype"
         )
     if not _stretches(rcond.shape, a.shape[:-2]):
         raise OperatorError(
@@ -69,8 +69,8 @@ def _infer(a: Spec, rcond: Spec, *, hermitian: bool) -> tuple[Spec]:
 def _stretches(shape: Shape, target: Shape) -> bool:
     if len(shape) > len(target):
         return False
-    tail = target[len(target) - len(shape) :]
-    return all(a in (1, b) for a, b in zip(shape, tail, strict=True))
+    trailing = target[len(target) - len(shape) :]
+    return all(a in (1, b) for a, b in zip(shape, trailing, strict=True))
 
 
 def _kernel(xp: ModuleType, out: Any, a: Any, rcond: Any, *, hermitian: bool) -> None:
@@ -87,10 +87,10 @@ def _row(
             kernel,
             Gradient(_gradient, uses_output=True),
             doc=(
-                "Pseudo-inverse of every matrix.\n\n"
+                "Compute the pseudo-inverse of every matrix.\n\n"
                 "Singular values of at most rcond times the largest count as zero. hermitian is\n"
-                "accepted and ignored. The gradient is right only where the rank does not change\n"
-                "and all singular values but zeros are kept.\n\n"
+                "accepted and ignored. The gradient is valid only if the rank is constant and\n"
+                "rcond cuts off no nonzero singular values.\n\n"
                 "Shapes: A (..., m, n), rcond broadcasts to (...), output (..., n, m)."
             ),
             inputs=inputs,

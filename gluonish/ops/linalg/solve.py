@@ -44,13 +44,13 @@ def _solve_infer(a: Spec, b: Spec) -> tuple[Spec]:
 def _solve_kernel(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
     columns = b if b.ndim == a.ndim else b[..., None]
     real = a.astype(out.dtype), columns.astype(out.dtype)
-    if out.size:  # CuPy does not say what it does with an empty stack
+    if out.size:  # CuPy does not document its result for an empty stack
         solved = lapack(xp, "_npi_solve", _REGULAR, xp.linalg.solve, *real)
         out[...] = solved.reshape(out.shape)
 
 
 def _like(x: Any, source: Any) -> Any:
-    """Return a gradient in the dtype of what it is the gradient of."""
+    """Cast a gradient to the dtype of its input."""
     dtype = np.dtype(source.dtype)
     return x if np.dtype(x.dtype) == dtype else cast(x, dtype)
 
@@ -94,18 +94,18 @@ NPI_SOLVE = register(
 
 
 def solve(a: Any, b: Any) -> Any:
-    """Return the solutions of stacked systems ``a x = b``, all right-hand sides of a in ``b``."""
+    """Return the solutions of stacked systems ``a x = b``."""
     return apply(NPI_SOLVE, (a, b), {})
 
 
 def _order(a: Shape, axes: Shape) -> Shape:
-    """Return the axes of ``a`` with those that are named moved behind the others, as they come."""
+    """Return the order of axes of ``a`` that moves ``axes`` to the end."""
     named = [axis % len(a) for axis in axes]
     return (*(i for i in range(len(a)) if i not in named), *named)
 
 
 def _unknowns(a: Shape, rank_b: int, axes: Shape) -> Shape:
-    """Return the result's shape: ``rank_b`` fewer of the last axes, or as NumPy counts beyond 0."""
+    """Return the result's shape: the axes of ``a`` after ``rank_b``, sliced as in NumPy."""
     return tuple(a[i] for i in _order(a, axes)[rank_b - len(a) :])
 
 
@@ -115,8 +115,8 @@ def _tensorsolve_infer(a: Spec, b: Spec, *, a_axes: Shape) -> tuple[Spec]:
     unknowns = _unknowns(a.shape, len(b.shape), a_axes)
     if math.prod(unknowns) != b.size or a.size != b.size**2:
         raise OperatorError(
-            f"_npi_tensorsolve: expected a with as many equations as unknowns, both equal to the "
-            f"size of b, got a {a.shape}, b {b.shape} and a_axes {a_axes}"
+            f"_npi_tensorsolve: expected equal numbers of equations, unknowns and elements of b, "
+            f"got a {a.shape}, b {b.shape} and a_axes {a_axes}"
         )
     return (Spec(unknowns, dtype),)
 
@@ -136,9 +136,9 @@ def _tensorsolve_gradient(g: Any, a: Any, b: Any, out: Any, *, a_axes: Shape) ->
 
     def of_a() -> Any:
         of_matrix = -product(of_b, reshape(out, (size, 1)), transpose_b=True)
-        moved = reshape(of_matrix, tuple(a.shape[i] for i in order))
+        permuted = reshape(of_matrix, tuple(a.shape[i] for i in order))
         back = tuple(order.index(i) for i in range(len(order)))
-        return _like(transpose(moved, back) if back else moved, a)
+        return _like(transpose(permuted, back) if back else permuted, a)
 
     return (
         of_a if _has_gradient(a) else None,
@@ -153,7 +153,7 @@ NPI_TENSORSOLVE = register(
         _tensorsolve_kernel,
         Gradient(_tensorsolve_gradient, uses_output=True),
         doc=(
-            "Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x.\n\n"
+            "Solve tensordot(a, x, x.ndim) = b for x; the last axes of a are the axes of x.\n\n"
             "a_axes are moved to the end of a first. The result is float64 unless both are\n"
             "float32.\n\n"
             "Shapes: a (*b.shape, *unknowns), square as a matrix, b any, output (*unknowns).\n"
@@ -167,19 +167,15 @@ NPI_TENSORSOLVE = register(
 )
 
 
-def _halves(a: Shape, ind: int) -> tuple[Shape, Shape]:
-    return a[:ind], a[ind:]
-
-
 def _tensorinv_infer(a: Spec, *, ind: int) -> tuple[Spec]:
     check_real("_npi_tensorinv", a)
     if ind < 1:
         raise OperatorError(f"_npi_tensorinv: expected ind of at least 1, got {ind}")
-    front, back = _halves(a.shape, ind)
+    front, back = a.shape[:ind], a.shape[ind:]
     if math.prod(front) != math.prod(back):
         raise OperatorError(
-            f"_npi_tensorinv: expected as many elements in the first {ind} axes as in the others, "
-            f"got {a.shape}"
+            f"_npi_tensorinv: expected equal sizes of the first {ind} axes and of the others, got "
+            f"{a.shape}"
         )
     return (Spec(back + front, a.dtype),)
 
@@ -204,9 +200,9 @@ NPI_TENSORINV = register(
         _tensorinv_kernel,
         Gradient(_tensorinv_gradient, uses_output=True),
         doc=(
-            "Inverse of a as a matrix that maps its axes from ind on to those before.\n\n"
-            "Shapes: a (*rows, *columns) with ind axes of rows and the same number of elements\n"
-            "in both, output (*columns, *rows)."
+            "Invert a as a matrix whose rows are the first ind axes.\n\n"
+            "Shapes: a (*rows, *columns) with ind axes of rows and as many columns as rows,\n"
+            "output (*columns, *rows)."
         ),
         inputs=("a",),
         schema=Schema(ind=integer(2)),

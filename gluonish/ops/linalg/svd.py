@@ -1,5 +1,7 @@
 """np.linalg.svd: A = U diag(s) V, for matrices with no more rows than columns."""
 
+import functools
+import operator
 from types import ModuleType
 from typing import Any
 
@@ -29,8 +31,8 @@ def largest_sign(xp: ModuleType, rows: Any) -> Any:
     """Return the sign (..., m) of the element of largest magnitude in each row (..., m, n)."""
     if rows.size == 0:
         return xp.ones(rows.shape[:-1], dtype=rows.dtype)
-    place = xp.abs(rows).argmax(axis=-1)[..., None]
-    largest = xp.take_along_axis(rows, place, axis=-1)[..., 0]
+    index = xp.abs(rows).argmax(axis=-1)[..., None]
+    largest = xp.take_along_axis(rows, index, axis=-1)[..., 0]
     return xp.where(largest < 0, rows.dtype.type(-1), rows.dtype.type(1))
 
 
@@ -50,26 +52,19 @@ def _gradient(g: tuple[Any, ...], a: V, left: V, values: V, right: V) -> tuple[A
     # James Townsend, "Differentiating the singular value decomposition", 2016.
     of_left, of_values, of_right = g
     gaps = reciprocal_gaps(values * values)
-    parts, tail = [], None
+    terms, outside = [], None
     if of_values is not None:
-        parts.append(make_diagonal(of_values))
+        terms.append(make_diagonal(of_values))
     if of_left is not None:
-        parts.append(scale_columns(_skew(product(left, of_left, transpose_a=True), gaps), values))
+        terms.append(scale_columns(_skew(product(left, of_left, transpose_a=True), gaps), values))
     if of_right is not None:
         overlap = product(right, of_right, transpose_b=True)
-        parts.append(scale_rows(_skew(overlap, gaps), values))
-        beside = of_right - product(product(of_right, right, transpose_b=True), right)
-        zero = EQUAL(values, 0.0)  # their vectors have no derivative, and often no weight either
-        tail = scale_rows(beside, (1.0 - zero) / (values + zero))
-    inner = product(_total(parts), right)
-    return (product(left, inner if tail is None else inner + tail),)
-
-
-def _total(parts: list[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+        terms.append(scale_rows(_skew(overlap, gaps), values))
+        residual = of_right - product(product(of_right, right, transpose_b=True), right)
+        zero = EQUAL(values, 0.0)  # vectors of zero singular values have no derivative
+        outside = scale_rows(residual, (1.0 - zero) / (values + zero))
+    inner = product(functools.reduce(operator.add, terms), right)
+    return (product(left, inner if outside is None else inner + outside),)
 
 
 NPI_SVD = register(
@@ -79,10 +74,10 @@ NPI_SVD = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Singular value decomposition: U, s and V with A = U diag(s) V, singular values in\n"
-            "descending order.\n\n"
-            "The element of largest magnitude in each row of V is positive. The gradient needs\n"
-            "distinct singular values, and that of V needs them to be above 0.\n\n"
+            "Compute the singular value decomposition: U, s and V with A = U diag(s) V, singular\n"
+            "values in descending order.\n\n"
+            "The element of largest magnitude in each row of V is positive. The gradient\n"
+            "requires distinct singular values, and the gradient of V positive ones.\n\n"
             "Shapes: A (..., m, n) with m <= n, U (..., m, m), s (..., m), V (..., m, n)."
         ),
         inputs=("A",),

@@ -1,7 +1,7 @@
-"""Triangular matrices: linalg.trmm multiplies by them, linalg.trsm solves with them.
+"""Triangular matrices: products (linalg.trmm) and linear systems (linalg.trsm).
 
-The other triangle of A is not read, and gets no gradient. A zero on the diagonal gives infinities
-in trsm, as in LAPACK.
+The other triangle of A is not read, and its gradient is zero. A zero on the diagonal gives
+infinities in trsm, as in LAPACK.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import check_real, check_square, product, triangle
 from gluonish.ops.registry import Operator, V, apply, register
 
-_BLOCK = 32  # rows that are solved one by one; longer columns are halved into matrix products
+_BLOCK = 32  # rows solved one by one; larger systems are split in halves by matrix products
 
 
 def solve_lower(xp: ModuleType, a: Any, x: Any) -> None:
-    """Replace ``x`` (..., n, k) by the solution of ``a y = x``; the upper triangle is not read."""
+    """Overwrite ``x`` (..., n, k) by the solution of ``a y = x`` with lower triangular ``a``."""
     rows = a.shape[-1]
     if rows > _BLOCK:
         half = rows // 2
@@ -106,7 +106,7 @@ def _trsm_kernel(
         x = x.swapaxes(-1, -2)
     if transpose is not rightside:
         a, lower = a.swapaxes(-1, -2), not lower
-    if not lower:  # an upper triangle read from its last row and column is a lower one
+    if not lower:  # an upper triangle with rows and columns reversed is a lower one
         a, x = a[..., ::-1, ::-1], x[..., ::-1, :]
     solve_lower(xp, a, x)
 
@@ -134,7 +134,7 @@ LINALG_TRMM = register(
         _trmm_kernel,
         _trmm_gradient,
         doc=(
-            "alpha times the product of a triangle of A and B, or of B and the triangle\n"
+            "Multiply B by alpha and a triangle of A from the left, or from the right\n"
             "(rightside).\n\n"
             "Shapes: A (..., n, n), B and output (..., n, m), or with rightside (..., m, n)."
         ),

@@ -1,1 +1,1 @@
-"""Operators on quantized arrays: bytes, and the range of numbers that they stand for."""
+"""Operators on quantized arrays: 8-bit integers and the range they represent."""

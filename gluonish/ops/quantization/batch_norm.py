@@ -1,4 +1,4 @@
-"""_contrib_quantized_batch_norm: batch normalization with moving statistics, from bytes to int8."""
+"""_contrib_quantized_batch_norm: batch normalization of 8-bit data with moving statistics."""
 
 from types import ModuleType
 from typing import Any
@@ -20,9 +20,9 @@ from gluonish.ops.quantization.ranges import (
     check_ranges,
     complete_ranges,
     divisor,
-    largest,
-    put,
-    put_range,
+    fill_range,
+    fill_rounded,
+    magnitude,
 )
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.shape_rules import normalize_axis
@@ -68,14 +68,14 @@ def _kernel(
 ) -> None:
     slope = (1 if attrs["fix_gamma"] else gamma) / xp.sqrt(moving_var + np.float32(attrs["eps"]))
     low, high = attrs["min_calib_range"], attrs["max_calib_range"]
-    limit = largest(xp, low, high)
+    limit = magnitude(xp, low, high)
     steps = np.float32(WIDE_STEPS[INT8]) / divisor(xp, limit)
-    step = largest(xp, min_data, max_data) / np.float32(WIDE_STEPS[data.dtype])
+    step = magnitude(xp, min_data, max_data) / np.float32(WIDE_STEPS[data.dtype])
     column = [1] * data.ndim
     column[attrs["axis"]] = -1
     offset = ((beta - moving_mean * slope) * steps).reshape(column)
-    put(xp, out[0], data * (slope * (step * steps)).reshape(column) + offset)
-    put_range(xp, out[1:], low, high)
+    fill_rounded(xp, out[0], data * (slope * (step * steps)).reshape(column) + offset)
+    fill_range(xp, out[1:], low, high)
 
 
 QUANTIZED_BATCH_NORM = register(
@@ -85,12 +85,12 @@ QUANTIZED_BATCH_NORM = register(
         _kernel,
         None,
         doc=(
-            "Batch normalization of a quantized array with the moving statistics, to int8 in\n"
-            "the range min_calib_range to max_calib_range, which must be given.\n\n"
+            "Normalize a quantized array with the moving statistics, to int8 in the range\n"
+            "min_calib_range to max_calib_range, which are required.\n\n"
             "fix_gamma treats gamma as 1. momentum, use_global_stats, output_mean_var and\n"
             "cudnn_off are ignored.\n\n"
-            "Shapes: data (N, C, ...), the next four (C,), minimum and maximum (1,), outputs\n"
-            "that of data, (1,) and (1,)."
+            "Shapes: data (N, C, ...), gamma, beta and moving statistics (C,), minimum and\n"
+            "maximum (1,), outputs that of data, (1,) and (1,)."
         ),
         inputs=("data", "gamma", "beta", "moving_mean", "moving_var", "min_data", "max_data"),
         schema=Schema(
@@ -105,7 +105,7 @@ QUANTIZED_BATCH_NORM = register(
         ),
         outputs=3,
         output_names=OUTPUT_NAMES,
-        execution=Execution(mutates=(3, 4)),  # auxiliary states, as those of BatchNorm
+        execution=Execution(mutates=(3, 4)),  # auxiliary states, as in BatchNorm
         shapes=ShapeFacts(complete=complete_ranges(None)),
     )
 )

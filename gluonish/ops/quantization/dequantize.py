@@ -1,4 +1,4 @@
-"""_contrib_dequantize: from bytes to floats, and _contrib_requantize: from int32 to bytes."""
+"""_contrib_dequantize (8-bit to float32) and _contrib_requantize (int32 to 8-bit)."""
 
 from types import ModuleType
 from typing import Any
@@ -21,9 +21,9 @@ from gluonish.ops.quantization.ranges import (
     check_ranges,
     complete_ranges,
     divisor,
-    largest,
-    put,
-    put_range,
+    fill_range,
+    fill_rounded,
+    magnitude,
     range_of,
 )
 from gluonish.ops.registry import Attrs, Operator, register
@@ -38,7 +38,7 @@ def _infer(data: Spec, min_range: Spec, max_range: Spec, *, out_type: str) -> tu
 def _kernel(
     xp: ModuleType, out: Any, data: Any, min_range: Any, max_range: Any, *, out_type: str
 ) -> None:
-    step = largest(xp, min_range, max_range) / np.float32(WIDE_STEPS[data.dtype])
+    step = magnitude(xp, min_range, max_range) / np.float32(WIDE_STEPS[data.dtype])
     xp.multiply(data, step, out=out, dtype=FLOAT32)
 
 
@@ -54,8 +54,7 @@ DEQUANTIZE = register(
         _kernel,
         None,
         doc=(
-            "Convert int8 or uint8 data with its range to the float32 numbers that it\n"
-            "represents.\n\n"
+            "Convert int8 or uint8 data with a range to float32.\n\n"
             "Shapes: data any, min_range and max_range (1,), output that of data."
         ),
         inputs=("data", "min_range", "max_range"),
@@ -89,13 +88,13 @@ def _requantize_kernel(
     max_calib_range: float | None,
 ) -> None:
     quantized = out[0]
-    real = data * (largest(xp, min_range, max_range).astype(xp.float64) / STEPS[INT32])
-    limit = largest(xp, *range_of(real, min_calib_range, max_calib_range))
-    put(xp, quantized, real * (STEPS[quantized.dtype] / divisor(xp, limit)))
+    real = data * (magnitude(xp, min_range, max_range).astype(xp.float64) / STEPS[INT32])
+    limit = magnitude(xp, *range_of(real, min_calib_range, max_calib_range))
+    fill_rounded(xp, quantized, real * (STEPS[quantized.dtype] / divisor(xp, limit)))
     if quantized.dtype == INT8:
-        put_range(xp, out[1:], -limit, limit)
+        fill_range(xp, out[1:], -limit, limit)
     else:
-        put_range(xp, out[1:], 0.0, limit)
+        fill_range(xp, out[1:], 0.0, limit)
 
 
 REQUANTIZE = register(
@@ -105,10 +104,10 @@ REQUANTIZE = register(
         _requantize_kernel,
         None,
         doc=(
-            "Convert int32 data to int8 or uint8, with the range that these represent.\n\n"
-            "The new range is min_calib_range to max_calib_range, or without them that of the\n"
-            "data. With out_type auto the result is uint8 if min_calib_range is not below 0,\n"
-            "else int8.\n\n"
+            "Convert int32 data to int8 or uint8, and return the new range.\n\n"
+            "The new range is min_calib_range to max_calib_range, or without them the range of\n"
+            "the data. With out_type auto the result is uint8 if min_calib_range is not below\n"
+            "0, else int8.\n\n"
             "Shapes: data any, min_range and max_range (1,), outputs that of data, (1,) and\n"
             "(1,)."
         ),

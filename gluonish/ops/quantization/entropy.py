@@ -1,4 +1,4 @@
-"""_contrib_calibrate_entropy: the range that loses least when a distribution is quantized.
+"""_contrib_calibrate_entropy: the quantization threshold of least information loss.
 
 References:
     S. Migacz, 8-bit Inference with TensorRT, GPU Technology Conference 2017.
@@ -19,7 +19,7 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.host import to_host
 
 _NAME = "_contrib_calibrate_entropy"
-_SMALL = 1e-4  # what empty bins get of the full ones, so that logarithms are finite
+_SMALL = 1e-4  # moved from nonempty bins to each empty bin, so that logarithms are finite
 
 
 def _infer(hist: Spec, hist_edges: Spec, *, num_quantized_bins: int) -> tuple[Spec, Spec]:
@@ -40,19 +40,19 @@ def _infer(hist: Spec, hist_edges: Spec, *, num_quantized_bins: int) -> tuple[Sp
 
 
 def _smooth(shares: Any) -> Any | None:
-    """Move a little from full bins to empty ones; None if there is too little."""
+    """Move a little from nonempty bins to empty ones; None if there is too little."""
     empty = shares == 0
-    full = shares.size - int(empty.sum())
-    if not full:
+    nonempty = shares.size - int(empty.sum())
+    if not nonempty:
         return None
-    taken = _SMALL * (shares.size - full) / full
-    if taken >= 1:
+    loss = _SMALL * (shares.size - nonempty) / nonempty
+    if loss >= 1:
         return None
-    return shares + _SMALL * empty - taken * ~empty
+    return shares + _SMALL * empty - loss * ~empty
 
 
 def _quantized(sliced: Any, reference: Any, bins: int) -> Any:
-    """Return a distribution in ``bins`` bins, spread again over the bins that are not empty."""
+    """Merge a distribution into ``bins`` bins, and spread them over the nonempty source bins."""
     merged = sliced.size // bins
     starts = np.arange(bins) * merged
     sums = np.add.reduceat(sliced, starts)
@@ -64,7 +64,7 @@ def _quantized(sliced: Any, reference: Any, bins: int) -> Any:
 
 
 def _divergence(reference: Any, other: Any) -> float:
-    """Return how many nats are lost where ``other`` stands for ``reference``."""
+    """Return the Kullback-Leibler divergence of ``reference`` from ``other`` in nats."""
     p, q = _smooth(reference), _smooth(other)
     if p is None or q is None:
         return float("inf")
@@ -100,8 +100,8 @@ CALIBRATE_ENTROPY = register(
         _kernel,
         None,
         doc=(
-            "The threshold at which a histogram loses least by quantization, and its relative\n"
-            "entropy.\n\n"
+            "Compute the threshold with the least relative entropy (information loss) when a\n"
+            "histogram is quantized, and that entropy.\n\n"
             "The histogram is symmetric around 0, and is quantized to num_quantized_bins bins.\n\n"
             "Shapes: hist (bins,), hist_edges (bins + 1,), outputs (1,) and (1,)."
         ),

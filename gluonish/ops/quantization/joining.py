@@ -1,4 +1,4 @@
-"""Quantized operators on several arrays: sums, products, concatenation."""
+"""Quantized operators on several arrays: sum, product, concatenation."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -11,7 +11,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.quantization.passing import infer_as
+from gluonish.ops.quantization.range_preserving import infer_as
 from gluonish.ops.quantization.ranges import (
     CALIBRATION,
     OUTPUT_NAMES,
@@ -23,10 +23,10 @@ from gluonish.ops.quantization.ranges import (
     check_ranges,
     complete_ranges,
     divisor,
-    largest,
-    put,
-    put_product_range,
-    put_range,
+    fill_product_range,
+    fill_range,
+    fill_rounded,
+    magnitude,
 )
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.shape.concat import CONCAT
@@ -44,8 +44,8 @@ def _check_pair(name: str, lhs: Spec, rhs: Spec, ranges: Sequence[Spec]) -> None
 
 
 def _real(xp: ModuleType, data: Any, low: Any, high: Any) -> Any:
-    """Return the numbers that a quantized array stands for."""
-    return data * (largest(xp, low, high).astype(FLOAT64) / WIDE_STEPS[data.dtype])
+    """Dequantize an array to float64."""
+    return data * (magnitude(xp, low, high).astype(FLOAT64) / WIDE_STEPS[data.dtype])
 
 
 def _add_infer(lhs: Spec, rhs: Spec, *ranges: Spec, **attrs: Any) -> tuple[Spec, ...]:
@@ -72,13 +72,13 @@ def _add_kernel(
 ) -> None:
     total = _real(xp, lhs, lhs_min, lhs_max) + _real(xp, rhs, rhs_min, rhs_max)
     if min_calib_range is None:
-        limit = largest(xp, lhs_min, lhs_max) + largest(xp, rhs_min, rhs_max)
-        put_range(xp, out[1:], -limit, limit)
+        limit = magnitude(xp, lhs_min, lhs_max) + magnitude(xp, rhs_min, rhs_max)
+        fill_range(xp, out[1:], -limit, limit)
     else:
-        limit = largest(xp, min_calib_range, max_calib_range)
-        put_range(xp, out[1:], min_calib_range, max_calib_range)
+        limit = magnitude(xp, min_calib_range, max_calib_range)
+        fill_range(xp, out[1:], min_calib_range, max_calib_range)
     steps = WIDE_STEPS[out[0].dtype]
-    put(xp, out[0], total * (steps / divisor(xp, limit).astype(FLOAT64)))
+    fill_rounded(xp, out[0], total * (steps / divisor(xp, limit).astype(FLOAT64)))
 
 
 QUANTIZED_ELEMWISE_ADD = register(
@@ -88,7 +88,7 @@ QUANTIZED_ELEMWISE_ADD = register(
         _add_kernel,
         None,
         doc=(
-            "Sum of two quantized arrays, as int32 with a range that holds all sums.\n\n"
+            "Add two quantized arrays, as int32 with a range that holds all sums.\n\n"
             "With min_calib_range and max_calib_range the result is 8-bit in that range.\n\n"
             "Shapes: lhs and rhs the same, minima and maxima (1,), outputs that of lhs, (1,)\n"
             "and (1,)."
@@ -128,18 +128,18 @@ def _mul_kernel(
     enable_float_output: bool,
 ) -> None:
     product = lhs.astype(np.int32) * rhs.astype(np.int32)
-    step = largest(xp, lhs_min, lhs_max).astype(FLOAT64) / STEPS[lhs.dtype]
-    step = step * (largest(xp, rhs_min, rhs_max) / STEPS[rhs.dtype])
+    step = magnitude(xp, lhs_min, lhs_max).astype(FLOAT64) / STEPS[lhs.dtype]
+    step = step * (magnitude(xp, rhs_min, rhs_max) / STEPS[rhs.dtype])
     if enable_float_output:
         out[0][...] = product * step
     elif min_calib_range is None:
         out[0][...] = product
         factors = ((lhs.dtype, lhs_min, lhs_max), (rhs.dtype, rhs_min, rhs_max))
-        put_product_range(xp, out[1:], *factors)
+        fill_product_range(xp, out[1:], *factors)
     else:
-        limit = largest(xp, min_calib_range, max_calib_range)
-        put(xp, out[0], product * (step * STEPS[INT8] / divisor(xp, limit)))
-        put_range(xp, out[1:], min_calib_range, max_calib_range)
+        limit = magnitude(xp, min_calib_range, max_calib_range)
+        fill_rounded(xp, out[0], product * (step * STEPS[INT8] / divisor(xp, limit)))
+        fill_range(xp, out[1:], min_calib_range, max_calib_range)
 
 
 def _mul_outputs(attrs: Attrs) -> int:
@@ -153,7 +153,7 @@ QUANTIZED_ELEMWISE_MUL = register(
         _mul_kernel,
         None,
         doc=(
-            "Product of two quantized arrays, as int32 with its range.\n\n"
+            "Multiply two quantized arrays, as int32 with its range.\n\n"
             "With min_calib_range and max_calib_range the result is int8 in that range; with\n"
             "enable_float_output it is float32, without a range.\n\n"
             "Shapes: lhs and rhs the same, minima and maxima (1,), outputs that of lhs, (1,)\n"
@@ -189,17 +189,17 @@ def _concat_kernel(xp: ModuleType, out: Any, *arrays: Any, num_args: int, dim: i
     data, lows, highs = arrays[:count], arrays[count::2], arrays[count + 1 :: 2]
     low = xp.stack([x.reshape(-1)[0] for x in lows]).min()
     high = xp.stack([x.reshape(-1)[0] for x in highs]).max()
-    limit = largest(xp, low, high)
+    limit = magnitude(xp, low, high)
     steps = STEPS[out[0].dtype]
     start = [slice(None)] * out[0].ndim
     position = 0
     for x, x_low, x_high in zip(data, lows, highs, strict=True):
         start[dim] = slice(position, position + x.shape[dim])
         position += x.shape[dim]
-        step = largest(xp, x_low, x_high) / np.float32(STEPS[x.dtype])
+        step = magnitude(xp, x_low, x_high) / np.float32(STEPS[x.dtype])
         scaled = x * (step * (np.float32(steps) / divisor(xp, limit)))
-        put(xp, out[0][tuple(start)], scaled)
-    put_range(xp, out[1:], low, high)
+        fill_rounded(xp, out[0][tuple(start)], scaled)
+    fill_range(xp, out[1:], low, high)
 
 
 def _concat_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
@@ -207,7 +207,7 @@ def _concat_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attr
 
 
 class _RangedOperator(Operator):
-    """An operator on any number of quantized arrays, each of which has a range."""
+    """An operator on any number of quantized arrays, each with a range."""
 
     __slots__ = ()
     per_arg = 3
@@ -220,9 +220,9 @@ QUANTIZED_CONCAT = register(
         _concat_kernel,
         None,
         doc=(
-            "Join quantized arrays along axis dim, in a range that holds all of theirs.\n\n"
-            "All arrays come first, then a minimum and a maximum for each. The result is uint8\n"
-            "if all are, else int8.\n\n"
+            "Join quantized arrays along axis dim, in a range that contains all input ranges.\n\n"
+            "The inputs are the arrays, then a minimum and a maximum for each. The result is\n"
+            "uint8 if all arrays are, else int8.\n\n"
             "Shapes: arrays (..., n_i, ...) with n_i along dim, minima and maxima (1,), outputs\n"
             "(..., sum of n_i, ...), (1,) and (1,)."
         ),

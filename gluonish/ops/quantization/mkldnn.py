@@ -1,13 +1,12 @@
-"""_sg_mkldnn_conv and _sg_mkldnn_fully_connected: a layer with what was fused to it, as MXNet's
-files hold it.
+"""_sg_mkldnn_conv and _sg_mkldnn_fully_connected: a fused layer, as in MXNet's files.
 
-A node owns the graph of its layer as a body: a Convolution or FullyConnected, then possibly a
-BatchNorm, a function, a sum with another input, and again a function. Where ``quantized`` is set,
-data is bytes, and ranges come after the body's inputs. No kernel runs such a node: before it runs,
-operators take its place, those of `gluonish.ops.quantization.layers` where it is quantized.
+A node owns the subgraph of its layer: a Convolution or FullyConnected, then optionally a BatchNorm,
+an activation, a sum with another input, and another activation. If ``quantized`` is set, data is
+8-bit, and ranges follow the subgraph's inputs. The node has no kernel: it is expanded to other
+operators before it runs, to `gluonish.ops.quantization.layers` if it is quantized.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -18,10 +17,9 @@ from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.fused.activation import ATTRIBUTES
+from gluonish.ops.fused.activation import ATTRIBUTES, REVERSIBLE
 from gluonish.ops.normalization.fold_batch_norm import FOLD_BATCH_NORM
 from gluonish.ops.quantization.dequantize import DEQUANTIZE
-from gluonish.ops.quantization.functions import function_of
 from gluonish.ops.quantization.layers import INT8_CONVOLUTION, INT8_DENSE
 from gluonish.ops.quantization.quantize import QUANTIZE_V2
 from gluonish.ops.quantization.ranges import CALIBRATION, RANGE, byte_dtype, calibrated
@@ -31,35 +29,62 @@ from gluonish.ops.registry import Attrs, Operator, apply, register
 _LAYERS = {"Convolution": INT8_CONVOLUTION, "FullyConnected": INT8_DENSE}
 _NORMALIZATION = "BatchNorm"
 _SUM = "elemwise_add"
-# Functions f with f(x / s) = f(x) / s for s > 0: they may follow a sum in its steps.
+# Functions f with f(x / s) = f(x) / s for s > 0: they commute with the scale of a sum.
 _HOMOGENEOUS = ("relu", "leaky")
 
 
+_Function = tuple[str, float, float]
+
+
+def _leaky(attrs: Mapping[str, Any]) -> _Function | None:
+    kind = attrs["act_type"]
+    slope = attrs["slope"] if kind in ("leaky", "elu") else 0.0
+    return (kind, slope, 0.0) if kind in ("leaky", "elu", "gelu", "selu") else None
+
+
+_FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], _Function | None]] = {
+    "Activation": lambda attrs: (
+        (attrs["act_type"], 0.0, 0.0) if attrs["act_type"] in REVERSIBLE else None
+    ),
+    "LeakyReLU": _leaky,
+    "clip": lambda attrs: ("clip", attrs["a_min"], attrs["a_max"]),
+    "relu": lambda attrs: ("relu", 0.0, 0.0),
+    "sigmoid": lambda attrs: ("sigmoid", 0.0, 0.0),
+    "tanh": lambda attrs: ("tanh", 0.0, 0.0),
+}
+
+
+def _function_of(node: Any) -> _Function | None:
+    """Return name, alpha and beta in `gluonish.ops.fused.activation`, None for other nodes."""
+    found = _FUNCTIONS.get(node.op.name)
+    return None if found is None else found(node.attrs)
+
+
 class _Form(NamedTuple):
-    """What a body is made of.
+    """The structure of a body.
 
     Attributes:
         layer: The node of the layer.
-        rest: The nodes behind it, in order.
-        places: Where each variable stands among the node's inputs, by its identity.
+        rest: The nodes after it, in order.
+        indices: Index of each variable among the node's inputs, by the variable's id.
     """
 
     layer: Any
     rest: Sequence[Any]
-    places: dict[int, int]
+    indices: dict[int, int]
 
-    def given(self, node: Any, inputs: Sequence[Any]) -> list[Any]:
-        """Return the inputs of the whole that a node of the body reads."""
-        return [inputs[self.places[id(v.node)]] for v in node.inputs if id(v.node) in self.places]
+    def inputs_of(self, node: Any, inputs: Sequence[Any]) -> list[Any]:
+        """Return those of the fused node's inputs that a node of the body reads."""
+        return [inputs[self.indices[id(v.node)]] for v in node.inputs if id(v.node) in self.indices]
 
 
 def _form(body: Any) -> _Form:
-    """Return what a body is made of.
+    """Parse a body.
 
     Raises:
-        OperatorError: It is no chain that begins with a layer.
+        OperatorError: The body is not a chain that begins with a layer.
     """
-    places = {id(node): i for i, node in enumerate(body.inputs)}
+    indices = {id(node): i for i, node in enumerate(body.inputs)}
     if len(body.outputs) != 1:
         raise OperatorError(f"_sg_mkldnn: expected a body of one output, got {len(body.outputs)}")
     node, rest = body.outputs[0].node, []
@@ -74,16 +99,16 @@ def _form(body: Any) -> _Form:
             "_sg_mkldnn: expected a body that begins with Convolution or FullyConnected, got "
             f"{[n.op.name for n in rest if n.op is not None][::-1]}"
         )
-    return _Form(node, rest[::-1], places)
+    return _Form(node, rest[::-1], indices)
 
 
 def _is_offline(attrs: Attrs) -> bool:
-    """Whether a dense layer's weight is int8 already, with ranges behind those of data."""
+    """Return whether a dense layer's weight is already int8, with its own ranges."""
     return bool(attrs["quantized"]) and not attrs.get("channel_wise_quantize", True)
 
 
 def _count(attrs: Attrs) -> int:
-    """Return how many inputs the body has."""
+    """Return the number of inputs of the body."""
     if "subgraphs" in attrs:
         count: int = attrs["subgraphs"][0].num_inputs
         return count
@@ -117,7 +142,7 @@ def _as_float(specs: Sequence[Any], attrs: Attrs) -> list[Any]:
 
 def _infer(*specs: Spec, subgraphs: Any = None, **attrs: Any) -> tuple[Spec, ...]:
     if subgraphs is None:
-        raise OperatorError("_sg_mkldnn: expected a node with a body, got none; load a file")
+        raise OperatorError("_sg_mkldnn: expected a subgraph, got none; load a symbol file")
     every = {**attrs, "subgraphs": subgraphs}
     if len(specs) != len(_inputs(every)):
         raise OperatorError(f"_sg_mkldnn: expected {len(_inputs(every))} inputs, got {len(specs)}")
@@ -135,21 +160,21 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     attrs["subgraphs"][0].complete(known, [PartialSpec()])
     form = _form(attrs["subgraphs"][0])
     fixed: dict[int, np.dtype[Any]] = {
-        form.places[id(value.node)]: INT8 for value in form.layer.inputs[1:]
+        form.indices[id(value.node)]: INT8 for value in form.layer.inputs[1:]
     }
     if not _is_offline(attrs):
         fixed = dict.fromkeys(range(count), FLOAT32)
-    if attrs["quantized"]:  # bytes of two kinds
-        byte_places = [form.places[id(form.layer.inputs[0].node)]]
-        byte_places += [
-            form.places[id(v.node)]
+    if attrs["quantized"]:  # int8 or uint8
+        byte_indices = [form.indices[id(form.layer.inputs[0].node)]]
+        byte_indices += [
+            form.indices[id(v.node)]
             for node in form.rest
             if node.op.name == _SUM
             for v in node.inputs
-            if id(v.node) in form.places
+            if id(v.node) in form.indices
         ]
-        for place in byte_places:
-            fixed.pop(place, None)
+        for index in byte_indices:
+            fixed.pop(index, None)
     for i, spec in enumerate(known):
         inputs[i] = PartialSpec(spec.shape, inputs[i].dtype or fixed.get(i))
     for i in range(count, len(inputs)):
@@ -159,24 +184,20 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
 
 
 def _kernel(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-    raise NotSupportedError("_sg_mkldnn: expected a graph whose shapes are known, got one call")
+    raise NotSupportedError("_sg_mkldnn: expected a graph with known shapes, got a single call")
 
 
 def _replayed(body: Any, inputs: Sequence[Any]) -> Any:
-    """Return what a body computes of floating inputs."""
+    """Compute a body on floating-point inputs."""
     form = _form(body)
-    value = _float_layer(form, inputs)
+    value = apply(form.layer.op, form.inputs_of(form.layer, inputs), form.layer.attrs)
     for node in form.rest:
-        value = _call(node, value, form.given(node, inputs))
+        value = _call(node, value, form.inputs_of(node, inputs))
     return value
 
 
-def _float_layer(form: _Form, inputs: Sequence[Any]) -> Any:
-    return apply(form.layer.op, form.given(form.layer, inputs), form.layer.attrs)
-
-
 def _call(node: Any, value: Any, others: Sequence[Any]) -> Any:
-    """Return what a node behind the layer makes of a value and of the other inputs it reads."""
+    """Apply a node after the layer to a value and its other inputs."""
     attrs = {**node.attrs, "train": False} if node.op.train_dependent else node.attrs
     found = apply(node.op, (value, *others), attrs)
     return found[0] if isinstance(found, list | tuple) else found
@@ -195,13 +216,7 @@ def _expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
 
 
 class _Expansion:
-    """The operators that take the place of one quantized node.
-
-    Args:
-        form: Its body.
-        inputs: Its inputs.
-        attrs: Its attributes.
-    """
+    """The expansion of a quantized node to operators."""
 
     def __init__(self, form: _Form, inputs: Sequence[Any], attrs: Attrs) -> None:
         self.form = form
@@ -213,7 +228,7 @@ class _Expansion:
         }
 
     def run(self) -> list[Any]:
-        """Return the outputs: bytes or int32 and their range, or floating numbers."""
+        """Return the outputs: 8-bit or int32 data and their range, or float32 data."""
         rest = list(self.form.rest)
         weight, bias = self._weights(rest)
         addend, finish, late = self._finish(rest)
@@ -221,11 +236,11 @@ class _Expansion:
         scales = self._scales(weight, bias, addend, out_type)
         layer = self.form.layer
         op = _LAYERS[layer.op.name]
-        made = {**op.schema.defaults, **layer.attrs, **finish, "out_type": out_type}
-        made |= {"no_bias": False, "with_sum": addend is not None}
-        data = self.form.given(layer, self.inputs)[0]
-        given = [data, weight[0], *scales[:3], *([] if addend is None else [addend])]
-        value = apply(op, given, made)
+        layer_attrs = {**op.schema.defaults, **layer.attrs, **finish, "out_type": out_type}
+        layer_attrs |= {"no_bias": False, "with_sum": addend is not None}
+        data = self.form.inputs_of(layer, self.inputs)[0]
+        args = [data, weight[0], *scales[:3], *([] if addend is None else [addend])]
+        value = apply(op, args, layer_attrs)
         if not late:
             return [value] if out_type == "float32" else [value, *scales[3:]]
         return self._outputs(self._after(value, late))
@@ -239,29 +254,30 @@ class _Expansion:
         return "uint8" if found[0] >= 0 else "int8"
 
     def _weights(self, rest: list[Any]) -> tuple[list[Any], Any]:
-        """Return the weight as bytes with its steps (none where it came as bytes), and the bias;
-        a BatchNorm is taken from ``rest`` and folded into both."""
-        weight, *biases = self.form.given(self.form.layer, self.inputs)[1:]
+        """Return the int8 weight with its steps (none if it was int8 before), and the bias.
+
+        Remove a BatchNorm from ``rest``, and fold it into both.
+        """
+        weight, *biases = self.form.inputs_of(self.form.layer, self.inputs)[1:]
         if rest and rest[0].op.name == _NORMALIZATION:
             node = rest.pop(0)
             fold = {key: node.attrs[key] for key in ("eps", "fix_gamma")} | {"no_bias": not biases}
-            statistics = self.form.given(node, self.inputs)
+            statistics = self.form.inputs_of(node, self.inputs)
             weight, bias = apply(FOLD_BATCH_NORM, (weight, *biases, *statistics), fold)
             biases = [bias]
         if _name(weight) == "int8":
             return [weight], (biases or [None])[0]
-        made = apply(INT8_WEIGHT, (weight,), {"channel_wise": True})
-        return list(made), (biases or [None])[0]
+        quantized = apply(INT8_WEIGHT, (weight,), {"channel_wise": True})
+        return list(quantized), (biases or [None])[0]
 
     def _finish(self, rest: Sequence[Any]) -> tuple[Any, dict[str, Any], Sequence[Any]]:
-        """Return what is added in bytes, the attributes of the function, and the nodes that are
-        left to run on floating numbers."""
+        """Return the 8-bit addend, the activation's attributes, and the nodes to run in float32."""
         addend, function, count = None, None, 0
         if rest and rest[0].op.name == _SUM and not self.attrs["enable_float_output"]:
-            (addend,) = self.form.given(rest[0], self.inputs)
+            (addend,) = self.form.inputs_of(rest[0], self.inputs)
             count = 1
         if len(rest) > count:
-            function = function_of(rest[count])
+            function = _function_of(rest[count])
             if function is not None and (addend is None or function[0] in _HOMOGENEOUS):
                 count += 1
             elif addend is not None:
@@ -278,17 +294,17 @@ class _Expansion:
 
     def _scales(self, weight: Sequence[Any], bias: Any, addend: Any, out_type: str) -> Any:
         ranges, offline = self.ranges, len(weight) == 1
-        given = [ranges["min_data"], ranges["max_data"]]
-        given += [ranges["min_weight"], ranges["max_weight"]] if offline else [weight[1]]
+        args = [ranges["min_data"], ranges["max_data"]]
+        args += [ranges["min_weight"], ranges["max_weight"]] if offline else [weight[1]]
         if bias is not None:
-            given.append(bias)
-            given += [ranges["min_bias"], ranges["max_bias"]] if offline else []
+            args.append(bias)
+            args += [ranges["min_bias"], ranges["max_bias"]] if offline else []
         if addend is not None:
-            given += [ranges["min_sum"], ranges["max_sum"]]
-        made = {
+            args += [ranges["min_sum"], ranges["max_sum"]]
+        attrs = {
             **INT8_SCALES.schema.defaults,
             "channels": weight[0].shape[0],
-            "data_type": _name(self.form.given(self.form.layer, self.inputs)[0]),
+            "data_type": _name(self.form.inputs_of(self.form.layer, self.inputs)[0]),
             "sum_type": "int8" if addend is None else _name(addend),
             "out_type": out_type,
             "with_bias": bias is not None,
@@ -296,13 +312,13 @@ class _Expansion:
             "offline": offline,
         }
         if out_type != "float32":
-            made |= {key: self.attrs[key] for key in CALIBRATION}
-        return apply(INT8_SCALES, given, made)
+            attrs |= {key: self.attrs[key] for key in CALIBRATION}
+        return apply(INT8_SCALES, args, attrs)
 
     def _after(self, value: Any, late: Sequence[Any]) -> Any:
-        """Return what the nodes that are left make of floating numbers."""
+        """Apply the remaining nodes in float32."""
         for node in late:
-            others = self.form.given(node, self.inputs)
+            others = self.form.inputs_of(node, self.inputs)
             if node.op.name == _SUM:
                 ends = self.ranges["min_sum"], self.ranges["max_sum"]
                 others = [apply(DEQUANTIZE, (others[0], *ends), DEQUANTIZE.schema.defaults)]
@@ -310,16 +326,16 @@ class _Expansion:
         return value
 
     def _outputs(self, value: Any) -> list[Any]:
-        """Return floating numbers as the node gives them."""
+        """Convert a float32 result to the node's outputs."""
         if self.attrs["enable_float_output"]:
             return [value]
         if calibrated("_sg_mkldnn", self.attrs) is None:
             raise NotSupportedError(
-                "_sg_mkldnn: expected a calibrated node where a function follows that has no "
-                "kernel on bytes, got none; calibrate with calib_mode 'naive' or 'entropy'"
+                "_sg_mkldnn: expected calibration for an activation without 8-bit kernel, got "
+                "none; calibrate with calib_mode 'naive' or 'entropy'"
             )
-        made = {**{key: self.attrs[key] for key in CALIBRATION}, "out_type": "auto"}
-        return list(apply(QUANTIZE_V2, (value,), made))
+        attrs = {**{key: self.attrs[key] for key in CALIBRATION}, "out_type": "auto"}
+        return list(apply(QUANTIZE_V2, (value,), attrs))
 
 
 def _no_function() -> dict[str, Any]:
@@ -360,12 +376,12 @@ _BOTH = {
 
 SG_CONV = _subgraph(
     "_sg_mkldnn_conv",
-    "A Convolution followed by a BatchNorm, an activation and a sum, which are its subgraph.",
+    "Apply a Convolution fused with a BatchNorm, an activation and a sum, as a subgraph.",
     Schema(**_BOTH, **dict.fromkeys(("with_act", "with_postsum_act"), boolean(False))),
 )
 
 SG_FULLY_CONNECTED = _subgraph(
     "_sg_mkldnn_fully_connected",
-    "A FullyConnected followed by an activation, which are its subgraph.",
+    "Apply a FullyConnected fused with an activation, as a subgraph.",
     Schema(**_BOTH, **dict.fromkeys(("with_eltwise", "channel_wise_quantize"), boolean(False))),
 )

@@ -1,6 +1,6 @@
-"""_contrib_quantized_fully_connected and _contrib_quantized_conv: products of bytes, in int32.
+"""_contrib_quantized_fully_connected and _contrib_quantized_conv: 8-bit products in int32.
 
-Sums are formed in float64, where they are exact: what leaves it is far below 2**53.
+Sums are accumulated in float64, where they are exact: they are far below 2**53.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.nn.convolution import CONVOLUTION
-from gluonish.ops.quantization.passing import infer_as
+from gluonish.ops.quantization.range_preserving import infer_as
 from gluonish.ops.quantization.ranges import (
     OUTPUT_NAMES,
     RANGE,
@@ -21,9 +21,9 @@ from gluonish.ops.quantization.ranges import (
     check_quantized,
     check_ranges,
     complete_ranges,
-    largest,
-    put,
-    put_product_range,
+    fill_product_range,
+    fill_rounded,
+    magnitude,
 )
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -38,26 +38,26 @@ _BIASED = (
     "min_bias",
     "max_bias",
 )
-_PLAIN = tuple(name for name in _BIASED if "bias" not in name)
+_UNBIASED = tuple(name for name in _BIASED if "bias" not in name)
 
 
 def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
-    return _PLAIN if attrs["no_bias"] else _BIASED
+    return _UNBIASED if attrs["no_bias"] else _BIASED
 
 
 def _bias_steps(xp: ModuleType, named: dict[str, Any]) -> Any:
-    """Return a bias in steps of the sums, cut toward zero."""
+    """Return a bias in steps of the sums, truncated toward zero."""
     steps = {
-        word: WIDE_STEPS[named[word].dtype]
-        / largest(xp, named[f"min_{word}"], named[f"max_{word}"]).astype(FLOAT64)
-        for word in ("data", "weight", "bias")
+        name: WIDE_STEPS[named[name].dtype]
+        / magnitude(xp, named[f"min_{name}"], named[f"max_{name}"]).astype(FLOAT64)
+        for name in ("data", "weight", "bias")
     }
     scaled = named["bias"] * (steps["data"] * steps["weight"] / steps["bias"])
     return xp.trunc(xp.nan_to_num(scaled))
 
 
 def _product(
-    word: str,
+    suffix: str,
     doc: str,
     shapes: str,
     infer: Callable[..., Spec],
@@ -66,18 +66,18 @@ def _product(
     bias_axis: Callable[[Attrs], int],
     schema: Schema,
 ) -> Operator:
-    """Register an operator.
+    """Register a quantized layer.
 
     Args:
-        word: What follows _contrib_quantized_ in its name.
-        doc: What it computes.
-        shapes: Of data, weight, bias and the result.
-        infer: ``infer(name, data, weight, **attrs)`` returns the result.
-        multiply: ``multiply(xp, out, data, weight, **attrs)`` makes it without bias, in float64.
-        units: The attribute that is the bias's extent.
-        bias_axis: The axis of the result that the bias lies along, from the end.
+        suffix: Operator name without ``_contrib_quantized_``.
+        doc: Public documentation.
+        shapes: Shapes of data, weight, bias and the result, for the documentation.
+        infer: ``infer(name, data, weight, **attrs)`` returns the spec of the result.
+        multiply: ``multiply(xp, out, data, weight, **attrs)`` computes it in float64, without bias.
+        units: Attribute with the extent of the bias.
+        bias_axis: Axis of the bias in the result, counted from the end.
     """
-    name = f"_contrib_quantized_{word}"
+    name = f"_contrib_quantized_{suffix}"
 
     def infer_all(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> tuple[Spec, ...]:
         named = dict(zip(_active_inputs(attrs), (data, weight, *rest), strict=True))
@@ -100,11 +100,11 @@ def _product(
         if "bias" in named:
             bias = _bias_steps(xp, named)
             found += bias.reshape(-1, *(1,) * (-1 - bias_axis({**attrs, "rank": found.ndim})))
-        put(xp, out[0], found)
+        fill_rounded(xp, out[0], found)
         ranges = [
             (named[w].dtype, named[f"min_{w}"], named[f"max_{w}"]) for w in ("data", "weight")
         ]
-        put_product_range(xp, out[1:], *ranges)
+        fill_product_range(xp, out[1:], *ranges)
 
     return register(
         Operator(
@@ -156,7 +156,7 @@ def _dense(xp: ModuleType, out: Any, data: Any, weight: Any, **_attrs: Any) -> N
 
 QUANTIZED_FULLY_CONNECTED = _product(
     "fully_connected",
-    "Dense layer x W^T + b on quantized arrays.",
+    "Apply the dense layer x W^T + b to quantized arrays.",
     "data (N, ...), weight (num_hidden, features), bias (num_hidden,), output (N,\n"
     "num_hidden) or, without flatten, (..., num_hidden)",
     _dense_infer,
@@ -182,7 +182,7 @@ def _channel_axis(attrs: Attrs) -> int:
 
 QUANTIZED_CONV = _product(
     "conv",
-    "Convolution of quantized arrays, with the attributes of Convolution.",
+    "Convolve quantized arrays, with the attributes of Convolution.",
     "data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias\n"
     "(num_filter,), output (N, num_filter, *windows)",
     _conv_infer,

@@ -1,4 +1,4 @@
-"""_contrib_quantize, _contrib_quantize_v2 and _contrib_quantize_asym: from floats to bytes."""
+"""_contrib_quantize, _contrib_quantize_v2 and _contrib_quantize_asym: float32 to 8-bit."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -21,9 +21,9 @@ from gluonish.ops.quantization.ranges import (
     check_ranges,
     complete_ranges,
     divisor,
-    largest,
-    put,
-    put_range,
+    fill_range,
+    fill_rounded,
+    magnitude,
     range_of,
 )
 from gluonish.ops.quantization.scales import INT8_QUANTIZE, INT8_RANGE
@@ -49,13 +49,13 @@ def _kernel(
 
 def _fill(xp: ModuleType, out: Any, data: Any, low: Any, high: Any, steps: Any) -> None:
     quantized = out[0]
-    limit = largest(xp, low, high)
+    limit = magnitude(xp, low, high)
     scale = np.float32(steps[quantized.dtype]) / divisor(xp, limit)
-    put(xp, quantized, data * scale)
+    fill_rounded(xp, quantized, data * scale)
     if quantized.dtype == INT8:
-        put_range(xp, out[1:], -limit, limit)
+        fill_range(xp, out[1:], -limit, limit)
     else:
-        put_range(xp, out[1:], low, high)
+        fill_range(xp, out[1:], low, high)
 
 
 QUANTIZE = register(
@@ -65,9 +65,9 @@ QUANTIZE = register(
         _kernel,
         None,
         doc=(
-            "Convert data to int8 or uint8, with the range that these represent.\n\n"
-            "The range is given as arrays. For int8 it is made symmetric; uint8 has no negative\n"
-            "numbers.\n\n"
+            "Convert data to int8 or uint8, and return the represented range.\n\n"
+            "min_range and max_range hold the range. For int8 it is made symmetric; uint8 has no\n"
+            "negative numbers.\n\n"
             "Shapes: data any, min_range and max_range (1,), outputs that of data, (1,) and\n"
             "(1,)."
         ),
@@ -85,8 +85,8 @@ def _v2_infer(data: Spec, *, out_type: str, **attrs: Any) -> tuple[Spec, ...]:
     if data.dtype in (INT8, UINT8):
         if found is None:
             raise OperatorError(
-                f"{name}: expected min_calib_range and max_calib_range for data that is "
-                f"{data.dtype.name}, got none"
+                f"{name}: expected min_calib_range and max_calib_range for {data.dtype.name} "
+                "data, got none"
             )
         return data, RANGE, RANGE
     _check_float(name, data)
@@ -104,21 +104,21 @@ def _v2_kernel(
 ) -> None:
     if data.dtype in (INT8, UINT8):
         out[0][...] = data
-        put_range(xp, out[1:], min_calib_range, max_calib_range)
+        fill_range(xp, out[1:], min_calib_range, max_calib_range)
         return
     _fill(xp, out, data, *range_of(data, min_calib_range, max_calib_range), WIDE_STEPS)
 
 
 def _v2_expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
-    """Take the range of calibrated data out of the computation: it is known beforehand."""
+    """Compute the range of calibrated data in advance, from the attributes."""
     (data,) = inputs
     found = calibrated("_contrib_quantize_v2", attrs)
-    # Arrays, in calls that are run as a user would, and what has no range go as they are.
+    # Arrays of eager calls, and data without calibration, use the operator itself.
     if found is None or np.dtype(data.dtype) != FLOAT32 or not hasattr(data, "node"):
         return list(apply(QUANTIZE_V2, inputs, attrs))
     low, high = found
     out_type = byte_dtype(attrs["out_type"], found).name
-    if out_type == "int8":  # whose range is symmetric
+    if out_type == "int8":  # symmetric range
         low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
     ends = {"low": low, "high": high, "out_type": out_type}
     *ends_of, scale = type(data).__apply__(INT8_RANGE, (), ends)
@@ -132,10 +132,10 @@ QUANTIZE_V2 = register(
         _v2_kernel,
         None,
         doc=(
-            "Convert data to int8 or uint8, with the range that these represent.\n\n"
-            "The range is min_calib_range to max_calib_range, or without them that of data.\n"
-            "With out_type auto the result is uint8 if min_calib_range is not below 0, else\n"
-            "int8. 8-bit data stays as it is.\n\n"
+            "Convert data to int8 or uint8, and return the represented range.\n\n"
+            "The range is min_calib_range to max_calib_range, or without them the range of\n"
+            "data. With out_type auto the result is uint8 if min_calib_range is not below 0,\n"
+            "else int8. 8-bit data is returned unchanged.\n\n"
             "Shapes: data any, outputs that of data, (1,) and (1,)."
         ),
         schema=Schema(out_type=choice("auto", "int8", "uint8", default="int8"), **CALIBRATION),
@@ -166,8 +166,8 @@ def _asym_kernel(
     scale = xp.where(width > 0, np.float32(255) / xp.where(width > 0, width, 1), np.float32(1))
     scale = scale.astype(FLOAT32)
     shift = np.float32(255) - xp.asarray(high, dtype=FLOAT32) * scale
-    put(xp, out[0], data * scale + shift)
-    put_range(xp, out[1:], scale, shift)
+    fill_rounded(xp, out[0], data * scale + shift)
+    fill_range(xp, out[1:], scale, shift)
 
 
 QUANTIZE_ASYM = register(
@@ -177,9 +177,9 @@ QUANTIZE_ASYM = register(
         _asym_kernel,
         None,
         doc=(
-            "Convert data to uint8 over the whole range, with the scale that it was multiplied\n"
-            "by and the shift that was added.\n\n"
-            "The range is min_calib_range to max_calib_range, or without them that of data.\n\n"
+            "Convert data to uint8 as data * scale + shift, and return scale and shift.\n\n"
+            "The range is min_calib_range to max_calib_range, or without them the range of\n"
+            "data.\n\n"
             "Shapes: data any, outputs that of data, (1,) and (1,)."
         ),
         schema=Schema(**CALIBRATION),

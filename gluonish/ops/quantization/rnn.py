@@ -1,4 +1,4 @@
-"""_contrib_quantized_rnn: recurrent layers whose data is bytes."""
+"""_contrib_quantized_rnn: recurrent layers on 8-bit data."""
 
 from types import ModuleType
 from typing import Any
@@ -46,10 +46,9 @@ def _kernel(xp: ModuleType, out: Any, data: Any, *rest: Any, **attrs: Any) -> No
     *arrays, scale, shift = rest
     real = (data - shift.reshape(-1)[0]) / scale.reshape(-1)[0]
     inputs = [real.astype(FLOAT32), *arrays]
-    given = list(out)
     specs = RNN.infer(*(Spec(x.shape, FLOAT32) for x in inputs), **attrs)
-    made = [xp.empty(*spec) for spec in specs[len(given) :]]
-    RNN.kernel(xp, (*given, *made), *inputs, train=False, key=(0, 0), **attrs)
+    hidden = [xp.empty(*spec) for spec in specs[len(out) :]]
+    RNN.kernel(xp, (*out, *hidden), *inputs, train=False, key=(0, 0), **attrs)
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
@@ -66,10 +65,11 @@ QUANTIZED_RNN = register(
         _kernel,
         None,
         doc=(
-            "Recurrent layers on data from _contrib_quantize_asym, with its scale and shift.\n\n"
-            "Parameters, states and results are float32, and so are the sums; attributes are\n"
-            "those of RNN.\n\n"
-            "Shapes: those of RNN; data_scale and data_shift (1,)."
+            "Apply recurrent layers to data from _contrib_quantize_asym, with its scale and\n"
+            "shift.\n\n"
+            "Parameters, states and results are float32, and so are the sums; attributes are as\n"
+            "in RNN.\n\n"
+            "Shapes: as in RNN; data_scale and data_shift (1,)."
         ),
         inputs=_INPUTS,
         active_inputs=_active_inputs,

@@ -1,6 +1,6 @@
-"""_int8_weight, _int8_scales, _int8_range and _int8_quantize: what layers on bytes are made with.
+"""_int8_weight, _int8_scales, _int8_range and _int8_quantize: operators of 8-bit layers.
 
-A *step* is the number that a difference of 1 between bytes stands for.
+A *step* is the real number represented by an integer difference of 1.
 """
 
 from types import ModuleType
@@ -20,9 +20,9 @@ from gluonish.ops.quantization.ranges import (
     byte_dtype,
     calibrated,
     divisor,
-    largest,
-    put,
-    put_range,
+    fill_range,
+    fill_rounded,
+    magnitude,
 )
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -41,7 +41,7 @@ def _weight_kernel(xp: ModuleType, out: Any, weight: Any, *, channel_wise: bool)
         sizes = xp.broadcast_to(sizes.max(), sizes.shape)
     found = divisor(xp, sizes) / np.float32(STEPS[INT8])
     steps[...] = found
-    put(xp, quantized, weight / found.reshape(-1, *(1,) * (weight.ndim - 1)))
+    fill_rounded(xp, quantized, weight / found.reshape(-1, *(1,) * (weight.ndim - 1)))
 
 
 INT8_WEIGHT = register(
@@ -51,9 +51,9 @@ INT8_WEIGHT = register(
         _weight_kernel,
         None,
         doc=(
-            "A weight as int8, and the step of each channel.\n\n"
-            "127 represents the largest magnitude in a channel, or without channel_wise in all\n"
-            "of them.\n\n"
+            "Quantize a weight to int8, and return the step of each channel.\n\n"
+            "127 represents the largest magnitude in a channel, or without channel_wise in the\n"
+            "weight.\n\n"
             "Shapes: weight (channels, ...), outputs that of weight and (channels,)."
         ),
         inputs=("weight",),
@@ -83,15 +83,11 @@ def _scales_infer(*inputs: Spec, channels: int, **attrs: Any) -> tuple[Spec, ...
 
 
 def _check_unsigned(low: Any, high: Any) -> None:
-    """Check that unsigned data lack no negative numbers, but those that round to 0.
-
-    Raises:
-        OperatorError: They do.
-    """
+    """Raise OperatorError for uint8 data with a negative range that does not round to 0."""
     first, last = (float(end.reshape(-1)[0]) for end in (low, high))
     if first < -abs(last) / (2 * STEPS[UINT8]):
         raise OperatorError(
-            f"_sg_mkldnn: expected int8 data where their range begins below 0, got uint8 in "
+            f"_sg_mkldnn: expected int8 data for a range below 0, got uint8 data in "
             f"({first:g}, {last:g}); quantize the network with quantized_dtype int8 or auto"
         )
 
@@ -109,11 +105,11 @@ def _scales_kernel(
 ) -> None:
     scale, bias, out_step, low, high = out
     named = dict(zip(_scale_inputs(attrs), arrays, strict=True))
-    if xp is np and data_type == "uint8":  # elsewhere a look at the numbers would wait for them
+    if xp is np and data_type == "uint8":  # on a GPU reading the range would synchronize
         _check_unsigned(named["min_data"], named["max_data"])
 
-    def step(word: str, steps: float) -> Any:
-        return largest(xp, named[f"min_{word}"], named[f"max_{word}"]) / np.float32(steps)
+    def step(name: str, steps: float) -> Any:
+        return magnitude(xp, named[f"min_{name}"], named[f"max_{name}"]) / np.float32(steps)
 
     weight = step("weight", STEPS[INT8]) if attrs["offline"] else named["steps"]
     factor = step("data", WIDE_STEPS[np.dtype(data_type)]) * weight
@@ -128,18 +124,18 @@ def _scales_kernel(
         real = named["bias"] * step("bias", STEPS[INT8]) if attrs["offline"] else named["bias"]
         bias[...] = real / addend
     if out_type == "float32":
-        made = np.float32(1)
+        result_step = np.float32(1)
     elif min_calib_range is None:
-        made = factor.max() if factor.size else np.float32(0)
-        limit = xp.asarray(made * np.float32(STEPS[INT32]), dtype=FLOAT32)
-        put_range(xp, (low, high), -limit, limit)
+        result_step = factor.max() if factor.size else np.float32(0)
+        limit = xp.asarray(result_step * np.float32(STEPS[INT32]), dtype=FLOAT32)
+        fill_range(xp, (low, high), -limit, limit)
     else:
-        put_range(xp, (low, high), min_calib_range, max_calib_range)
-        limit = largest(xp, min_calib_range, max_calib_range)
-        made = divisor(xp, limit) / np.float32(WIDE_STEPS[np.dtype(out_type)])
+        fill_range(xp, (low, high), min_calib_range, max_calib_range)
+        limit = magnitude(xp, min_calib_range, max_calib_range)
+        result_step = divisor(xp, limit) / np.float32(WIDE_STEPS[np.dtype(out_type)])
     if out_type == "float32":
-        put_range(xp, (low, high), 0.0, 0.0)
-    out_step[...] = made / addend
+        fill_range(xp, (low, high), 0.0, 0.0)
+    out_step[...] = result_step / addend
 
 
 INT8_SCALES = register(
@@ -149,11 +145,11 @@ INT8_SCALES = register(
         _scales_kernel,
         None,
         doc=(
-            "The factors of an 8-bit layer, and the range of its result.\n\n"
+            "Compute the factors of an 8-bit layer, and the range of its result.\n\n"
             "scale and bias convert its sums to steps of the addend, or without with_sum to\n"
-            "numbers; out_step converts the result to steps of the output. offline says that\n"
-            "weight and bias are int8 with ranges. data_type, sum_type and out_type are dtypes;\n"
-            "for int32 the range holds all sums.\n\n"
+            "real numbers; out_step converts the result to steps of the output. offline means\n"
+            "that weight and bias are int8 with ranges. data_type, sum_type and out_type are\n"
+            "dtypes; for int32 the range holds all sums.\n\n"
             "Shapes: ranges (1,), steps and bias (channels,), outputs (channels,), (channels,),\n"
             "(1,), (1,) and (1,)."
         ),
@@ -183,9 +179,9 @@ def _range_infer(*, low: float, high: float, out_type: str) -> tuple[Spec, Spec,
 
 
 def _range_kernel(xp: ModuleType, out: Any, *, low: float, high: float, out_type: str) -> None:
-    put_range(xp, out[:2], low, high)
+    fill_range(xp, out[:2], low, high)
     steps = WIDE_STEPS[byte_dtype(out_type, (low, high))]
-    out[2][...] = np.float32(steps) / divisor(xp, largest(xp, low, high))
+    out[2][...] = np.float32(steps) / divisor(xp, magnitude(xp, low, high))
 
 
 _OUT_TYPE = choice("auto", "int8", "uint8", default="int8")
@@ -197,8 +193,8 @@ INT8_RANGE = register(
         _range_kernel,
         None,
         doc=(
-            "Minimum and maximum of a range, and the factor that converts its numbers to\n"
-            "out_type.\n\n"
+            "Return the minimum and maximum of a range, and the factor that converts its numbers\n"
+            "to out_type.\n\n"
             "Shapes: outputs (1,), float32."
         ),
         inputs=(),
@@ -218,7 +214,7 @@ def _quantize_infer(data: Spec, scale: Spec, *, out_type: str) -> tuple[Spec]:
 
 
 def _quantize_kernel(xp: ModuleType, out: Any, data: Any, scale: Any, *, out_type: str) -> None:
-    put(xp, out, data * scale)
+    fill_rounded(xp, out, data * scale)
 
 
 INT8_QUANTIZE = register(
@@ -228,7 +224,7 @@ INT8_QUANTIZE = register(
         _quantize_kernel,
         None,
         doc=(
-            "data times scale, rounded to the nearest integers and limited to the range of the\n"
+            "Multiply data by scale, round to the nearest integers, and clip to the range of the\n"
             "8-bit dtype.\n\n"
             "Shapes: data any, scale (1,), output that of data."
         ),

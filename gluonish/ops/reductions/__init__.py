@@ -1,1 +1,1 @@
-"""Operators that reduce axes, or order the elements along one."""
+"""Reductions over axes, sorting and top-k."""

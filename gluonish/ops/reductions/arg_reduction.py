@@ -1,4 +1,4 @@
-"""argmax, argmin and argmax_channel: where an extreme value stands, in the dtype of the data."""
+"""argmax, argmin and argmax_channel: the index of an extreme value, in the dtype of data."""
 
 import math
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from gluonish.ops.support.precision import check_positions, widen
 from gluonish.ops.support.shape_rules import named_axes
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-_ADVICE = "cast the data with astype, or use topk or np.argmax, whose positions have other dtypes"
+_ADVICE = "cast the data with astype, or use topk or np.argmax, which return other dtypes"
 _SCHEMA = Schema(axis=optional(integer()), keepdims=boolean(False))
 
 
@@ -26,25 +26,27 @@ def position_operator(
     doc: str,
     shapes: str = "",
 ) -> Operator:
-    """Register an operator that gives the position of an extreme value along an axis.
+    """Register an operator that returns the index of an extreme value along an axis.
 
     Args:
         method: ``"argmax"`` or ``"argmin"``.
-        check: Refuses data, by the operator's name and the spec.
-        result_spec: Gives the result's spec from its shape in NumPy and the data.
-        doc: What is to be said of the result's dtype.
-        shapes: What is to be said of its shape.
+        check: ``check(name, data)`` raises OperatorError for unsupported data.
+        result_spec: Returns the result's spec from its shape in NumPy and the data.
+        doc: Documentation of the result's dtype.
+        shapes: Documentation of the result's shape.
     """
 
     def infer(data: Spec, *, axis: int | None, keepdims: bool) -> tuple[Spec]:
         check(name, data)
         shape = data.shape
         every = range(len(shape))
-        gone = every if axis is None else named_axes(name, (axis,), len(shape))
-        result = tuple(1 if i in gone else shape[i] for i in every if keepdims or i not in gone)
-        count = math.prod(shape[i] for i in gone)
+        reduced = every if axis is None else named_axes(name, (axis,), len(shape))
+        result = tuple(
+            1 if i in reduced else shape[i] for i in every if keepdims or i not in reduced
+        )
+        count = math.prod(shape[i] for i in reduced)
         if count == 0 and 0 not in result:
-            raise OperatorError(f"{name}: expected elements to choose from, got data {shape}")
+            raise OperatorError(f"{name}: expected at least one element, got data {shape}")
         found = result_spec(result, data)
         check_positions(name, count, found.dtype, _ADVICE)
         return (found,)
@@ -60,8 +62,8 @@ def position_operator(
             kernel,
             zero_gradient,
             doc=(
-                f"Position of the first {method.removeprefix('arg')}imum along axis, or over all "
-                f"elements in row-major order.\n\n{doc}"
+                f"Return the index of the first {method.removeprefix('arg')}imum along axis, or\n"
+                f"over all elements in row-major order.\n\n{doc}"
                 "Shapes: data any, output data's without axis, or with size 1 there "
                 f"(keepdims){shapes}."
             ),
@@ -76,8 +78,8 @@ def _in_dtype_of_data(method: str) -> Operator:
         method,
         refuse_truth_values,
         lambda shape, data: Spec(shape or (1,), data.dtype),
-        "The dtype is that of data; one that cannot hold the last position is an error.\n\n",
-        ";\n(1,) where no axis is left",
+        "The dtype is that of data; it is an error if it cannot represent the last index.\n\n",
+        ";\n(1,) without remaining axes",
     )
 
 
@@ -104,7 +106,7 @@ ARGMAX_CHANNEL = register(
         _channel_kernel,
         zero_gradient,
         doc=(
-            "Position of the first maximum along axis 1, in the dtype of data.\n\n"
+            "Return the index of the first maximum along axis 1, in the dtype of data.\n\n"
             "Shapes: data (N, C, ...), output (N, ...)."
         ),
     )

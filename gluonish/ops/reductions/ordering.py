@@ -1,4 +1,4 @@
-"""topk, sort and argsort. Equal elements keep their order, whichever way the sorting goes."""
+"""topk, sort and argsort, which are stable in ascending and descending order."""
 
 import math
 from types import ModuleType
@@ -19,22 +19,22 @@ from gluonish.ops.support.precision import check_positions, widen
 from gluonish.ops.support.shape_rules import normalize_axis
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-_ADVICE = "name a wider one, such as dtype='int32'"
+_ADVICE = "use a wider dtype, such as dtype='int32'"
 
 
 def _row_shape(name: str, shape: Shape, axis: int | None) -> tuple[Shape, int]:
-    """Return shape and axis to sort along; without axis the array counts as one row."""
+    """Return the shape and axis to sort along; without axis the array is flattened."""
     if axis is None:
         return (math.prod(shape),), 0
     return shape, normalize_axis(name, axis, len(shape))
 
 
 def _order(xp: ModuleType, data: Any, axis: int, ascending: bool) -> Any:
-    """Return the positions that sort along an axis; NaN counts as larger than any number."""
+    """Return the indices that sort along an axis; NaN is larger than any number."""
     wide = widen(data)
     if ascending:
         return xp.argsort(wide, axis=axis, kind="stable")
-    # Sorted from behind and turned around, equal elements keep their order.
+    # Sorting the reversed array, and reversing the result, is stable.
     backward = xp.argsort(xp.flip(wide, axis), axis=axis, kind="stable")
     return data.shape[axis] - 1 - xp.flip(backward, axis)
 
@@ -93,7 +93,7 @@ def _topk_kernel(
 
 
 def _scatter_back(g: V, data: V, axis: int | None, k: int, is_ascend: bool) -> Any:
-    """Bring the gradients of sorted elements to where the elements came from."""
+    """Scatter the gradients of sorted elements to the positions of the elements in data."""
     shape, along = _row_shape("topk", data.shape, axis)
     attrs = {"axis": axis, "k": k, "ret_typ": "indices", "is_ascend": is_ascend, "dtype": INT32}
     order = apply(TOPK, (data,), attrs)
@@ -140,13 +140,12 @@ TOPK = register(
         _topk_kernel,
         _topk_gradient,
         doc=(
-            "The k largest elements along axis in descending order, or with is_ascend the k\n"
-            "smallest in ascending order.\n\n"
-            "ret_typ selects their values, their indices (of type dtype, which must hold the\n"
-            "last position), both, or a mask of data's shape with 1 where they are. k below 1\n"
-            "means all; axis None means over all elements.\n\n"
-            "Shapes: data any, outputs data's with k along axis, without axis (k,); a mask has\n"
-            "data's."
+            "Return the k largest elements along axis in descending order, or with is_ascend\n"
+            "the k smallest in ascending order.\n\n"
+            "ret_typ selects their values, their indices (of type dtype, which must represent\n"
+            "the last index), both, or a mask of data's shape with 1 at their positions. k below\n"
+            "1 means all; axis None means over all elements.\n\n"
+            "Shapes: data any, outputs data's with k along axis, without axis (k,); mask data's."
         ),
         schema=Schema(
             axis=optional(integer(), -1),
@@ -187,7 +186,7 @@ SORT = register(
         _sort_kernel,
         _sort_gradient,
         doc=(
-            "The elements sorted along axis; without axis, data is flattened first.\n\n"
+            "Sort the elements along axis; without axis, data is flattened first.\n\n"
             "Shapes: data any, output the same, or without axis (elements,)."
         ),
         schema=Schema(axis=optional(integer(), -1), is_ascend=boolean(True)),
@@ -228,8 +227,8 @@ ARGSORT = register(
         _argsort_kernel,
         zero_gradient,
         doc=(
-            "The positions, of type dtype, that sort the elements along axis. The type must\n"
-            "hold the last position.\n\n"
+            "Return the indices, of type dtype, that sort the elements along axis. The type must\n"
+            "represent the last index.\n\n"
             "Shapes: data any, output the same, or without axis (elements,)."
         ),
         schema=Schema(

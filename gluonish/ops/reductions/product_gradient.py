@@ -1,7 +1,7 @@
-"""Gradient of a product over axes: of every element, the product of all others.
+"""Gradient of a product over axes: for every element, the product of all others.
 
-It is the product divided by the element where that is exact. Where the product is 0, infinite or
-NaN, the others are multiplied. Their own gradient multiplies halves, and divides nothing.
+It is the product divided by the element if that is exact, else (product 0, infinite or NaN) the
+other elements are multiplied. The second derivative multiplies pairs, without divisions.
 """
 
 from math import inf, prod
@@ -28,28 +28,25 @@ from gluonish.ops.support.precision import accumulator, widen
 
 
 def _order(rank: int, axes: Shape) -> Shape:
-    """Return the axes with those of the product behind all others."""
+    """Return the order of axes with the axes of the product last."""
     return (*(i for i in range(rank) if i not in axes), *axes)
 
 
 def _products_of_others(xp: ModuleType, rows: Any) -> Any:
     """Return, for each element along the last axis, the product of the others."""
     multiply = np.multiply.accumulate if xp is np else xp.cumprod
-    before, behind = xp.ones_like(rows), xp.ones_like(rows)
+    before, after = xp.ones_like(rows), xp.ones_like(rows)
     before[..., 1:] = multiply(rows[..., :-1], axis=-1, dtype=rows.dtype)
-    behind[..., :-1] = multiply(rows[..., :0:-1], axis=-1, dtype=rows.dtype)[..., ::-1]
-    return before * behind
+    after[..., :-1] = multiply(rows[..., :0:-1], axis=-1, dtype=rows.dtype)[..., ::-1]
+    return before * after
 
 
-def _kept(shape: Shape, axis: Shape) -> Shape:
-    kept = [*shape]
-    for i in axis:
-        kept[i] = 1
-    return tuple(kept)
+def _keepdims_shape(shape: Shape, axis: Shape) -> Shape:
+    return tuple(1 if i in axis else extent for i, extent in enumerate(shape))
 
 
 def _all_exact(y: Any) -> bool:
-    """Whether products in NumPy divide by each element: they are neither 0, infinite nor NaN."""
+    """Return whether all products in NumPy are neither 0, infinite nor NaN."""
     if y.size == 1:
         return bool(0 < abs(y.item()) < inf)
     return bool(np.count_nonzero(y) == y.size == np.count_nonzero(np.isfinite(y)))
@@ -58,37 +55,37 @@ def _all_exact(y: Any) -> bool:
 def _kernel(
     xp: ModuleType, out: Any, g: Any, x: Any, y: Any, *, axis: Shape, skips_nan: bool
 ) -> None:
-    kept = _kept(x.shape, axis)
-    g, y = g.reshape(kept), y.reshape(kept)
+    shape = _keepdims_shape(x.shape, axis)
+    g, y = g.reshape(shape), y.reshape(shape)
     skips_nan = skips_nan and is_floating(out.dtype)
     if xp is np and is_floating(out.dtype) and _all_exact(y):
         np.divide(g * y, x, out=out)
     else:
-        out[...] = _looked_at(
+        out[...] = _selected(
             xp, g, xp.where(x == x, x, x.dtype.type(1)) if skips_nan else x, y, axis
         )
     if skips_nan and (xp is not np or np.count_nonzero(x != x)):
         out[...] = xp.where(x == x, out, out.dtype.type(0))
 
 
-def _looked_at(xp: ModuleType, g: Any, x: Any, y: Any, axis: Shape) -> Any:
+def _selected(xp: ModuleType, g: Any, x: Any, y: Any, axis: Shape) -> Any:
     """Return the gradient of products, by quotients where they are exact."""
     if is_floating(x.dtype):
-        plain = g * y / x
+        quotient = g * y / x
         exact = (y != 0) & (abs(y) < inf)
-        exact = exact | (x != x)  # NaN shows at its own place, too
+        exact = exact | (x != x)  # NaN elements have NaN gradients
     else:
-        plain, exact = g, xp.zeros(g.shape, bool)
+        quotient, exact = g, xp.zeros(g.shape, bool)
     order = _order(x.ndim, axis)
-    moved = widen(x).transpose(order)
-    rows = moved.reshape(*moved.shape[: x.ndim - len(axis)], prod(x.shape[i] for i in axis))
-    back = [order.index(i) for i in range(x.ndim)]
-    others = _products_of_others(xp, rows).reshape(moved.shape).transpose(back)
-    return xp.where(exact, plain, (widen(g) * others).astype(x.dtype))
+    permuted = widen(x).transpose(order)
+    rows = permuted.reshape(*permuted.shape[: x.ndim - len(axis)], prod(x.shape[i] for i in axis))
+    inverse_order = [order.index(i) for i in range(x.ndim)]
+    others = _products_of_others(xp, rows).reshape(permuted.shape).transpose(inverse_order)
+    return xp.where(exact, quotient, (widen(g) * others).astype(x.dtype))
 
 
-def _halves(x: Any) -> Any:
-    """Return the products along the last axis, which keep it with size 1."""
+def _pairwise_product(x: Any) -> Any:
+    """Return the products along the last axis, which remains with size 1."""
     while x.shape[-1] > 1:
         half, odd = divmod(x.shape[-1], 2)
         pairs = slice_axis(x, -1, 0, half) * slice_axis(x, -1, half, 2 * half)
@@ -100,16 +97,16 @@ def _multiplied(x: Any, axis: Shape) -> Any:
     order = _order(len(x.shape), axis)
     lead = tuple(x.shape[i] for i in order[: len(x.shape) - len(axis)])
     flat = reshape(transpose(x, order), (*lead, prod(x.shape[i] for i in axis)))
-    return reshape(_halves(flat), _kept(x.shape, axis))
+    return reshape(_pairwise_product(flat), _keepdims_shape(x.shape, axis))
 
 
 def _formula(g: Any, x: Any, _y: Any, *, axis: Shape, skips_nan: bool) -> Any:
-    """What the kernel computes, in operators."""
+    """Compute the kernel with operators."""
     dtype = np.dtype(x.dtype)
     wide = accumulator(dtype)
     rule = composite_gradient(lambda value: _multiplied(value, axis))
-    own = where(EQUAL(x, x), x, ones_like(x)) if skips_nan else x
-    found = rule(cast(reshape(g, _kept(x.shape, axis)), wide), cast(own, wide))[0]
+    factors = where(EQUAL(x, x), x, ones_like(x)) if skips_nan else x
+    found = rule(cast(reshape(g, _keepdims_shape(x.shape, axis)), wide), cast(factors, wide))[0]
     found = cast(found, dtype)
     return where(EQUAL(x, x), found, zeros_like(found)) if skips_nan else found
 
@@ -121,8 +118,8 @@ _OTHERS_TIMES = register(
         _kernel,
         composite_gradient(_formula),
         doc=(
-            "Gradient of a product over axis: g times, for each element of x, the product y of\n"
-            "all without it; with skips_nan NaN counts as 1 in x, and its gradient is 0.\n\n"
+            "Compute the gradient of a product y over axis: g times the product of the other\n"
+            "elements of x; with skips_nan NaN counts as 1 in x, and its gradient is 0.\n\n"
             "Shapes: x any, g and y the same with size 1 along axis or without it, output x's."
         ),
         inputs=("g", "x", "y"),
@@ -136,9 +133,9 @@ def others_times(g: Any, x: Any, y: Any, axis: Shape, skips_nan: bool = False) -
 
     Args:
         g: Gradient of the product, with size 1 along ``axis`` or without these axes.
-        x: What was multiplied.
+        x: The factors.
         y: The product, of the shape of ``g``.
-        axis: What was multiplied over; ascending, from 0.
-        skips_nan: The product is that of the elements that are not NaN.
+        axis: Axes of the product, nonnegative and ascending.
+        skips_nan: Whether the product ignores NaN.
     """
     return apply(_OTHERS_TIMES, (g, x, y), {"axis": axis, "skips_nan": skips_nan})

@@ -1,7 +1,7 @@
 """Reductions over axes: sum, mean, prod, nansum, nanprod, max, min in one table, and norm.
 
 Without ``keepdims`` a reduction over all axes has shape (1,), as in MXNet. Sums of 16-bit floats
-are formed in float32.
+are accumulated in float32.
 """
 
 import math
@@ -32,13 +32,13 @@ from gluonish.ops.support.shape_rules import normalize_axes
 
 Axes = tuple[int, ...]
 Reduce = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
-Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, kept shape, elements a result)
+Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, keepdims shape, elements a result)
 
 _SCHEMA = Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False))
 
 
 def reduced_axes(operator: str, rank: int, axis: Axes | None, exclude: bool = False) -> Axes:
-    """Return the axes to reduce, ascending: all of them for None and ()."""
+    """Return the axes to reduce in ascending order: all for None and ()."""
     if not axis:
         return tuple(range(rank))
     axes = normalize_axes(operator, axis, rank)
@@ -52,7 +52,7 @@ def _reduced_shape(shape: Shape, axes: Axes, keepdims: bool) -> Shape:
 
 
 def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: bool) -> Operator:
-    """Register a reduction; ``empty`` says whether it has a value for no elements."""
+    """Register a reduction; ``empty``: whether it is defined for no elements."""
 
     @remembered
     def infer(data: Spec, *, axis: Axes | None, keepdims: bool, exclude: bool) -> tuple[Spec]:
@@ -68,15 +68,15 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
         xp: ModuleType, out: Any, data: Any, *, axis: Axes | None, keepdims: bool, exclude: bool
     ) -> None:
         axes = reduced_axes(name, data.ndim, axis, exclude)
-        rest = tuple(extent for i, extent in enumerate(data.shape) if i not in axes)
-        reduce(xp, out.reshape(rest), data, axes)
+        out_shape = tuple(extent for i, extent in enumerate(data.shape) if i not in axes)
+        reduce(xp, out.reshape(out_shape), data, axes)
 
     def gradient(
         g: V, x: V, y: V, *, axis: Axes | None, keepdims: bool, exclude: bool
     ) -> tuple[Any]:
         axes = reduced_axes(name, len(x.shape), axis, exclude)
-        kept = _reduced_shape(x.shape, axes, keepdims=True)
-        return (rule(g, x, y, kept, math.prod(x.shape[i] for i in axes)),)
+        reduced = _reduced_shape(x.shape, axes, keepdims=True)
+        return (rule(g, x, y, reduced, math.prod(x.shape[i] for i in axes)),)
 
     return register(
         Operator(
@@ -85,9 +85,10 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
             kernel,
             Gradient(gradient, uses_output=True),
             doc=(
-                f"{doc} along axis, all axes by default; with exclude along all others.\n\n"
+                f"Compute the {doc} along axis, all axes by default; with exclude along all\n"
+                "other axes.\n\n"
                 "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
-                "(keepdims); (1,) where no axis is left."
+                "(keepdims); (1,) without remaining axes."
             ),
             schema=_SCHEMA,
             aliases=aliases,
@@ -95,8 +96,8 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
     )
 
 
-# Kernels reduce with the ufunc, not with `sum`: that is Python in NumPy's own modules, where the
-# filter in `gluonish.ops.registry` does not reach what it says of a sum that overflows.
+# Kernels reduce with the ufunc, not with `sum`, which is Python code in NumPy's modules: the filter
+# in `gluonish.ops.registry` does not apply to its overflow warnings.
 def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     wide = accumulator(data.dtype)
     if wide == data.dtype and xp is not np:
@@ -112,10 +113,10 @@ def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
         return
     wide = accumulator(data.dtype) if is_floating(data.dtype) else np.dtype(np.int64)
     if data.dtype == np.int64:  # toward zero, as below, but float64 would round the sum
-        whole = total(xp, data, axes, wide)
-        out[...] = xp.sign(whole) * (xp.abs(whole) // count)
+        summed = total(xp, data, axes, wide)
+        out[...] = xp.sign(summed) * (xp.abs(summed) // count)
         return
-    # Integers divide in float64 and are cut toward zero by the cast.
+    # Integers divide in float64, and the cast truncates toward zero.
     out[...] = average(xp, data, axes, wide).astype(out.dtype)
 
 
@@ -125,10 +126,10 @@ def _prod(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 
 
 def share(g: Any, count: int) -> Any:
-    """Return a value divided by a number of elements, which 16-bit floats may be unable to hold."""
-    own, number = np.dtype(g.dtype), float(max(1, count))
-    if is_narrow(own) and float(in_dtype(own, number)) != number:
-        return cast(cast(g, FLOAT32) / number, own)
+    """Divide a value by a number of elements, in float32 if 16-bit floats cannot represent it."""
+    dtype, number = np.dtype(g.dtype), float(max(1, count))
+    if is_narrow(dtype) and float(in_dtype(dtype, number)) != number:
+        return cast(cast(g, FLOAT32) / number, dtype)
     return g / number
 
 
@@ -150,21 +151,21 @@ def _min(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     if out.size and xp is np:
         np.min(data, axis=axes, out=out)
     elif out.size:
-        out[...] = xp.min(data, axis=axes)  # CuPy 14.2 takes min's out for its dtype
+        out[...] = xp.min(data, axis=axes)  # CuPy 14.2 passes min's out as its dtype
 
 
-def _spread(g: V, x: V, kept: Shape) -> Any:
-    """Give every element the gradient of the result that it went into."""
-    return broadcast_to(reshape(g, kept), x.shape)
+def _spread(g: V, x: V, reduced: Shape) -> Any:
+    """Broadcast the gradient of the results to the elements."""
+    return broadcast_to(reshape(g, reduced), x.shape)
 
 
-def _at_extreme(g: V, x: V, y: V, kept: Shape, count: int) -> Any:
-    """All elements that equal the result get its whole gradient, as in MXNet."""
-    return _spread(g, x, kept) * EQUAL(x, broadcast_to(reshape(y, kept), x.shape))
+def _at_extreme(g: V, x: V, y: V, reduced: Shape, count: int) -> Any:
+    """Return the result's full gradient for every element that equals it, as in MXNet."""
+    return _spread(g, x, reduced) * EQUAL(x, broadcast_to(reshape(y, reduced), x.shape))
 
 
-def _products(g: Any, x: Any, y: Any, kept: Shape, count: int, skips_nan: bool = False) -> Any:
-    axes = tuple(i for i, extent in enumerate(kept) if extent != x.shape[i])
+def _products(g: Any, x: Any, y: Any, reduced: Shape, count: int, skips_nan: bool = False) -> Any:
+    axes = tuple(i for i, extent in enumerate(reduced) if extent != x.shape[i])
     return others_times(g, x, y, axes, skips_nan)
 
 
@@ -176,46 +177,42 @@ SUM = _row(
     "sum",
     "sum_axis",
     "_sparse_sum",
-    doc="Sum",
+    doc="sum",
     reduce=_sum,
-    rule=lambda g, x, y, kept, count: _spread(g, x, kept),
+    rule=lambda g, x, y, reduced, count: _spread(g, x, reduced),
     empty=True,
 )
 MEAN = _row(
     "mean",
     "_sparse_mean",
-    doc="Arithmetic mean",
+    doc="arithmetic mean",
     reduce=_mean,
-    rule=lambda g, x, y, kept, count: _spread(share(g, count), x, kept),
+    rule=lambda g, x, y, reduced, count: _spread(share(g, count), x, reduced),
     empty=True,
 )
 PROD = _row(
     "prod",
-    doc="Product",
+    doc="product",
     reduce=_prod,
     rule=_products,
     empty=True,
 )
 NANSUM = _row(
     "nansum",
-    doc="Sum of the elements that are not NaN",
+    doc="sum of the elements that are not NaN",
     reduce=_without_nan(_sum, 0),
-    rule=lambda g, x, y, kept, count: _of_present(x, _spread(g, x, kept)),
+    rule=lambda g, x, y, reduced, count: _of_present(x, _spread(g, x, reduced)),
     empty=True,
 )
 NANPROD = _row(
     "nanprod",
-    doc="Product of the elements that are not NaN",
+    doc="product of the elements that are not NaN",
     reduce=_without_nan(_prod, 1),
-    rule=lambda g, x, y, kept, count: _products(g, x, y, kept, count, skips_nan=True),
+    rule=lambda g, x, y, reduced, count: _products(g, x, y, reduced, count, skips_nan=True),
     empty=True,
 )
-MAX = _row("max", "max_axis", doc="Maximum", reduce=_max, rule=_at_extreme, empty=False)
-MIN = _row("min", "min_axis", doc="Minimum", reduce=_min, rule=_at_extreme, empty=False)
-
-
-def _norm_dtype(data: np.dtype[Any], out_dtype: str | None) -> np.dtype[Any]:
-    return data if out_dtype is None else np.dtype(out_dtype)
+MAX = _row("max", "max_axis", doc="maximum", reduce=_max, rule=_at_extreme, empty=False)
+MIN = _row("min", "min_axis", doc="minimum", reduce=_min, rule=_at_extreme, empty=False)
 
 
 def _norm_infer(
@@ -230,31 +227,26 @@ def _norm_infer(
         raise OperatorError(f"norm: expected ord 1 or 2, got {ord}")
     axes = reduced_axes("norm", len(data.shape), axis)
     shape = _reduced_shape(data.shape, axes, keepdims)
-    return (Spec(shape, _norm_dtype(data.dtype, out_dtype)),)
+    return (Spec(shape, data.dtype if out_dtype is None else np.dtype(out_dtype)),)
 
 
-# Sums of squares above have lost nothing to squares that are too small.
+# Sums of squares above this have lost no precision to underflow.
 SAFE = {dtype: np.finfo(dtype).tiny / np.finfo(dtype).eps ** 2 for dtype in (FLOAT32, FLOAT64)}
 
 
 def root_of_squares(xp: ModuleType, x: Any, axes: Axes) -> Any:
-    """Return the root of a sum of squares, also where a square leaves the range of its type.
-
-    Args:
-        x: float32 or float64.
-        axes: What is summed over.
-    """
-    # On a GPU a look at the sums would wait for them.
+    """Return the square root of a sum of float32 or float64 squares, without over- or underflow."""
+    # On a GPU testing the sums would synchronize.
     if xp is np or not x.size:
         squares = total(xp, x * x, axes)
         if not x.size or (squares.min() > SAFE[x.dtype] and squares.max() < math.inf):
             return xp.sqrt(squares)
-    largest = xp.max(xp.abs(x), axis=axes, keepdims=True)
-    # A power of two: what needs no scale gets the same bits with one.
-    exponent = xp.frexp(xp.where(largest < math.inf, largest, x.dtype.type(1)))[1]
+    max_magnitude = xp.max(xp.abs(x), axis=axes, keepdims=True)
+    # A power of two: scaling does not change the bits where it is not needed.
+    exponent = xp.frexp(xp.where(max_magnitude < math.inf, max_magnitude, x.dtype.type(1)))[1]
     scale = xp.ldexp(x.dtype.type(1), exponent - 1)
-    parts = x / scale
-    return xp.sqrt(total(xp, parts * parts, axes)) * scale.reshape(
+    scaled = x / scale
+    return xp.sqrt(total(xp, scaled * scaled, axes)) * scale.reshape(
         [n for i, n in enumerate(x.shape) if i not in axes]
     )
 
@@ -286,13 +278,13 @@ def _norm_gradient(
     out_dtype: str | None,
     keepdims: bool,
 ) -> tuple[Any]:
-    kept = _reduced_shape(x.shape, reduced_axes("norm", len(x.shape), axis), keepdims=True)
+    reduced = _reduced_shape(x.shape, reduced_axes("norm", len(x.shape), axis), keepdims=True)
     if out_dtype is not None:
-        dtype: Any = x.dtype  # type: ignore[attr-defined]  # values have one
+        dtype: Any = x.dtype  # type: ignore[attr-defined]  # values have a dtype
         g, y = cast(g, dtype), cast(y, dtype)
     if ord == 1:
-        return (_spread(g, x, kept) * SIGN(x),)
-    return (reshape(over_root(g, y), kept) * x,)
+        return (_spread(g, x, reduced) * SIGN(x),)
+    return (reshape(over_root(g, y), reduced) * x,)
 
 
 NORM = register(
@@ -302,10 +294,10 @@ NORM = register(
         _norm_kernel,
         Gradient(_norm_gradient, uses_output=True),
         doc=(
-            "Norm along axis, or over all elements: the sum of absolute values (ord=1) or the\n"
-            "square root of the sum of squares (ord=2).\n\n"
+            "Compute the norm along axis, or over all elements: the sum of absolute values\n"
+            "(ord=1) or the square root of the sum of squares (ord=2).\n\n"
             "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
-            "(keepdims); (1,) where no axis is left."
+            "(keepdims); (1,) without remaining axes."
         ),
         schema=Schema(
             ord=integer(2),

@@ -1,1 +1,1 @@
-"""Random samplers beyond `gluonish.ops.sampling.random`, and densities of distributions."""
+"""Random samplers, and densities of distributions."""

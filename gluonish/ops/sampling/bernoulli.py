@@ -1,4 +1,4 @@
-"""_npi_bernoulli: ones with a probability, or with the logit of one."""
+"""_npi_bernoulli: Bernoulli samples, by probability or logit."""
 
 from types import ModuleType
 from typing import Any
@@ -37,8 +37,8 @@ def _infer(
     *arrays: Spec, size: Shape | None, ctx: str, dtype: np.dtype[Any], **attrs: Any
 ) -> tuple[Spec]:
     if len(arrays) != len(_active(attrs)):
-        word = "logit" if attrs["is_logit"] else "prob"
-        raise OperatorError(f"{_NAME}: expected {word} or an array, got {len(arrays)} arrays")
+        name = "logit" if attrs["is_logit"] else "prob"
+        raise OperatorError(f"{_NAME}: expected {name} or an array, got {len(arrays)} arrays")
     check_numbers(_NAME, arrays)
     return (Spec(result_shape(_NAME, arrays, size), dtype),)
 
@@ -46,15 +46,13 @@ def _infer(
 def _kernel(xp: ModuleType, out: Any, *arrays: Any, key: Key, **attrs: Any) -> None:
     if not attrs["is_logit"]:
         check_limits(_NAME, _RANGE, attrs)
-    given = arrays[0] if arrays else _parameter(attrs)
+    parameter = arrays[0] if arrays else _parameter(attrs)
     work = work_dtype(arrays[0].dtype) if arrays else FLOAT32
-    p = xp.asarray(given).astype(work)
+    p = xp.asarray(parameter).astype(work)
     if attrs["is_logit"]:
         p = 1 / (1 + xp.exp(-p))
     elif arrays and not bool(xp.all((p >= 0) & (p <= 1))):
-        raise OperatorError(
-            f"{_NAME}: expected prob from 0 to 1, got a number outside it in the array"
-        )
+        raise OperatorError(f"{_NAME}: expected prob from 0 to 1, got an array with other numbers")
     out[...] = (uniform(xp, key, out.shape, work) < p).astype(out.dtype)
 
 
@@ -65,10 +63,10 @@ BERNOULLI = register(
         _kernel,
         zero_gradient,
         doc=(
-            "1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)),\n"
-            "else 0.\n\n"
-            "If that is None the input is used. Without size the result has its shape.\n\n"
-            "Shapes: input1 any, output size, which input1 broadcasts with."
+            "Draw 1 with probability prob, or with is_logit 1 / (1 + exp(-logit)), else 0.\n\n"
+            "If the parameter is None the input is used. Without size the result has the shape\n"
+            "of the input.\n\n"
+            "Shapes: input1 any that broadcasts to size, output size."
         ),
         inputs=("input1",),
         active_inputs=_active,

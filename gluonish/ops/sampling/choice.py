@@ -1,4 +1,4 @@
-"""_npi_choice: positions in a population, with or without replacement."""
+"""_npi_choice: random indices of a population, with or without replacement."""
 
 import math
 from types import ModuleType
@@ -18,7 +18,7 @@ from gluonish.ops.support.philox import uniform
 Key = tuple[int, int]
 
 _NAME = "_npi_choice"
-_LARGEST = 1 << 28  # elements that are put in random order
+_MAX_POPULATION = 1 << 28  # without replacement, which sorts the population
 
 
 def _active(attrs: Attrs) -> tuple[str, ...]:
@@ -33,29 +33,27 @@ def _population(arrays: tuple[Any, ...], a: int | None) -> int:
 def _infer(
     *arrays: Spec, a: int | None, size: Shape | None, ctx: str, replace: bool, weighted: bool
 ) -> tuple[Spec]:
-    wanted = _active({"a": a, "weighted": weighted})
-    if len(arrays) != len(wanted):
-        raise OperatorError(f"{_NAME}: expected {len(wanted)} arrays, got {len(arrays)}")
+    names = _active({"a": a, "weighted": weighted})
+    if len(arrays) != len(names):
+        raise OperatorError(f"{_NAME}: expected {len(names)} arrays, got {len(arrays)}")
     population = _population(arrays, a)
-    asked = () if size is None else check_extents(_NAME, size)
-    count = math.prod(asked)
+    shape = () if size is None else check_extents(_NAME, size)
+    count = math.prod(shape)
     if population < 1 and (count or population < 0):
         raise OperatorError(f"{_NAME}: expected a population of at least 1, got {population}")
     if not replace and count > population:
         raise OperatorError(
-            f"{_NAME}: expected a size of at most the population's {population} without "
+            f"{_NAME}: expected a size of at most {population}, the population, without "
             f"replacement, got {size}"
         )
-    if not replace and population > _LARGEST:
+    if not replace and population > _MAX_POPULATION:
         raise OperatorError(
-            f"{_NAME}: expected a population of at most {_LARGEST} without replacement, "
+            f"{_NAME}: expected a population of at most {_MAX_POPULATION} without replacement, "
             f"got {population}"
         )
     if weighted and (arrays[-1].shape != (population,) or not is_floating(arrays[-1].dtype)):
-        raise OperatorError(
-            f"{_NAME}: expected a floating weight for each of {population}, got {arrays[-1]}"
-        )
-    return (Spec(asked, INT64),)
+        raise OperatorError(f"{_NAME}: expected floating weights ({population},), got {arrays[-1]}")
+    return (Spec(shape, INT64),)
 
 
 def _kernel(
@@ -73,7 +71,7 @@ def _kernel(
     weights = arrays[-1].astype(xp.float64) if weighted else None
     if weights is not None and not bool(xp.all(weights >= 0) & (weights.sum() > 0)):
         raise OperatorError(
-            f"{_NAME}: expected weights of at least 0, not all 0, got a negative one, NaN or zeros"
+            f"{_NAME}: expected weights of at least 0, not all 0, got a negative, NaN or zeros"
         )
     if replace:
         draws = uniform(xp, key, (out.size,), FLOAT64)
@@ -88,7 +86,7 @@ def _kernel(
 
 
 def _different(xp: ModuleType, key: Key, population: int, weights: Any, count: int) -> Any:
-    """Return positions none of which comes twice: those with the first of random arrivals.
+    """Return distinct indices: the first ``count`` of random exponential arrival times.
 
     References:
         P. Efraimidis, P. Spirakis, Weighted Random Sampling with a Reservoir, 2006.
@@ -116,10 +114,9 @@ CHOICE = register(
         _kernel,
         None,
         doc=(
-            "Positions drawn from 0 up to a, or up to the number of elements of the first\n"
-            "input.\n\n"
-            "With weighted the last input holds a weight for each position. Without size one\n"
-            "position is drawn.\n\n"
+            "Draw indices below a, or below the number of elements of the first input.\n\n"
+            "With weighted the last input holds a weight for each index. Without size a single\n"
+            "index is drawn.\n\n"
             "Shapes: input1 (population,), weights (population,), output size, () without it."
         ),
         inputs=("input1", "input2"),

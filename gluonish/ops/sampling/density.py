@@ -1,8 +1,7 @@
 """_random_pdf_*: densities of distributions at samples, for arrays of parameters.
 
-A density is the exponential of a formula that is written once, for the arrays of a kernel and for
-the values of the gradient rule: `Functions` names what both have. Where samples are whole numbers
-no gradient flows to them.
+A density is the exponential of a formula, written once for the arrays of a kernel and the values of
+the gradient rule, in terms of `Functions`. Integer samples have no gradient.
 """
 
 import math
@@ -27,11 +26,7 @@ from gluonish.ops.support.special import apply_special
 
 
 class Functions:
-    """Functions of the formulas of densities, for arrays of a kernel.
-
-    Args:
-        xp: NumPy or CuPy.
-    """
+    """Functions in the formulas of densities, for arrays of a kernel."""
 
     def __init__(self, xp: ModuleType) -> None:
         self._xp = xp
@@ -63,18 +58,18 @@ class Functions:
 class _Values(Functions):
     """The same functions for values of the gradient rule.
 
-    Where a factor of a density is 0, its logarithm and the derivative of that are infinite, but the
-    derivative of the density is not: such factors are left out of the logarithm, and listed.
+    Where a factor of a density is 0, its logarithm and the logarithm's derivative are infinite, but
+    the derivative of the density is finite: such factors are excluded from the logarithm.
 
     Args:
-        whole: Whether the result is the logarithm, of all factors.
+        is_log: Whether the result is the logarithm of the density, which includes all factors.
 
     Attributes:
-        factors: Values that the exponential of the sum is multiplied by.
+        factors: Excluded factors; the density is their product with the exponential.
     """
 
-    def __init__(self, whole: bool) -> None:
-        self._whole = whole
+    def __init__(self, is_log: bool) -> None:
+        self._is_log = is_log
         self.factors: list[Any] = []
 
     def log(self, x: Any) -> Any:
@@ -82,7 +77,7 @@ class _Values(Functions):
 
     def log_power(self, base: Any, exponent: Any) -> Any:
         zero = EQUAL(base, 0.0)
-        if self._whole:
+        if self._is_log:
             zero = zero * is_zero(exponent)
         else:
             self.factors.append(POWER(_or_one(base, zero), exponent))
@@ -92,7 +87,7 @@ class _Values(Functions):
         return GAMMALN(x)
 
     def log_over_gamma(self, x: Any) -> Any:
-        if self._whole:
+        if self._is_log:
             return -GAMMALN(x)
         zero = EQUAL(x, 0.0)
         self.factors.append(_or_one(x, zero))  # 1 / gamma(x) is near x
@@ -147,7 +142,7 @@ def _dirichlet(f: Functions, x: Any, alpha: Any) -> Any:
 
 
 def _aligned(shape: Shape, rank: int, *, vector: bool) -> Shape:
-    """Return the shape in which parameters broadcast to samples: theirs, then ones."""
+    """Return the shape of parameters that broadcasts to samples: append ones."""
     last = shape[-1:] if vector else ()
     lead = shape[: len(shape) - len(last)]
     return lead + (1,) * (rank - len(shape)) + last
@@ -158,8 +153,8 @@ def _check(name: str, sample: Spec, parameters: tuple[Spec, ...], *, vector: boo
     for spec in parameters:
         if spec.dtype != sample.dtype or not is_floating(spec.dtype) or spec.shape != first.shape:
             raise OperatorError(
-                f"{name}: expected samples and parameters of equal floating dtype, the parameters "
-                f"of one shape, got {sample} and {', '.join(map(str, parameters))}"
+                f"{name}: expected samples and parameters of equal floating dtype, and parameters "
+                f"of equal shape, got {sample} and {', '.join(map(str, parameters))}"
             )
     rank = len(first.shape) - vector
     fits = sample.shape[:rank] == first.shape[:rank] and len(sample.shape) >= len(first.shape)
@@ -168,7 +163,7 @@ def _check(name: str, sample: Spec, parameters: tuple[Spec, ...], *, vector: boo
     if not fits:
         last = " and end with its last extent" if vector else ""
         raise OperatorError(
-            f"{name}: expected a sample whose shape begins with that of the parameters{last}, "
+            f"{name}: expected a sample shape that begins with the parameters' shape{last}, "
             f"got {sample.shape} and {first.shape}"
         )
     return Spec(sample.shape[:-1] if vector else sample.shape, sample.dtype)
@@ -180,33 +175,33 @@ def _density(
     formula: Formula,
     *parameters: str,
     vector: bool = False,
-    whole: bool = False,
+    discrete: bool = False,
 ) -> Operator:
     """Register a density.
 
     Args:
         name: ``_random_pdf_`` and the distribution.
-        doc: What distribution it is of.
-        formula: Its logarithm.
-        *parameters: Their names.
-        vector: Whether a sample is what lies along the last axis.
-        whole: Whether samples are whole numbers.
+        doc: The distribution, for the documentation.
+        formula: Logarithm of the density.
+        *parameters: Names of the parameters.
+        vector: Whether a sample is a vector along the last axis.
+        discrete: Whether samples are integers.
     """
-    word = name.removeprefix("_random_pdf_")
+    distribution = name.removeprefix("_random_pdf_")
 
-    def infer(sample: Spec, *given: Spec, is_log: bool) -> tuple[Spec]:
-        return (_check(name, sample, given, vector=vector),)
+    def infer(sample: Spec, *params: Spec, is_log: bool) -> tuple[Spec]:
+        return (_check(name, sample, params, vector=vector),)
 
-    def kernel(xp: ModuleType, out: Any, sample: Any, *given: Any, is_log: bool) -> None:
-        wide = [widen(p).reshape(_aligned(p.shape, sample.ndim, vector=vector)) for p in given]
+    def kernel(xp: ModuleType, out: Any, sample: Any, *params: Any, is_log: bool) -> None:
+        wide = [widen(p).reshape(_aligned(p.shape, sample.ndim, vector=vector)) for p in params]
         found = formula(Functions(xp), widen(sample), *wide)
         out[...] = (found if is_log else xp.exp(found)).astype(out.dtype)
 
-    def composed(sample: Any, *given: Any, is_log: bool) -> Any:
+    def composed(sample: Any, *params: Any, is_log: bool) -> Any:
         rank = len(sample.shape)
-        columns = [reshape(p, _aligned(p.shape, rank, vector=vector)) for p in given]
+        columns = [reshape(p, _aligned(p.shape, rank, vector=vector)) for p in params]
         values = _Values(is_log)
-        found = formula(values, stop_gradient(sample) if whole else sample, *columns)
+        found = formula(values, stop_gradient(sample) if discrete else sample, *columns)
         shape = sample.shape[:-1] if vector else sample.shape
         found = reshape(found, shape)
         if is_log:
@@ -238,12 +233,13 @@ def _density(
             kernel,
             composite_gradient(composed),
             doc=(
-                f"Probability density of {doc} at sample, or with is_log its logarithm.\n\n"
+                f"Compute the probability density of {doc} at sample, or with is_log its\n"
+                "logarithm.\n\n"
                 f"Shapes: {shapes}."
             ),
             inputs=("sample", *parameters),
             schema=Schema(is_log=boolean(False)),
-            aliases=(f"random_pdf_{word}",),
+            aliases=(f"random_pdf_{distribution}",),
             shapes=ShapeFacts(complete=complete),
             execution=Execution(heavy=True),
         )
@@ -265,14 +261,14 @@ DENSITIES = (
     _density(
         "_random_pdf_exponential", "the exponential distribution with rate lam", _exponential, "lam"
     ),
-    _density("_random_pdf_poisson", "the Poisson distribution", _poisson, "lam", whole=True),
+    _density("_random_pdf_poisson", "the Poisson distribution", _poisson, "lam", discrete=True),
     _density(
         "_random_pdf_negative_binomial",
         "the number of failures before the k-th success of probability p",
         _negative_binomial,
         "k",
         "p",
-        whole=True,
+        discrete=True,
     ),
     _density(
         "_random_pdf_generalized_negative_binomial",
@@ -280,7 +276,7 @@ DENSITIES = (
         _generalized,
         "mu",
         "alpha",
-        whole=True,
+        discrete=True,
     ),
     _density(
         "_random_pdf_dirichlet", "the Dirichlet distribution", _dirichlet, "alpha", vector=True

@@ -1,4 +1,4 @@
-"""_sample_multinomial: classes drawn by their probabilities, and the gradient of the likelihood."""
+"""_sample_multinomial: classes drawn by probability, and the gradient of the log likelihood."""
 
 import math
 from types import ModuleType
@@ -29,7 +29,7 @@ def _infer(data: Spec, *, shape: Shape, get_prob: bool, dtype: np.dtype[Any]) ->
         raise OperatorError(
             f"sample_multinomial: expected probabilities along the last axis, got {data}"
         )
-    advice = "name a wider one, such as dtype='int32'"
+    advice = "use a wider dtype, such as dtype='int32'"
     check_positions("sample_multinomial", data.shape[-1], dtype, advice)
     result = (*data.shape[:-1], *shape) or (1,)
     samples = checked_spec("sample_multinomial", result, dtype)
@@ -49,7 +49,7 @@ def _kernel(
     rows = widen(data).reshape(-1, data.shape[-1]).astype(xp.float64)
     count = math.prod(shape)
     draws = uniform(xp, key, (len(rows), count), FLOAT64)
-    samples = _places(xp, rows, draws)
+    samples = _classes(xp, rows, draws)
     xp.minimum(samples, rows.shape[1] - 1, out=samples)
     out[0][...] = samples.reshape(out[0].shape).astype(dtype)
     if get_prob:
@@ -57,22 +57,22 @@ def _kernel(
         out[1][...] = xp.log(chosen).reshape(out[1].shape).astype(data.dtype)
 
 
-def _places(xp: ModuleType, rows: Any, draws: Any) -> Any:
-    """Return how many ends of each row no draw lies before: row by row, or class by class."""
+def _classes(xp: ModuleType, rows: Any, draws: Any) -> Any:
+    """Invert the cumulative distribution of each row, in a loop over rows or classes."""
     ends = xp.cumsum(rows, axis=1)
     lengths = ends[:, -1:]
-    places = xp.zeros(draws.shape, dtype=xp.int64)
+    classes = xp.zeros(draws.shape, dtype=xp.int64)
     by_class = ends.shape[1] < len(ends)
-    if by_class and xp is np:  # rows that are no probabilities are told from others here alone
+    if by_class and xp is np:  # only NumPy checks for invalid probabilities
         by_class = bool(np.all(rows >= 0)) and bool(np.all(np.isfinite(lengths)))
     if by_class:
         values = draws * lengths
         for j in range(ends.shape[1]):
-            places += ends[:, j : j + 1] <= values
-        return places
-    for row, draw, found in zip(ends, draws, places, strict=True):
+            classes += ends[:, j : j + 1] <= values
+        return classes
+    for row, draw, found in zip(ends, draws, classes, strict=True):
         found[...] = xp.searchsorted(row, draw * row[-1], side="right")
-    return places
+    return classes
 
 
 def _gradient(
@@ -90,7 +90,7 @@ def _gradient(
     classes = data.shape[-1]
     rows = math.prod(data.shape[:-1])
     each = (rows, math.prod(shape))
-    # d log p / d p = 1 / p, at the class that was drawn.
+    # d log p / d p = 1 / p, at the drawn class.
     weight = reshape(g[1] * EXP(-log_probability), (*each, 1))
     dtype = np.dtype(log_probability.dtype)
     hot_attrs = {"depth": classes, "on_value": 1.0, "off_value": 0.0, "dtype": dtype}
@@ -109,10 +109,10 @@ SAMPLE_MULTINOMIAL = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Classes drawn with the probabilities along the last axis, shape of them for each\n"
+            "Draw classes with the probabilities along the last axis, an array of shape for each\n"
             "row.\n\n"
-            "With get_prob the logarithm of the probability of each is returned, too, which has\n"
-            "a gradient.\n\n"
+            "get_prob also returns the logarithm of the probability of each drawn class, which\n"
+            "has a gradient.\n\n"
             "Shapes: data (..., K), outputs (..., *shape)."
         ),
         schema=Schema(shape=shape_attr(()), get_prob=boolean(False), dtype=dtype_attr(INT32)),

@@ -1,7 +1,7 @@
-"""What NumPy's samplers share: parameters that are numbers or arrays, sizes, ranges.
+"""Parameters, sizes and ranges of NumPy's samplers.
 
-A parameter that is None stands for the next input. The result has the shape ``size``, to which the
-parameters broadcast, or that of the parameters without a size.
+A parameter is a number, or None for the next input array. The result has the shape ``size``, to
+which the parameters broadcast, or without a size the broadcast shape of the parameters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from gluonish.ops.support.broadcasting import broadcast_shapes
 _NOT_BELOW: Limit = ("of at least 0", lambda value: value >= 0)
 _ABOVE: Limit = ("above 0", lambda value: value > 0)
 
-# By what follows _npi_ in the operator's name.
+# Limits by operator name without _npi_.
 LIMITS: Mapping[str, Mapping[str, Limit]] = {
     "normal": {"scale": _NOT_BELOW},
     "normal_n": {"scale": _NOT_BELOW},
@@ -34,7 +34,7 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = {
 
 
 def active(parameters: Sequence[str]) -> Callable[[Attrs], tuple[str, ...]]:
-    """Return the rule that says which inputs there are: one for each parameter that is None."""
+    """Return a function of attributes that lists the inputs: one for each parameter of None."""
 
     def names(attrs: Attrs) -> tuple[str, ...]:
         count = sum(attrs[name] is None for name in parameters)
@@ -43,55 +43,43 @@ def active(parameters: Sequence[str]) -> Callable[[Attrs], tuple[str, ...]]:
     return names
 
 
-def placed(parameters: Sequence[str], arrays: Sequence[Any], attrs: Attrs) -> list[Any]:
+def resolve_parameters(parameters: Sequence[str], arrays: Sequence[Any], attrs: Attrs) -> list[Any]:
     """Return all parameters: numbers from the attributes, arrays where those are None."""
-    given = iter(arrays)
-    return [next(given) if attrs[name] is None else attrs[name] for name in parameters]
+    inputs = iter(arrays)
+    return [next(inputs) if attrs[name] is None else attrs[name] for name in parameters]
 
 
 def check_count(operator: str, parameters: Sequence[str], count: int, attrs: Attrs) -> None:
-    """Check the number of arrays.
-
-    Raises:
-        OperatorError: One is missing, or there are too many.
-    """
-    wanted = sum(attrs[name] is None for name in parameters)
-    if count != wanted:
+    """Raise OperatorError for a wrong number of arrays."""
+    expected = sum(attrs[name] is None for name in parameters)
+    if count != expected:
         raise OperatorError(
             f"{operator}: expected an array for each of {', '.join(parameters)} that is None, "
-            f"{wanted}, got {count}"
+            f"{expected}, got {count}"
         )
 
 
 def check_numbers(operator: str, arrays: Sequence[Spec]) -> None:
-    """Check that parameters that are arrays hold numbers, whole ones or not.
-
-    Raises:
-        OperatorError: One holds truth values.
-    """
+    """Raise OperatorError for parameter arrays of dtype bool."""
     for spec in arrays:
         if spec.dtype == BOOL:
-            raise OperatorError(f"{operator}: expected parameters that are numbers, got {spec}")
+            raise OperatorError(f"{operator}: expected numeric parameters, got {spec}")
 
 
 def as_floating(parameter: Any) -> Any:
-    """Return an array of parameters for kernels: float32 where it holds whole numbers."""
+    """Cast an array of integer parameters to float32, for kernels."""
     return parameter if is_floating(parameter.dtype) else parameter.astype(FLOAT32)
 
 
 def check_values(
     xp: ModuleType, operator: str, parameters: Sequence[str], values: Sequence[Any]
 ) -> None:
-    """Check parameters, numbers or arrays; for kernels.
-
-    Raises:
-        OperatorError: One, or an element of one, is out of its range.
-    """
+    """Raise OperatorError for a parameter, number or array, out of its range; for kernels."""
     limits = LIMITS.get(operator.removeprefix("_npi_"), {})
     for name, value in zip(parameters, values, strict=True):
         if name in limits and (isinstance(value, float) or value.size):
             text, allowed = limits[name]
-            least = value if isinstance(value, float) else float(xp.min(value))  # NaN if one is
+            least = value if isinstance(value, float) else float(xp.min(value))  # NaN for any NaN
             if not allowed(least):
                 raise OperatorError(f"{operator}: expected {name} {text}, got {least}")
 
@@ -102,10 +90,10 @@ def result_shape(
     """Return the shape of a result.
 
     Args:
-        operator: For errors.
-        arrays: Parameters that are arrays.
-        size: As it was asked for.
-        in_front: Whether ``size`` stands in front of the parameters' shape.
+        operator: Operator name in errors.
+        arrays: Parameter arrays.
+        size: Requested size.
+        in_front: Whether ``size`` is prepended to the parameters' shape.
 
     Raises:
         OperatorError: The parameters do not broadcast.
@@ -115,11 +103,11 @@ def result_shape(
         shape = broadcast_shapes(operator, shape, spec.shape)
     if size is None:
         return shape
-    asked = check_extents(operator, size)
+    requested = check_extents(operator, size)
     if in_front:
-        return check_extents(operator, asked + shape)
-    if broadcast_shapes(operator, shape, asked) != asked:
+        return check_extents(operator, requested + shape)
+    if broadcast_shapes(operator, shape, requested) != requested:
         raise OperatorError(
             f"{operator}: expected a size that parameters of shape {shape} broadcast to, got {size}"
         )
-    return asked
+    return requested

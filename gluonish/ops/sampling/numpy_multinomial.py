@@ -1,4 +1,4 @@
-"""_npi_multinomial: how often each class comes among some trials."""
+"""_npi_multinomial: counts of each class in independent trials."""
 
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ from gluonish.ops.support import variates
 Key = tuple[int, int]
 
 _NAME = "_npi_multinomial"
-_SLACK = 1e-5  # by which probabilities in float32 may add up to more than 1
+_TOLERANCE = 1e-5  # by which the sum of float32 probabilities may exceed 1
 
 
 def _active(attrs: Attrs) -> tuple[str, ...]:
@@ -24,11 +24,11 @@ def _active(attrs: Attrs) -> tuple[str, ...]:
 
 
 def _check_probabilities(smallest: float, total: float) -> None:
-    """Check probabilities: none below 0, and not above 1 but for the last, which is the rest."""
-    if not (smallest >= 0 and total <= 1 + _SLACK):
+    """Raise OperatorError for negative probabilities or a sum above 1."""
+    if not (smallest >= 0 and total <= 1 + _TOLERANCE):
         raise OperatorError(
             f"{_NAME}: expected probabilities of at least 0 that add up to at most 1, "
-            f"got a smallest of {smallest} and a sum of {total}"
+            f"got a minimum of {smallest} and a sum of {total}"
         )
 
 
@@ -65,8 +65,8 @@ def _kernel(
     left, rest = xp.full(index.size, float(n)), 1.0
     for i, share in enumerate(shares[:-1]):
         chance = min(share / rest, 1.0) if rest > 0 else 0.0
-        part = variates.substream(key, i)
-        found = variates.binomial(xp, part, index, left, xp.full(index.size, chance))
+        stream = variates.substream(key, i)
+        found = variates.binomial(xp, stream, index, left, xp.full(index.size, chance))
         columns[:, i] = found.astype(out.dtype)
         left = left - found
         rest -= share
@@ -84,9 +84,9 @@ NUMPY_MULTINOMIAL = register(
         _kernel,
         None,
         doc=(
-            "How often each class occurs in n trials: an array of counts for each element of\n"
-            "size.\n\n"
-            "The probabilities are pvals, or the input where that is None; they add up to 1.\n\n"
+            "Draw how often each class occurs in n trials: an array of counts for each element\n"
+            "of size.\n\n"
+            "The probabilities are pvals, or the input if pvals is None; they add up to 1.\n\n"
             "Shapes: a (K,), output (*size, K)."
         ),
         inputs=("a",),

@@ -1,7 +1,7 @@
 """_npi_* samplers of NumPy's distributions, whose parameters are numbers or arrays.
 
-Those whose result is a smooth function of the parameters and of numbers that do not depend on them
-keep these numbers as a hidden output, the noise, and have a gradient.
+Reparameterized samplers, a smooth function of the parameters and of noise that does not depend on
+them, return the noise as a hidden output, and have a gradient.
 
 References:
     D. Kingma, M. Welling, Auto-Encoding Variational Bayes, ICLR 2014.
@@ -29,7 +29,7 @@ from gluonish.ops.sampling.numpy_limits import (
     check_count,
     check_numbers,
     check_values,
-    placed,
+    resolve_parameters,
     result_shape,
 )
 from gluonish.ops.sampling.random import fill_uniform, work_dtype
@@ -45,12 +45,12 @@ Slope = Callable[[Any, Any], Any]  # (noise, parameter) -> derivative of the res
 
 @dataclass(frozen=True, slots=True)
 class _Smooth:
-    """A result made of noise and parameters.
+    """A reparameterized distribution: a smooth function of noise and parameters.
 
     Args:
-        noise: Fills an array: ``noise(xp, out, key)``.
-        value: The result: ``value(xp, noise, *parameters)``.
-        slopes: Its derivatives; None stands for 1.
+        noise: ``noise(xp, out, key)`` fills an array with noise.
+        value: ``value(xp, noise, *parameters)`` returns the result.
+        slopes: Derivatives by the parameters; None means 1.
     """
 
     noise: Callable[[ModuleType, Any, Key], None]
@@ -59,7 +59,7 @@ class _Smooth:
 
 
 def _each(draw: variates.Draw) -> Callable[[ModuleType, Any, Key], None]:
-    """Return the filling of an array by a sampler without parameters."""
+    """Return a function that fills an array by a sampler without parameters."""
     return lambda xp, out, key: fill(xp, out, draw, key, ())
 
 
@@ -114,7 +114,7 @@ _WEIBULL = _Smooth(
 
 
 def _draw_smooth(smooth: _Smooth) -> Callable[..., None]:
-    """Return the filling of result and noise."""
+    """Return a function that fills result and noise."""
 
     def draw(xp: ModuleType, outputs: Any, key: Key, *parameters: Any) -> None:
         out, noise = outputs
@@ -126,26 +126,26 @@ def _draw_smooth(smooth: _Smooth) -> Callable[..., None]:
 
 
 def _draw_each(draw: variates.Draw) -> Callable[..., None]:
-    """Return the filling of a result by a sampler of single elements."""
+    """Return a function that fills a result by a sampler of single elements."""
     return lambda xp, out, key, *parameters: fill(xp, out, draw, key, parameters)
 
 
 def _smooth_gradient(names: tuple[str, ...], smooth: _Smooth) -> Callable[..., tuple[Any, ...]]:
-    """Return the rule that takes a result's gradient to the parameters that are arrays."""
+    """Return the gradient rule of the parameter arrays."""
 
     def gradient(g: Any, *values: Any, **attrs: Any) -> tuple[Any, ...]:
         *arrays, _result, noise = values
         slopes = [
             slope for name, slope in zip(names, smooth.slopes, strict=True) if attrs[name] is None
         ]
-        top = None if g[0] is None else cast(g[0], noise.dtype)
+        head = None if g[0] is None else cast(g[0], noise.dtype)
         found: list[Any] = []
         for array, slope in zip(arrays, slopes, strict=True):
-            if top is None:
+            if head is None:
                 found.append(None)
                 continue
-            part = top if slope is None else top * slope(noise, cast(array, noise.dtype))
-            found.append(cast(unbroadcast(part, array.shape), array.dtype))
+            grad = head if slope is None else head * slope(noise, cast(array, noise.dtype))
+            found.append(cast(unbroadcast(grad, array.shape), array.dtype))
         return tuple(found)
 
     return gradient
@@ -159,7 +159,7 @@ def _sampler(
     name: str,
     doc: str,
     names: tuple[str, ...],
-    how: _Smooth | Callable[..., None],
+    method: _Smooth | Callable[..., None],
     *,
     default: object = REQUIRED,
     attributes: tuple[str, ...] = ("size", "ctx"),
@@ -167,16 +167,15 @@ def _sampler(
     """Register a sampler.
 
     Args:
-        name: Its name; with _n at its end size stands in front of the
-            parameters' shape.
-        doc: What it draws.
-        names: The parameters'.
-        how: How; a function ``(xp, out, key, *parameters)`` has no gradient.
-        default: Of all parameters.
-        attributes: Beside them.
+        name: Operator name; the suffix _n prepends size to the parameters' shape.
+        doc: Public documentation.
+        names: Names of the parameters.
+        method: Reparameterization, or ``(xp, out, key, *parameters)`` without a gradient.
+        default: Default of all parameters.
+        attributes: Further attributes.
     """
-    smooth = how if isinstance(how, _Smooth) else None
-    draw = _draw_smooth(how) if isinstance(how, _Smooth) else how
+    smooth = method if isinstance(method, _Smooth) else None
+    draw = _draw_smooth(method) if isinstance(method, _Smooth) else method
 
     def infer(*arrays: Spec, size: Shape | None, **attrs: Any) -> tuple[Spec, ...]:
         check_count(name, names, len(arrays), attrs)
@@ -188,7 +187,7 @@ def _sampler(
         return (spec,) if smooth is None else (spec, spec._replace(dtype=work_dtype(dtype)))
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, key: Key, **attrs: Any) -> None:
-        values = placed(names, [as_floating(x) for x in arrays], attrs)
+        values = resolve_parameters(names, [as_floating(x) for x in arrays], attrs)
         check_values(xp, name, names, values)
         draw(xp, out, key, *values)
 
@@ -197,7 +196,7 @@ def _sampler(
         "ctx": text("cpu"),
         "dtype": dtype_attr(FLOAT32),
     }
-    made = (
+    output = (
         "size followed by the parameters'"
         if name.endswith("_n")
         else "size, or without it the parameters'"
@@ -212,9 +211,9 @@ def _sampler(
                 uses_output=smooth is not None,
             ),
             doc=(
-                f"{doc}.\n\nA parameter that is None is read from the next input. One out of range "
-                "raises an error when the result is waited for.\n\n"
-                f"Shapes: parameters any that broadcast, output {made}."
+                f"{doc}.\n\nA parameter of None is read from the next input. A parameter out of "
+                "range\nraises an error when the result is waited for.\n\n"
+                f"Shapes: parameters any that broadcast, output {output}."
             ),
             inputs=tuple(f"input{i + 1}" for i in range(len(names))),
             active_inputs=active(names),
@@ -235,25 +234,25 @@ _TYPED = ("size", "ctx", "dtype")
 
 NUMPY_SAMPLERS = (
     _sampler(
-        "_npi_normal", "Samples of the normal distribution", _LOCATION, _NORMAL, attributes=_TYPED
+        "_npi_normal", "Draw from the normal distribution", _LOCATION, _NORMAL, attributes=_TYPED
     ),
     _sampler(
         "_npi_normal_n",
-        "Samples of the normal distribution, an array of shape size for each parameter",
+        "Draw from the normal distribution, an array of shape size for each parameter",
         _LOCATION,
         _NORMAL,
         attributes=_TYPED,
     ),
     _sampler(
         "_npi_uniform",
-        "Samples of the uniform distribution on [low, high)",
+        "Draw from the uniform distribution on [low, high)",
         ("low", "high"),
         fill_uniform,
         attributes=_TYPED,
     ),
     _sampler(
         "_npi_uniform_n",
-        "Samples of the uniform distribution on [low, high), an array of shape size for each "
+        "Draw from the uniform distribution on [low, high), an array of shape size for each "
         "parameter",
         ("low", "high"),
         fill_uniform,
@@ -261,34 +260,34 @@ NUMPY_SAMPLERS = (
     ),
     _sampler(
         "_npi_gamma",
-        "Samples of the gamma distribution",
+        "Draw from the gamma distribution",
         ("shape", "scale"),
         _draw_each(variates.gamma),
         attributes=_TYPED,
     ),
-    _sampler("_npi_gumbel", "Samples of the Gumbel distribution", _LOCATION, _GUMBEL),
-    _sampler("_npi_logistic", "Samples of the logistic distribution", _LOCATION, _LOGISTIC),
+    _sampler("_npi_gumbel", "Draw from the Gumbel distribution", _LOCATION, _GUMBEL),
+    _sampler("_npi_logistic", "Draw from the logistic distribution", _LOCATION, _LOGISTIC),
     _sampler(
         "_npi_exponential",
-        "Samples of the exponential distribution",
+        "Draw from the exponential distribution",
         ("scale",),
         _EXPONENTIAL,
         default=1.0,
     ),
     _sampler(
-        "_npi_rayleigh", "Samples of the Rayleigh distribution", ("scale",), _RAYLEIGH, default=1.0
+        "_npi_rayleigh", "Draw from the Rayleigh distribution", ("scale",), _RAYLEIGH, default=1.0
     ),
     _sampler(
         "_npi_pareto",
-        "Samples of the Pareto II (Lomax) distribution, from 0 on",
+        "Draw from the Pareto II (Lomax) distribution, which starts at 0",
         ("a",),
         _PARETO,
         default=None,
     ),
-    _sampler("_npi_weibull", "Samples of the Weibull distribution", ("a",), _WEIBULL, default=None),
+    _sampler("_npi_weibull", "Draw from the Weibull distribution", ("a",), _WEIBULL, default=None),
     _sampler(
         "_npi_powerd",
-        "Samples of the power distribution on (0, 1), with density a x^(a - 1)",
+        "Draw from the power distribution on (0, 1), with density a x^(a - 1)",
         ("a",),
         _draw_each(_power),
         default=None,

@@ -1,4 +1,4 @@
-"""_sample_*: random numbers of distributions whose parameters are arrays, some for each element."""
+"""_sample_*: samplers with arrays of parameters, an array of samples for each element."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -25,7 +25,7 @@ Fill = Callable[..., None]  # (xp, out, key, *parameters)
 
 
 def _standard(draw: Callable[..., Any], finish: Callable[..., Any]) -> Fill:
-    """Fill with numbers of one distribution that the parameters turn into those of another."""
+    """Return a fill that transforms standard samples by the parameters."""
 
     def filled(xp: ModuleType, out: Any, key: Key, *parameters: Any) -> None:
         work = work_dtype(out.dtype)
@@ -36,7 +36,7 @@ def _standard(draw: Callable[..., Any], finish: Callable[..., Any]) -> Fill:
 
 
 def _each(draw: variates.Draw) -> Fill:
-    """Fill element by element."""
+    """Return a fill by a sampler of single elements."""
 
     def filled(xp: ModuleType, out: Any, key: Key, *parameters: Any) -> None:
         fill(xp, out, draw, key, parameters)
@@ -49,17 +49,17 @@ def _sampler(name: str, doc: str, filled: Fill, *inputs: str) -> Operator:
 
     Args:
         name: ``_sample_`` and the distribution.
-        doc: What it draws.
+        doc: Public documentation.
         filled: Fills an array, with parameters that broadcast to it.
-        *inputs: The parameters' names.
+        *inputs: Names of the parameters.
     """
-    word = name.removeprefix("_sample_")
+    distribution = name.removeprefix("_sample_")
 
     def infer(*parameters: Spec, shape: Shape, dtype: np.dtype[Any] | None) -> tuple[Spec]:
         first = parameters[0]
         if any(p != first for p in parameters) or first.dtype == BOOL:
             raise OperatorError(
-                f"{name}: expected numbers {' and '.join(inputs)} of equal shape and dtype, got "
+                f"{name}: expected numeric {' and '.join(inputs)} of equal shape and dtype, got "
                 f"{', '.join(map(str, parameters))}"
             )
         result = dtype or FLOAT32
@@ -85,13 +85,13 @@ def _sampler(name: str, doc: str, filled: Fill, *inputs: str) -> Operator:
             kernel,
             zero_gradient,
             doc=(
-                f"{doc}.\n\nFor each element of the parameters an array of shape is drawn, "
-                "as\nfloat32 unless dtype is given. Parameters out of range give NaN.\n\n"
-                "Shapes: parameters all the same, output theirs followed by shape."
+                f"{doc}.\n\nDraw an array of shape for each element of the parameters, as float32 "
+                "unless\ndtype is set. Parameters out of range give NaN.\n\n"
+                "Shapes: parameters all the same, output the parameters' shape followed by shape."
             ),
             inputs=inputs,
             schema=Schema(shape=shape_attr(()), dtype=optional(dtype_attr())),
-            aliases=(f"sample_{word}",),
+            aliases=(f"sample_{distribution}",),
             execution=Execution(random=True, heavy=True),
             shapes=ShapeFacts(complete=_complete, rule=_infer_parameters),
         )
@@ -99,11 +99,11 @@ def _sampler(name: str, doc: str, filled: Fill, *inputs: str) -> Operator:
 
 
 def _complete(inputs: list[Any], outputs: list[Any], attrs: Any) -> None:
-    """Give all parameters the shape and dtype of those that are known."""
+    """Complete all parameters with the shape and dtype of the known ones."""
     outputs[0] = outputs[0]._replace(dtype=attrs["dtype"] or FLOAT32)
     for i, spec in enumerate(inputs):
         for other in inputs:
-            spec = spec._replace(  # what is known grows
+            spec = spec._replace(
                 shape=spec.shape or other.shape,
                 dtype=other.dtype if spec.dtype is None else spec.dtype,
             )
@@ -111,7 +111,7 @@ def _complete(inputs: list[Any], outputs: list[Any], attrs: Any) -> None:
 
 
 def _infer_parameters(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Infer parameters from the output, less the axes that ``shape`` adds, and the reverse."""
+    """Infer parameters from the output without the axes of ``shape``, and the reverse."""
     added = attrs["shape"]
     out = outputs[0]
     if out is not None and len(out) >= len(added):
@@ -125,47 +125,47 @@ def _infer_parameters(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
 SAMPLERS = (
     _sampler(
         "_sample_uniform",
-        "Samples of uniform distributions on [low, high)",
+        "Draw from uniform distributions on [low, high)",
         fill_uniform,
         "low",
         "high",
     ),
     _sampler(
         "_sample_normal",
-        "Samples of normal distributions with mean mu and standard deviation sigma",
+        "Draw from normal distributions with mean mu and standard deviation sigma",
         _standard(normal, lambda xp, x, mu, sigma: mu + sigma * x),
         "mu",
         "sigma",
     ),
     _sampler(
         "_sample_exponential",
-        "Samples of exponential distributions with rate lam",
+        "Draw from exponential distributions with rate lam",
         _standard(uniform, lambda xp, u, lam: -xp.log1p(-u) / lam),
         "lam",
     ),
     _sampler(
         "_sample_gamma",
-        "Samples of gamma distributions with shape alpha and scale beta",
+        "Draw from gamma distributions with shape alpha and scale beta",
         _each(variates.gamma),
         "alpha",
         "beta",
     ),
     _sampler(
         "_sample_poisson",
-        "Samples (integers) of Poisson distributions with mean lam",
+        "Draw integers from Poisson distributions with mean lam",
         _each(variates.poisson),
         "lam",
     ),
     _sampler(
         "_sample_negative_binomial",
-        "Numbers of failures before the k-th success, where each trial has probability p",
+        "Draw numbers of failures before the k-th success, where each trial has probability p",
         _each(variates.negative_binomial),
         "k",
         "p",
     ),
     _sampler(
         "_sample_generalized_negative_binomial",
-        "Samples (integers) of negative binomial distributions with mean mu and dispersion alpha",
+        "Draw integers from negative binomial distributions with mean mu and dispersion alpha",
         _each(variates.generalized_negative_binomial),
         "mu",
         "alpha",

@@ -1,8 +1,8 @@
-"""Random numbers of distributions whose parameters are numbers: one table.
+"""Samplers of distributions with numbers as parameters: one table.
 
-A kernel gets ``key``, the seed and the offset of its draw, and is a function of it: the same key
-gives the same numbers. Parameters are values: a kernel refuses those out of range, so that the
-error comes at the wait as for parameters that are arrays.
+A kernel is a function of ``key``, the seed and the offset of its draw: the same key gives the same
+numbers. Kernels check the parameters, so that errors are raised at the wait, as for parameters that
+are arrays.
 """
 
 import math
@@ -29,10 +29,10 @@ from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 Key = tuple[int, int]
-Limit = tuple[str, Callable[[float], bool]]  # how the allowed values are called, and whether one is
+Limit = tuple[str, Callable[[float], bool]]  # description of the allowed values, and predicate
 Draw = Callable[..., Any]  # (xp, out, key, **parameters) fills out
 
-# How far the number before 1 lies from it.
+# Distance from 1 to the next number below.
 _BELOW_ONE = {FLOAT16: 2.0**-11, BFLOAT16: 2.0**-8, FLOAT32: 2.0**-24, FLOAT64: 2.0**-53}
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
@@ -40,7 +40,7 @@ _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _ABOVE: Limit = ("above 0", lambda value: value > 0)
 _NOT_BELOW: Limit = ("of at least 0", lambda value: value >= 0)
 
-# By what follows _random_ in the operator's name.
+# Limits by operator name without _random_.
 LIMITS: Mapping[str, Mapping[str, Limit]] = {
     "normal": {"scale": _ABOVE},
     "gamma": {"alpha": _ABOVE, "beta": _ABOVE},
@@ -50,73 +50,60 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = {
     "generalized_negative_binomial": {"mu": _NOT_BELOW, "alpha": _NOT_BELOW},
 }
 
-# How low stands to high.
+# Required order of low and high.
 _ORDERS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
     "uniform": ("up to", operator.le),
     "randint": ("below", operator.lt),
 }
 
 
-def check_parameters(name: str, word: str, given: Attrs) -> None:
-    """Check a distribution's parameters that are numbers; for kernels.
-
-    Args:
-        word: What follows _random_ in its name.
-        given: Its parameters.
-
-    Raises:
-        OperatorError: One is out of its range.
-    """
-    check_limits(name, LIMITS.get(word, {}), given)
-    if word in _ORDERS:
-        stands, ordered = _ORDERS[word]
-        if not ordered(given["low"], given["high"]):
-            raise OperatorError(
-                f"{name}: expected low {stands} high, got {given['low']} and {given['high']}"
-            )
+def check_parameters(name: str, distribution: str, parameters: Attrs) -> None:
+    """Raise OperatorError for parameters of a distribution out of range; for kernels."""
+    check_limits(name, LIMITS.get(distribution, {}), parameters)
+    if distribution in _ORDERS:
+        relation, ordered = _ORDERS[distribution]
+        low, high = parameters["low"], parameters["high"]
+        if not ordered(low, high):
+            raise OperatorError(f"{name}: expected low {relation} high, got {low} and {high}")
 
 
-def check_limits(name: str, limits: Mapping[str, Limit], given: Attrs) -> None:
-    """Check a distribution's parameters that are numbers.
-
-    Raises:
-        OperatorError: One is out of its range.
-    """
-    for word, (range_, allowed) in limits.items():
-        value = given.get(word)
+def check_limits(name: str, limits: Mapping[str, Limit], parameters: Attrs) -> None:
+    """Raise OperatorError for parameters out of ``limits``."""
+    for parameter, (range_, allowed) in limits.items():
+        value = parameters.get(parameter)
         if value is not None and not allowed(value):
-            raise OperatorError(f"{name}: expected {word} {range_}, got {value}")
+            raise OperatorError(f"{name}: expected {parameter} {range_}, got {value}")
 
 
 def check_extents(name: str, shape: Shape) -> Shape:
-    """Return the shape of a result as it was asked for.
+    """Return the requested shape.
 
     Raises:
-        OperatorError: An extent is negative, or they are more than any machine has memory for.
+        OperatorError: An extent is negative, or the array is too large.
     """
     return checked_spec(name, shape, FLOAT32).shape
 
 
 def work_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the type to compute in."""
+    """Return the dtype to compute in."""
     return FLOAT64 if dtype == FLOAT64 else FLOAT32
 
 
 def _uniform(xp: ModuleType, out: Any, key: Key, *, low: float, high: float) -> None:
     drawn = uniform(xp, key, out.shape, work_dtype(out.dtype)) * (high - low) + low
     if low < high:
-        # Rounding, here and to a narrower dtype, would give high itself now and then.
+        # Rounding, here and to a narrower dtype, could give high itself.
         below = np.nextafter(in_dtype(out.dtype, high), in_dtype(out.dtype, low))
         drawn = xp.minimum(drawn, float(below))
     out[...] = drawn.astype(out.dtype)
 
 
 def fill_uniform(xp: ModuleType, out: Any, key: Key, low: Any, high: Any) -> None:
-    """Fill ``out`` with numbers uniform on [low, high), arrays that broadcast to it or numbers."""
+    """Fill ``out`` uniformly on [low, high), which are numbers or arrays that broadcast to it."""
     work = work_dtype(out.dtype)
     low, high = xp.asarray(low).astype(work), xp.asarray(high).astype(work)
     drawn = uniform(xp, key, out.shape, work) * (high - low) + low
-    # As above: half a unit in the last place of the result below high is still rounded down.
+    # As above: half a unit in the last place below high still rounds down.
     spacing = xp.abs(high) * _BELOW_ONE[out.dtype]
     below = xp.where(low < high, xp.maximum(high - spacing, low), high)
     out[...] = xp.where(low < high, xp.minimum(drawn, below), drawn).astype(out.dtype)
@@ -133,12 +120,12 @@ def _exponential(xp: ModuleType, out: Any, key: Key, *, lam: float) -> None:
 
 
 def _randint(xp: ModuleType, out: Any, key: Key, *, low: int, high: int) -> None:
-    words = random_bits(xp, key, 2 * math.prod(out.shape))
-    long = words[0::2].astype(np.uint64)
+    bits = random_bits(xp, key, 2 * math.prod(out.shape))
+    long = bits[0::2].astype(np.uint64)
     long <<= np.uint64(32)
-    long |= words[1::2]
-    # Of 64 bits the bias of the remainder is below any test's sight. By the quotient it takes NumPy
-    # a third of the time.
+    long |= bits[1::2]
+    # With 64 bits the bias of the remainder is undetectable. Computing it from the quotient takes
+    # NumPy a third of the time.
     quotients = long // np.uint64(high - low)
     quotients *= np.uint64(high - low)
     long -= quotients
@@ -147,7 +134,7 @@ def _randint(xp: ModuleType, out: Any, key: Key, *, low: int, high: int) -> None
 
 
 def _each(draw: variates.Draw) -> Draw:
-    """Return the filling of an array by a sampler of single elements."""
+    """Return a function that fills an array by a sampler of single elements."""
 
     def filled(xp: ModuleType, out: Any, key: Key, **parameters: float) -> None:
         fill(xp, out, draw, key, tuple(parameters.values()))
@@ -157,16 +144,16 @@ def _each(draw: variates.Draw) -> Draw:
 
 @dataclass(frozen=True, slots=True)
 class _Distribution:
-    """A distribution with parameters that are numbers, and its operators.
+    """A distribution with numbers as parameters, and its operators.
 
     Args:
-        name: Of the operator without inputs.
-        doc: What it draws.
+        name: Name of the operator without inputs.
+        doc: Public documentation.
         draw: Fills an array.
-        parameters: Its attributes.
-        default: The dtype where none is named.
-        dtypes: Says whether it has numbers of a dtype.
-        heavy: Whether a number takes many operations.
+        parameters: Attributes of the operators.
+        default: Default dtype.
+        dtypes: Predicate of the supported dtypes.
+        heavy: Whether a sample takes many operations.
     """
 
     name: str
@@ -178,21 +165,21 @@ class _Distribution:
     heavy: bool = False
 
     @property
-    def word(self) -> str:
-        """What follows ``_random_`` in the operators' names."""
+    def distribution(self) -> str:
+        """The operator name without ``_random_``."""
         return self.name.removeprefix("_random_")
 
-    def check(self, name: str, dtype: np.dtype[Any], given: Attrs) -> None:
-        """Raise an OperatorError for a dtype that it does not have, or too large integers."""
+    def check(self, name: str, dtype: np.dtype[Any], parameters: Attrs) -> None:
+        """Raise OperatorError for an unsupported dtype, or integers out of range."""
         if not self.dtypes(dtype):
             kind = "floating" if self.dtypes is is_floating else "int32 or int64"
             raise OperatorError(f"{name}: expected a {kind} dtype, got {dtype.name}")
-        if self.word == "randint" and not all(
-            _INT64_MIN <= given[word] <= _INT64_MAX for word in ("low", "high")
+        if self.distribution == "randint" and not all(
+            _INT64_MIN <= parameters[bound] <= _INT64_MAX for bound in ("low", "high")
         ):
             raise OperatorError(
-                f"{name}: expected low and high in the range of int64, got {given['low']} and "
-                f"{given['high']}"
+                f"{name}: expected low and high in the range of int64, got {parameters['low']} and "
+                f"{parameters['high']}"
             )
 
     def _opens(self, attrs: Attrs) -> PartialSpec | None:
@@ -206,11 +193,11 @@ class _Distribution:
         name = self.name
 
         def infer(
-            *, shape: Shape | None, ctx: str, dtype: np.dtype[Any] | None, **given: Any
+            *, shape: Shape | None, ctx: str, dtype: np.dtype[Any] | None, **parameters: Any
         ) -> tuple[Spec]:
-            self.check(name, dtype or self.default, given)
-            asked = (1,) if shape is None else check_extents(name, shape)
-            return (Spec(asked, dtype or self.default),)
+            self.check(name, dtype or self.default, parameters)
+            extents = (1,) if shape is None else check_extents(name, shape)
+            return (Spec(extents, dtype or self.default),)
 
         def kernel(
             xp: ModuleType,
@@ -220,10 +207,10 @@ class _Distribution:
             shape: Shape | None,
             ctx: str,
             dtype: np.dtype[Any] | None,
-            **given: Any,
+            **parameters: Any,
         ) -> None:
-            check_parameters(name, self.word, given)
-            self.draw(xp, out, key, **given)
+            check_parameters(name, self.distribution, parameters)
+            self.draw(xp, out, key, **parameters)
 
         schema = Schema(
             **self.parameters,
@@ -238,27 +225,27 @@ class _Distribution:
                 kernel,
                 None,
                 doc=(
-                    f"{self.doc}.\n\nShapes: output shape; without one an array is (1,), a Symbol "
-                    "that of\nits readers."
+                    f"{self.doc}.\n\nShapes: output shape; without it an array is (1,), and a "
+                    "Symbol has the shape\nthat its consumers require."
                 ),
                 inputs=(),
                 schema=schema,
-                aliases=(f"random_{self.word}", *aliases),
+                aliases=(f"random_{self.distribution}", *aliases),
                 shapes=ShapeFacts(opens=self._opens),
                 execution=Execution(random=True, heavy=self.heavy),
             )
         )
 
     def register_like(self, name: str) -> None:
-        """Register the operator whose samples have the shape and dtype of an array."""
+        """Register the operator that draws in the shape and dtype of an array."""
 
-        def infer(data: Spec, **given: Any) -> tuple[Spec]:
-            self.check(name, data.dtype, given)
+        def infer(data: Spec, **parameters: Any) -> tuple[Spec]:
+            self.check(name, data.dtype, parameters)
             return (data,)
 
-        def kernel(xp: ModuleType, out: Any, data: Any, *, key: Key, **given: Any) -> None:
-            check_parameters(name, self.word, given)
-            self.draw(xp, out, key, **given)
+        def kernel(xp: ModuleType, out: Any, data: Any, *, key: Key, **parameters: Any) -> None:
+            check_parameters(name, self.distribution, parameters)
+            self.draw(xp, out, key, **parameters)
 
         register(
             Operator(
@@ -276,7 +263,7 @@ class _Distribution:
 
 _RANDINT = _Distribution(
     "_random_randint",
-    "Random integers, uniform on [low, high)",
+    "Draw integers uniformly from [low, high)",
     _randint,
     {"low": integer(), "high": integer()},
     INT32,
@@ -287,47 +274,46 @@ _RANDINT.register("_npi_random_randint")
 _FLOATING = (
     _Distribution(
         "_random_uniform",
-        "Samples of the uniform distribution on [low, high)",
+        "Draw from the uniform distribution on [low, high)",
         _uniform,
         {"low": number(0.0), "high": number(1.0)},
     ),
     _Distribution(
         "_random_normal",
-        "Samples of the normal distribution with mean loc and standard deviation scale",
+        "Draw from the normal distribution with mean loc and standard deviation scale",
         _normal,
         {"loc": number(0.0), "scale": number(1.0)},
     ),
     _Distribution(
         "_random_gamma",
-        "Samples of the gamma distribution with shape alpha and scale beta",
+        "Draw from the gamma distribution with shape alpha and scale beta",
         _each(variates.gamma),
         {"alpha": number(1.0), "beta": number(1.0)},
         heavy=True,
     ),
     _Distribution(
         "_random_exponential",
-        "Samples of the exponential distribution with rate lam",
+        "Draw from the exponential distribution with rate lam",
         _exponential,
         {"lam": number(1.0)},
     ),
     _Distribution(
         "_random_poisson",
-        "Samples (integers) of the Poisson distribution with mean lam",
+        "Draw integers from the Poisson distribution with mean lam",
         _each(variates.poisson),
         {"lam": number(1.0)},
         heavy=True,
     ),
     _Distribution(
         "_random_negative_binomial",
-        "Numbers of failures before the k-th success, where each trial has probability p",
+        "Draw numbers of failures before the k-th success, where each trial has probability p",
         _each(variates.negative_binomial),
         {"k": integer(1), "p": number(1.0)},
         heavy=True,
     ),
     _Distribution(
         "_random_generalized_negative_binomial",
-        "Samples (integers) of the negative binomial distribution with mean mu and dispersion "
-        "alpha",
+        "Draw integers from the negative binomial distribution with mean mu and dispersion alpha",
         _each(variates.generalized_negative_binomial),
         {"mu": number(1.0), "alpha": number(1.0)},
         heavy=True,
@@ -343,6 +329,6 @@ _LIKE = (
     "_random_generalized_negative_binomial_like",
 )
 for _distribution, _like in zip(_FLOATING, _LIKE, strict=True):
-    _word = _distribution.word
-    _distribution.register(*([_word] if _word in ("uniform", "normal") else []))
+    _name = _distribution.distribution
+    _distribution.register(*([_name] if _name in ("uniform", "normal") else []))
     _distribution.register_like(_like)

@@ -1,4 +1,4 @@
-"""_shuffle: the slices along axis 0 in random order."""
+"""_shuffle: shuffle the slices along axis 0."""
 
 from types import ModuleType
 from typing import Any
@@ -30,7 +30,7 @@ SHUFFLE = register(
         _infer,
         _kernel,
         None,
-        doc=("The slices along axis 0 in random order.\n\nShapes: data (N, ...), output the same."),
+        doc="Shuffle the slices along axis 0.\n\nShapes: data (N, ...), output the same.",
         aliases=("shuffle", "_npi_shuffle"),
         execution=Execution(random=True),
         shapes=ShapeFacts(rule=alike()),

@@ -1,4 +1,4 @@
-"""_sample_unique_zipfian: rows of different whole numbers, small ones more often."""
+"""_sample_unique_zipfian: rows of distinct integers from a Zipfian distribution."""
 
 import math
 from types import ModuleType
@@ -19,23 +19,23 @@ from gluonish.ops.support.variates import substream
 Key = tuple[int, int]
 
 _NAME = "_sample_unique_zipfian"
-_LONGEST = 1 << 20  # numbers that are drawn at a time
+_MAX_BATCH = 1 << 20  # numbers drawn at a time
 
 
 def _infer(*, range_max: int, shape: Shape | None) -> tuple[Spec, Spec]:
-    asked = shape or ()
+    extents = shape or ()
     if range_max < 1:
         raise OperatorError(f"{_NAME}: expected range_max of at least 1, got {range_max}")
-    if len(asked) != 2 or not 0 <= asked[1] <= range_max or asked[0] < 0:
+    if len(extents) != 2 or not 0 <= extents[1] <= range_max or extents[0] < 0:
         raise OperatorError(
             f"{_NAME}: expected a shape (rows, numbers) with at most range_max = {range_max} "
-            f"different numbers in a row, got {shape}"
+            f"numbers in a row, got {shape}"
         )
-    return checked_spec(_NAME, asked, INT64), checked_spec(_NAME, asked[:1], INT64)
+    return checked_spec(_NAME, extents, INT64), checked_spec(_NAME, extents[:1], INT64)
 
 
 def _row(key: Key, range_max: int, count: int) -> tuple[Any, int]:
-    """Return the first ``count`` different numbers of a stream, and how many were drawn."""
+    """Return the first ``count`` distinct numbers of a stream, and the number of draws."""
     drawn = np.empty(0, np.int64)
     first = np.empty(0, np.int64)
     length = 2 * count
@@ -46,7 +46,7 @@ def _row(key: Key, range_max: int, count: int) -> tuple[Any, int]:
         first = np.sort(np.unique(drawn, return_index=True)[1])
         if first.size >= count:
             break
-        length = min(2 * length, _LONGEST)
+        length = min(2 * length, _MAX_BATCH)
     first = first[:count]
     return drawn[first], int(first[-1]) + 1 if count else 0
 
@@ -66,10 +66,10 @@ SAMPLE_UNIQUE_ZIPFIAN = register(
         _kernel,
         None,
         doc=(
-            "Rows of integers below range_max, without repeats in a row.\n\n"
+            "Draw rows of integers below range_max, without repeats in a row.\n\n"
             "A number k is drawn with probability log((k + 2) / (k + 1)) / log(range_max + 1),\n"
-            "and drawn again if its row has it already. The second output is the number of\n"
-            "draws for each row. shape is (rows, numbers in a row).\n\n"
+            "and again if it is already in the row. The second output is the number of draws\n"
+            "for each row. shape is (rows, numbers in a row).\n\n"
             "Shapes: outputs shape and (rows,)."
         ),
         inputs=(),

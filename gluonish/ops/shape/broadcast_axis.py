@@ -1,4 +1,4 @@
-"""broadcast_axis and broadcast_like: axes of size 1 stretched."""
+"""broadcast_axis and broadcast_like: broadcast axes of size 1."""
 
 from types import ModuleType
 from typing import Any
@@ -47,8 +47,8 @@ BROADCAST_AXIS = register(
         _kernel,
         _axis_gradient,
         doc=(
-            "data with the axes in axis, all of size 1, broadcast to the sizes in size.\n\n"
-            "Shapes: data any, output the same but for the axes in axis."
+            "Broadcast the axes in axis, all of size 1, to the sizes in size.\n\n"
+            "Shapes: data any, output the same except for the axes in axis."
         ),
         schema=Schema(axis=shape(()), size=shape(())),
         aliases=("broadcast_axes",),
@@ -64,7 +64,7 @@ def _like_infer(
     if lhs_axes is None or rhs_axes is None:
         if len(lhs.shape) != len(rhs.shape):
             raise OperatorError(
-                f"{name}: expected arrays with equally many axes, got {lhs.shape} and {rhs.shape}"
+                f"{name}: expected lhs and rhs of equal rank, got {lhs.shape} and {rhs.shape}"
             )
         lhs_axes = rhs_axes = tuple(range(len(lhs.shape)))
     sizes = tuple(rhs.shape[normalize_axis(name, axis, len(rhs.shape))] for axis in rhs_axes)
@@ -78,7 +78,7 @@ def _like_gradient(
 
 
 def _like_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Tell the output's extents: like's, and data's own where it cannot be stretched."""
+    """Infer the output's extents: those of like, and of data where it does not broadcast."""
     data, like = inputs
     if attrs["lhs_axes"] is not None or data is None or like is None or len(data) != len(like):
         return
@@ -92,9 +92,9 @@ BROADCAST_LIKE = register(
         _kernel,
         _like_gradient,
         doc=(
-            "lhs broadcast to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes.\n\n"
+            "Broadcast lhs to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes.\n\n"
             "Shapes: lhs and rhs with the same number of axes unless lhs_axes and rhs_axes are\n"
-            "given, output that of lhs with the broadcast axes at their new sizes."
+            "set, output that of lhs with the broadcast axes at their new sizes."
         ),
         inputs=("lhs", "rhs"),
         schema=Schema(lhs_axes=optional(shape()), rhs_axes=optional(shape())),

@@ -1,4 +1,4 @@
-"""broadcast_to: stretch axes of size 1, and its gradient: sum what was stretched."""
+"""broadcast_to, and its gradient, the sum over the broadcast axes."""
 
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,7 @@ def _infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
     target = tuple(s if t == 0 else t for s, t in zip(source, shape, strict=False))
     if lead < 0 or any(s not in (1, t) or t < 0 for s, t in zip(source, target, strict=True)):
         raise OperatorError(
-            f"broadcast_to: expected shape to stretch {data.shape} where it is 1, got {shape}"
+            f"broadcast_to: expected a shape that {data.shape} broadcasts to, got {shape}"
         )
     return (checked_spec("broadcast_to", target, data.dtype),)
 
@@ -56,7 +56,7 @@ BROADCAST_EXACT = register(
         _exact_infer,
         _kernel,
         _gradient,
-        doc="Broadcast the axes of size 1 to shape, in which 0 is a size of 0.",
+        doc="Broadcast the axes of size 1 to shape, where 0 means a size of 0.",
         schema=Schema(shape=shape(())),
         execution=Execution(moves=True),
     )
@@ -64,7 +64,7 @@ BROADCAST_EXACT = register(
 
 
 def stretched_axes(shape: Shape, source: Shape) -> Shape:
-    """Return the axes of ``shape`` that broadcasting from ``source`` stretches."""
+    """Return the axes along which ``source`` broadcasts to ``shape``."""
     lead = len(shape) - len(source)
     return tuple(range(lead)) + tuple(
         lead + i for i, n in enumerate(source) if n == 1 and shape[lead + i] != 1
@@ -90,19 +90,19 @@ SUM_TO_SHAPE = register(
         _sum_infer,
         _sum_kernel,
         _sum_gradient,
-        doc="Sum over the axes that broadcasting from shape to data's shape would repeat.",
+        doc="Sum over the axes along which shape broadcasts to the shape of data.",
         schema=Schema(shape=shape(())),
     )
 )
 
 
 def broadcast_to(data: Any, shape: Shape) -> Any:
-    """Stretch the axes of size 1 of ``data`` to ``shape``."""
+    """Broadcast the axes of size 1 of ``data`` to ``shape``."""
     if data.shape == shape:
         return data
     return apply(BROADCAST_EXACT if 0 in shape else BROADCAST_TO, (data,), {"shape": shape})
 
 
 def unbroadcast(g: Any, shape: Shape) -> Any:
-    """Sum a gradient over the axes that broadcasting a value of ``shape`` stretched."""
+    """Sum a gradient over the axes along which a value of ``shape`` was broadcast."""
     return g if g.shape == shape else apply(SUM_TO_SHAPE, (g,), {"shape": shape})

@@ -1,4 +1,4 @@
-"""Concat and stack: several arrays beside each other, along an axis that is there or a new one."""
+"""Concat and stack: join arrays along an existing or a new axis."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -63,20 +63,20 @@ def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     for shapes in (inputs, outputs):
         for i in range(len(shapes)):
             tell(shapes, i, rest)
-    parts = [shape[axis] if shape is not None else UNKNOWN for shape in inputs]
+    extents = [shape[axis] if shape is not None else UNKNOWN for shape in inputs]
     total = outputs[0][axis] if outputs[0] is not None else UNKNOWN
-    if UNKNOWN not in parts:
-        total = sum(parts)
-    elif parts.count(UNKNOWN) == 1 and total != UNKNOWN:
-        missing = total - sum(n for n in parts if n != UNKNOWN)
+    if UNKNOWN not in extents:
+        total = sum(extents)
+    elif extents.count(UNKNOWN) == 1 and total != UNKNOWN:
+        missing = total - sum(n for n in extents if n != UNKNOWN)
         if missing >= 0:
-            i = parts.index(UNKNOWN)
+            i = extents.index(UNKNOWN)
             tell(inputs, i, _with_extent(rank, axis, missing))
     tell(outputs, 0, _with_extent(rank, axis, total))
 
 
 def _with_extent(rank: int, axis: int, extent: int) -> Shape:
-    """Return a shape of which one extent is known."""
+    """Return a shape with only the extent of ``axis`` known."""
     return tuple(extent if i == axis else UNKNOWN for i in range(rank))
 
 
@@ -100,7 +100,7 @@ CONCAT = register(
 
 
 def concat(arrays: Sequence[Any], axis: int) -> Any:
-    """Return the arrays beside each other along ``axis``."""
+    """Join arrays along ``axis``."""
     return apply(CONCAT, tuple(arrays), {"num_args": len(arrays), "dim": axis})
 
 
@@ -139,8 +139,8 @@ def _stack_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     if not 0 <= axis < rank:
         return
     rest: Shape | None = None if out is None else (*out[:axis], *out[axis + 1 :])
-    for given in inputs:
-        rest = merge_shapes(rest, given, "stack")
+    for known in inputs:
+        rest = merge_shapes(rest, known, "stack")
     inputs[:] = [rest] * len(inputs)
     if rest is not None:
         tell(outputs, 0, (*rest[:axis], len(inputs), *rest[axis:]))
@@ -167,5 +167,5 @@ STACK = register(
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
-    """Return the arrays beside each other along a new axis at position ``axis``."""
+    """Join arrays along a new axis at position ``axis``."""
     return apply(STACK, tuple(arrays), {"axis": axis, "num_args": len(arrays)})

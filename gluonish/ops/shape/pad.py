@@ -1,4 +1,4 @@
-"""Pad: more elements around an array, constant, or taken from its edge or its mirror image."""
+"""Pad: pad an array with a constant, its edge or its reflection."""
 
 from types import ModuleType
 from typing import Any
@@ -16,16 +16,16 @@ _MODE = choice("constant", "edge", "reflect")
 def _check(shape: Shape, mode: str, pad_width: Shape) -> None:
     if len(pad_width) != 2 * len(shape) or min(pad_width, default=0) < 0:
         raise OperatorError(
-            f"Pad: expected pad_width of two counts for each axis of data {shape}, got {pad_width}"
+            f"Pad: expected pad_width with two counts an axis of data {shape}, got {pad_width}"
         )
     for i, extent in enumerate(shape):
         widest = max(pad_width[2 * i], pad_width[2 * i + 1])
         if mode == "reflect" and widest and widest >= extent:
             raise OperatorError(
-                f"Pad: expected less than {extent} elements to reflect along axis {i}, got {widest}"
+                f"Pad: expected less than {extent} reflected elements along axis {i}, got {widest}"
             )
         if mode == "edge" and widest and not extent:
-            raise OperatorError(f"Pad: expected an edge along axis {i}, got data {shape}")
+            raise OperatorError(f"Pad: expected a nonempty axis {i} in mode edge, got data {shape}")
 
 
 def _infer(data: Spec, *, mode: str, pad_width: Shape, constant_value: float) -> tuple[Spec]:
@@ -41,9 +41,9 @@ def _along(axis: int, begin: int | None, end: int | None, step: int = 1) -> tupl
 
 
 def _margins(axis: int, mode: str, before: int, after: int, extent: int) -> list[tuple[Any, Any]]:
-    """Return pairs of regions, margin and source, along one axis of the padded array.
+    """Return (margin, source) pairs of regions along one axis of the padded array.
 
-    An edge source has size 1 and is stretched to its margin.
+    An edge source has size 1 and broadcasts to its margin.
     """
     last = before + extent
     if mode == "edge":
@@ -67,7 +67,7 @@ def _kernel(
     out[_inner(data.shape, pad_width)] = data
     if mode == "constant":
         return
-    # Axis by axis over the whole padded array: margins of margins come from margins.
+    # Axis by axis over the full padded array, so that corners are copied from earlier margins.
     for axis, extent in enumerate(data.shape):
         before, after = pad_width[2 * axis], pad_width[2 * axis + 1]
         for margin, source in _margins(axis, mode, before, after, extent):
@@ -86,11 +86,11 @@ PAD = register(
         _kernel,
         _gradient,
         doc=(
-            "data with padding around it.\n\n"
+            "Pad data.\n\n"
             "pad_width holds the number of elements before and after, for each axis in order.\n"
             "The padding is constant_value, the nearest element (edge), or the reflection of\n"
-            "data without its edge (reflect). MXNet takes 4 and 5 axes, with no padding on the\n"
-            "first two; here any number of axes is padded.\n\n"
+            "data without its edge (reflect). MXNet supports 4 and 5 axes, with no padding on\n"
+            "the first two; here any axis of any number of axes can be padded.\n\n"
             "Shapes: data any, output data's size plus before and after along each axis."
         ),
         schema=Schema(mode=_MODE, pad_width=shape(), constant_value=number(0.0)),
@@ -115,8 +115,8 @@ def _unpad_kernel(
     for axis in reversed(range(len(shape))):
         before, after = pad_width[2 * axis], pad_width[2 * axis + 1]
         for margin, source in _margins(axis, mode, before, after, shape[axis]):
-            part = total[margin]
-            total[source] += part.sum(axis=axis, keepdims=True) if mode == "edge" else part
+            values = total[margin]
+            total[source] += values.sum(axis=axis, keepdims=True) if mode == "edge" else values
     out[...] = total[inner].astype(out.dtype)
 
 
@@ -131,10 +131,7 @@ _UNPAD = register(
         _unpad_infer,
         _unpad_kernel,
         _unpad_gradient,
-        doc=(
-            "The inner part of a padded array, with the padding added to the elements that Pad\n"
-            "copied it from."
-        ),
+        doc=("Crop the padding of an array, and add it to the elements that Pad copied it from."),
         schema=Schema(shape=shape(), mode=_MODE, pad_width=shape()),
         execution=Execution(moves=True),
     )

@@ -1,4 +1,4 @@
-"""Operators that keep all elements in order and change the shape: Reshape and its kin."""
+"""Operators that change the shape but not the order of elements, such as Reshape."""
 
 import math
 from collections.abc import Callable
@@ -29,13 +29,13 @@ from gluonish.ops.support.shape_rules import (
 
 
 def copy_kernel(xp: ModuleType, out: Any, data: Any, *_others: Any, **_attrs: Any) -> None:
-    """Copy the elements of ``data`` in their order."""
-    # Reading in the shape of data keeps the order of elements for any strides of data.
+    """Copy the elements of ``data`` in order."""
+    # Writing in the shape of data preserves the order of elements for any strides of data.
     out.reshape(data.shape)[...] = data
 
 
 def reshape_back(g: V, data: V, **_attrs: Any) -> tuple[Any]:
-    """Return the gradient of what keeps elements in order: ``g`` in the shape of ``data``."""
+    """Return the gradient of a reshape: ``g`` in the shape of ``data``."""
     return (reshape(g, data.shape),)
 
 
@@ -48,7 +48,7 @@ def shape_operator(
     shapes: ShapeRule | None = None,
     **attributes: Attribute,
 ) -> Operator:
-    """Register an operator that keeps all elements of its input, ``given``, in order."""
+    """Register an operator that reshapes its input, named ``input_name``."""
     return register(
         Operator(
             name,
@@ -70,7 +70,7 @@ def _infer(
 ) -> tuple[Spec]:
     if shape or not target_shape:
         return (Spec(resolve_shape(data.shape, shape, reverse), data.dtype),)
-    # The older way to say it: 0 is what is left, and keep_highest keeps axis 0.
+    # The older attributes: 0 is inferred, and keep_highest preserves axis 0.
     codes = tuple(extent or -1 for extent in target_shape)
     if keep_highest:
         codes = (*data.shape[:1], *codes[1:])
@@ -78,21 +78,21 @@ def _infer(
 
 
 def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Tell the extents that the codes and the number of elements leave no choice for."""
+    """Infer the extents that follow from the codes and the number of elements."""
     source, codes = inputs[0], attrs["shape"]
     if source is None or not codes:
         return
-    turn = slice(None, None, -1 if attrs["reverse"] else None)
-    count = axis_count(len(source), codes[turn])
+    direction = slice(None, None, -1 if attrs["reverse"] else None)
+    count = axis_count(len(source), codes[direction])
     if count is None:
         return
     tell(outputs, 0, unknown_of(count))
-    extents, target = list(source[turn]), list((outputs[0] or ())[turn])
-    Exchange(extents, target, codes[turn]).run()
+    extents, target = list(source[direction]), list((outputs[0] or ())[direction])
+    Exchange(extents, target, codes[direction]).run()
     fill_rest(target, extents)
     fill_rest(extents, target)
-    tell(inputs, 0, tuple(extents[turn]))
-    tell(outputs, 0, tuple(target[turn]))
+    tell(inputs, 0, tuple(extents[direction]))
+    tell(outputs, 0, tuple(target[direction]))
 
 
 RESHAPE = register(
@@ -102,11 +102,11 @@ RESHAPE = register(
         copy_kernel,
         reshape_back,
         doc=(
-            "The same elements in the same order in another shape.\n\n"
-            "In shape, 0 copies a size of data, -1 is inferred from what is left, -2 copies all\n"
-            "remaining sizes, -3 merges two axes into one, and -4 splits one axis into the two\n"
-            "sizes that follow it; reverse matches shapes from the right. target_shape and\n"
-            "keep_highest are the older way to give it.\n\n"
+            "Reshape data without changing the order of its elements.\n\n"
+            "In shape, 0 copies a size of data, -1 is inferred from the remaining elements, -2\n"
+            "copies all remaining sizes, -3 merges two axes into one, and -4 splits one axis\n"
+            "into the two sizes that follow it; reverse matches shapes from the right.\n"
+            "target_shape and keep_highest are older attributes with the same purpose.\n\n"
             "Shapes: data any, output shape, with the same number of elements."
         ),
         schema=Schema(
@@ -125,23 +125,23 @@ RESHAPE = register(
 def _exact_infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
     if math.prod(shape) != data.size:
         raise OperatorError(
-            f"reshape: expected shape to have the {data.size} elements of data {data.shape}, got "
+            f"reshape: expected a shape with the {data.size} elements of data {data.shape}, got "
             f"{shape} with {math.prod(shape)}"
         )
     return (Spec(shape, data.dtype),)
 
 
-# Reshape cannot say an extent of 0 or a shape without axes; gradients of empty arrays need both.
+# Reshape cannot express an extent of 0 or a shape (); gradients of empty arrays need both.
 _RESHAPE_EXACT = shape_operator(
     "_reshape_exact",
     _exact_infer,
-    "The same elements in the same order in exactly this shape, in which 0 is a size of 0.",
+    "Reshape data to exactly this shape, where 0 means a size of 0.",
     shape=shape_attr(),
 )
 
 
 def reshape(x: Any, shape: Shape) -> Any:
-    """Return ``x`` in another shape; one extent may be -1, and 0 is an extent and no code."""
+    """Reshape ``x``; one extent may be -1, and 0 means an extent of 0."""
     if x.shape == shape:
         return x
     if shape and 0 not in shape:
@@ -224,9 +224,9 @@ RESHAPE_LIKE = register(
         copy_kernel,
         _like_gradient,
         doc=(
-            "lhs in the shape of rhs.\n\n"
-            "With begin and end given, the axes of lhs from lhs_begin up to lhs_end are\n"
-            "replaced by the sizes of the axes of rhs from rhs_begin up to rhs_end.\n\n"
+            "Reshape lhs to the shape of rhs.\n\n"
+            "With begin or end, the axes of lhs from lhs_begin up to lhs_end are replaced by\n"
+            "the sizes of the axes of rhs from rhs_begin up to rhs_end.\n\n"
             "Shapes: lhs and rhs with the same number of elements, output that of rhs."
         ),
         inputs=("lhs", "rhs"),
@@ -275,17 +275,17 @@ EXPAND_DIMS = shape_operator(
 
 
 def squeezed(name: str, shape: Shape, axis: Shape | None) -> Shape:
-    """Return a shape without the axes of size 1, or without those that ``axis`` names.
+    """Return a shape without its axes of size 1, or without the axes ``axis``.
 
     Raises:
-        OperatorError: one of them has another extent.
+        OperatorError: A removed axis does not have size 1.
     """
     if axis is None:
         return tuple(extent for extent in shape if extent != 1)
-    gone = named_axes(name, axis, len(shape))
-    if any(shape[i] != 1 for i in gone):
+    removed = named_axes(name, axis, len(shape))
+    if any(shape[i] != 1 for i in removed):
         raise OperatorError(f"{name}: expected axes of size 1, got axis {axis} of {shape}")
-    return tuple(extent for i, extent in enumerate(shape) if i not in gone)
+    return tuple(extent for i, extent in enumerate(shape) if i not in removed)
 
 
 def _squeeze_infer(data: Spec, *, axis: Shape | None) -> tuple[Spec]:
@@ -298,7 +298,7 @@ SQUEEZE = shape_operator(
     _squeeze_infer,
     (
         "Remove the axes of size 1, or only those in axis.\n\n"
-        "If all axes would be removed, one is kept.\n\n"
+        "If all axes would be removed, one remains.\n\n"
         "Shapes: data any, output the same without axes of size 1."
     ),
     axis=optional(shape_attr()),

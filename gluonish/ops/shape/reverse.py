@@ -1,4 +1,4 @@
-"""reverse: the elements in opposite order along some axes."""
+"""reverse: reverse the order of elements along axes."""
 
 from types import ModuleType
 from typing import Any
@@ -42,5 +42,5 @@ REVERSE = register(
 
 
 def reverse(x: Any, axis: Shape) -> Any:
-    """Return ``x`` with its elements in opposite order along the axes ``axis``."""
+    """Reverse the order of elements along the axes ``axis``."""
     return apply(REVERSE, (x,), {"axis": axis})

@@ -1,4 +1,4 @@
-"""SliceChannel and _split_v2: an array cut into several along an axis."""
+"""SliceChannel and _split_v2: split an array along an axis."""
 
 import itertools
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ Bounds = Sequence[tuple[int, int]]
 _MOST_EMPTY = 1 << 12  # pieces of an axis without elements
 
 
-def _piece_shape(whole: Shape, axis: int, length: int, squeeze: bool) -> Shape:
-    return (*whole[:axis], *(() if squeeze else (length,)), *whole[axis + 1 :])
+def _piece_shape(data_shape: Shape, axis: int, length: int, squeeze: bool) -> Shape:
+    return (*data_shape[:axis], *(() if squeeze else (length,)), *data_shape[axis + 1 :])
 
 
 def infer_pieces(
     name: str, data: Spec, axis: int, bounds: Bounds, squeeze: bool
 ) -> tuple[Spec, ...]:
-    """Return the specs of pieces of an array, each from one bound to another along ``axis``.
+    """Return the specs of the pieces of an array between bounds along ``axis``.
 
     Raises:
-        OperatorError: ``squeeze`` asks to drop an axis that is not of size 1 in all of them.
+        OperatorError: ``squeeze`` is set and a piece does not have size 1.
     """
     if squeeze and any(last - first != 1 for first, last in bounds):
         raise OperatorError(f"{name}: expected pieces of size 1 to squeeze, got {bounds}")
@@ -44,12 +44,12 @@ def infer_pieces(
 def fill_pieces(out: Any, data: Any, axis: int, bounds: Bounds) -> None:
     """Copy pieces of an array into the arrays of ``out``."""
     for piece, (first, last) in zip(out, bounds, strict=True):
-        part = data[(*(slice(None),) * axis, slice(first, last))]
-        piece.reshape(part.shape)[...] = part
+        source = data[(*(slice(None),) * axis, slice(first, last))]
+        piece.reshape(source.shape)[...] = source
 
 
 def join_gradients(g: Any, data: V, axis: int, bounds: Bounds) -> Any:
-    """Put the pieces' gradients beside each other again, zeros for those without."""
+    """Concatenate the gradients of the pieces, with zeros for pieces without one."""
     pieces = []
     for piece, (first, last) in zip(g, bounds, strict=True):
         if last == first:
@@ -66,15 +66,13 @@ def join_gradients(g: Any, data: V, axis: int, bounds: Bounds) -> Any:
 
 def _equal_bounds(name: str, extent: int, count: int) -> Bounds:
     if extent % count or count > max(extent, _MOST_EMPTY):
-        raise OperatorError(
-            f"{name}: expected an axis that {count} pieces divide, got size {extent}"
-        )
+        raise OperatorError(f"{name}: expected an axis size divisible by {count}, got {extent}")
     length = extent // count
     return [(i * length, (i + 1) * length) for i in range(count)]
 
 
 def _nearly_equal_bounds(name: str, extent: int, count: int) -> Bounds:
-    """Return the pieces of an axis that differ by 1 at most, the longer ones first."""
+    """Split an axis into pieces whose sizes differ by at most 1, longer ones first."""
     if count > max(extent, _MOST_EMPTY):
         raise OperatorError(f"{name}: expected at most {extent} pieces of its axis, got {count}")
     length, longer = divmod(extent, count)
@@ -83,10 +81,10 @@ def _nearly_equal_bounds(name: str, extent: int, count: int) -> Bounds:
 
 
 def bounds_from(name: str, extent: int, begins: Sequence[int]) -> Bounds:
-    """Return the pieces of an axis that begin at these indices; all of an empty one are empty.
+    """Split an axis at ``begins``; all pieces of an empty axis are empty.
 
     Raises:
-        OperatorError: They do not ascend from 0, or leave the axis.
+        OperatorError: ``begins`` does not ascend from 0, or exceeds the axis.
     """
     if not extent:
         return [(0, 0)] * len(begins)
@@ -128,27 +126,27 @@ def _channel_count(attrs: Attrs) -> int:
 
 
 def _channel_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Tell equal parts from the whole and the whole from its parts."""
-    parts, squeeze = attrs["num_outputs"], attrs["squeeze_axis"]
-    part: Shape | None = None
+    """Infer the shapes of the pieces from data, and of data from the pieces."""
+    count, squeeze = attrs["num_outputs"], attrs["squeeze_axis"]
+    piece: Shape | None = None
     for known in outputs:
-        part = merge_shapes(part, known, "SliceChannel")
+        piece = merge_shapes(piece, known, "SliceChannel")
     rank = len(inputs[0]) if inputs[0] is not None else None
-    if rank is None and part is not None:
-        rank = len(part) + squeeze
+    if rank is None and piece is not None:
+        rank = len(piece) + squeeze
     if rank is None:
         return
     axis = attrs["axis"] + rank * (attrs["axis"] < 0)
     if not 0 <= axis < rank:
         return
-    if part is not None and len(part) + squeeze == rank:
-        extent = 1 if squeeze else part[axis]
-        whole = extent * parts if extent != UNKNOWN else UNKNOWN
-        tell(inputs, 0, (*part[:axis], whole, *part[axis + (not squeeze) :]))
+    if piece is not None and len(piece) + squeeze == rank:
+        extent = 1 if squeeze else piece[axis]
+        total = extent * count if extent != UNKNOWN else UNKNOWN
+        tell(inputs, 0, (*piece[:axis], total, *piece[axis + (not squeeze) :]))
     data = inputs[0]
-    if data is None or (data[axis] != UNKNOWN and data[axis] % parts):
+    if data is None or (data[axis] != UNKNOWN and data[axis] % count):
         return
-    middle = () if squeeze else (UNKNOWN if data[axis] == UNKNOWN else data[axis] // parts,)
+    middle = () if squeeze else (UNKNOWN if data[axis] == UNKNOWN else data[axis] // count,)
     for i in range(len(outputs)):
         tell(outputs, i, (*data[:axis], *middle, *data[axis + 1 :]))
 
@@ -160,8 +158,8 @@ SLICE_CHANNEL = register(
         _channel_kernel,
         _channel_gradient,
         doc=(
-            "Split data into num_outputs equal parts along axis.\n\n"
-            "squeeze_axis removes the axis; the parts must then have size 1 along it.\n\n"
+            "Split data into num_outputs equal pieces along axis.\n\n"
+            "squeeze_axis removes the axis; the pieces must then have size 1 along it.\n\n"
             "Shapes: data (..., n, ...) with n along axis, outputs (..., n / num_outputs, ...),\n"
             "or (...) with squeeze_axis."
         ),
@@ -219,12 +217,12 @@ SPLIT_V2 = register(
         _v2_kernel,
         _v2_gradient,
         doc=(
-            "Split data along axis into sections parts, the first ones longer by 1 where they\n"
-            "cannot be equal, or at the positions in indices.\n\n"
-            "indices are where the parts begin, the first of them 0; the last part ends with\n"
-            "the axis. squeeze_axis removes the axis of parts of size 1.\n\n"
-            "Shapes: data (..., n, ...) with n along axis, outputs the same with a part of n\n"
-            "each."
+            "Split data along axis into sections pieces, or at the positions in indices.\n\n"
+            "If sections does not divide the axis, the first pieces are longer by 1. indices\n"
+            "holds the start of each piece, beginning with 0; the last piece ends with the\n"
+            "axis. squeeze_axis removes the axis of pieces of size 1.\n\n"
+            "Shapes: data (..., n, ...) with n along axis, outputs (..., n_i, ...) whose n_i\n"
+            "sum to n."
         ),
         schema=Schema(
             indices=shape(), axis=integer(1), squeeze_axis=boolean(False), sections=integer(0)

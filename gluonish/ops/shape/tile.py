@@ -1,4 +1,4 @@
-"""tile and repeat: copies of the whole array, or of every element."""
+"""tile and repeat: repeat an array, or each of its elements."""
 
 import math
 from types import ModuleType
@@ -13,11 +13,11 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.shape_rules import normalize_axis
 
-_MOST = 1 << 40  # copies: beyond, not even those of nothing can be counted
+_MOST = 1 << 40  # copies; sizes must not overflow even for empty arrays
 
 
 def _aligned(shape: Shape, reps: Shape) -> tuple[Shape, Shape]:
-    """Return both with one length, filled with 1 in front."""
+    """Return both, the shorter one prepended with 1s to the length of the other."""
     rank = max(len(shape), len(reps))
     return (1,) * (rank - len(shape)) + shape, (1,) * (rank - len(reps)) + reps
 
@@ -31,7 +31,7 @@ def _tile_infer(data: Spec, *, reps: Shape) -> tuple[Spec]:
 
 def _tile_kernel(xp: ModuleType, out: Any, data: Any, *, reps: Shape) -> None:
     extents, counts = _aligned(data.shape, reps)
-    # Axes (reps, extent) in pairs: writing the data into every copy.
+    # Axes in pairs (reps, extent), so that data broadcasts into every copy.
     pairs = tuple(k for pair in zip(counts, extents, strict=True) for k in pair)
     ones = tuple(k for extent in extents for k in (1, extent))
     out.reshape(pairs)[...] = data.reshape(ones)
@@ -53,8 +53,8 @@ TILE = register(
         _tile_kernel,
         _tile_gradient,
         doc=(
-            "Repeat the whole array reps[i] times along axis i; the shorter of the shape and\n"
-            "reps is filled with 1s at the front.\n\n"
+            "Repeat the array reps[i] times along axis i; the shorter of the shape and reps is\n"
+            "prepended with 1s.\n\n"
             "Shapes: data any, output (size_i * reps_i, ...)."
         ),
         schema=Schema(reps=shape()),
@@ -65,7 +65,7 @@ TILE = register(
 
 
 def _repeat_view(shape: Shape, axis: int | None) -> tuple[int, int]:
-    """Return how many runs of elements are copied, and how long each is."""
+    """Return the number and the length of the contiguous runs that are repeated."""
     if axis is None:
         return math.prod(shape), 1
     axis = normalize_axis("repeat", axis, len(shape))

@@ -1,4 +1,4 @@
-"""transpose and SwapAxis: the same elements with axes in another order."""
+"""transpose and SwapAxis: permute axes."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -16,7 +16,7 @@ def _infer(data: Spec, *, axes: Shape) -> tuple[Spec]:
     rank = len(data.shape)
     order = axes or tuple(range(rank))[::-1]
     if len(order) != rank:
-        raise OperatorError(f"transpose: expected axes to name all {rank} axes, got {axes}")
+        raise OperatorError(f"transpose: expected a permutation of {rank} axes, got {axes}")
     normalize_axes("transpose", order, rank)
     return (Spec(tuple(data.shape[axis] for axis in order), data.dtype),)
 
@@ -44,8 +44,8 @@ TRANSPOSE = register(
         _kernel,
         _gradient,
         doc=(
-            "Permute the axes: axis i of the output is axis axes[i] of data; without axes their\n"
-            "order is reversed.\n\n"
+            "Permute the axes: axis i of the output is axis axes[i] of data; without axes,\n"
+            "reverse their order.\n\n"
             "Shapes: data any, output the same sizes in another order."
         ),
         schema=Schema(axes=shape(())),
@@ -56,7 +56,7 @@ TRANSPOSE = register(
 
 
 def transpose(x: Any, axes: Shape = ()) -> Any:
-    """Return ``x`` with its axes in the order ``axes``, reversed without it."""
+    """Permute the axes of ``x``, or reverse them without ``axes``."""
     return apply(TRANSPOSE, (x,), {"axes": axes})
 
 
@@ -90,8 +90,8 @@ SWAP_AXIS = register(
         _swap_kernel,
         _swap_gradient,
         doc=(
-            "Exchange two axes.\n\n"
-            "Shapes: data any, output the same with the sizes of dim1 and dim2 exchanged."
+            "Swap two axes.\n\n"
+            "Shapes: data any, output the same with the sizes of dim1 and dim2 swapped."
         ),
         schema=Schema(dim1=integer(0), dim2=integer(0)),
         aliases=("swapaxes", "_npi_swapaxes"),
@@ -102,5 +102,5 @@ SWAP_AXIS = register(
 
 
 def swap_axes(x: Any, dim1: int, dim2: int) -> Any:
-    """Return ``x`` with two of its axes exchanged."""
+    """Swap two axes of ``x``."""
     return apply(SWAP_AXIS, (x,), {"dim1": dim1, "dim2": dim2})

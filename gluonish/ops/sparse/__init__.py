@@ -1,1 +1,1 @@
-"""Operators of sparse arrays: what they mean on dense ones, and the sums behind the sparse ones."""
+"""Operators of sparse arrays: their dense equivalents, and kernels on sparse storage."""

@@ -1,4 +1,4 @@
-"""_sparse_adagrad_update: AdaGrad, which moves the rows that a row-sparse gradient holds."""
+"""_sparse_adagrad_update: AdaGrad, which updates only the rows stored in a row-sparse gradient."""
 
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,7 @@ _NAME = "_sparse_adagrad_update"
 
 def _infer(weight: Spec, grad: Spec, history: Spec, **attrs: Any) -> tuple[Spec]:
     if attrs["wd"] != 0:
-        raise OperatorError(f"{_NAME}: expected wd 0, got {attrs['wd']}; decay the weight yourself")
+        raise OperatorError(f"{_NAME}: expected wd 0, got {attrs['wd']}; apply weight decay before")
     if not is_floating(weight.dtype):
         raise OperatorError(f"{_NAME}: expected a floating-point weight, got {weight.dtype.name}")
     return (check_arrays(_NAME, (weight, grad, history), mixed=False),)
@@ -45,9 +45,9 @@ ADAGRAD_UPDATE = register(
         _kernel,
         None,
         doc=(
-            "One step of AdaGrad: returns the new weight, changes history in place.\n\n"
-            "Rows that a row-sparse grad does not store stay as they are. wd exists for MXNet's\n"
-            "sake and must be 0.\n\n"
+            "Take one step of AdaGrad: return the new weight, and update history in place.\n\n"
+            "Rows that a row-sparse grad does not store do not change. wd exists for\n"
+            "compatibility with MXNet, and must be 0.\n\n"
             "Shapes: all that of the weight."
         ),
         inputs=("weight", "grad", "history"),

@@ -1,4 +1,4 @@
-"""Storage types: casts between them, and rows that are retained."""
+"""Conversion of storage types, and selection of rows."""
 
 from types import ModuleType
 from typing import Any
@@ -37,7 +37,7 @@ CAST_STORAGE = register(
         _kernel,
         _gradient,
         doc=(
-            "The values of data in the storage type stype: default (dense), row_sparse or csr.\n\n"
+            "Convert data to the storage type stype: default (dense), row_sparse or csr.\n\n"
             "In a graph all values are dense, and this is a copy.\n\n"
             "Shapes: data any for row_sparse, (rows, columns) for csr; output the same."
         ),
@@ -50,7 +50,7 @@ CAST_STORAGE = register(
 
 
 def cast_storage(data: Any, stype: str) -> Any:
-    """Return ``data`` in a storage type: ``"default"``, ``"row_sparse"`` or ``"csr"``."""
+    """Convert ``data`` to the storage type ``"default"``, ``"row_sparse"`` or ``"csr"``."""
     return apply(CAST_STORAGE, (data,), {"stype": stype})
 
 
@@ -66,9 +66,9 @@ def _infer_retain(data: Spec, indices: Spec) -> tuple[Spec]:
 def _retain_kernel(xp: ModuleType, out: Any, data: Any, indices: Any) -> None:
     rows = indices.astype(xp.int64)
     rows = rows[(rows >= 0) & (rows < data.shape[0])]
-    kept = data[rows]
+    selected = data[rows]  # before writing out, which may alias data
     out[...] = 0
-    out[rows] = kept
+    out[rows] = selected
 
 
 def _retain_gradient(g: V, data: V, indices: V) -> tuple[Any, None]:
@@ -82,7 +82,7 @@ RETAIN = register(
         _retain_kernel,
         _retain_gradient,
         doc=(
-            "The rows of data listed in indices; all other rows are zero.\n\n"
+            "Retain the rows of data listed in indices; all other rows are zero.\n\n"
             "A row-sparse result stores only the listed rows. Indices of rows that are not\n"
             "stored are ignored.\n\n"
             "Shapes: data (rows, ...), usually row-sparse, indices (K,), output that of data."
@@ -114,7 +114,7 @@ ROWS_TO_DENSE = register(
         _rows_kernel,
         None,
         doc=(
-            "Zeros of a shape, with the given rows filled in.\n\n"
+            "Write rows to zeros of a shape.\n\n"
             "Shapes: values (K, *shape[1:]), rows (K,) of distinct integers below shape[0],\n"
             "output shape."
         ),

@@ -1,7 +1,7 @@
-"""Sums over the elements of a CSR matrix: dense form, products, sums of columns or rows.
+"""Kernels on CSR matrices: dense form, products, sums of columns or rows.
 
-A CSR matrix is given by its values (NNZ,), its column numbers (NNZ,) and its row pointers
-(rows + 1,). Column numbers within a row may stand in any order, and twice: then the values add up.
+A CSR matrix consists of values (NNZ,), column indices (NNZ,) and row pointers (rows + 1,). The
+column indices of a row may be unordered, and repeat: then the values are summed.
 """
 
 from types import ModuleType
@@ -56,7 +56,7 @@ CSR_TO_DENSE = register(
         _dense_infer,
         _dense_kernel,
         None,
-        doc="The dense matrix of shape (rows, columns) with the elements of a CSR matrix.",
+        doc="Convert a CSR matrix to a dense matrix of shape (rows, columns).",
         inputs=_INPUTS,
         schema=Schema(shape=shape_attr()),
     )
@@ -87,19 +87,19 @@ def _dot_kernel(
 ) -> None:
     wide = scatter_accumulator(rhs.dtype)
     numbers = row_numbers(xp, pointers, len(values))
-    taken, summed = (numbers, columns) if transpose else (columns, numbers)
-    products = rhs[taken].astype(wide, copy=False)
+    sources, targets = (numbers, columns) if transpose else (columns, numbers)
+    products = rhs[sources].astype(wide, copy=False)
     products *= values.astype(wide, copy=False).reshape(-1, *[1] * (rhs.ndim - 1))
     if xp is np and not transpose:
         _sum_runs(out, products, pointers)
         return
     total = xp.zeros(out.shape, dtype=wide)
-    add_at(xp, total, summed, products)
+    add_at(xp, total, targets, products)
     out[...] = total
 
 
 def _sum_runs(out: Any, products: Any, pointers: Any) -> None:
-    """Fill each row of out with the sum of the products from one pointer to the next."""
+    """Fill each row of out with the sum of the products between two pointers."""
     out[...] = 0
     filled = np.flatnonzero(pointers[1:] > pointers[:-1])
     if filled.size:
@@ -113,10 +113,9 @@ CSR_DOT = register(
         _dot_kernel,
         None,
         doc=(
-            "Product of a CSR matrix, or of its transpose, with a dense array.\n\n"
+            "Multiply a CSR matrix, or its transpose, by a dense array.\n\n"
             "Shapes: rhs (columns, ...) or, with transpose, (rows of the matrix, ...); output\n"
-            "(rows, ...). With transpose the column indices say which row of the output an\n"
-            "element is added to."
+            "(rows, ...). With transpose the column indices are the rows of the output."
         ),
         inputs=(*_INPUTS, "rhs"),
         schema=Schema(transpose=boolean(False), rows=integer()),
@@ -149,8 +148,8 @@ CSR_COLUMN_SUMS = register(
         _sums_kernel,
         None,
         doc=(
-            "Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1;\n"
-            "count is the size of the output."
+            "Sum a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count\n"
+            "is the size of the output."
         ),
         inputs=_INPUTS,
         schema=Schema(axis=integer(), count=integer()),

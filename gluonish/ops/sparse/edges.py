@@ -1,4 +1,4 @@
-"""Elements that a CSR matrix holds: how many, and those at given places."""
+"""Stored elements of a CSR matrix: their number, and lookup by row and column."""
 
 from types import ModuleType
 from typing import Any
@@ -29,8 +29,8 @@ GETNNZ = register(
         _count_kernel,
         None,
         doc=(
-            "Number of elements stored in a CSR matrix, including stored zeros; for a dense\n"
-            "matrix, of elements that are not 0. The result is int64.\n\n"
+            "Count the elements stored in a CSR matrix, including zeros, or the nonzero elements\n"
+            "of a dense matrix, as int64.\n\n"
             "Shapes: data (rows, columns), output (1,), or (columns,) for axis 0 and (rows,)\n"
             "for axis 1."
         ),
@@ -46,11 +46,9 @@ def _edge_infer(data: Spec, u: Spec, v: Spec) -> tuple[Spec]:
             f"{data.shape}, {u.shape} and {v.shape}"
         )
     if u.shape[0] and not all(data.shape):
-        raise OperatorError(f"_contrib_edge_id: expected a matrix with elements, got {data.shape}")
+        raise OperatorError(f"_contrib_edge_id: expected a nonempty matrix, got {data.shape}")
     if data.dtype.kind in "ub":
-        raise OperatorError(
-            f"_contrib_edge_id: expected data of signed numbers, got {data.dtype.name}"
-        )
+        raise OperatorError(f"_contrib_edge_id: expected a signed dtype, got {data.dtype.name}")
     return (Spec(u.shape, data.dtype),)
 
 
@@ -69,7 +67,7 @@ EDGE_ID = register(
         _edge_kernel,
         None,
         doc=(
-            "Elements of a CSR matrix at rows u and columns v; -1 where none is stored.\n\n"
+            "Look up the elements of a CSR matrix at rows u and columns v; -1 if not stored.\n\n"
             "Shapes: data (rows, columns), u and v (N,), output (N,)."
         ),
         inputs=("data", "u", "v"),

@@ -1,4 +1,4 @@
-"""_contrib_SparseEmbedding: Embedding whose weight gets a row-sparse gradient."""
+"""_contrib_SparseEmbedding: Embedding with a row-sparse gradient of the weight."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ SPARSE_EMBEDDING = register(
         doc=(
             "Look up rows of weight by the indices in data; the gradient of weight is\n"
             "row-sparse.\n\n"
-            "Attributes are those of Embedding; sparse_grad and deterministic are always on.\n\n"
+            "Attributes are as in Embedding; sparse_grad and deterministic are always on.\n\n"
             "Shapes: data any, weight (input_dim, output_dim), output (*data.shape,\n"
             "output_dim)."
         ),

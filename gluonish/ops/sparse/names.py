@@ -1,4 +1,4 @@
-"""The operators that ``nd.sparse`` and ``sym.sparse`` show, by the names that these give them."""
+"""The operators of ``nd.sparse`` and ``sym.sparse``, by their names there."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Arithmetic that touches only what a sparse array holds: _scatter_elemwise_div and the like.
+"""Arithmetic on the stored elements of a sparse array, such as _scatter_elemwise_div.
 
 On dense arrays it is ordinary arithmetic.
 """
@@ -14,9 +14,9 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import complete_same
 
 
-def _scattered(name: str, plain: Operator, word: str) -> Operator:
-    """Register an operator that computes what another does on dense arrays."""
-    pair = len(plain.inputs) == 2
+def _scattered(name: str, dense: Operator, formula: str) -> Operator:
+    """Register an operator that is equal to ``dense`` on dense arrays."""
+    pair = len(dense.inputs) == 2
 
     def infer(*arrays: Spec, **attrs: Any) -> tuple[Spec, ...]:
         if any(spec != arrays[0] for spec in arrays):
@@ -25,20 +25,20 @@ def _scattered(name: str, plain: Operator, word: str) -> Operator:
                 f"{' and '.join(map(str, arrays))}"
             )
         if arrays[0].dtype.kind == "b":
-            raise OperatorError(f"{name}: expected an array of numbers, got {arrays[0]}")
+            raise OperatorError(f"{name}: expected a numeric array, got {arrays[0]}")
         return (arrays[0],)
 
     return register(
         Operator(
             name,
             infer,
-            plain.kernel,
-            plain.gradient,
+            dense.kernel,
+            dense.gradient,
             doc=(
-                f"Elementwise {word}; in a sparse array only the stored elements change.\n\n"
+                f"Compute {formula} elementwise; in a sparse array only stored elements change.\n\n"
                 "Shapes: all the same."
             ),
-            inputs=plain.inputs,
+            inputs=dense.inputs,
             schema=None if pair else Schema(scalar=number(1.0), is_int=boolean(True)),
             shapes=ShapeFacts(complete=complete_same),
             execution=Execution(elementwise=True),

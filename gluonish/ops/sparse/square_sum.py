@@ -27,8 +27,8 @@ def _gradient(
     g: V, data: V, *, axis: Axes | None, keepdims: bool, exclude: bool
 ) -> tuple[Any, ...]:
     axes = reduced_axes("_square_sum", len(data.shape), axis, exclude)
-    kept = tuple(1 if i in axes else extent for i, extent in enumerate(data.shape))
-    return (broadcast_to(reshape(g, kept), data.shape) * data * 2.0,)
+    reduced = tuple(1 if i in axes else extent for i, extent in enumerate(data.shape))
+    return (broadcast_to(reshape(g, reduced), data.shape) * data * 2.0,)
 
 
 SQUARE_SUM = register(
@@ -38,7 +38,7 @@ SQUARE_SUM = register(
         _kernel,
         _gradient,
         doc=(
-            "Sum of the squares of data over axes; the arguments are those of sum.\n\n"
+            "Sum the squares of data over axes; the arguments are as in sum.\n\n"
             "For a row-sparse matrix over axis 1 with keepdims the result is row-sparse.\n\n"
             "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
             "(keepdims)."

@@ -1,1 +1,1 @@
-"""Optimizer steps beyond those of `gluonish.ops.updates.update`."""
+"""Optimizer steps."""

@@ -1,4 +1,4 @@
-"""Rules whose steps are scaled by what gradients were: AdaDelta, Adamax, Nadam.
+"""Rules that scale steps by the history of gradients: AdaDelta, Adamax, Nadam.
 
 References:
     M. D. Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012.
@@ -13,30 +13,29 @@ from typing import Any
 from gluonish.core.schema import number
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
-from gluonish.ops.updates.rules import Rule, clipped, keep, moments
+from gluonish.ops.updates.rules import Rule, clipped, moments, write_back
 
-# What Adamax divides by at least: the smallest normal float32. A weight without any gradient so far
-# has 0 / 0, which must not become NaN.
+# The smallest divisor of Adamax, the smallest normal float32: a weight without gradients so far
+# would have 0 / 0 = NaN.
 TINY = 2.0**-126
 
 
 def _adadelta(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    """The learning rate has no part in it."""
-    _, wd = rates
+    _, wd = rates  # AdaDelta has no learning rate
     rho, epsilon = attrs["rho"], attrs["epsilon"]
     slope = clipped(xp, g, attrs["clip_gradient"])
-    square, moved = map(widen, states)
+    square, delta = map(widen, states)
     square *= rho
     square += slope * slope * (1 - rho)
-    step = xp.sqrt(moved + epsilon)
+    step = xp.sqrt(delta + epsilon)
     step /= xp.sqrt(square + epsilon)
     step *= slope
-    moved *= rho
-    moved += step * step * (1 - rho)
-    for state, wide in zip(states, (square, moved), strict=True):
-        keep(state, wide)
+    delta *= rho
+    delta += step * step * (1 - rho)
+    for state, wide in zip(states, (square, delta), strict=True):
+        write_back(state, wide)
     step += w * wd
     return xp.subtract(w, step, out=step)
 
@@ -48,28 +47,28 @@ def _adamax(
     if wd:
         g += w * wd
     slope = clipped(xp, g, attrs["clip_gradient"])
-    mean, largest = map(widen, states)
+    mean, infinity_norm = map(widen, states)
     mean *= attrs["beta1"]
     mean += slope * (1 - attrs["beta1"])
-    largest *= attrs["beta2"]
-    xp.maximum(largest, xp.abs(slope, out=slope), out=largest)
-    for state, wide in zip(states, (mean, largest), strict=True):
-        keep(state, wide)
+    infinity_norm *= attrs["beta2"]
+    xp.maximum(infinity_norm, xp.abs(slope, out=slope), out=infinity_norm)
+    for state, wide in zip(states, (mean, infinity_norm), strict=True):
+        write_back(state, wide)
     step = xp.multiply(mean, lr, out=slope)
-    step /= xp.maximum(largest, TINY)
+    step /= xp.maximum(infinity_norm, TINY)
     return xp.subtract(w, step, out=step)
 
 
 def _nadam(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    lr, wd, own, ahead, var_share = rates
+    lr, wd, grad_factor, mean_factor, var_share = rates
     if wd:
         g += w * wd
     slope = clipped(xp, g, attrs["clip_gradient"])
-    step = slope * own
+    step = slope * grad_factor
     mean, var = moments(states, slope, attrs)
-    step += mean * ahead
+    step += mean * mean_factor
     root = xp.sqrt(xp.divide(var, var_share, out=slope), out=slope)
     root += attrs["epsilon"]
     step /= root
@@ -87,7 +86,7 @@ ADADELTA = Rule(
 )
 ADAMAX = Rule(
     "adamax",
-    "Adamax without bias correction, which the caller puts into lr",
+    "Adamax without bias correction (the caller includes it in lr)",
     ("mean", "largest"),
     ("lr", "wd"),
     _adamax,

@@ -1,4 +1,4 @@
-"""Rules of gradient descent that make up for gradients which come late.
+"""Rules of gradient descent with compensation of delayed gradients.
 
 References:
     S. Zheng et al., Asynchronous Stochastic Gradient Descent with Delay Compensation, ICML 2017.
@@ -11,13 +11,13 @@ from typing import Any
 from gluonish.core.schema import number
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
-from gluonish.ops.updates.rules import Rule, clipped, keep
+from gluonish.ops.updates.rules import Rule, clipped, write_back
 
 
 def _compensated(
     xp: ModuleType, w: Any, g: Any, previous: Any, rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    """Return the length of the step, and remember the weight."""
+    """Return the compensated step, and store the weight in ``previous``."""
     lr, wd = rates
     slope = clipped(xp, g, attrs["clip_gradient"])
     drift = slope * slope
@@ -42,11 +42,11 @@ def _dcasgd_momentum(
 ) -> Any:
     mom, previous = states
     step = _compensated(xp, w, g, previous, rates, attrs)
-    moved = widen(mom)
-    moved *= attrs["momentum"]
-    moved -= step
-    keep(mom, moved)
-    return xp.add(w, moved, out=step)
+    velocity = widen(mom)
+    velocity *= attrs["momentum"]
+    velocity -= step
+    write_back(mom, velocity)
+    return xp.add(w, velocity, out=step)
 
 
 DCASGD = Rule(

@@ -1,4 +1,4 @@
-"""ftml_update: one step of Follow the Moving Leader.
+"""ftml_update: Follow the Moving Leader.
 
 References:
     S. Zheng, J. Kwok, Follow the Moving Leader in Deep Learning, ICML 2017.
@@ -20,17 +20,17 @@ from gluonish.ops.updates.update import single_update
 def _steps(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    """The gradient is clipped with the weight decay in it."""
+    """Compute a step; the gradient is clipped after weight decay is added."""
     rate, wd, var_share = rates
     beta1, beta2 = attrs["beta1"], attrs["beta2"]
     slope = clipped(xp, g + w * wd, attrs["clip_gradient"])
     d, v, z = map(widen, states)
     square = v * beta2 + slope * slope * (1 - beta2)
     scale = (xp.sqrt(square / var_share) + attrs["epsilon"]) * rate
-    moved = z * beta1 + slope * (1 - beta1) - (scale - d * beta1) * w
-    for state, new in zip(states, (scale, square, moved), strict=True):
+    new_z = z * beta1 + slope * (1 - beta1) - (scale - d * beta1) * w
+    for state, new in zip(states, (scale, square, new_z), strict=True):
         state[...] = new
-    return -moved / scale
+    return -new_z / scale
 
 
 def _step(
@@ -38,7 +38,7 @@ def _step(
 ) -> Any:
     lr, wd = rates
     shares = np.subtract(1, np.power([attrs["beta1"], attrs["beta2"]], float(attrs["t"])))
-    rate = float(shares[0] / np.float64(lr))  # infinite, and no error, for a rate of 0
+    rate = float(shares[0] / np.float64(lr))  # infinity instead of an error for lr 0
     scalars = {**attrs, "clip_gradient": attrs["clip_grad"]}
     return _steps(xp, w, g, states, (rate, wd, float(shares[1])), scalars)
 
@@ -56,7 +56,7 @@ FTML = Rule(
 )
 FTML_STEPS = Rule(
     "ftml_steps",
-    "Follow the Moving Leader with numbers of steps in its rates",
+    "Follow the Moving Leader with the step number included in its rates",
     _STATES,
     ("rate", "wd", "var_share"),
     _steps,

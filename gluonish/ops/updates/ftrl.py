@@ -1,4 +1,4 @@
-"""ftrl_update: one step of FTRL-Proximal.
+"""ftrl_update: FTRL-Proximal.
 
 References:
     H. B. McMahan et al., Ad Click Prediction: a View from the Trenches, KDD 2013.
@@ -24,12 +24,12 @@ def _step(
     z, n = map(widen, states)
     total = n + slope * slope
     root = xp.sqrt(total)
-    moved = z + slope - (root - xp.sqrt(n)) * w / lr
-    states[0][...] = moved
+    new_z = z + slope - (root - xp.sqrt(n)) * w / lr
+    states[0][...] = new_z
     states[1][...] = total
-    share = xp.sign(moved) * attrs["lamda1"] - moved
+    share = xp.sign(new_z) * attrs["lamda1"] - new_z
     found = share / ((attrs["beta"] + root) / lr + wd)
-    return xp.where(xp.abs(moved) > attrs["lamda1"], found, found.dtype.type(0))
+    return xp.where(xp.abs(new_z) > attrs["lamda1"], found, found.dtype.type(0))
 
 
 FTRL = Rule(

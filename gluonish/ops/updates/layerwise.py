@@ -1,4 +1,4 @@
-"""Rules whose steps are as long as the weight says: LARS and LANS; LAMB stands with the others.
+"""Rules that scale steps by the norm of the weight: LARS and LANS; LAMB is in `rules`.
 
 References:
     Y. You, I. Gitman, B. Ginsburg, Large Batch Training of Convolutional Networks, 2017.
@@ -13,27 +13,20 @@ from typing import Any
 from gluonish.core.schema import number
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
-from gluonish.ops.updates.rules import Rule, clipped, decayed, keep, lamb_ratio, moments, norm
+from gluonish.ops.updates.rules import Rule, clipped, decayed, lamb_ratio, moments, norm, write_back
 
 
 def lars_ratio(
     xp: ModuleType, weight_norm: Any, grad_norm: Any, eta: Any, wd: Any, epsilon: float
 ) -> Any:
-    """Return what LARS multiplies learning rates by.
+    """Return the factor of the learning rate in LARS.
 
-    Args:
-        grad_norm: Norms of their scaled gradients.
-        eta: Trust coefficients; negative where the learning rate stays as it is.
-        wd: Weight decays.
-        epsilon: Keeps the division from zero.
-
-    Returns:
-        ``eta * weight_norm / (grad_norm + wd * weight_norm + epsilon)``; 1 where eta is negative or
-        one of the norms is 0.
+    It is ``eta * weight_norm / (grad_norm + wd * weight_norm + epsilon)``, or 1 if the trust
+    coefficient eta is negative or a norm is 0. ``grad_norm`` is the norm of the scaled gradient.
     """
     usable = (weight_norm > 0) & (grad_norm > 0) & (eta >= 0)
-    below = grad_norm + weight_norm * wd + epsilon
-    return xp.where(usable, weight_norm * eta / xp.where(usable, below, 1), 1)
+    divisor = grad_norm + weight_norm * wd + epsilon
+    return xp.where(usable, weight_norm * eta / xp.where(usable, divisor, 1), 1)
 
 
 def _lars(
@@ -47,13 +40,13 @@ def _lars(
 def _lars_momentum(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    *own, momentum = rates
-    step = _lars_step(xp, w, g, own, attrs)
-    moved = widen(states[0])
-    moved *= momentum
-    moved -= step
-    keep(states[0], moved)
-    return xp.add(w, moved, out=step)
+    *lars_rates, momentum = rates
+    step = _lars_step(xp, w, g, lars_rates, attrs)
+    velocity = widen(states[0])
+    velocity *= momentum
+    velocity -= step
+    write_back(states[0], velocity)
+    return xp.add(w, velocity, out=step)
 
 
 def _lars_step(xp: ModuleType, w: Any, g: Any, rates: Sequence[float], attrs: Attrs) -> Any:
@@ -65,16 +58,16 @@ def _lars_step(xp: ModuleType, w: Any, g: Any, rates: Sequence[float], attrs: At
 
 
 def lans_shares(xp: ModuleType, norms: Sequence[Any], lr: Any, attrs: Attrs) -> tuple[Any, Any]:
-    """Return what LANS multiplies its two directions by.
+    """Return the factors of the two directions in LANS, of the mean and of the gradient.
 
     Args:
-        norms: Norms of weights, of the directions of means, and of those of gradients.
-        lr: Learning rates.
+        norms: Norms of the weight, of the mean's direction, and of the gradient's direction.
+        lr: Learning rate.
         attrs: beta1, lower_bound and upper_bound.
     """
     weight, mean, grad = norms
-    near = lamb_ratio(xp, weight, mean, attrs) * lr * attrs["beta1"]
-    return near, lamb_ratio(xp, weight, grad, attrs) * lr * (1 - attrs["beta1"])
+    mean_factor = lamb_ratio(xp, weight, mean, attrs) * lr * attrs["beta1"]
+    return mean_factor, lamb_ratio(xp, weight, grad, attrs) * lr * (1 - attrs["beta1"])
 
 
 def _lans(
@@ -84,7 +77,7 @@ def _lans(
     slope = clipped(xp, g, attrs["clip_gradient"])
     length = norm(xp, slope)
     slope *= xp.where(length > 0, 1 / xp.where(length > 0, length, 1), 1).astype(w.dtype)
-    own = slope.copy()
+    direct = slope.copy()
     mean, var = moments(states, slope, attrs)
     root = xp.sqrt(xp.divide(var, var_share, out=slope), out=slope)
     root += attrs["epsilon"]
@@ -92,13 +85,13 @@ def _lans(
     averaged = mean / mean_share
     averaged /= root
     averaged += decay
-    own /= root
-    own += decay
-    norms = [norm(xp, x) for x in (w, averaged, own)]
-    near, far = lans_shares(xp, norms, lr, attrs)
-    averaged *= near.astype(w.dtype)
-    own *= far.astype(w.dtype)
-    averaged += own
+    direct /= root
+    direct += decay
+    norms = [norm(xp, x) for x in (w, averaged, direct)]
+    mean_factor, grad_factor = lans_shares(xp, norms, lr, attrs)
+    averaged *= mean_factor.astype(w.dtype)
+    direct *= grad_factor.astype(w.dtype)
+    averaged += direct
     return xp.subtract(w, averaged, out=averaged)
 
 

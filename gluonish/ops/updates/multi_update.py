@@ -1,8 +1,8 @@
-"""One step of an optimizer for several weights in one call: the outputs are the new weights.
+"""Optimizer steps for several weights in one call: the outputs are the new weights.
 
-The arrays of one weight follow each other (weight, gradient, states, and in the mp variants the
-float32 weight); what all weights share as an array comes behind them. MXNet has such operators for
-SGD, AdamW and LAMB; those of the other rules begin with an underscore.
+The inputs are the arrays of each weight in order (weight, gradient, states, and in the mp variants
+the float32 weight), then the arrays shared by all weights. MXNet has such operators for SGD, AdamW
+and LAMB; the names of the others begin with an underscore.
 """
 
 import math
@@ -37,8 +37,8 @@ from gluonish.ops.updates.update import check_arrays, usable_scale
 Column = Callable[[Attrs, Sequence[Any]], Sequence[float]]
 
 
-# What stands behind the weights' arrays, by how many arrays the weights share.
-_BEHIND = (
+# Documentation of the shared arrays, by their number.
+_SHARED_DOCS = (
     "",
     ", then rescale_grad with 1 element",
     ", then lrs and wds (num_weights,)",
@@ -46,18 +46,18 @@ _BEHIND = (
 
 
 class MultiUpdate:
-    """An operator that applies a rule to several weights, and what its arguments mean.
+    """An operator that applies a rule to several weights, and the meaning of its arguments.
 
     Args:
-        name: The operator.
+        name: Operator name.
         rule: The rule.
-        parameters: Attributes beside those of the rule.
-        columns: For each of the rule's rates, where its numbers come from.
+        parameters: Further attributes.
+        columns: Source of the numbers of each of the rule's rates.
         mixed: Whether each weight has a float32 weight.
-        shared: How many arrays all weights share.
-        scale: Where rescale_grad comes from; None for the attribute. Without a usable one nothing
-            happens.
-        count: The attribute that holds the number of weights.
+        shared: Number of arrays shared by all weights.
+        scale: Reads rescale_grad from the shared arrays; None for the attribute. The step is
+            skipped if rescale_grad is not usable.
+        count: Name of the attribute with the number of weights.
     """
 
     __slots__ = ("columns", "count", "mixed", "name", "roles", "rule", "scale", "shared")
@@ -89,12 +89,12 @@ class MultiUpdate:
                 self._kernel,
                 None,
                 doc=(
-                    f"One step of {rule.word} for {count} weights"
+                    f"Take one step of {rule.title} for {count} weights"
                     f"{' in mixed precision' if mixed else ''}.\n\n"
-                    "Returns the new weights, changes the states in place. "
-                    f"The arrays are {', '.join(self.roles)} of each weight in turn"
-                    f"{_BEHIND[shared]}.\n\n"
-                    "Shapes: the arrays of one weight all have its shape."
+                    "Return the new weights, and update the states in place. "
+                    f"The arrays are {', '.join(self.roles)} of each weight in order"
+                    f"{_SHARED_DOCS[shared]}.\n\n"
+                    "Shapes: the arrays of a weight all have its shape."
                 ),
                 inputs=("data",),
                 schema=Schema(**parameters, num_args=integer(low=2)),
@@ -113,7 +113,7 @@ class MultiUpdate:
     def arguments(
         self, arrays: Sequence[Any], attrs: Attrs
     ) -> tuple[list[Sequence[float]], dict[str, Any]] | None:
-        """Return the columns of rates, and the scalars; None where nothing is to be done."""
+        """Return the columns of rates, and the scalars; None if the step is skipped."""
         shared = arrays[len(arrays) - self.shared :]
         scalars = dict(attrs)
         if self.scale is not None:
@@ -162,8 +162,8 @@ class MultiUpdate:
             apply_rule(xp, self.rule, y, group, self.mixed, rates, scalars)
 
 
-def _given(name: str) -> Column:
-    """Return the column that an attribute holds."""
+def _from_attribute(name: str) -> Column:
+    """Return a column that reads an attribute."""
 
     def column(attrs: Attrs, shared: Sequence[Any]) -> Sequence[float]:
         values: Sequence[float] = attrs[name]
@@ -172,8 +172,8 @@ def _given(name: str) -> Column:
     return column
 
 
-def _loaded(position: int) -> Column:
-    """Return the column that a shared array holds."""
+def _from_array(position: int) -> Column:
+    """Return a column that reads a shared array."""
 
     def column(attrs: Attrs, shared: Sequence[Any]) -> Sequence[float]:
         values: Sequence[float] = shared[position].reshape(-1).tolist()
@@ -183,7 +183,7 @@ def _loaded(position: int) -> Column:
 
 
 def _bias_share(beta: str) -> Column:
-    """Return the column of what a running mean is divided by against its bias."""
+    """Return the column of bias corrections: the divisors of a running mean."""
 
     def column(attrs: Attrs, shared: Sequence[Any]) -> Sequence[float]:
         steps = attrs["step_count"]
@@ -204,12 +204,12 @@ _WEIGHTS = {"num_weights": integer(1, low=1)}
 _RATES = {"lrs": numbers(), "wds": numbers()}
 
 
-def _plain(name: str, rule: Rule, mixed: bool) -> MultiUpdate:
+def _basic(name: str, rule: Rule, mixed: bool) -> MultiUpdate:
     return MultiUpdate(
         name,
         rule,
         {**_RATES, **rule.scalars, **_SCALING, **_WEIGHTS},
-        (_given("lrs"), _given("wds")),
+        (_from_attribute("lrs"), _from_attribute("wds")),
         mixed=mixed,
     )
 
@@ -219,7 +219,7 @@ def _preloaded(name: str, rule: Rule, mixed: bool) -> MultiUpdate:
         name,
         rule,
         {**rule.scalars, **_SCALING, **_WEIGHTS},
-        (_loaded(0), _loaded(1)),
+        (_from_array(0), _from_array(1)),
         mixed=mixed,
         shared=2,
     )
@@ -237,7 +237,7 @@ def _adamw(name: str, rule: Rule, mixed: bool) -> MultiUpdate:
             "clip_gradient": number(-1.0),
             **_WEIGHTS,
         },
-        (_given("lrs"), _given("wds"), _given("etas")),
+        (_from_attribute("lrs"), _from_attribute("wds"), _from_attribute("etas")),
         mixed=mixed,
         shared=1,
         scale=_first_number,
@@ -262,8 +262,8 @@ def _lamb(name: str, rule: Rule, mixed: bool) -> MultiUpdate:
             "num_tensors": integer(1, low=1),
         },
         (
-            _given("learning_rates"),
-            _given("wds"),
+            _from_attribute("learning_rates"),
+            _from_attribute("wds"),
             _bias_share("beta1"),
             _bias_share("beta2"),
         ),
@@ -273,10 +273,10 @@ def _lamb(name: str, rule: Rule, mixed: bool) -> MultiUpdate:
 
 
 MULTI_UPDATES = (
-    _plain("multi_sgd_update", SGD, False),
-    _plain("multi_mp_sgd_update", SGD, True),
-    _plain("multi_sgd_mom_update", SGD_MOMENTUM, False),
-    _plain("multi_mp_sgd_mom_update", SGD_MOMENTUM, True),
+    _basic("multi_sgd_update", SGD, False),
+    _basic("multi_mp_sgd_update", SGD, True),
+    _basic("multi_sgd_mom_update", SGD_MOMENTUM, False),
+    _basic("multi_mp_sgd_mom_update", SGD_MOMENTUM, True),
     _preloaded("preloaded_multi_sgd_update", SGD, False),
     _preloaded("preloaded_multi_mp_sgd_update", SGD, True),
     _preloaded("preloaded_multi_sgd_mom_update", SGD_MOMENTUM, False),
@@ -285,14 +285,14 @@ MULTI_UPDATES = (
     _adamw("_multi_mp_adamw_update", ADAMW, True),
     _lamb("_multi_lamb_update", LAMB, False),
     _lamb("_multi_mp_lamb_update", LAMB, True),
-    _plain("_multi_nag_update", NESTEROV, False),
-    _plain("_multi_mp_nag_update", NESTEROV, True),
-    _plain("_multi_adam_update", ADAM, False),
-    _plain("_multi_mp_adam_update", ADAM, True),
-    _plain("_multi_rmsprop_update", RMSPROP, False),
-    _plain("_multi_mp_rmsprop_update", RMSPROP, True),
-    _plain("_multi_rmspropalex_update", RMSPROP_CENTERED, False),
-    _plain("_multi_mp_rmspropalex_update", RMSPROP_CENTERED, True),
-    _plain("_multi_adagrad_update", ADAGRAD, False),
-    _plain("_multi_mp_adagrad_update", ADAGRAD, True),
+    _basic("_multi_nag_update", NESTEROV, False),
+    _basic("_multi_mp_nag_update", NESTEROV, True),
+    _basic("_multi_adam_update", ADAM, False),
+    _basic("_multi_mp_adam_update", ADAM, True),
+    _basic("_multi_rmsprop_update", RMSPROP, False),
+    _basic("_multi_mp_rmsprop_update", RMSPROP, True),
+    _basic("_multi_rmspropalex_update", RMSPROP_CENTERED, False),
+    _basic("_multi_mp_rmspropalex_update", RMSPROP_CENTERED, True),
+    _basic("_multi_adagrad_update", ADAGRAD, False),
+    _basic("_multi_mp_adagrad_update", ADAGRAD, True),
 )

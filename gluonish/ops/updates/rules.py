@@ -1,9 +1,9 @@
-"""The rules by which optimizers step: new weight and new states from weight, gradient and states.
+"""Optimizer rules: new weight and new states from weight, gradient and states.
 
-A `Rule` is one optimizer's arithmetic, written once: the operators of `optimizer_update` and
-`optimizer_multi_update` apply it to one weight or to several, and the optimizers to all of theirs.
-The gradient is scaled by rescale_grad, then clipped to [-clip_gradient, clip_gradient] unless that
-is negative. With a float32 copy of a 16-bit weight the copy is what is trained.
+A `Rule` is the arithmetic of an optimizer, written once: the operators of `update` and
+`multi_update` apply it to one weight or to several, the optimizers to all of their weights. The
+gradient is scaled by rescale_grad, then clipped to [-clip_gradient, clip_gradient] unless
+clip_gradient is negative. If a 16-bit weight has a float32 copy, the rule updates the copy.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,27 +16,27 @@ from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
 
 # (xp, weight, gradient, states, rates, scalars) -> new weight; weight and gradient in float32 or
-# float64. The gradient is scaled, and a copy that the step may overwrite; most work in it: for
-# large weights a new array for every term costs more than the arithmetic.
+# float64. The gradient is a scaled copy that the step may overwrite. Most steps compute in place:
+# for large weights a new array for every term costs more than the arithmetic.
 Step = Callable[[ModuleType, Any, Any, Sequence[Any], Sequence[float], Attrs], Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """The arithmetic of one optimizer.
+    """The arithmetic of an optimizer.
 
     Args:
-        name: Its name, which generated kernels go by.
-        word: What it is called in docs.
-        states: Names of the arrays that it keeps for each weight.
-        rates: Names of the numbers that each weight has of its own.
-        step: Computes the new weight, and changes the states in place.
-        scalars: Attributes that all weights share, beside rescale_grad and clip_gradient.
-        whole: Whether an element's step depends on the others, by norms.
+        name: Name, used by generated kernels.
+        title: Name in documentation.
+        states: Names of the state arrays of each weight.
+        rates: Names of the numbers of each weight.
+        step: Computes the new weight, and updates the states in place.
+        scalars: Attributes shared by all weights, besides rescale_grad and clip_gradient.
+        whole: Whether the step of an element depends on norms of the full array.
     """
 
     name: str
-    word: str
+    title: str
     states: tuple[str, ...]
     rates: tuple[str, ...]
     step: Step
@@ -53,14 +53,14 @@ def apply_rule(
     rates: Sequence[float],
     scalars: Attrs,
 ) -> None:
-    """Update one weight, whose memory may be that of ``out``.
+    """Update one weight, which may alias ``out``.
 
     Args:
         out: Receives the new weight.
-        arrays: Weight, gradient and states, and at last the float32 weight if ``mixed``.
+        arrays: Weight, gradient and states, then the float32 weight if ``mixed``.
         mixed: Whether there is a float32 weight.
-        rates: As ``rule.rates`` names them.
-        scalars: rescale_grad, clip_gradient, and as ``rule.scalars`` names them.
+        rates: Values of ``rule.rates``.
+        scalars: Values of rescale_grad, clip_gradient and ``rule.scalars``.
     """
     if not out.ndim:  # arithmetic would turn arrays of no axes into numbers
         out, arrays = out.reshape(1), [array.reshape(1) for array in arrays]
@@ -75,20 +75,20 @@ def apply_rule(
 
 
 def clipped(xp: ModuleType, array: Any, limit: float) -> Any:
-    """Return an array cut to [-limit, limit] in its memory; a negative limit cuts nothing."""
+    """Clip an array to [-limit, limit] in place, unless limit is negative."""
     return array if limit < 0 else xp.clip(array, -limit, limit, out=array)
 
 
 def decayed(xp: ModuleType, w: Any, g: Any, wd: float, attrs: Attrs) -> Any:
-    """Return the clipped gradient with the weight decay, in the gradient's memory."""
+    """Clip the gradient and add weight decay, in place."""
     slope = clipped(xp, g, attrs["clip_gradient"])
     if wd:
         slope += w * wd
     return slope
 
 
-def keep(state: Any, wide: Any) -> None:
-    """Put a state back that was widened for the arithmetic; else it changed in place."""
+def write_back(state: Any, wide: Any) -> None:
+    """Copy a widened state back; a state that was not widened changed in place."""
     if wide is not state:
         state[...] = wide
 
@@ -108,11 +108,11 @@ def _momentum(
     (mom,), (lr, wd) = states, rates
     slope = decayed(xp, w, g, wd, attrs)
     slope *= lr
-    moved = widen(mom)
-    moved *= attrs["momentum"]
-    moved -= slope
-    keep(mom, moved)
-    return xp.add(w, moved, out=slope)
+    velocity = widen(mom)
+    velocity *= attrs["momentum"]
+    velocity -= slope
+    write_back(mom, velocity)
+    return xp.add(w, velocity, out=slope)
 
 
 def _nag(
@@ -121,37 +121,37 @@ def _nag(
     (mom,), (lr, wd) = states, rates
     step = decayed(xp, w, g, wd, attrs)
     step *= lr
-    moved = widen(mom)
-    moved *= attrs["momentum"]
-    moved -= step
-    keep(mom, moved)
-    return xp.subtract(w + moved * attrs["momentum"], step, out=step)
+    velocity = widen(mom)
+    velocity *= attrs["momentum"]
+    velocity -= step
+    write_back(mom, velocity)
+    return xp.subtract(w + velocity * attrs["momentum"], step, out=step)
 
 
 def _nesterov(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    """The momentum decays with the new weight: as MXNet's class has it, not its operator."""
+    """Compute a step whose momentum decays with the new weight, as in MXNet's optimizer class."""
     (mom,), (lr, wd) = states, rates
     momentum = attrs["momentum"]
     slope = clipped(xp, g, attrs["clip_gradient"])
-    moved = widen(mom)
+    velocity = widen(mom)
     new = w * wd
     new += slope
     new *= -lr
     new *= 1 + momentum
-    new += moved * (momentum * momentum)
+    new += velocity * (momentum * momentum)
     new += w
     slope += new * wd
     slope *= lr
-    moved *= momentum
-    moved -= slope
-    keep(mom, moved)
+    velocity *= momentum
+    velocity -= slope
+    write_back(mom, velocity)
     return new
 
 
 def moments(states: Sequence[Any], slope: Any, attrs: Attrs) -> tuple[Any, Any]:
-    """Take a gradient into its running mean and that of its square; its memory is free then."""
+    """Update the running means of a gradient and of its square; overwrites the gradient."""
     mean, var = states
     first, second = widen(mean), widen(var)
     first *= attrs["beta1"]
@@ -160,16 +160,16 @@ def moments(states: Sequence[Any], slope: Any, attrs: Attrs) -> tuple[Any, Any]:
     slope *= 1 - attrs["beta2"]
     second *= attrs["beta2"]
     second += slope
-    keep(mean, first)
-    keep(var, second)
+    write_back(mean, first)
+    write_back(var, second)
     return first, second
 
 
 def _adam(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    """Adam clips the gradient with the decay in it, unlike most others."""
     lr, wd = rates
+    # Unlike in most rules, the gradient is clipped after weight decay is added.
     if wd:
         g += w * wd
     slope = clipped(xp, g, attrs["clip_gradient"])
@@ -206,7 +206,7 @@ def _rmsprop(
     square = widen(n)
     square *= attrs["gamma1"]
     square += slope * slope * (1 - attrs["gamma1"])
-    keep(n, square)
+    write_back(n, square)
     slope *= lr
     slope /= xp.sqrt(square + attrs["epsilon"])
     return clipped(xp, xp.subtract(w, slope, out=slope), attrs["clip_weights"])
@@ -229,7 +229,7 @@ def _rmsprop_centered(
     delta *= attrs["gamma2"]
     delta -= slope
     for state, wide in zip(states, (square, mean, delta), strict=True):
-        keep(state, wide)
+        write_back(state, wide)
     return clipped(xp, xp.add(w, delta, out=slope), attrs["clip_weights"])
 
 
@@ -240,7 +240,7 @@ def _adagrad(
     slope = clipped(xp, g, attrs["clip_gradient"])
     total = widen(history)
     total += slope * slope
-    keep(history, total)
+    write_back(history, total)
     slope /= xp.sqrt(total + attrs["epsilon"])
     if wd:
         slope += w * wd
@@ -251,13 +251,13 @@ def _adagrad(
 def lamb_direction(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    """Return the direction of LAMB's step before it is scaled, in the gradient's memory.
+    """Return the unscaled direction of LAMB's step; overwrites the gradient.
 
     Args:
         w: Weight.
         g: Scaled gradient.
-        states: Mean and variance, which change.
-        rates: Weight decay, and what mean and variance are divided by against their bias.
+        states: Mean and variance, updated in place.
+        rates: Weight decay, and bias corrections of mean and variance.
         attrs: clip_gradient, beta1, beta2, epsilon.
     """
     wd, mean_share, var_share = rates
@@ -272,12 +272,9 @@ def lamb_direction(
 
 
 def lamb_ratio(xp: ModuleType, weight_norm: Any, step_norm: Any, attrs: Attrs) -> Any:
-    """Return what LAMB's step is multiplied by: the ratio of norms, 1 where one of them is 0.
+    """Return the trust ratio of LAMB: the ratio of norms, 1 if one of them is 0.
 
-    Args:
-        weight_norm: Norms of weights, at least lower_bound and at most upper_bound where those are
-            not negative.
-        attrs: lower_bound and upper_bound.
+    The weight's norm is clipped to lower_bound and upper_bound unless they are negative.
     """
     if attrs["lower_bound"] >= 0:
         weight_norm = xp.maximum(weight_norm, attrs["lower_bound"])
@@ -288,7 +285,7 @@ def lamb_ratio(xp: ModuleType, weight_norm: Any, step_norm: Any, attrs: Attrs) -
 
 
 def norm(xp: ModuleType, x: Any) -> Any:
-    """Return the 2-norm, summed in float64, so that it hardly depends on the order."""
+    """Return the 2-norm, accumulated in float64 to be nearly independent of the order."""
     wide = x.astype(xp.float64).ravel()
     return xp.sqrt(xp.dot(wide, wide)).astype(x.dtype)
 
@@ -316,7 +313,7 @@ SGD_MOMENTUM = Rule(
 NAG = Rule("nag_mom", "Nesterov's accelerated gradient", ("mom",), _RATES, _nag, _MOMENTUM)
 NESTEROV = Rule(
     "nag",
-    "Nesterov's accelerated gradient, computed as the optimizer class does,",
+    "Nesterov's accelerated gradient, as computed by the optimizer class,",
     ("mom",),
     _RATES,
     _nesterov,

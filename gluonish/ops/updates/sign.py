@@ -1,4 +1,4 @@
-"""signsgd_update and signum_update: steps of one length, by the signs of gradients or momenta.
+"""signsgd_update and signum_update: steps by the sign of the gradient or the momentum.
 
 References:
     J. Bernstein, Y. Wang, K. Azizzadenesheli, A. Anandkumar, signSGD: Compressed Optimisation for
@@ -43,8 +43,8 @@ SIGNSGD_UPDATE = register(
         _kernel,
         None,
         doc=(
-            "One step of signSGD: returns (1 - lr wd) weight - lr sign(grad).\n\n"
-            "rescale_grad and clip_gradient change no sign: they are ignored."
+            "Take one step of signSGD: return (1 - lr wd) weight - lr sign(grad).\n\n"
+            "rescale_grad and clip_gradient do not change signs, and are ignored."
         ),
         inputs=("weight", "grad"),
         schema=Schema(lr=number(), **_ATTRIBUTES),
@@ -57,13 +57,13 @@ SIGNSGD_UPDATE = register(
 def _signum_steps(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    lr, wd, kept = rates
+    lr, wd, decay = rates
     momentum = attrs["momentum"]
     slope = clipped(xp, g, attrs["clip_gradient"])
     slope += w * wd
-    moved = widen(states[0]) * momentum - slope * (1 - momentum)
-    states[0][...] = moved
-    return w * kept + xp.sign(moved) * lr
+    velocity = widen(states[0]) * momentum - slope * (1 - momentum)
+    states[0][...] = velocity
+    return w * decay + xp.sign(velocity) * lr
 
 
 def _signum(
@@ -76,8 +76,8 @@ def _signum(
 def _signsgd(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
-    lr, kept = rates
-    return w * kept - xp.sign(g) * lr
+    lr, decay = rates
+    return w * decay - xp.sign(g) * lr
 
 
 SIGNUM = Rule(
@@ -90,7 +90,7 @@ SIGNUM = Rule(
 )
 SIGNUM_STEPS = Rule(
     "signum_steps",
-    "Signum with the share of the weight that is kept in its rates",
+    "Signum with the decay factor of the weight among its rates",
     ("mom",),
     ("lr", "wd", "kept"),
     _signum_steps,

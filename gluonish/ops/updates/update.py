@@ -1,9 +1,8 @@
-"""One step of an optimizer as an operator: the output is the new weight, the states change in
-place.
+"""Optimizer steps as operators: the output is the new weight, the states change in place.
 
 Callers pass the weight as ``out``. The gradient is scaled by rescale_grad, then clipped to
-[-clip_gradient, clip_gradient] unless that is negative; wd adds decay of the weight. In the mp
-variants the weight and gradient are 16-bit and weight32 is what is trained. Several weights a call:
+[-clip_gradient, clip_gradient] unless clip_gradient is negative; wd adds weight decay. In the mp
+variants weight and gradient are 16-bit, and the step updates weight32. Several weights a call:
 `gluonish.ops.updates.multi_update`.
 """
 
@@ -39,10 +38,10 @@ from gluonish.ops.updates.rules import (
 
 
 def check_arrays(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
-    """Check weight, gradient and states of one weight, and return the spec of the new weight.
+    """Check the arrays of a weight, and return the spec of the new weight.
 
     Raises:
-        OperatorError: They differ in shape, or have dtypes that do not go together.
+        OperatorError: Their shapes differ, or their dtypes do not match.
     """
     weight = arrays[0]
     if not is_floating(weight.dtype):
@@ -67,7 +66,7 @@ def check_arrays(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
 
 
 def usable_scale(scale: float) -> bool:
-    """Whether gradients scaled like this are worth a step: AdamW leaves out the others."""
+    """Return whether a gradient scale is finite and not 0; AdamW skips other steps."""
     return math.isfinite(scale) and scale != 0
 
 
@@ -86,8 +85,6 @@ def single_update(
     """Register the update of one weight.
 
     Args:
-        rule: What it computes.
-        *aliases: Other names of it.
         mixed: Whether there is a float32 weight.
         tensor_scale: Whether rescale_grad is the last input instead of an attribute.
     """
@@ -109,9 +106,9 @@ def single_update(
         rates = [attrs[rate] for rate in rule.rates]
         apply_rule(xp, rule, out, arrays[:count], mixed, rates, attrs)
 
-    lazy = "; lazy_update matters for sparse gradients only" if "lazy_update" in parameters else ""
+    lazy = "; lazy_update only affects sparse gradients" if "lazy_update" in parameters else ""
     precision = " in mixed precision" if mixed else ""
-    alike = "rescale_grad 1 element, the others" if tensor_scale else "all"
+    arrays_doc = "rescale_grad 1 element, the others" if tensor_scale else "all"
     return register(
         Operator(
             name,
@@ -119,9 +116,9 @@ def single_update(
             kernel,
             None,
             doc=(
-                f"One step of {rule.word}{precision}.\n\n"
-                f"Returns the new weight, changes the states in place{lazy}.\n\n"
-                f"Shapes: {alike} that of the weight."
+                f"Take one step of {rule.title}{precision}.\n\n"
+                f"Return the new weight, and update the states in place{lazy}.\n\n"
+                f"Shapes: {arrays_doc} that of the weight."
             ),
             inputs=inputs + (("rescale_grad",) if tensor_scale else ()),
             schema=Schema(**parameters),
@@ -133,7 +130,7 @@ def single_update(
 
 
 def _attributes(rule: Rule) -> dict[str, Attribute]:
-    """Return the attributes of a rule in MXNet's usual order; clip_weights stands last."""
+    """Return the attributes of a rule in MXNet's usual order, clip_weights last."""
     scalars = dict(rule.scalars)
     last = {name: scalars.pop(name) for name in ("clip_weights",) if name in scalars}
     return {"lr": number(), **scalars, "wd": number(0.0), **_SCALING, **last}
@@ -160,7 +157,7 @@ UPDATES = (
         "mp_sgd_mom_update", SGD_MOMENTUM, {**_attributes(SGD_MOMENTUM), **_LAZY}, mixed=True
     ),
     single_update("nag_mom_update", NAG, _attributes(NAG)),
-    # Unlike that of one precision this one's momentum decays with the new weight, as MXNet's does.
+    # Unlike in nag_mom_update the momentum decays with the new weight, as in MXNet.
     single_update("mp_nag_mom_update", NESTEROV, _attributes(NESTEROV), mixed=True),
     single_update("adam_update", ADAM, {**_attributes(ADAM), **_LAZY}, "_sparse_adam_update"),
     single_update("rmsprop_update", RMSPROP, _attributes(RMSPROP)),
@@ -194,9 +191,9 @@ def _lamb_phase1(name: str, *, mixed: bool) -> Operator:
             kernel,
             None,
             doc=(
-                "First half of a LAMB step.\n\n"
-                "Returns the direction of the step, changes the states in place."
-                "\n\nShapes: all that of the weight."
+                "Compute the first phase of a LAMB step.\n\n"
+                "Return the direction of the step, and update the states in place.\n\n"
+                "Shapes: all that of the weight."
             ),
             inputs=inputs,
             schema=Schema(
@@ -242,7 +239,7 @@ def _lamb_phase2(name: str, *, mixed: bool) -> Operator:
         ratio = lamb_ratio(xp, widen(r1).reshape(-1)[0], widen(r2).reshape(-1)[0], attrs)
         out[...] = w - widen(g) * (ratio * attrs["lr"]).astype(w.dtype)
 
-    kept = "; weight32 is read only, as in MXNet 1.9.1" if mixed else ""
+    note = "; weight32 is only read, as in MXNet 1.9.1" if mixed else ""
     return register(
         Operator(
             name,
@@ -250,8 +247,8 @@ def _lamb_phase2(name: str, *, mixed: bool) -> Operator:
             kernel,
             None,
             doc=(
-                "Second half of a LAMB step.\n\nReturns the new weight from the direction g, the "
-                f"norm r1 of the weight and the norm r2 of g{kept}.\n\n"
+                "Compute the second phase of a LAMB step.\n\nReturn the new weight from the "
+                f"direction g, the norm r1 of the weight and the norm r2 of g{note}.\n\n"
                 "Shapes: r1 and r2 1 element, the others that of the weight."
             ),
             inputs=inputs,

@@ -1,1 +1,1 @@
-"""Operators that read images: samplers, regions, resizing, and windows in other forms."""
+"""Operators on images: sampling, regions of interest, resizing and windows."""

@@ -1,4 +1,4 @@
-"""_contrib_AdaptiveAvgPooling2D: means over a fixed number of windows, whatever the image."""
+"""_contrib_AdaptiveAvgPooling2D: means over a fixed number of windows."""
 
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,7 @@ _NAME = "_contrib_AdaptiveAvgPooling2D"
 
 
 def _taps(extent: int, out_extent: int) -> Taps:
-    """Return the pixels of each window, which may share some with others, and 1 / length."""
+    """Return the pixels of each window, and 1 / length; windows may overlap."""
     steps = np.arange(out_extent)
     begin = steps * extent // max(1, out_extent)
     length = -(-(steps + 1) * extent // max(1, out_extent)) - begin
@@ -27,7 +27,7 @@ def _taps(extent: int, out_extent: int) -> Taps:
 
 
 def _size(output_size: Shape) -> Shape:
-    """Return two extents: an empty tuple stands for (1, 1), one number for a square."""
+    """Return two extents: an empty tuple means (1, 1), one number a square."""
     if len(output_size) > 2 or any(extent < 0 for extent in output_size):
         raise OperatorError(
             f"{_NAME}: expected output_size to be up to 2 ints of at least 0, got {output_size}"
@@ -40,7 +40,7 @@ def _infer(data: Spec, *, output_size: Shape) -> tuple[Spec]:
     check_floating(_NAME, data)
     size = _size(output_size)
     if 0 in data.shape[2:]:
-        raise OperatorError(f"{_NAME}: expected pixels to average, got data {data.shape}")
+        raise OperatorError(f"{_NAME}: expected a nonempty image, got data {data.shape}")
     return (Spec(limited(_NAME, (*data.shape[:2], *size)), data.dtype),)
 
 
@@ -52,7 +52,7 @@ def _kernel(xp: ModuleType, out: Any, data: Any, *, output_size: Shape) -> None:
 _adjoint = adjoint_operator(
     ("_adaptive_avg_pooling_forward", "_adaptive_avg_pooling_backward"),
     _taps,
-    "Means over windows of images.",
+    "Average windows of images.",
 )
 
 
@@ -67,9 +67,9 @@ ADAPTIVE_AVG_POOLING = register(
         _kernel,
         _gradient,
         doc=(
-            "Adaptive average pooling: means over output_size windows of an image.\n\n"
-            "Along an axis window i of n begins at i * size / n, rounded down, and ends at (i +\n"
-            "1) * size / n, rounded up. output_size () is (1, 1), and (k,) is (k, k).\n\n"
+            "Apply adaptive average pooling: means over output_size windows of an image.\n\n"
+            "Along an axis, window i of n begins at floor(i * size / n) and ends at\n"
+            "ceil((i + 1) * size / n). output_size () means (1, 1), and (k,) means (k, k).\n\n"
             "Shapes: data (N, C, H, W), output (N, C, *output_size)."
         ),
         schema=Schema(output_size=shape(())),

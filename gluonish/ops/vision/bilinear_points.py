@@ -1,9 +1,8 @@
-"""Images read between their pixels, at positions that arrays name: the core of the samplers.
+"""Bilinear interpolation of images at positions: the core of the samplers.
 
-A value is the mean of the four pixels around a position, weighted by how near they are. ``border``
-says what lies beyond the image: with ``zeros`` pixels that are 0, so that values fade over one
-pixel; with ``inside`` nothing does, and positions outside [0, extent) give 0 while those between
-the last pixel and the end take the last pixel.
+``border`` selects the values beyond the image. With ``zeros`` the image is padded with pixels of 0,
+so that values fade over one pixel. With ``inside``, positions outside [0, extent) give 0, and
+positions between the last pixel and the end give the last pixel.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,14 +27,14 @@ _CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 def _axis(xp: ModuleType, x: Any, extent: int, border: str) -> tuple[Any, Any, Any]:
-    """Return the pixel before each position, how far behind it, and where a step changes that."""
+    """Return the pixel before each position, the fraction after it, and whether that varies."""
     if border == "inside":
         inner = (x >= 0) & (x < extent)
         free = inner & (x < extent - 1)
         x = xp.where(inner, xp.minimum(x, extent - 1), -2)
     else:
         free = (x > -1) & (x < extent)
-        x = xp.where(free, x, -2)  # NaN goes there, too
+        x = xp.where(free, x, -2)  # NaN, too
     first = xp.floor(x)
     return first.astype(INT64), x - first, free
 
@@ -43,17 +42,17 @@ def _axis(xp: ModuleType, x: Any, extent: int, border: str) -> tuple[Any, Any, A
 def _corner(
     xp: ModuleType, rows: Any, columns: Any, corner: tuple[int, int], extents: tuple[int, int]
 ) -> Any:
-    """Return the flat index of one of the four pixels, -1 where there is none."""
+    """Return the flat index of one of the four pixels, -1 outside the image."""
     row, column = rows + corner[0], columns + corner[1]
     height, width = extents
-    there = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-    return xp.where(there, row * width + column, -1)
+    inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+    return xp.where(inside, row * width + column, -1)
 
 
 def _corners(
     xp: ModuleType, rows: Any, columns: Any, extents: tuple[int, int], border: str
 ) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Yield index, weight, and the weight's slopes along rows and columns, of the four pixels."""
+    """Yield each corner pixel's index, weight, and derivatives along rows and columns."""
     row, below, row_free = _axis(xp, rows, extents[0], border)
     column, right, column_free = _axis(xp, columns, extents[1], border)
     for corner in _CORNERS:
@@ -83,15 +82,6 @@ def read_bilinear(xp: ModuleType, data: Any, rows: Any, columns: Any, border: st
     return total
 
 
-def add_bilinear(
-    xp: ModuleType, total: Any, grad: Any, rows: Any, columns: Any, border: str
-) -> None:
-    """Add values (N, C, P) to C-contiguous images (N, C, H, W), as reading there weighs pixels."""
-    flat = _flat(total)
-    for index, weight, _, _ in _corners(xp, rows, columns, total.shape[2:], border):
-        add_points(xp, flat, index, (grad * weight[:, None]).astype(total.dtype))
-
-
 def _infer(data: Spec, rows: Spec, columns: Spec, *, border: str) -> tuple[Spec]:
     return (Spec((*data.shape[:2], rows.shape[1]), data.dtype),)
 
@@ -110,7 +100,7 @@ BILINEAR_POINTS = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Bilinear samples (N, C, P) of images (N, C, H, W) at rows and columns (N, P).",
+        doc="Sample images (N, C, H, W) bilinearly at rows and columns (N, P), as (N, C, P).",
         inputs=("data", "rows", "columns"),
         schema=_SCHEMA,
         execution=Execution(heavy=True),
@@ -158,8 +148,8 @@ _CORNERS_OF = register(
         _corners_kernel,
         zero_gradient,
         doc=(
-            "The flat indices of the four pixels around each position, the row and column of\n"
-            "the first one, and 1 where the weights depend on the row and on the column."
+            "Return the flat indices of the four pixels around each position, the row and\n"
+            "column of the first one, and 1 where the weights depend on the row and the column."
         ),
         inputs=("rows", "columns"),
         schema=Schema(height=integer(), width=integer(), border=_SCHEMA.attributes["border"]),
@@ -169,15 +159,15 @@ _CORNERS_OF = register(
 )
 
 
-def _plain(grad: Any, data: Any, rows: Any, columns: Any, *, border: str) -> tuple[Any, ...]:
-    """What `_backward_kernel` computes, in operators."""
+def _composite(grad: Any, data: Any, rows: Any, columns: Any, *, border: str) -> tuple[Any, ...]:
+    """Compute `_backward_kernel` with operators."""
     batch, channels, height, width = data.shape
     flat = reshape(data, (batch, channels, height * width))
     extents = {"height": height, "width": width, "border": border}
     *index, first_row, first_column, row_free, column_free = apply(
         _CORNERS_OF, (rows, columns), extents
     )
-    # Beyond the border rows are first_row + 0, and constant.
+    # Outside the image the fractions are 0 and constant.
     below, right = (rows - first_row) * row_free, (columns - first_column) * column_free
     points = (batch, 1, rows.shape[1])
     images = d_rows = d_columns = None
@@ -185,13 +175,12 @@ def _plain(grad: Any, data: Any, rows: Any, columns: Any, *, border: str) -> tup
         i, j = _CORNERS[corner]
         along_rows = below if i else below * -1.0 + 1.0
         along_columns = right if j else right * -1.0 + 1.0
-        place = index[corner]
         weighted = grad * reshape(along_rows * along_columns, points)
-        part = scatter_points(weighted, place, height * width)
-        projected = sum_(grad * gather_points(flat, place), axis=(1,))
+        image = scatter_points(weighted, index[corner], height * width)
+        projected = sum_(grad * gather_points(flat, index[corner]), axis=(1,))
         d_row = projected * along_columns * row_free * (1.0 if i else -1.0)
         d_column = projected * along_rows * column_free * (1.0 if j else -1.0)
-        images = part if images is None else images + part
+        images = image if images is None else images + image
         d_rows = d_row if d_rows is None else d_rows + d_row
         d_columns = d_column if d_columns is None else d_columns + d_column
     return reshape(images, data.shape), d_rows, d_columns
@@ -202,8 +191,8 @@ BILINEAR_POINTS_BACKWARD = register(
         "_bilinear_points_backward",
         lambda grad, data, rows, columns, **_: (data, rows, columns),
         _backward_kernel,
-        composite_gradient(_plain),
-        doc="Gradients of the images, rows and columns of _bilinear_points.",
+        composite_gradient(_composite),
+        doc="Compute the gradients of images, rows and columns in _bilinear_points.",
         inputs=("grad", "data", "rows", "columns"),
         schema=_SCHEMA,
         outputs=3,

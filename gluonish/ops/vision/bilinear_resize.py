@@ -1,4 +1,4 @@
-"""_contrib_BilinearResize2D: images at another size, interpolated between their pixels."""
+"""_contrib_BilinearResize2D: resize images with bilinear interpolation."""
 
 from types import ModuleType
 from typing import Any
@@ -18,21 +18,21 @@ _ALIGN: Attribute = boolean(True)
 
 
 def _taps(extent: int, out_extent: int, *, align_corners: bool) -> Taps:
-    """Return the two pixels around each pixel of the result, and their weights."""
-    places = np.arange(out_extent, dtype=np.float64)
+    """Return the two source pixels of each output pixel, and their weights."""
+    positions = np.arange(out_extent, dtype=np.float64)
     if align_corners:
-        places *= (extent - 1) / (out_extent - 1) if out_extent > 1 else 0
+        positions *= (extent - 1) / (out_extent - 1) if out_extent > 1 else 0
     else:
-        places = (places + 0.5) * (extent / out_extent if out_extent > 1 else 0) - 0.5
-    places = np.clip(places, 0, max(0, extent - 1))
-    first = places.astype(np.int64)
-    weight = places - first
+        positions = (positions + 0.5) * (extent / out_extent if out_extent > 1 else 0) - 0.5
+    positions = np.clip(positions, 0, max(0, extent - 1))
+    first = positions.astype(np.int64)
+    weight = positions - first
     second = np.minimum(first + 1, max(0, extent - 1))
     return Taps(np.stack([first, second]), np.stack([1 - weight, weight]))
 
 
 def _scaled(extent: int, scale: float) -> int:
-    return int(np.float32(extent) * np.float32(scale))  # MXNet's arithmetic, which rounds
+    return int(np.float32(extent) * np.float32(scale))  # in float32, as MXNet
 
 
 def _resized(extent: int, like: int | None, size: int, scale: float | None, mode: str) -> int:
@@ -57,12 +57,12 @@ def _infer(data: Spec, like: Spec | None = None, **attrs: Any) -> tuple[Spec]:
     if like is not None:
         check_rank(_NAME, "like", like, "N C H W")
         check_floating(_NAME, data, like)
-    given = [scale for scale in scales if scale is not None]
-    wants = mode == "odd_scale" or (mode == "size" and given)
-    if wants and (len(given) != 2 or not all(0 < scale <= 1e6 for scale in given)):
+    supplied = [scale for scale in scales if scale is not None]
+    scaled = mode == "odd_scale" or (mode == "size" and supplied)
+    if scaled and (len(supplied) != 2 or not all(0 < scale <= 1e6 for scale in supplied)):
         raise OperatorError(
-            f"{_NAME}: expected scale_height and scale_width in (0, 1e6], both or (with "
-            f"mode='size') none, got {scales[0]} and {scales[1]}"
+            f"{_NAME}: expected both scale_height and scale_width in (0, 1e6], or with "
+            f"mode='size' neither, got {scales[0]} and {scales[1]}"
         )
     likes: Shape | tuple[None, None] = (None, None) if like is None else like.shape[2:]
     sizes = (attrs["height"], attrs["width"])
@@ -70,9 +70,11 @@ def _infer(data: Spec, like: Spec | None = None, **attrs: Any) -> tuple[Spec]:
         _resized(*each, mode) for each in zip(data.shape[2:], likes, sizes, scales, strict=True)
     )
     if 0 in data.shape[2:] and out != data.shape[2:]:
-        raise OperatorError(f"{_NAME}: expected pixels to read, got data {data.shape}")
+        raise OperatorError(f"{_NAME}: expected a nonempty image, got data {data.shape}")
     if min(out) < 0:
-        raise OperatorError(f"{_NAME}: expected pixels for mode={mode!r}, got data {data.shape}")
+        raise OperatorError(
+            f"{_NAME}: expected a nonempty image for mode={mode!r}, got data {data.shape}"
+        )
     return (Spec(limited(_NAME, (*data.shape[:2], *out)), data.dtype),)
 
 
@@ -86,7 +88,7 @@ def _kernel(xp: ModuleType, out: Any, data: Any, like: Any = None, **attrs: Any)
 _adjoint = adjoint_operator(
     ("_bilinear_resize_forward", "_bilinear_resize_backward"),
     _taps,
-    "Images resized with bilinear interpolation.",
+    "Resize images with bilinear interpolation.",
     align_corners=_ALIGN,
 )
 
@@ -109,13 +111,13 @@ BILINEAR_RESIZE = register(
         _gradient,
         doc=(
             "Resize images with bilinear interpolation.\n\n"
-            "mode says what the new size is: 'size' is height and width, or the old size times\n"
-            "scale_height and scale_width, rounded down; 'odd_scale' does this for an odd size\n"
-            "with (size - 1) * scale + 1; 'like' is the size of the second array;\n"
+            "mode selects the new size: 'size' is height and width, or the old size times\n"
+            "scale_height and scale_width, rounded down; 'odd_scale' is the same, but\n"
+            "(size - 1) * scale + 1 for odd sizes; 'like' is the size of the second array;\n"
             "'to_even_down', 'to_even_up', 'to_odd_down' and 'to_odd_up' are the nearest even\n"
             "or odd size below or above. With align_corners the centers of the corner pixels of\n"
             "both images coincide; otherwise the outer edges of the images do. A new size of 1\n"
-            "takes the first pixel.\n\n"
+            "selects the first pixel.\n\n"
             "Shapes: data (N, C, H, W), like (N, C, H', W'), output (N, C, height, width), in\n"
             "pixels."
         ),

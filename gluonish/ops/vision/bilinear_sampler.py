@@ -1,7 +1,7 @@
-"""GridGenerator, BilinearSampler and SpatialTransformer: images read where a grid says.
+"""GridGenerator, BilinearSampler and SpatialTransformer: sample images on a grid.
 
-A grid (N, 2, H, W) holds x and y of every output pixel, -1 at the first pixel of the image read
-and 1 at its last. Beyond it are zeros.
+A grid (N, 2, H, W) holds x and y of every output pixel: -1 is the first pixel of the source image
+and 1 the last one. Values outside the image are 0.
 
 References:
     M. Jaderberg, K. Simonyan, A. Zisserman, K. Kavukcuoglu, Spatial Transformer Networks, 2015.
@@ -17,7 +17,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
 from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.linalg.matmul import batch_dot
-from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
@@ -28,12 +28,12 @@ from gluonish.ops.vision.extents import check_floating, check_pair, check_rank
 
 
 def _no_elements(spec: Spec) -> Spec:
-    """Return what stands for an output that only MXNet's kernels need."""
+    """Return the spec of a placeholder for an output that only MXNet's kernels need."""
     return Spec((0,), spec.dtype)
 
 
 def _even(xp: ModuleType, count: int, dtype: Any) -> Any:
-    """Return the coordinates of ``count`` pixels: -1 to 1, one alone lies at -1."""
+    """Return the coordinates of ``count`` pixels from -1 to 1; a single pixel is at -1."""
     return -1 + xp.arange(count, dtype=dtype) * (2 / (count - 1) if count > 1 else 0)
 
 
@@ -88,11 +88,11 @@ def _grid_kernel(
 
 def _warp_gradient(g: V) -> Any:
     height, width = g.shape[2:]
-    parts = [
+    flow = [
         slice_axis(g, 1, i, i + 1) * (2 / (extent - 1) if extent > 1 else 0.0)
         for i, extent in enumerate((width, height))
     ]
-    return concat(parts, 1)
+    return concat(flow, 1)
 
 
 def _affine_gradient(g: V, parameters: V, target: Shape) -> Any:
@@ -124,7 +124,7 @@ _GRID_BASE = register(
         ),
         _base_kernel,
         zero_gradient,
-        doc="x, y and 1 for every pixel of a grid, for each sample of like.",
+        doc="Return x, y and 1 for every pixel of a grid, for each sample of like.",
         inputs=("like",),
         schema=Schema(target_shape=shape()),
     )
@@ -137,7 +137,7 @@ GRID_GENERATOR = register(
         _grid_kernel,
         _grid_gradient,
         doc=(
-            "Sampling grids for BilinearSampler.\n\n"
+            "Generate sampling grids for BilinearSampler.\n\n"
             "'affine': each row of data is a matrix (2, 3) that multiplies (x, y, 1) of the\n"
             "pixels of target_shape. 'warp': data is a flow in pixels, added to each pixel's\n"
             "position.\n\n"
@@ -163,7 +163,7 @@ def _sampler_infer(data: Spec, grid: Spec, *, cudnn_off: bool | None) -> tuple[S
 
 
 def _sample(xp: ModuleType, out: Any, data: Any, grid: Any, read: Read) -> None:
-    """Fill ``out`` with images read at a grid in the accumulator's dtype."""
+    """Fill ``out`` with images sampled at a grid of the accumulator's dtype."""
     points = grid.reshape(len(grid), 2, math.prod(grid.shape[2:]))
     height, width = data.shape[2:]
     rows = (points[:, 1] + 1) * ((height - 1) / 2)
@@ -180,7 +180,7 @@ def sampler_kernel(
     cudnn_off: bool | None,
     read: Read = read_bilinear,
 ) -> None:
-    """Fill the output; ``read`` reads the images."""
+    """Fill the output; ``read`` samples the images."""
     _sample(xp, out[0], data, widen(grid), read)
 
 
@@ -197,9 +197,9 @@ def _sampler_gradients(g: V, data: V, grid: V) -> tuple[Any, Any]:
         (rows + 1.0) * halves[0],
         (columns + 1.0) * halves[1],
     )
-    parts = [d_columns * halves[1], d_rows * halves[0]]
+    slopes = [d_columns * halves[1], d_rows * halves[0]]
     return images, reshape(
-        concat([reshape(part, (batch, 1, count)) for part in parts], 1), grid.shape
+        concat([reshape(slope, (batch, 1, count)) for slope in slopes], 1), grid.shape
     )
 
 
@@ -217,7 +217,7 @@ BILINEAR_SAMPLER = register(
         _sampler_gradient,
         doc=(
             "Sample images at the positions in a grid with bilinear interpolation.\n\n"
-            "grid holds x and y, where -1 is the center of the first pixel and 1 that of the\n"
+            "grid holds x and y: -1 is the center of the first pixel, and 1 the center of the\n"
             "last. Pixels outside the image are 0. cudnn_off is accepted and ignored.\n\n"
             "Shapes: data (N, C, H, W), grid (N, 2, H', W'), output (N, C, H', W')."
         ),
@@ -246,12 +246,8 @@ def _transformer_infer(data: Spec, loc: Spec, **attrs: Any) -> tuple[Spec, ...]:
 def transformer_kernel(
     xp: ModuleType, out: Any, data: Any, loc: Any, *, read: Read = read_bilinear, **attrs: Any
 ) -> None:
-    """Fill the output; ``read`` reads the images."""
+    """Fill the output; ``read`` samples the images."""
     _sample(xp, out[0], data, _affine_grid(xp, loc, attrs["target_shape"]), read)
-
-
-def _grid_attrs(attrs: Attrs) -> dict[str, Any]:
-    return {"transform_type": "affine", "target_shape": attrs["target_shape"]}
 
 
 def _transformer_gradient(
@@ -259,7 +255,8 @@ def _transformer_gradient(
 ) -> tuple[Any, ...]:
     if g[0] is None:
         return None, None
-    grid = apply(GRID_GENERATOR, (loc,), _grid_attrs(attrs))
+    grid_attrs = {"transform_type": "affine", "target_shape": attrs["target_shape"]}
+    grid = apply(GRID_GENERATOR, (loc,), grid_attrs)
     images, of_grid = _sampler_gradients(g[0], data, grid)
     return images, lambda: _affine_gradient(of_grid, loc, attrs["target_shape"])
 
@@ -271,10 +268,10 @@ SPATIAL_TRANSFORMER = register(
         transformer_kernel,
         _transformer_gradient,
         doc=(
-            "Transform images by affine maps, with bilinear interpolation.\n\n"
-            "Each row of loc is a matrix (2, 3) that maps (x, y, 1) of an output pixel to the x\n"
-            "and y that are sampled; -1 and 1 are the first and last pixel. Pixels outside the\n"
-            "image are 0. cudnn_off is accepted and ignored.\n\n"
+            "Apply affine transformations to images, with bilinear interpolation.\n\n"
+            "Each row of loc is a matrix (2, 3) that maps (x, y, 1) of an output pixel to x and\n"
+            "y of the sample; -1 and 1 are the first and last pixel. Pixels outside the image\n"
+            "are 0. cudnn_off is accepted and ignored.\n\n"
             "Shapes: data (N, C, H, W), loc (N, 6), output (N, C, *target_shape)."
         ),
         inputs=("data", "loc"),

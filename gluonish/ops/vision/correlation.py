@@ -1,4 +1,4 @@
-"""Correlation: how alike patches of two images are, at displacements of one against the other.
+"""Correlation: correlation of patches of two images, for displacements of the second image.
 
 References:
     A. Dosovitskiy, P. Fischer, E. Ilg et al., FlowNet: Learning Optical Flow with Convolutional
@@ -29,14 +29,14 @@ from gluonish.ops.vision.extents import check_floating, check_rank
 
 
 class _Plan(NamedTuple):
-    """Where the patches lie.
+    """The geometry of the patches.
 
     Attributes:
         pad: Zeros around both images.
         kernel: Extent of a patch.
-        stride: Step between patches.
-        start: First row and column of the first patch in the padded images.
-        counts: Patches along rows and columns.
+        stride: Distance between patches.
+        start: Row and column of the first patch in the padded images.
+        counts: Number of patches along rows and columns.
         shifts: Displacements along each axis.
     """
 
@@ -48,15 +48,15 @@ class _Plan(NamedTuple):
     shifts: tuple[int, ...]
 
     def spans(self) -> Shape:
-        """Extents from the first patch to the end of the last."""
+        """Return the extents from the first patch to the end of the last."""
         return tuple((count - 1) * self.stride + self.kernel for count in self.counts)
 
     def displacements(self) -> Iterator[tuple[int, int]]:
-        """Displacements along rows and columns, in the order of the output's channels."""
+        """Yield displacements along rows and columns, in the order of the output's channels."""
         return itertools.product(self.shifts, self.shifts)
 
     def elements(self) -> Iterator[tuple[slice, slice]]:
-        """For each element of a patch, where it lies in all patches of the span."""
+        """Yield for each element of a patch its slices of the span, over all patches."""
         for i, j in itertools.product(range(self.kernel), repeat=2):
             yield (
                 slice(i, i + (self.counts[0] - 1) * self.stride + 1, self.stride),
@@ -65,22 +65,22 @@ class _Plan(NamedTuple):
 
 
 def _plan(data: Shape, **attrs: Any) -> _Plan:
-    kernel, reach, pad_size = attrs["kernel_size"], attrs["max_displacement"], attrs["pad_size"]
+    kernel, max_shift, pad_size = attrs["kernel_size"], attrs["max_displacement"], attrs["pad_size"]
     if kernel % 2 == 0:
         raise OperatorError(f"Correlation: expected an odd kernel_size, got {kernel}")
-    border = reach + kernel // 2
+    border = max_shift + kernel // 2
     counts = tuple(
         -(-(extent + 2 * pad_size - 2 * border) // attrs["stride1"]) for extent in data[2:]
     )
     if min(counts) < 1:
         raise OperatorError(
-            f"Correlation: expected images of more than {2 * border} rows and columns with their "
-            f"padding, got data1 {data} and pad_size {pad_size}"
+            f"Correlation: expected padded images of more than {2 * border} rows and columns, got "
+            f"data1 {data} and pad_size {pad_size}"
         )
-    radius = reach // attrs["stride2"]
+    radius = max_shift // attrs["stride2"]
     limited("Correlation", ((2 * radius + 1) ** 2, *counts))
     shifts = tuple(step * attrs["stride2"] for step in range(-radius, radius + 1))
-    return _Plan(pad_size, kernel, attrs["stride1"], reach, counts, shifts)
+    return _Plan(pad_size, kernel, attrs["stride1"], max_shift, counts, shifts)
 
 
 def _infer(data1: Spec, data2: Spec, **attrs: Any) -> tuple[Spec, ...]:
@@ -91,7 +91,7 @@ def _infer(data1: Spec, data2: Spec, **attrs: Any) -> tuple[Spec, ...]:
             f"Correlation: expected data2 of shape {data1.shape}, got {data2.shape}"
         )
     if not data1.shape[1]:
-        raise OperatorError(f"Correlation: expected channels, got data1 {data1.shape}")
+        raise OperatorError(f"Correlation: expected at least 1 channel, got data1 {data1.shape}")
     plan = _plan(data1.shape, **attrs)
     limited("Correlation", (*data1.shape[:2], *(n + 2 * plan.pad for n in data1.shape[2:])))
     out = limited("Correlation", (data1.shape[0], len(plan.shifts) ** 2, *plan.counts))
@@ -105,7 +105,7 @@ def _padded(xp: ModuleType, data: Any, margin: int) -> Any:
 
 
 def _span(plan: _Plan, shift: tuple[int, int] = (0, 0)) -> tuple[Any, ...]:
-    """Return where the patches' span lies in a padded image."""
+    """Return the index of the patches' span in a padded image."""
     return (
         ...,
         *(
@@ -124,10 +124,10 @@ def _kernel(
 ) -> None:
     plan = _plan(data1.shape, **attrs)
     first, second = _padded(xp, data1, plan.pad), _padded(xp, data2, plan.pad)
-    still = first[_span(plan)]
+    fixed = first[_span(plan)]
     for channel, shift in enumerate(plan.displacements()):
-        moved = second[_span(plan, shift)]
-        found = still * moved if is_multiply else xp.abs(still - moved)
+        shifted = second[_span(plan, shift)]
+        found = fixed * shifted if is_multiply else xp.abs(fixed - shifted)
         pixels = xp.add.reduce(found, axis=1)
         total = xp.zeros((len(pixels), *plan.counts), pixels.dtype)
         for rows, columns in plan.elements():
@@ -149,26 +149,26 @@ def _backward_kernel(
     first, second = _padded(xp, data1, plan.pad), _padded(xp, data2, plan.pad)
     d_first, d_second = xp.zeros_like(first), xp.zeros_like(second)
     grad = widen(grad) * _scale(data1.shape, plan.kernel)
-    still, d_still = first[_span(plan)], d_first[_span(plan)]
+    fixed, d_fixed = first[_span(plan)], d_first[_span(plan)]
     for channel, shift in enumerate(plan.displacements()):
         spread = xp.zeros((len(grad), 1, *plan.spans()), first.dtype)
         for rows, columns in plan.elements():
             spread[:, 0, rows, columns] += grad[:, channel]
-        moved, d_moved = second[_span(plan, shift)], d_second[_span(plan, shift)]
+        shifted, d_shifted = second[_span(plan, shift)], d_second[_span(plan, shift)]
         if is_multiply:
-            d_still += spread * moved
-            d_moved += spread * still
+            d_fixed += spread * shifted
+            d_shifted += spread * fixed
         else:
-            slope = xp.where(still >= moved, spread, -spread)
-            d_still += slope
-            d_moved -= slope
+            slope = xp.where(fixed >= shifted, spread, -spread)
+            d_fixed += slope
+            d_shifted -= slope
     inner = (..., *(slice(plan.pad, plan.pad + extent) for extent in data1.shape[2:]))
     out[0][...] = d_first[inner]
     out[1][...] = d_second[inner]
 
 
-def _plain(data1: Any, data2: Any, *, is_multiply: bool, **attrs: Any) -> Any:
-    """What `_kernel` computes, in operators."""
+def _composite(data1: Any, data2: Any, *, is_multiply: bool, **attrs: Any) -> Any:
+    """Compute `_kernel` with operators."""
     plan = _plan(data1.shape, **attrs)
     batch, channels = data1.shape[:2]
     first, second = (_pad_image(data, plan.pad) for data in (data1, data2))
@@ -178,16 +178,16 @@ def _plain(data1: Any, data2: Any, *, is_multiply: bool, **attrs: Any) -> Any:
         end = [b + extent for b, extent in zip(begin, plan.spans(), strict=True)]
         return slice_(image, (0, 0, *begin), (batch, channels, *end))
 
-    still, found = span(first, (0, 0)), []
+    fixed, found = span(first, (0, 0)), []
     for shift in plan.displacements():
-        moved = span(second, shift)
-        pixels = still * moved if is_multiply else ABS(still - moved)
+        shifted = span(second, shift)
+        pixels = fixed * shifted if is_multiply else ABS(fixed - shifted)
         summed = sum_(pixels, axis=(1,), keepdims=True)
-        parts = []
+        terms = []
         for rows, columns in plan.elements():
             begin, end = (0, 0, rows.start, columns.start), (batch, 1, rows.stop, columns.stop)
-            parts.append(slice_(summed, begin, end, (1, 1, rows.step, columns.step)))
-        found.append(functools.reduce(operator.add, parts) * _scale(data1.shape, plan.kernel))
+            terms.append(slice_(summed, begin, end, (1, 1, rows.step, columns.step)))
+        found.append(functools.reduce(operator.add, terms) * _scale(data1.shape, plan.kernel))
     return concat(found, 1)
 
 
@@ -203,9 +203,9 @@ def _gradient(g: tuple[V | None, ...], data1: V, data2: V, **attrs: Any) -> tupl
     return found[0], found[1]
 
 
-def _plain_backward(grad: Any, data1: Any, data2: Any, **attrs: Any) -> tuple[Any, ...]:
-    """What `_backward_kernel` computes, in operators."""
-    return composite_gradient(_plain)(grad, data1, data2, **attrs)
+def _composite_backward(grad: Any, data1: Any, data2: Any, **attrs: Any) -> tuple[Any, ...]:
+    """Compute `_backward_kernel` with operators."""
+    return composite_gradient(_composite)(grad, data1, data2, **attrs)
 
 
 _SCHEMA = Schema(
@@ -224,11 +224,11 @@ CORRELATION = register(
         _kernel,
         _gradient,
         doc=(
-            "Correlation of patches of two images, for displacements of the second image.\n\n"
+            "Correlate patches of two images, for displacements of the second image.\n\n"
             "Images are padded by pad_size. There is an output channel for each displacement,\n"
             "along rows, then columns, in steps of stride2. Patches are kernel_size x\n"
-            "kernel_size pixels (odd) and stride1 apart. Values are means of products, or\n"
-            "without is_multiply of absolute differences.\n\n"
+            "kernel_size pixels (odd) and stride1 apart. Values are means of products, or of\n"
+            "absolute differences if is_multiply is false.\n\n"
             "Shapes: data1 and data2 (N, C, H, W), output (N, D * D, H', W') with D = 2 *\n"
             "(max_displacement // stride2) + 1."
         ),
@@ -246,8 +246,8 @@ CORRELATION_BACKWARD = register(
         "_correlation_backward",
         lambda grad, data1, data2, **_: (data1, data2),
         _backward_kernel,
-        composite_gradient(_plain_backward),
-        doc="Gradients of Correlation's images.",
+        composite_gradient(_composite_backward),
+        doc="Compute the gradients of the images in Correlation.",
         inputs=("grad", "data1", "data2"),
         schema=_SCHEMA,
         outputs=2,

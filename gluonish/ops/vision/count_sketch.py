@@ -1,4 +1,4 @@
-"""_contrib_count_sketch: rows folded into fewer columns, with signs.
+"""_contrib_count_sketch: hash columns into fewer columns, with signs.
 
 References:
     Y. Gao, O. Beijbom, N. Zhang, T. Darrell, Compact Bilinear Pooling, 2016.
@@ -37,8 +37,8 @@ def _infer(
     return (Spec(limited(_NAME, (*data.shape[:-1], out_dim)), data.dtype),)
 
 
-def _places(xp: ModuleType, h: Any, out_dim: int) -> Any:
-    """Return the column of the result that each column goes to, -1 for none."""
+def _targets(xp: ModuleType, h: Any, out_dim: int) -> Any:
+    """Return the output column of each input column, -1 for none."""
     wide = widen(h).reshape(1, -1)
     inside = (wide >= 0) & (wide < out_dim)
     return xp.where(inside, wide, -1).astype(INT64)
@@ -56,21 +56,21 @@ def _kernel(
 ) -> None:
     signed = (widen(data) * widen(s).reshape(-1)).reshape(1, -1, data.shape[-1])
     total = xp.zeros((1, signed.shape[1], out_dim), signed.dtype)
-    add_points(xp, total, _places(xp, h, out_dim), signed)
+    add_points(xp, total, _targets(xp, h, out_dim), signed)
     out[...] = total.reshape(out.shape)
 
 
-def _places_kernel(xp: ModuleType, out: Any, h: Any, *, out_dim: int) -> None:
-    out[...] = _places(xp, h, out_dim)
+def _targets_kernel(xp: ModuleType, out: Any, h: Any, *, out_dim: int) -> None:
+    out[...] = _targets(xp, h, out_dim)
 
 
-_PLACES = register(
+_TARGETS = register(
     Operator(
         "_count_sketch_places",
         lambda h, *, out_dim: (Spec((1, h.size), INT64),),
-        _places_kernel,
+        _targets_kernel,
         zero_gradient,
-        doc="The column of the sketch that each column is added to, -1 for none.",
+        doc="Return the column of the sketch that each column is added to, -1 for none.",
         inputs=("h",),
         schema=Schema(out_dim=integer(low=1)),
     )
@@ -84,10 +84,10 @@ def _gradient(
         rows = 1
         for extent in g.shape[:-1]:
             rows *= extent
-        places = apply(_PLACES, (h,), {"out_dim": out_dim})
-        taken = gather_points(reshape(g, (1, rows, out_dim)), places)
+        targets = apply(_TARGETS, (h,), {"out_dim": out_dim})
+        gathered = gather_points(reshape(g, (1, rows, out_dim)), targets)
         signs = reshape(s, (1, 1, data.shape[-1]))
-        return reshape(taken * signs, data.shape)
+        return reshape(gathered * signs, data.shape)
 
     return of_data, None, None
 
@@ -99,10 +99,10 @@ COUNT_SKETCH = register(
         _kernel,
         _gradient,
         doc=(
-            "Count sketch: columns of data times their signs s, summed into out_dim columns\n"
-            "given by h.\n\n"
-            "Columns whose h is outside [0, out_dim) are left out. h and s have no gradient.\n"
-            "processing_batch_size is accepted and ignored. MXNet has this operator on a GPU\n"
+            "Compute the count sketch: multiply each column of data by its sign in s, and add\n"
+            "it to the column of the output with the index in h.\n\n"
+            "Columns whose h is outside [0, out_dim) are skipped. h and s have no gradient.\n"
+            "processing_batch_size is accepted and ignored. MXNet has this operator on GPUs\n"
             "only.\n\n"
             "Shapes: data (..., D), h and s (1, D), output (..., out_dim)."
         ),

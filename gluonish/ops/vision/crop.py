@@ -1,4 +1,4 @@
-"""Crop: a window of an image, of a given size or that of another image."""
+"""Crop: crop images to a size, or to the size of another image."""
 
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ def _begin(data: Shape, size: Shape, offset: Shape, center_crop: bool) -> Shape:
     """Return the first row and column of the window."""
     if not center_crop:
         return offset
-    return tuple((extent - part) // 2 for extent, part in zip(data[2:], size, strict=True))
+    return tuple((extent - window) // 2 for extent, window in zip(data[2:], size, strict=True))
 
 
 def _infer(
@@ -31,13 +31,13 @@ def _infer(
     size = h_w if count == 1 else inputs[1].shape[2:]
     if len(size) != 2 or min(size) < 1:
         raise OperatorError(
-            f"Crop: expected h_w, or a second image, of at least 1 row and column, got {size}"
+            f"Crop: expected h_w or a second image of at least 1 row and column, got {size}"
         )
     if len(offset) != 2:
         raise OperatorError(f"Crop: expected offset to be 2 ints, got {offset}")
     begin = _begin(data.shape, size, offset, center_crop)
-    for first, part, extent in zip(begin, size, data.shape[2:], strict=True):
-        if first < 0 or first + part > extent:
+    for first, window, extent in zip(begin, size, data.shape[2:], strict=True):
+        if first < 0 or first + window > extent:
             raise OperatorError(
                 f"Crop: expected a window inside data {data.shape}, got {size} at {begin}"
             )
@@ -54,8 +54,8 @@ def _gradient(g: V, *inputs: V, **attrs: Any) -> tuple[Any, ...]:
     data = inputs[0]
     begin = _begin(data.shape, g.shape[2:], attrs["offset"], attrs["center_crop"])
     widths = [0, 0, 0, 0]
-    for first, part, extent in zip(begin, g.shape[2:], data.shape[2:], strict=True):
-        widths += [first, extent - first - part]
+    for first, window, extent in zip(begin, g.shape[2:], data.shape[2:], strict=True):
+        widths += [first, extent - first - window]
     padding = {"mode": "constant", "pad_width": tuple(widths), "constant_value": 0.0}
     return (
         lambda: apply(PAD, (g,), padding),
@@ -73,7 +73,7 @@ CROP = register(
         _gradient,
         doc=(
             "Crop images at offset, or at their center with center_crop.\n\n"
-            "The height and width are h_w, or those of a second array.\n\n"
+            "The height and width are h_w, or the size of a second array.\n\n"
             "Shapes: data (N, C, H, W), output (N, C, *h_w), in pixels."
         ),
         schema=Schema(

@@ -1,7 +1,7 @@
-"""Deformable convolution, plain and modulated: windows whose elements move where an input says.
+"""Deformable convolution, unmodulated and modulated: convolution at learned offsets.
 
-Every element of a window at every position has an offset of its own, in pixels; the modulated
-form also weighs it. Data is read between its pixels.
+Every element of a window at every position has its own offset, in pixels; the modulated form also
+has a weight for each. Data is interpolated bilinearly.
 
 References:
     J. Dai, H. Qi, Y. Xiong, Y. Li, G. Zhang, H. Hu, Y. Wei, Deformable Convolutional Networks,
@@ -52,7 +52,7 @@ def _geometry(name: str, attrs: Attrs) -> Geometry:
 
 
 def _shapes(name: str, data: Shape, names: tuple[str, ...], attrs: Attrs) -> dict[str, Shape]:
-    """Return the shapes of all inputs and the output that follow from the data's."""
+    """Return the shapes of all inputs and the output, inferred from the shape of data."""
     geometry = _geometry(name, attrs)
     window, groups = math.prod(geometry.kernel), attrs["num_deformable_group"]
     counts = tuple(
@@ -72,17 +72,17 @@ def _shapes(name: str, data: Shape, names: tuple[str, ...], attrs: Attrs) -> dic
 
 
 def _check_groups(name: str, data: Shape, attrs: Attrs) -> None:
-    groups, parts = attrs["num_group"], attrs["num_deformable_group"]
-    if data[1] % groups or attrs["num_filter"] % groups or data[1] % parts:
+    groups, offset_groups = attrs["num_group"], attrs["num_deformable_group"]
+    if data[1] % groups or attrs["num_filter"] % groups or data[1] % offset_groups:
         raise OperatorError(
-            f"{name}: expected channels and num_filter that num_group={groups} divides, and "
-            f"channels that num_deformable_group={parts} divides, got {data[1]} and "
-            f"{attrs['num_filter']}"
+            f"{name}: expected channels divisible by num_group={groups} and "
+            f"num_deformable_group={offset_groups}, and num_filter divisible by "
+            f"num_group={groups}, got {data[1]} and {attrs['num_filter']}"
         )
 
 
 def _base(xp: ModuleType, geometry: Geometry, counts: Shape, dtype: Any) -> Any:
-    """Return rows and columns (2, window, positions) that windows without offsets read."""
+    """Return the rows and columns (2, window, positions) of windows without offsets."""
     along = [
         xp.arange(k)[:, None] * d + xp.arange(n) * s - p
         for k, s, d, p, n in zip(*geometry, counts, strict=True)
@@ -96,29 +96,29 @@ def _base(xp: ModuleType, geometry: Geometry, counts: Shape, dtype: Any) -> Any:
 
 def _columns(
     xp: ModuleType,
-    given: Mapping[str, Any],
+    named: Mapping[str, Any],
     geometry: Geometry,
-    parts: int,
+    offset_groups: int,
     border: str,
     read: Read,
 ) -> Any:
-    """Return what the windows read, (N, C * window, positions)."""
-    data, offset, mask = given["data"], given["offset"], given.get("mask")
+    """Return the windows' elements, (N, C * window, positions)."""
+    data, offset, mask = named["data"], named["offset"], named.get("mask")
     counts = offset.shape[2:]
     batch, channels = data.shape[:2]
     offset = widen(offset)
-    moved = offset.reshape(batch * parts, -1, 2, math.prod(counts))
+    shifted = offset.reshape(batch * offset_groups, -1, 2, math.prod(counts))
     base = _base(xp, geometry, counts, offset.dtype)
-    rows, columns = ((moved[:, :, i] + base[i]).reshape(len(moved), -1) for i in range(2))
-    images = data.reshape(batch * parts, channels // parts, *data.shape[2:])
+    rows, columns = ((shifted[:, :, i] + base[i]).reshape(len(shifted), -1) for i in range(2))
+    images = data.reshape(batch * offset_groups, channels // offset_groups, *data.shape[2:])
     values = read(xp, images, rows, columns, border)
     if mask is not None:
-        values *= widen(mask).reshape(batch * parts, 1, -1)
+        values *= widen(mask).reshape(batch * offset_groups, 1, -1)
     return values.reshape(batch, -1, math.prod(counts))
 
 
 def _base_kernel(
-    xp: ModuleType, out: Any, offset: Any, *, parts: int, counts: Shape, **attrs: Shape
+    xp: ModuleType, out: Any, offset: Any, *, offset_groups: int, counts: Shape, **attrs: Shape
 ) -> None:
     base = _base(xp, Geometry(**attrs), counts, widen(out[0]).dtype)
     out[0][...] = base[0].reshape(1, -1)
@@ -126,9 +126,11 @@ def _base_kernel(
 
 
 def _base_infer(
-    offset: Spec, *, parts: int, counts: Shape, kernel: Shape, **_: Shape
+    offset: Spec, *, offset_groups: int, counts: Shape, kernel: Shape, **_: Shape
 ) -> tuple[Spec, Spec]:
-    points = Spec((offset.shape[0] * parts, math.prod(kernel) * math.prod(counts)), offset.dtype)
+    points = Spec(
+        (offset.shape[0] * offset_groups, math.prod(kernel) * math.prod(counts)), offset.dtype
+    )
     return points, points
 
 
@@ -138,59 +140,51 @@ _BASE = register(
         _base_infer,
         _base_kernel,
         zero_gradient,
-        doc="Rows and columns that the windows of a convolution without offsets read.",
+        doc="Return the rows and columns of the windows of a convolution without offsets.",
         inputs=("offset",),
-        schema=Schema(parts=integer(), counts=shape(), **_GEOMETRY),
+        schema=Schema(offset_groups=integer(), counts=shape(), **_GEOMETRY),
         outputs=2,
         output_names=("rows", "columns"),
     )
 )
 
 
-def _moved_points(offset: Any, geometry: Geometry, parts: int) -> tuple[Any, Any]:
-    """Return the rows and columns that the windows read, in operators."""
+def _sample_points(offset: Any, geometry: Geometry, offset_groups: int) -> tuple[Any, Any]:
+    """Compute the rows and columns of the windows' elements with operators."""
     batch, _, *counts = offset.shape
     window, count = math.prod(geometry.kernel), math.prod(counts)
-    attrs = {"parts": parts, "counts": tuple(counts), **geometry._asdict()}
+    attrs = {"offset_groups": offset_groups, "counts": tuple(counts), **geometry._asdict()}
     base = apply(_BASE, (offset,), attrs)
-    moved = reshape(offset, (batch * parts, window, 2, count))
-    points = (batch * parts, window * count)
-    rows, columns = (reshape(slice_axis(moved, 2, i, i + 1), points) + base[i] for i in range(2))
+    shifted = reshape(offset, (batch * offset_groups, window, 2, count))
+    points = (batch * offset_groups, window * count)
+    rows, columns = (reshape(slice_axis(shifted, 2, i, i + 1), points) + base[i] for i in range(2))
     return rows, columns
 
 
-def _offset_gradient(d_rows: Any, d_columns: Any, offset_shape: Shape, parts: int) -> Any:
-    """Return the gradient of the offsets, whose rows and columns alternate along the window."""
+def _offset_gradient(d_rows: Any, d_columns: Any, offset_shape: Shape, offset_groups: int) -> Any:
+    """Return the gradient of the offsets; rows and columns alternate along the window."""
     batch, channels, *counts = offset_shape
-    split = (batch * parts, channels // (2 * parts), 1, math.prod(counts))
+    split = (batch * offset_groups, channels // (2 * offset_groups), 1, math.prod(counts))
     from_rows, from_columns = reshape(d_rows, split), reshape(d_columns, split)
     return reshape(concat([from_rows, from_columns], 2), offset_shape)
 
 
 class _Rule:
-    """The gradients of one call, in operators.
-
-    Args:
-        g: Gradient of the output.
-        given: The inputs by name.
-        border: What lies beyond the image.
-        geometry: The window.
-        attrs: The operator's.
-    """
+    """The gradients of one call, computed with operators."""
 
     def __init__(
-        self, g: Any, given: Mapping[str, Any], border: str, geometry: Geometry, attrs: Attrs
+        self, g: Any, named: Mapping[str, Any], border: str, geometry: Geometry, attrs: Attrs
     ) -> None:
-        self.data, self.offset, self.weight = given["data"], given["offset"], given["weight"]
-        self.mask = given.get("mask")
-        self.parts, self.border = attrs["num_deformable_group"], border
+        self.data, self.offset, self.weight = named["data"], named["offset"], named["weight"]
+        self.mask = named.get("mask")
+        self.offset_groups, self.border = attrs["num_deformable_group"], border
         batch, filters, *counts = g.shape
         self.batch, self.count = batch, math.prod(counts)
         self.groups = attrs["num_group"]
         grouped = (batch, self.groups, filters // self.groups, self.count)
         self.grad = self._by_group(reshape(g, grouped))
         self.geometry = geometry
-        self.places = math.prod(geometry.kernel) * self.count  # that the windows read
+        self.num_samples = math.prod(geometry.kernel) * self.count
         self._found: tuple[Any, ...] | None = None
 
     def _by_group(self, x: Any) -> Any:
@@ -200,16 +194,16 @@ class _Rule:
 
     def _points(self) -> tuple[Any, Any, Any]:
         batch, channels, *extents = self.data.shape
-        images = (batch * self.parts, channels // self.parts, *extents)
-        rows, columns = _moved_points(self.offset, self.geometry, self.parts)
+        images = (batch * self.offset_groups, channels // self.offset_groups, *extents)
+        rows, columns = _sample_points(self.offset, self.geometry, self.offset_groups)
         return reshape(self.data, images), rows, columns
 
     def _mask(self) -> Any:
-        """Return the mask as it weighs values (N * parts, C / parts, window * positions)."""
-        return reshape(self.mask, (self.batch * self.parts, 1, self.places))
+        """Return the mask, broadcastable to (N * groups, C / groups, window * positions)."""
+        return reshape(self.mask, (self.batch * self.offset_groups, 1, self.num_samples))
 
     def of_weight(self) -> Any:
-        """The gradient of the weight."""
+        """Return the gradient of the weight."""
         values = bilinear_points(*self._points(), self.border)
         if self.mask is not None:
             values = values * self._mask()
@@ -219,18 +213,18 @@ class _Rule:
         return reshape(product, self.weight.shape)
 
     def _of_values(self) -> Any:
-        """The gradient of what the windows read, weighed."""
+        """Return the gradient of the windows' elements after the mask."""
         filters, *window = self.weight.shape
         rows = math.prod(window)
         matrices = reshape(self.weight, (self.groups, filters // self.groups, rows))
         product = batch_dot(matrices, self.grad, transpose_a=True)
         split = reshape(product, (self.groups, rows, self.batch, self.count))
         back = transpose(split, (2, 0, 1, 3))
-        channels = self.data.shape[1] // self.parts
-        return reshape(back, (self.batch * self.parts, channels, self.places))
+        channels = self.data.shape[1] // self.offset_groups
+        return reshape(back, (self.batch * self.offset_groups, channels, self.num_samples))
 
     def found(self) -> tuple[Any, Any, Any]:
-        """The gradients of data, offset and mask."""
+        """Return the gradients of data, offset and mask."""
         if self._found is None:
             images, rows, columns = self._points()
             of_values = of_read = self._of_values()
@@ -243,21 +237,18 @@ class _Rule:
                 of_read, images, rows, columns, self.border
             )
             of_data = reshape(d_images, self.data.shape)
-            of_offset = _offset_gradient(d_rows, d_columns, self.offset.shape, self.parts)
+            of_offset = _offset_gradient(d_rows, d_columns, self.offset.shape, self.offset_groups)
             self._found = of_data, of_offset, of_mask
         return self._found
 
 
 class Form:
-    """One of the two forms: inference and kernels.
+    """Inference, kernel and gradient of one of the two forms.
 
     Args:
-        name: Of the operator.
-        names: Of its inputs, the bias last.
-        border: What lies beyond the image.
-
-    Attributes:
-        operator: The operator, once it is registered.
+        name: Name of the operator.
+        names: Names of the inputs, the bias last.
+        border: Values beyond the image, as in `bilinear_points`.
     """
 
     operator: Operator
@@ -271,7 +262,7 @@ class Form:
         """Return the names of the inputs in use."""
         return self.names[:-1] if attrs["no_bias"] else self.names
 
-    def _given(self, inputs: Sequence[Any], attrs: Attrs) -> dict[str, Any]:
+    def _by_name(self, inputs: Sequence[Any], attrs: Attrs) -> dict[str, Any]:
         return dict(zip(self.active_inputs(attrs), inputs, strict=True))
 
     def infer(self, *inputs: Spec, **attrs: Any) -> tuple[Spec]:
@@ -279,42 +270,42 @@ class Form:
         name, data = self.name, inputs[0]
         check_floating(name, *inputs)
         check_rank(name, "data", data, "N C H W")
-        wanted = _shapes(name, data.shape, self.active_inputs(attrs), attrs)
+        expected = _shapes(name, data.shape, self.active_inputs(attrs), attrs)
         _check_groups(name, data.shape, attrs)
-        out = wanted["output"]
+        out = expected["output"]
         if min(out[2:]) < 1:
             raise OperatorError(
                 f"{name}: expected data at least as large as the kernel {attrs['kernel']}, got "
                 f"{data.shape}"
             )
-        for key, spec in self._given(inputs, attrs).items():
-            if spec.shape != wanted[key]:
-                raise OperatorError(f"{name}: expected {key} {wanted[key]}, got {spec.shape}")
+        for key, spec in self._by_name(inputs, attrs).items():
+            if spec.shape != expected[key]:
+                raise OperatorError(f"{name}: expected {key} {expected[key]}, got {spec.shape}")
         return (Spec(limited(name, out), data.dtype),)
 
     def kernel(
         self, xp: ModuleType, out: Any, *inputs: Any, read: Read = read_bilinear, **attrs: Any
     ) -> None:
-        """Fill the output, some samples at a time; ``read`` reads the images."""
-        given = self._given(inputs, attrs)
-        data, weight, groups = given["data"], given["weight"], attrs["num_group"]
-        geometry, parts = _geometry(self.name, attrs), attrs["num_deformable_group"]
+        """Fill the output in chunks of samples; ``read`` samples the images."""
+        named = self._by_name(inputs, attrs)
+        data, weight, groups = named["data"], named["weight"], attrs["num_group"]
+        geometry, offset_groups = _geometry(self.name, attrs), attrs["num_deformable_group"]
         matrices = widen(weight).reshape(groups, weight.shape[0] // groups, -1)
         elements = data.shape[1] * math.prod(weight.shape[2:]) * math.prod(out.shape[2:])
-        for part in sample_chunks(len(data), elements):
-            some = {key: x[part] for key, x in given.items() if key in _PER_SAMPLE}
-            columns = _columns(xp, some, geometry, parts, self.border, read)
+        for chunk in sample_chunks(len(data), elements):
+            sliced = {key: x[chunk] for key, x in named.items() if key in _PER_SAMPLE}
+            columns = _columns(xp, sliced, geometry, offset_groups, self.border, read)
             rows = data.shape[1] * math.prod(geometry.kernel) // groups
             grouped = columns.reshape(len(columns), groups, rows, columns.shape[2])
-            made = product(xp, matrices, grouped).reshape(out[part].shape)
-            if "bias" in given:
-                made += widen(given["bias"])[:, None, None]
-            out[part] = made
+            values = product(xp, matrices, grouped).reshape(out[chunk].shape)
+            if "bias" in named:
+                values += widen(named["bias"])[:, None, None]
+            out[chunk] = values
 
     def gradient(self, g: V, *inputs: V, **attrs: Any) -> tuple[Any, ...]:
-        """Return an entry for every input."""
-        given = self._given(inputs, attrs)
-        rule = _Rule(g, given, self.border, _geometry(self.name, attrs), attrs)
+        """Return a gradient entry for every input."""
+        named = self._by_name(inputs, attrs)
+        rule = _Rule(g, named, self.border, _geometry(self.name, attrs), attrs)
         entries = {
             "data": lambda: rule.found()[0],
             "offset": lambda: rule.found()[1],
@@ -322,10 +313,10 @@ class Form:
             "weight": rule.of_weight,
             "bias": lambda: sum_(g, axis=(0, 2, 3)),
         }
-        return tuple(entries[key] for key in given)
+        return tuple(entries[key] for key in named)
 
     def complete(self, inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
-        """Fill in what follows from the data."""
+        """Complete partial specs from the shape of data."""
         dtype = None
         for spec in (*inputs, *outputs):
             dtype = merge_dtypes(dtype, spec.dtype, self.name)
@@ -371,28 +362,31 @@ _LAYOUT = choice(None, "NCDHW", "NCHW", "NCW", default=None)
 _SHAPES = (
     "Shapes: data (N, C, H, W), weight (num_filter, C / num_group, *kernel), bias\n"
     "(num_filter,), offset (N, 2 * num_deformable_group * window, H', W') with rows and\n"
-    "columns in turn, "
+    "columns alternating, "
 )
 
-_PLAIN = Form("_contrib_DeformableConvolution", ("data", "offset", "weight", "bias"), "inside")
+_UNMODULATED = Form(
+    "_contrib_DeformableConvolution", ("data", "offset", "weight", "bias"), "inside"
+)
 _MODULATED = Form(
     "_contrib_ModulatedDeformableConvolution", ("data", "offset", "mask", "weight", "bias"), "zeros"
 )
-FORMS = (_PLAIN, _MODULATED)
+FORMS = (_UNMODULATED, _MODULATED)
 
-DEFORMABLE_CONVOLUTION = _PLAIN.register(
+DEFORMABLE_CONVOLUTION = _UNMODULATED.register(
     Schema(**_SCHEMA, layout=_LAYOUT),
-    "Convolution that reads its windows at offsets, with bilinear interpolation.\n\n"
+    "Apply deformable convolution: sample the elements of each window at offsets, with\n"
+    "bilinear interpolation.\n\n"
     "Each of num_deformable_group equal groups of channels has its own offsets. Positions\n"
-    "outside the image give 0; those past the last pixel but still within the image take its\n"
-    f"value. workspace is accepted and ignored.\n\n{_SHAPES}output (N, num_filter, H', W').",
+    "outside the image give 0; positions past the last pixel but within the image give the\n"
+    f"last pixel. workspace is accepted and ignored.\n\n{_SHAPES}output (N, num_filter, H', W').",
 )
 
 MODULATED_DEFORMABLE_CONVOLUTION = _MODULATED.register(
     Schema(**_SCHEMA, im2col_step=integer(64, low=0), layout=_LAYOUT),
-    "Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies\n"
-    "each element by a weight, mask.\n\n"
-    "Each of num_deformable_group equal groups of channels has its own offsets and weights.\n"
+    "Apply modulated deformable convolution: sample the elements of each window at offsets,\n"
+    "with bilinear interpolation, and multiply each element by mask.\n\n"
+    "Each of num_deformable_group equal groups of channels has its own offsets and mask.\n"
     "Pixels outside the image are 0. workspace and im2col_step are accepted and ignored.\n\n"
     f"{_SHAPES}mask (N, num_deformable_group * window, H', W'), output (N, num_filter, H', W').",
 )

@@ -1,4 +1,4 @@
-"""_contrib_DeformablePSROIPooling: regions as grids of means whose parts move where an input says.
+"""_contrib_DeformablePSROIPooling: position-sensitive ROI pooling at learned offsets.
 
 References:
     J. Dai, H. Qi, Y. Xiong, Y. Li, G. Zhang, H. Hu, Y. Wei, Deformable Convolutional Networks,
@@ -65,13 +65,13 @@ def _infer(data: Spec, rois: Spec, trans: Spec | None = None, **attrs: Any) -> t
         )
     limited(_NAME, (rois.shape[0], dim, (size * attrs["sample_per_part"]) ** 2))
     if trans is not None:
-        part = _part_size(attrs)
+        part_size = _part_size(attrs)
         shape = trans.shape
-        fits = len(shape) == 4 and (shape[0], *shape[2:]) == (rois.shape[0], part, part)
+        fits = len(shape) == 4 and (shape[0], *shape[2:]) == (rois.shape[0], part_size, part_size)
         if not fits or shape[1] < 2 or shape[1] % 2 or dim % (shape[1] // 2):
             raise OperatorError(
-                f"{_NAME}: expected trans ({rois.shape[0]}, 2 * classes, {part}, {part}) with "
-                f"classes that divide output_dim {dim}, got {shape}"
+                f"{_NAME}: expected trans ({rois.shape[0]}, 2 * classes, {part_size}, {part_size}) "
+                f"with classes that divide output_dim {dim}, got {shape}"
             )
         if trans.dtype != data.dtype:
             raise OperatorError(
@@ -82,10 +82,9 @@ def _infer(data: Spec, rois: Spec, trans: Spec | None = None, **attrs: Any) -> t
 
 
 def _split(attrs: Attrs) -> tuple[Any, Any, Any]:
-    """Return row of parts, column of parts, and their places in a part of every sample.
+    """Return the row and the column of each sample's cell, and its index in the cell.
 
-    Samples are in the order rows of parts, columns of parts, rows and columns in a part; places
-    are counted in samples.
+    Samples are ordered by rows of cells, columns of cells, rows and columns in a cell.
     """
     size, samples = attrs["pooled_size"], attrs["sample_per_part"]
     grid = np.indices((size, size, samples, samples)).reshape(4, -1)
@@ -93,38 +92,38 @@ def _split(attrs: Attrs) -> tuple[Any, Any, Any]:
 
 
 def _samples(xp: ModuleType, rois: Any, attrs: Attrs) -> tuple[Any, ...]:
-    """Return where samples lie without offsets, the regions' extents, and the samples' parts."""
+    """Return the samples' positions without offsets, the regions' extents, and index in trans."""
     host = widened_on_host(xp, rois)
     real = host.dtype.type
-    whole = round_away(host)
-    begin = whole[:, 1:3] * real(attrs["spatial_scale"]) - real(0.5)
-    end = (whole[:, 3:5] + 1) * real(attrs["spatial_scale"]) - real(0.5)
+    rounded = round_away(host)
+    begin = rounded[:, 1:3] * real(attrs["spatial_scale"]) - real(0.5)
+    end = (rounded[:, 3:5] + 1) * real(attrs["spatial_scale"]) - real(0.5)
     extents = np.maximum(end - begin, real(0.1))
     row, column, inner = _split(attrs)
-    places = []
-    for i, (part, step) in enumerate(((column, inner[1]), (row, inner[0]))):
+    positions = []
+    for i, (cell, step) in enumerate(((column, inner[1]), (row, inner[0]))):
         size = extents[:, i : i + 1] / real(attrs["pooled_size"])
-        offset = part.astype(host.dtype) * size
+        offset = cell.astype(host.dtype) * size
         offset += step.astype(host.dtype) * (size / real(attrs["sample_per_part"]))
-        places.append(xp.asarray((begin[:, i : i + 1] + offset)[:, None]))
-    parts = _part_size(attrs)
-    down, across = (x * parts // attrs["pooled_size"] for x in (row, column))
-    index = np.broadcast_to(down * parts + across, (len(host), row.size))
+        positions.append(xp.asarray((begin[:, i : i + 1] + offset)[:, None]))
+    cells = _part_size(attrs)
+    down, across = (x * cells // attrs["pooled_size"] for x in (row, column))
+    index = np.broadcast_to(down * cells + across, (len(host), row.size))
     heights, widths = (xp.asarray(extents[:, i, None, None]) for i in (1, 0))
-    return places[1], places[0], heights, widths, xp.asarray(np.ascontiguousarray(index))
+    return positions[1], positions[0], heights, widths, xp.asarray(np.ascontiguousarray(index))
 
 
 def _share(xp: ModuleType, rows: Any, columns: Any, extents: Shape, per_part: int) -> Any:
     """Return 1 / count for samples in the image, 0 for the others."""
-    kept = (rows >= -0.5) & (rows <= extents[0] - 0.5)
-    kept &= (columns >= -0.5) & (columns <= extents[1] - 0.5)
-    parts = kept.reshape(*kept.shape[:2], kept.shape[2] // per_part, per_part)
-    share = parts / xp.maximum(parts.sum(axis=3, keepdims=True), 1)
-    return share.reshape(kept.shape)
+    inside = (rows >= -0.5) & (rows <= extents[0] - 0.5)
+    inside &= (columns >= -0.5) & (columns <= extents[1] - 0.5)
+    cells = inside.reshape(*inside.shape[:2], inside.shape[2] // per_part, per_part)
+    share = cells / xp.maximum(cells.sum(axis=3, keepdims=True), 1)
+    return share.reshape(inside.shape)
 
 
 def _starts(xp: ModuleType, rois: Any, data: Shape, attrs: Attrs) -> Any:
-    """Return where the channel that each sample reads begins in flat data, -1 for none.
+    """Return the offset of each sample's channel in flat data, -1 for none.
 
     Shape (R, output_dim, samples).
     """
@@ -140,7 +139,7 @@ def _starts(xp: ModuleType, rois: Any, data: Shape, attrs: Attrs) -> Any:
 def _pixels(
     xp: ModuleType, rows: Any, columns: Any, rois: Any, data: Shape, attrs: Attrs
 ) -> tuple[Any, ...]:
-    """Return the first pixel's row and column, each sample's share, and four flat indices."""
+    """Return the first pixel's row and column, each sample's weight, and four flat indices."""
     height, width = data[2:]
     share = _share(xp, rows, columns, data[2:], attrs["sample_per_part"] ** 2)
     first_row = xp.floor(xp.clip(xp.where(share > 0, rows, 0), 0, height - 1))
@@ -152,28 +151,28 @@ def _pixels(
     for i in range(4):
         row = xp.minimum(first_row + i // 2, height - 1)
         column = xp.minimum(first_column + i % 2, width - 1)
-        place = xp.repeat((row * width + column).astype(INT64), repeats, axis=1)
-        kept = (starts >= 0) & (xp.repeat(share, repeats, axis=1) > 0)
-        index.append(xp.where(kept, starts + place, -1))
+        pixel = xp.repeat((row * width + column).astype(INT64), repeats, axis=1)
+        inside = (starts >= 0) & (xp.repeat(share, repeats, axis=1) > 0)
+        index.append(xp.where(inside, starts + pixel, -1))
     return first_row, first_column, share, *index
 
 
-def _moved(rows: Any, columns: Any, heights: Any, widths: Any, moves: Any, std: float) -> Any:
-    """Return rows and columns (R, classes, samples) with offsets (columns, rows)."""
-    return rows + moves[1] * heights * std, columns + moves[0] * widths * std
+def _shifted(rows: Any, columns: Any, heights: Any, widths: Any, offsets: Any, std: float) -> Any:
+    """Return rows and columns (R, classes, samples) shifted by offsets (columns, rows)."""
+    return rows + offsets[1] * heights * std, columns + offsets[0] * widths * std
 
 
 def _kernel(
     xp: ModuleType, out: Any, data: Any, rois: Any, trans: Any = None, **attrs: Any
 ) -> None:
     wide = widen(data)
-    rows, columns, heights, widths, parts = _samples(xp, rois, attrs)
+    rows, columns, heights, widths, cells = _samples(xp, rois, attrs)
     if trans is not None:
         flat = widen(trans).reshape(*trans.shape[:2], math.prod(trans.shape[2:]))
-        taken = xp.take_along_axis(flat, parts[:, None], axis=2)
-        moves = taken[:, 0::2], taken[:, 1::2]
+        pairs = xp.take_along_axis(flat, cells[:, None], axis=2)
+        offsets = pairs[:, 0::2], pairs[:, 1::2]
         std = wide.dtype.type(attrs["trans_std"])
-        rows, columns = _moved(rows, columns, heights, widths, moves, std)
+        rows, columns = _shifted(rows, columns, heights, widths, offsets, std)
     row, column, share, *corners = _pixels(xp, rows, columns, rois, data.shape, attrs)
     below = xp.clip(rows, 0, max(0, data.shape[2] - 1)) - row
     right = xp.clip(columns, 0, max(0, data.shape[3] - 1)) - column
@@ -196,8 +195,8 @@ def _samples_kernel(xp: ModuleType, out: Any, rois: Any, **attrs: Any) -> None:
 def _samples_infer(rois: Spec, **attrs: Any) -> tuple[Spec, ...]:
     count = (attrs["pooled_size"] * attrs["sample_per_part"]) ** 2
     regions = rois.shape[0]
-    place, extent = Spec((regions, 1, count), rois.dtype), Spec((regions, 1, 1), rois.dtype)
-    return place, place, extent, extent, Spec((regions, count), INT64)
+    position, extent = Spec((regions, 1, count), rois.dtype), Spec((regions, 1, 1), rois.dtype)
+    return position, position, extent, extent, Spec((regions, count), INT64)
 
 
 _SAMPLES = register(
@@ -207,8 +206,8 @@ _SAMPLES = register(
         _samples_kernel,
         zero_gradient,
         doc=(
-            "The positions of the samples of regions without offsets, and the sizes of the\n"
-            "regions."
+            "Return the positions of the samples of regions without offsets, and the sizes of\n"
+            "the regions."
         ),
         inputs=("rois",),
         schema=_SCHEMA,
@@ -237,7 +236,7 @@ _PIXELS = register(
         _pixels_infer,
         _pixels_kernel,
         zero_gradient,
-        doc="The four pixels around each sample, and their weight in the mean.",
+        doc="Return the four pixels around each sample, and its weight in the mean.",
         inputs=("rows", "columns", "rois"),
         schema=Schema(**_SCHEMA.attributes, data_shape=shape_attr()),
         outputs=7,
@@ -246,22 +245,22 @@ _PIXELS = register(
 )
 
 
-def _taken(trans: Any, parts: Any, shape: Shape) -> list[Any]:
+def _offsets(trans: Any, cells: Any, shape: Shape) -> list[Any]:
     """Return the offsets of columns and of rows, (R, classes, samples) each."""
     flat = reshape(trans, (*shape[:2], shape[2] * shape[3]))
-    count = parts.shape[1]
-    pairs = reshape(gather_points(flat, parts), (shape[0], shape[1] // 2, 2, count))
+    count = cells.shape[1]
+    pairs = reshape(gather_points(flat, cells), (shape[0], shape[1] // 2, 2, count))
     return [
         reshape(slice_axis(pairs, 2, i, i + 1), (shape[0], shape[1] // 2, count)) for i in range(2)
     ]
 
 
-def _plain(data: Any, rois: Any, trans: Any = None, **attrs: Any) -> tuple[Any]:
-    """What `_kernel` computes, in operators."""
-    rows, columns, heights, widths, parts = apply(_SAMPLES, (rois,), attrs)
+def _composite(data: Any, rois: Any, trans: Any = None, **attrs: Any) -> tuple[Any]:
+    """Compute `_kernel` with operators."""
+    rows, columns, heights, widths, cells = apply(_SAMPLES, (rois,), attrs)
     if trans is not None:
-        moves = _taken(trans, parts, trans.shape)
-        rows, columns = _moved(rows, columns, heights, widths, moves, attrs["trans_std"])
+        offsets = _offsets(trans, cells, trans.shape)
+        rows, columns = _shifted(rows, columns, heights, widths, offsets, attrs["trans_std"])
     height, width = data.shape[2:]
     row, column, share, *corners = apply(
         _PIXELS, (rows, columns, rois), {**attrs, "data_shape": data.shape}
@@ -277,14 +276,14 @@ def _plain(data: Any, rois: Any, trans: Any = None, **attrs: Any) -> tuple[Any]:
         weight = weight * (right if i % 2 else right * -1.0 + 1.0)
         values = gather_points(flat, reshape(index, (1, regions * dim * count)))
         split = reshape(values, (regions, classes, dim // classes, count))
-        part = split * reshape(weight, (regions, classes, 1, count))
-        total = part if total is None else total + part
+        term = split * reshape(weight, (regions, classes, 1, count))
+        total = term if total is None else total + term
     size = attrs["pooled_size"]
     per_part = (regions, dim, size * size, attrs["sample_per_part"] ** 2)
     return (reshape(sum_(reshape(total, per_part), axis=(3,)), (regions, dim, size, size)),)
 
 
-_rule = composite_gradient(_plain)
+_rule = composite_gradient(_composite)
 
 
 def _gradient(g: tuple[V | None, ...], *inputs: V, **attrs: Any) -> tuple[Any, ...]:
@@ -300,8 +299,8 @@ DEFORMABLE_PSROI_POOLING = register(
         _kernel,
         _gradient,
         doc=(
-            "Deformable position-sensitive ROI pooling: each cell of the grid is moved by an\n"
-            "offset.\n\n"
+            "Apply deformable position-sensitive ROI pooling: each cell of the grid is shifted\n"
+            "by an offset.\n\n"
             "trans holds offsets along x and y, as fractions of the region's size times\n"
             "trans_std. Each cell is the mean of sample_per_part bilinear samples along each\n"
             "axis; samples outside the image are not counted. part_size 0 means pooled_size;\n"

@@ -1,4 +1,4 @@
-"""depth_to_space and space_to_depth: blocks of pixels to channels, and back."""
+"""depth_to_space and space_to_depth: rearrange channels into blocks of pixels, and back."""
 
 from types import ModuleType
 from typing import Any
@@ -7,7 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.vision.extents import check_rank
 
 
@@ -15,7 +15,7 @@ def _check(name: str, data: Spec, block: int, divided: Shape, factor: int) -> No
     check_rank(name, "data", data, "N C H W")
     if any(extent % factor for extent in divided):
         raise OperatorError(
-            f"{name}: expected sizes {divided} of data {data.shape} that {factor} divides for "
+            f"{name}: expected sizes {divided} of data {data.shape} divisible by {factor} for "
             f"block_size={block}"
         )
 
@@ -56,12 +56,12 @@ DEPTH_TO_SPACE = register(
         "depth_to_space",
         _to_space_infer,
         _to_space,
-        lambda g, data, **attrs: (lambda: _apply_to_depth(g, attrs),),
+        lambda g, data, **attrs: (lambda: apply(SPACE_TO_DEPTH, (g,), attrs),),
         doc=(
             "Rearrange channels into blocks of pixels.\n\n"
             "data (N, C * b * b, H, W) becomes (N, C, H * b, W * b), where b is block_size.\n"
-            "Channel (i * b + j) * C + c gives the pixel in row i and column j of each block of\n"
-            "channel c.\n\n"
+            "Channel (i * b + j) * C + c becomes the pixel in row i and column j of each block\n"
+            "of channel c.\n\n"
             "Shapes: data (N, C * b * b, H, W), output (N, C, H * b, W * b)."
         ),
         schema=Schema(block_size=integer(low=1)),
@@ -69,7 +69,7 @@ DEPTH_TO_SPACE = register(
     )
 )
 
-SPACE_TO_DEPTH = register(
+SPACE_TO_DEPTH: Operator = register(
     Operator(
         "space_to_depth",
         _to_depth_infer,
@@ -84,7 +84,3 @@ SPACE_TO_DEPTH = register(
         execution=Execution(moves=True),
     )
 )
-
-
-def _apply_to_depth(g: V, attrs: Any) -> Any:
-    return apply(SPACE_TO_DEPTH, (g,), attrs)

@@ -1,4 +1,4 @@
-"""What vision and detection operators check of their inputs: rank, one floating dtype, pairs."""
+"""Input checks of vision and detection operators: rank, floating dtype, pairs."""
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
@@ -6,14 +6,7 @@ from gluonish.core.spec import Shape, Spec
 
 
 def check_rank(operator: str, name: str, spec: Spec, axes: str) -> None:
-    """Refuse an array of another rank.
-
-    Args:
-        axes: The names of its axes: ``"N C H W"``.
-
-    Raises:
-        OperatorError: The rank is another.
-    """
+    """Raise OperatorError for an array whose axes are not ``axes``, such as ``"N C H W"``."""
     if len(spec.shape) != len(axes.split()):
         raise OperatorError(
             f"{operator}: expected {name} ({', '.join(axes.split())}), got {spec.shape}"
@@ -21,11 +14,7 @@ def check_rank(operator: str, name: str, spec: Spec, axes: str) -> None:
 
 
 def check_floating(operator: str, *specs: Spec) -> None:
-    """Refuse arrays that are not all of one floating dtype.
-
-    Raises:
-        OperatorError: naming the dtypes.
-    """
+    """Raise OperatorError for arrays that do not all have the same floating dtype."""
     first = specs[0].dtype
     if not is_floating(first) or any(spec.dtype != first for spec in specs):
         names = ", ".join(spec.dtype.name for spec in specs)
@@ -33,11 +22,7 @@ def check_floating(operator: str, *specs: Spec) -> None:
 
 
 def check_pair(operator: str, name: str, values: Shape, low: int = 1) -> None:
-    """Refuse a tuple that is not two numbers of at least ``low``.
-
-    Raises:
-        OperatorError: naming the tuple.
-    """
+    """Raise OperatorError for a tuple that is not two numbers of at least ``low``."""
     if len(values) != 2 or min(values) < low:
         raise OperatorError(
             f"{operator}: expected {name} to be 2 ints of at least {low}, got {values}"

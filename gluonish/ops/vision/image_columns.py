@@ -1,4 +1,4 @@
-"""im2col and col2im: the windows of an image as columns of a matrix, and the sum of columns."""
+"""im2col and col2im: rearrange image windows into columns, and sum columns into an image."""
 
 import math
 from types import ModuleType
@@ -23,15 +23,11 @@ _GEOMETRY = {"kernel": shape(), "stride": shape(()), "dilate": shape(()), "pad":
 
 
 def _plan(name: str, spatial: Shape, **attrs: Shape) -> tuple[Geometry, Shape]:
-    """Return the window and how many there are along each axis.
-
-    Raises:
-        OperatorError: They do not fit one another.
-    """
+    """Return the window geometry and the number of windows along each axis."""
     kernel = attrs["kernel"]
     if not 1 <= len(kernel) <= 3 or len(spatial) != len(kernel):
         raise OperatorError(
-            f"{name}: expected a kernel of 1 to 3 axes, those of the image {spatial}, got {kernel}"
+            f"{name}: expected a kernel of 1 to 3 axes, as the image {spatial}, got {kernel}"
         )
     geometry = normalize_geometry(name, **attrs)
     padded = tuple(n + 2 * p for n, p in zip(spatial, geometry.pad, strict=True))
@@ -97,7 +93,7 @@ IM2COL = register(
         _im2col_gradient,
         doc=(
             "Rearrange the windows of images into columns.\n\n"
-            "stride, dilate and pad are those of Convolution; there are 1 to 3 spatial axes.\n\n"
+            "stride, dilate and pad are as in Convolution; there are 1 to 3 spatial axes.\n\n"
             "Shapes: data (N, C, *spatial), output (N, C * window, positions)."
         ),
         schema=Schema(**_GEOMETRY),
@@ -111,8 +107,8 @@ COL2IM = register(
         _col2im_kernel,
         _col2im_gradient,
         doc=(
-            "Add up columns at the positions in images that im2col takes them from: the adjoint\n"
-            "of im2col.\n\n"
+            "Sum columns into images at the positions where im2col reads them: the adjoint of\n"
+            "im2col.\n\n"
             "Shapes: data (N, C * window, positions), output (N, C, *output_size)."
         ),
         schema=Schema(output_size=shape(), **_GEOMETRY),

@@ -1,4 +1,4 @@
-"""_contrib_mrcnn_mask_target: what the mask branch of Mask R-CNN is to learn.
+"""_contrib_mrcnn_mask_target: training targets of Mask R-CNN's mask branch.
 
 References:
     K. He, G. Gkioxari, P. Dollar, R. Girshick, Mask R-CNN, 2017.
@@ -37,13 +37,13 @@ def _infer(
     if len(gt_masks.shape) != 4 or not gt_masks.shape[1]:
         raise OperatorError(f"{_NAME}: expected gt_masks (B, M, H, W), got {gt_masks.shape}")
     pairs = (gt_masks.shape[0], num_rois)
-    wanted: dict[str, tuple[Spec, Shape]] = {"rois": (rois, (*pairs, 4))}
-    wanted |= {"matches": (matches, pairs), "cls_targets": (cls_targets, pairs)}
-    for name, (given, expected) in wanted.items():
-        if given.shape != expected:
-            raise OperatorError(f"{_NAME}: expected {name} {expected}, got {given.shape}")
-    made = Spec(limited(_NAME, (*pairs, num_classes, *mask_size)), gt_masks.dtype)
-    return made, made
+    checks: dict[str, tuple[Spec, Shape]] = {"rois": (rois, (*pairs, 4))}
+    checks |= {"matches": (matches, pairs), "cls_targets": (cls_targets, pairs)}
+    for name, (spec, expected) in checks.items():
+        if spec.shape != expected:
+            raise OperatorError(f"{_NAME}: expected {name} {expected}, got {spec.shape}")
+    out = Spec(limited(_NAME, (*pairs, num_classes, *mask_size)), gt_masks.dtype)
+    return out, out
 
 
 def _kernel(
@@ -62,8 +62,8 @@ def _kernel(
 ) -> None:
     targets, weights = outputs
     images, masks = gt_masks.shape[:2]
-    own = xp.clip(matches.astype(xp.int64), 0, masks - 1)
-    numbers = (own + masks * xp.arange(images)[:, None]).astype(rois.dtype)
+    matched = xp.clip(matches.astype(xp.int64), 0, masks - 1)
+    numbers = (matched + masks * xp.arange(images)[:, None]).astype(rois.dtype)
     regions = xp.concatenate([numbers[:, :, None], rois], axis=2).reshape(-1, 5)
     pooled = xp.empty((images * num_rois, 1, *mask_size), dtype=gt_masks.dtype)
     planes = gt_masks.reshape(images * masks, 1, *gt_masks.shape[2:])
@@ -82,12 +82,11 @@ MRCNN_MASK_TARGET = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask\n"
-            "of the classes to train.\n\n"
-            "The mask that a region is matched with is sampled in the region as\n"
-            "_contrib_ROIAlign samples an image, once for each class; the second output is 1\n"
-            "for the region's own class, else 0. A match below 0 means mask 0. No gradient\n"
-            "flows through it.\n\n"
+            "Compute training targets of Mask R-CNN's mask branch: the mask of each region,\n"
+            "and a mask of the classes to train.\n\n"
+            "The matched mask of a region is sampled in the region as in _contrib_ROIAlign,\n"
+            "and repeated for each class; the second output is 1 for the region's class, else\n"
+            "0. A match below 0 means mask 0. The gradient is zero.\n\n"
             "Shapes: rois (B, num_rois, 4) with rows (xmin, ymin, xmax, ymax), gt_masks (B, M,\n"
             "H, W) of the images' size, matches (B, num_rois) in [0, M), cls_targets (B,\n"
             "num_rois) in [0, num_classes), not counting the background, outputs (B, num_rois,\n"

@@ -18,13 +18,13 @@ from gluonish.ops.support.shape_rules import normalize_axes
 def _axes(data: Shape, axes: Shape | None) -> Shape:
     if not axes:
         raise OperatorError(
-            f"moments: expected at least one axis in axes, got {axes}; name all axes of {data} for "
-            "moments of everything"
+            f"moments: expected at least one axis in axes, got {axes}; list all axes of {data} to "
+            "reduce over all elements"
         )
     return normalize_axes("moments", axes, len(data))
 
 
-def _kept(data: Shape, axes: Shape) -> Shape:
+def _keepdims_shape(data: Shape, axes: Shape) -> Shape:
     return tuple(1 if i in axes else extent for i, extent in enumerate(data))
 
 
@@ -33,7 +33,7 @@ def _infer(data: Spec, *, axes: Shape | None, keepdims: bool) -> tuple[Spec, Spe
     if data.dtype.kind == "b":
         raise OperatorError("moments: expected numbers, got bool")
     if keepdims:
-        shape = _kept(data.shape, reduced)
+        shape = _keepdims_shape(data.shape, reduced)
     else:
         shape = tuple(n for i, n in enumerate(data.shape) if i not in reduced) or (1,)
     return Spec(shape, data.dtype), Spec(shape, data.dtype)
@@ -51,7 +51,7 @@ def _kernel(xp: ModuleType, out: Any, data: Any, *, axes: Shape | None, keepdims
         square = xp.square(wide - mean).sum(axis=reduced, keepdims=True)
         variance = square / count if count else mean
     else:
-        # Integers are averaged in whole numbers, as means of them are.
+        # Means of integers are integers.
         mean = (total / max(1, count)).astype(data.dtype)
         square = xp.square(wide - mean).sum(axis=reduced, keepdims=True)
         variance = (square / max(1, count)).astype(data.dtype)
@@ -67,17 +67,17 @@ def _gradient(
     g: tuple[V | None, V | None], data: V, *, axes: Shape | None, keepdims: bool
 ) -> tuple[Any]:
     reduced = _axes(data.shape, axes)
-    kept = _kept(data.shape, reduced)
+    keepdims_shape = _keepdims_shape(data.shape, reduced)
     share = 1.0
     for axis in reduced:
         share /= max(1, data.shape[axis])
 
     def of_data() -> Any:
-        of_mean, of_variance = (None if h is None else reshape(h, kept) for h in g)
+        of_mean, of_variance = (None if h is None else reshape(h, keepdims_shape) for h in g)
         total = None if of_mean is None else broadcast_to(of_mean * share, data.shape)
         if of_variance is not None:
-            part = (data - _mean(data, reduced)) * (of_variance * (2.0 * share))
-            total = part if total is None else total + part
+            term = (data - _mean(data, reduced)) * (of_variance * (2.0 * share))
+            total = term if total is None else total + term
         return total
 
     return (of_data,)
@@ -90,8 +90,9 @@ MOMENTS = register(
         _kernel,
         _gradient,
         doc=(
-            "Mean and variance over axes, which must be given.\n\n"
-            "keepdims keeps the axes with size 1. Where no axis is left the shape is (1,).\n\n"
+            "Compute mean and variance over axes, which is required.\n\n"
+            "keepdims keeps the reduced axes with size 1. Without remaining axes the shape is\n"
+            "(1,).\n\n"
             "Shapes: data any, outputs data's without the axes in axes, or with size 1 there\n"
             "(keepdims)."
         ),

@@ -1,6 +1,6 @@
-"""Elements at positions that an array names, and their adjoint: what gathering operators share.
+"""Gather elements by an array of indices, and the adjoint, scatter-add.
 
-A position is an index into the last axis; one below 0 stands for no element, whose value is 0.
+Indices refer to the last axis; a negative index means no element, with value 0.
 """
 
 from types import ModuleType
@@ -14,12 +14,7 @@ from gluonish.ops.support.scatter import add_at
 
 
 def read_points(xp: ModuleType, data: Any, index: Any) -> Any:
-    """Return ``data[n, :, index[n]]`` as (N, C, P), 0 where the index is negative.
-
-    Args:
-        data: Array (N, C, S).
-        index: Integers (N, P) below S.
-    """
+    """Return ``data[n, :, index[n]]`` of data (N, C, S), index (N, P); 0 for index < 0."""
     if not data.shape[2]:
         return xp.zeros((*data.shape[:2], index.shape[1]), data.dtype)
     found = xp.take_along_axis(data, xp.maximum(index, 0)[:, None, :], axis=2)
@@ -28,12 +23,12 @@ def read_points(xp: ModuleType, data: Any, index: Any) -> Any:
 
 
 def add_points(xp: ModuleType, total: Any, index: Any, values: Any) -> None:
-    """Add values (N, C, P) to ``total[n, :, index[n]]`` (N, C, S), which is C-contiguous."""
+    """Add values (N, C, P) to ``total[n, :, index[n]]`` of a C-contiguous total (N, C, S)."""
     batch, channels, size = total.shape
     rows = xp.arange(batch * channels).reshape(batch, channels, 1) * size
-    places = xp.broadcast_to((rows + index[:, None, :]), values.shape)
-    kept = xp.broadcast_to((index >= 0)[:, None, :], values.shape)
-    add_at(xp, total.reshape(-1), places[kept], values[kept])
+    flat = xp.broadcast_to((rows + index[:, None, :]), values.shape)
+    valid = xp.broadcast_to((index >= 0)[:, None, :], values.shape)
+    add_at(xp, total.reshape(-1), flat[valid], values[valid])
 
 
 def _gather_infer(data: Spec, index: Spec) -> tuple[Spec]:
@@ -54,7 +49,7 @@ _GATHER = register(
         _gather_infer,
         _gather_kernel,
         _gather_gradient,
-        doc="data[n, :, index[n]] of data (N, C, S) and index (N, P); 0 for a negative index.",
+        doc="Gather data[n, :, index[n]] of data (N, C, S), index (N, P); 0 for index < 0.",
         inputs=("data", "index"),
     )
 )
@@ -81,8 +76,8 @@ _SCATTER = register(
         _scatter_kernel,
         _scatter_gradient,
         doc=(
-            "Zeros (N, C, size), with data (N, C, P) added at index (N, P); negative indices\n"
-            "are skipped."
+            "Add data (N, C, P) to zeros (N, C, size) at index (N, P); negative indices are\n"
+            "skipped."
         ),
         inputs=("data", "index"),
         schema=Schema(size=integer(low=0)),

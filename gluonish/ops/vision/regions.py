@@ -1,6 +1,6 @@
-"""Regions of interest: rows (image, ...), what an operator makes of them, and where they lie.
+"""Regions of interest, as rows (image, ...), and linear pooling of them.
 
-Reference kernels go through the regions one by one, and read their corners on the host.
+Reference kernels loop over the regions, and read their corners on the host.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,7 @@ Matrix = np.ndarray[Any, Any]
 
 
 def check_regions(operator: str, data: Spec, rois: Spec, columns: int = 5) -> None:
-    """Refuse images that are not (N, C, H, W), or regions that are not (R, columns).
-
-    Raises:
-        OperatorError: naming the array.
-    """
+    """Raise OperatorError unless data is (N, C, H, W) and rois (R, columns)."""
     check_floating(operator, data, rois)
     check_rank(operator, "data", data, "N C H W")
     if len(rois.shape) != 2 or rois.shape[1] != columns:
@@ -34,23 +30,23 @@ def check_regions(operator: str, data: Spec, rois: Spec, columns: int = 5) -> No
 
 
 def image_number(roi: Matrix, batch: int) -> int | None:
-    """Return the image that a region is of; None for one that is not there."""
+    """Return the index of a region's image, None if there is no such image."""
     return int(roi[0]) if 0 <= roi[0] < batch else None
 
 
 def round_away(x: Any) -> Any:
-    """Return the nearest whole numbers, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
 class RegionMap(NamedTuple):
-    """What a region takes from its image: a matrix for each axis.
+    """The linear map from an image to a pooled region: a matrix for each axis.
 
     Attributes:
         rows: (rows of the result, rows of the image).
-        columns: The same of columns.
-        groups: Along each axis, the number of the channel group that each part of the result reads,
-            and how many there are; None where each channel gives a channel.
+        columns: (columns of the result, columns of the image).
+        groups: Along each axis, the channel group of each cell of the result, and the number of
+            groups; None if every cell reads its own channel.
     """
 
     rows: Matrix
@@ -58,17 +54,17 @@ class RegionMap(NamedTuple):
     groups: tuple[tuple[Matrix, int], tuple[Matrix, int]] | None = None
 
 
-Maps = Callable[..., RegionMap]  # of a region, image extents and attributes
+Maps = Callable[..., RegionMap]  # (region, image extents, **attributes)
 
 
 def _span(matrix: Matrix) -> slice:
-    """Return where a matrix has columns that are not 0."""
+    """Return the range of the nonzero columns of a matrix."""
     (used,) = np.nonzero(matrix.any(axis=0))
     return slice(int(used[0]), int(used[-1]) + 1) if used.size else slice(0, 0)
 
 
-def _parts(xp: ModuleType, found: RegionMap, dtype: Any) -> tuple[slice, slice, Any, Any]:
-    """Return the part of the image that a map reads, and the matrices for it."""
+def _window(xp: ModuleType, found: RegionMap, dtype: Any) -> tuple[slice, slice, Any, Any]:
+    """Return the window of the image that a map reads, and the matrices restricted to it."""
     tall, wide = _span(found.rows), _span(found.columns)
     rows = xp.asarray(np.ascontiguousarray(found.rows[:, tall], dtype))
     columns = xp.asarray(np.ascontiguousarray(found.columns[:, wide], dtype))
@@ -76,13 +72,13 @@ def _parts(xp: ModuleType, found: RegionMap, dtype: Any) -> tuple[slice, slice, 
 
 
 def map_regions(xp: ModuleType, out: Any, data: Any, rois: Any, maps: Maps, **attrs: Any) -> None:
-    """Fill ``out`` (R, C', P, Q) with ``rows @ image @ columns.T`` of every region.
+    """Fill ``out`` (R, C', P, Q) with ``rows @ image @ columns.T`` for every region.
 
     Args:
-        out: The result; 0 for regions of images that are not there.
+        out: The result; 0 for regions of images that do not exist.
         data: Images (N, C, H, W).
-        rois: Regions, with the number of the image first.
-        maps: ``maps(roi, extents, **attrs)`` gives what a region takes.
+        rois: Regions, beginning with the index of the image.
+        maps: ``maps(roi, extents, **attrs)`` returns the map of a region.
     """
     out.fill(0)
     for result, roi in zip(out, widened_on_host(xp, rois), strict=True):
@@ -91,13 +87,13 @@ def map_regions(xp: ModuleType, out: Any, data: Any, rois: Any, maps: Maps, **at
             continue
         found = maps(roi, data.shape[2:], **attrs)
         dtype = accumulator(data.dtype)
-        tall, wide, rows, columns = _parts(xp, found, dtype)
-        part = data[image][:, tall, wide].astype(dtype)
+        tall, wide, rows, columns = _window(xp, found, dtype)
+        pixels = data[image][:, tall, wide].astype(dtype)
         if found.groups is None:
-            result[...] = xp.matmul(xp.matmul(rows, part), columns.T)
+            result[...] = xp.matmul(xp.matmul(rows, pixels), columns.T)
         else:
             (down, tops), (across, sides) = found.groups
-            grouped = part.reshape(result.shape[0], tops, sides, *part.shape[1:])
+            grouped = pixels.reshape(result.shape[0], tops, sides, *pixels.shape[1:])
             chosen = grouped[:, down[:, None], across]
             along = xp.einsum("cpqhw,ph->cpqw", chosen, rows)
             result[...] = xp.einsum("cpqw,qw->cpq", along, columns)
@@ -106,14 +102,14 @@ def map_regions(xp: ModuleType, out: Any, data: Any, rois: Any, maps: Maps, **at
 def _add_regions(
     xp: ModuleType, total: Any, grad: Any, rois: Any, maps: Maps, **attrs: Any
 ) -> None:
-    """Add to images what the gradient (R, C', P, Q) of their regions gives them."""
-    for part, roi in zip(grad, widened_on_host(xp, rois), strict=True):
+    """Add the gradients (R, C', P, Q) of regions to the gradients of their images."""
+    for region_grad, roi in zip(grad, widened_on_host(xp, rois), strict=True):
         image = image_number(roi, len(total))
         if image is None:
             continue
         found = maps(roi, total.shape[2:], **attrs)
-        tall, wide, rows, columns = _parts(xp, found, total.dtype)
-        g = part.astype(total.dtype)
+        tall, wide, rows, columns = _window(xp, found, total.dtype)
+        g = region_grad.astype(total.dtype)
         if found.groups is None:
             total[image][:, tall, wide] += xp.matmul(xp.matmul(rows.T, g), columns)
         else:
@@ -128,11 +124,11 @@ def _add_regions(
 def region_adjoint(
     forward: Callable[[], Operator], name: str, maps: Maps, schema: Schema
 ) -> tuple[Operator, Any]:
-    """Register the adjoint of an operator that `map_regions` computes.
+    """Register the adjoint of an operator computed by `map_regions`.
 
     Args:
-        forward: Gives the operator.
-        name: Of the adjoint.
+        forward: Returns the operator.
+        name: Name of the adjoint.
         maps: As for `map_regions`.
 
     Returns:
@@ -143,14 +139,14 @@ def region_adjoint(
         return (Spec(attrs["data_shape"], grad.dtype),)
 
     def kernel(xp: ModuleType, out: Any, grad: Any, rois: Any, **attrs: Any) -> None:
-        plain = {key: value for key, value in attrs.items() if key != "data_shape"}
+        forward_attrs = {key: value for key, value in attrs.items() if key != "data_shape"}
         total = xp.zeros(out.shape, accumulator(out.dtype))
-        _add_regions(xp, total, grad, rois, maps, **plain)
+        _add_regions(xp, total, grad, rois, maps, **forward_attrs)
         out[...] = total
 
     def gradient(g: V, grad: V, rois: V, **attrs: Any) -> tuple[Any, None]:
-        plain = {key: value for key, value in attrs.items() if key != "data_shape"}
-        return (lambda: apply(forward(), (g, rois), plain)), None
+        forward_attrs = {key: value for key, value in attrs.items() if key != "data_shape"}
+        return (lambda: apply(forward(), (g, rois), forward_attrs)), None
 
     adjoint = register(
         Operator(
@@ -158,7 +154,7 @@ def region_adjoint(
             infer,
             kernel,
             gradient,
-            doc="Gradient of the images that regions were pooled from.",
+            doc="Compute the gradient of the images of pooled regions.",
             inputs=("grad", "rois"),
             schema=Schema(**schema.attributes, data_shape=shape()),
             execution=Execution(heavy=True),

@@ -1,6 +1,6 @@
-"""_contrib_ROIAlign and _contrib_PSROIPooling: regions as grids of means.
+"""_contrib_ROIAlign and _contrib_PSROIPooling: pool regions to grids of means.
 
-Both treat rows and columns apart, so that a region is a matrix for each axis.
+Both are separable: a region is pooled by a matrix for each axis.
 
 References:
     K. He, G. Gkioxari, P. Dollar, R. Girshick, Mask R-CNN, 2017.
@@ -32,31 +32,23 @@ from gluonish.ops.vision.regions import (
 
 _ALIGN = "_contrib_ROIAlign"
 _POOLING = "_contrib_PSROIPooling"
-MOST_SAMPLES = 1 << 9  # along an axis of a part; a region that needs more is no part of an image
+MOST_SAMPLES = 1 << 9  # along an axis of a cell; no region within an image needs more
 
 
 def check_scale(operator: str, scale: float) -> None:
-    """Refuse a spatial_scale that is not a number.
-
-    Raises:
-        OperatorError: naming it.
-    """
+    """Raise OperatorError for a spatial_scale that is not finite."""
     if not math.isfinite(scale):
         raise OperatorError(f"{operator}: expected a finite spatial_scale, got {scale}")
 
 
 def check_samples(operator: str, name: str, ratio: int) -> None:
-    """Refuse a number of samples that no image needs.
-
-    Raises:
-        OperatorError: naming it.
-    """
+    """Raise OperatorError for a sampling ratio above the limit."""
     if ratio > MOST_SAMPLES:
         raise OperatorError(f"{operator}: expected {name} of at most {MOST_SAMPLES}, got {ratio}")
 
 
 def sample_count(length: float, bins: int, ratio: int) -> int:
-    """Return how many samples a part takes along an axis: about one a pixel, unless given."""
+    """Return the number of samples of a cell along an axis: ``ratio``, or about one a pixel."""
     if ratio > 0:
         return ratio
     share = np.ceil(length / bins)
@@ -64,21 +56,21 @@ def sample_count(length: float, bins: int, ratio: int) -> int:
 
 
 def _align_axis(start: Any, length: Any, bins: int, ratio: int, extent: int) -> Matrix:
-    """Return (bins, extent): the share of each pixel in the means of samples between pixels."""
+    """Return (bins, extent): the weight of each pixel in the means of bilinear samples."""
     matrix = np.zeros((bins, extent))
     samples = sample_count(length, bins, ratio)
     if not samples or not extent or not np.isfinite(start + length):
         return matrix
     step = length / length.dtype.type(bins)
     inner = (np.arange(samples, dtype=length.dtype) + length.dtype.type(0.5)) * step / samples
-    places = start + np.arange(bins, dtype=length.dtype)[:, None] * step + inner
-    kept = (places >= -1) & (places <= extent)
-    places = np.clip(places, 0, extent - 1)
-    first = places.astype(np.int64)
-    weight = places - first
+    positions = start + np.arange(bins, dtype=length.dtype)[:, None] * step + inner
+    inside = (positions >= -1) & (positions <= extent)
+    positions = np.clip(positions, 0, extent - 1)
+    first = positions.astype(np.int64)
+    weight = positions - first
     rows = np.broadcast_to(np.arange(bins)[:, None], first.shape)
-    np.add.at(matrix, (rows, first), kept * (1 - weight) / samples)
-    np.add.at(matrix, (rows, np.minimum(first + 1, extent - 1)), kept * weight / samples)
+    np.add.at(matrix, (rows, first), inside * (1 - weight) / samples)
+    np.add.at(matrix, (rows, np.minimum(first + 1, extent - 1)), inside * weight / samples)
     return matrix
 
 
@@ -92,7 +84,7 @@ def _align_map(
     position_sensitive: bool,
     aligned: bool,
 ) -> RegionMap:
-    """Return what a region (image, x1, y1, x2, y2) takes."""
+    """Return the map of a region (image, x1, y1, x2, y2)."""
     real = roi.dtype.type
     corners = roi[1:] * real(spatial_scale) - real(0.5 if aligned else 0)
     sizes = corners[2:] - corners[:2]
@@ -117,13 +109,13 @@ def _align_infer(
     check_samples(_ALIGN, "sample_ratio", attrs["sample_ratio"])
     channels = data.shape[1]
     if position_sensitive:
-        parts = math.prod(pooled_size)
-        if channels % parts:
+        cells = math.prod(pooled_size)
+        if channels % cells:
             raise OperatorError(
-                f"{_ALIGN}: expected channels that the {parts} parts of pooled_size divide, got "
+                f"{_ALIGN}: expected channels divisible by the {cells} cells of pooled_size, got "
                 f"data {data.shape}"
             )
-        channels //= parts
+        channels //= cells
     return (Spec(limited(_ALIGN, (rois.shape[0], channels, *pooled_size)), data.dtype),)
 
 
@@ -149,13 +141,13 @@ ROI_ALIGN: Operator = register(
         _align_kernel,
         _align_rule,
         doc=(
-            "Region of interest (ROI) align: pool each region to a pooled_size grid of means of\n"
-            "bilinear samples.\n\n"
+            "Apply region of interest (ROI) align: pool each region to a pooled_size grid of\n"
+            "means of bilinear samples.\n\n"
             "Corners are scaled by spatial_scale, and are at least 1 apart; with aligned they\n"
-            "are moved by half a pixel instead. Each cell of the grid is the mean of\n"
-            "sample_ratio samples along each axis, or about one for each pixel if that is not\n"
-            "positive. With position_sensitive each cell reads a channel of its own, and C is\n"
-            "divided by their number. Regions of images that do not exist give 0.\n\n"
+            "are shifted by half a pixel instead. Each cell of the grid is the mean of\n"
+            "sample_ratio samples along each axis, or about one for each pixel if sample_ratio\n"
+            "is not positive. With position_sensitive each cell reads its own channel, and C\n"
+            "is divided by the number of cells. Regions of images that do not exist give 0.\n\n"
             "Shapes: data (N, C, H, W), rois (R, 5) with rows (image, xmin, ymin, xmax, ymax),\n"
             "output (R, C, *pooled_size)."
         ),
@@ -167,7 +159,7 @@ ROI_ALIGN: Operator = register(
 
 
 def _mean_axis(start: Any, length: Any, bins: int, extent: int) -> Matrix:
-    """Return (bins, extent): 1 / count for the pixels of each part."""
+    """Return (bins, extent): 1 / count for the pixels of each cell."""
     step = length / length.dtype.type(bins)
     edges = np.arange(bins + 1, dtype=length.dtype) * step + start
     low, high = np.clip(np.floor(edges[:-1]), 0, extent), np.clip(np.ceil(edges[1:]), 0, extent)
@@ -190,11 +182,11 @@ def _pooling_map(
     pooled_size: int,
     group_size: int,
 ) -> RegionMap:
-    """Return what a region (image, x1, y1, x2, y2) takes."""
+    """Return the map of a region (image, x1, y1, x2, y2)."""
     real = roi.dtype.type
-    whole = round_away(roi[1:])
-    start = whole[:2] * real(spatial_scale)
-    sizes = np.maximum((whole[2:] + 1) * real(spatial_scale) - start, real(0.1))
+    rounded = round_away(roi[1:])
+    start = rounded[:2] * real(spatial_scale)
+    sizes = np.maximum((rounded[2:] + 1) * real(spatial_scale) - start, real(0.1))
     columns, rows = (_mean_axis(start[i], sizes[i], pooled_size, extents[1 - i]) for i in range(2))
     count = _group_size(pooled_size, group_size)
     group = np.minimum(np.arange(pooled_size) * count // pooled_size, count - 1)
@@ -242,8 +234,8 @@ PSROI_POOLING: Operator = register(
             lambda: PSROI_POOLING, "_psroi_pooling_backward", _pooling_map, _POOLING_SCHEMA
         )[1],
         doc=(
-            "Position-sensitive ROI pooling: pool each region to a grid of means, each cell\n"
-            "from a channel of its own.\n\n"
+            "Apply position-sensitive ROI pooling: pool each region to a grid of means, where\n"
+            "each cell reads its own channel.\n\n"
             "Corners are rounded, the end corner is included, and both are scaled by\n"
             "spatial_scale. group_size 0 means pooled_size. A cell without pixels is 0.\n\n"
             "Shapes: data (N, output_dim * group_size**2, H, W), rois (R, 5) with rows (image,\n"

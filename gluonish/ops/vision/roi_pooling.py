@@ -1,4 +1,4 @@
-"""ROIPooling: regions of images as grids of maxima.
+"""ROIPooling: pool regions of images to grids of maxima.
 
 References:
     R. Girshick, Fast R-CNN, 2015.
@@ -40,7 +40,7 @@ def _infer(data: Spec, rois: Spec, *, pooled_size: Shape, spatial_scale: float) 
 
 
 def _bounds(begin: Matrix, end: Matrix, bins: int, extent: int) -> Matrix:
-    """Return where each part begins and ends along an axis of the image, (R, bins, 2)."""
+    """Return the begin and end of each cell along an axis of the image, (R, bins, 2)."""
     real = begin.dtype.type
     step = np.maximum(end - begin + real(1), real(1)) / real(bins)
     edges = np.arange(bins + 1, dtype=begin.dtype) * step[:, None]
@@ -54,16 +54,13 @@ def _bounds(begin: Matrix, end: Matrix, bins: int, extent: int) -> Matrix:
 def region_bounds(
     rois: Matrix, extents: Shape, pooled_size: Shape, spatial_scale: float
 ) -> tuple[Matrix, Matrix]:
-    """Return begin and end of the rows and of the columns of the parts of regions.
+    """Return the begin and end of the regions' cells, integers (R, cells, 2) for each axis.
 
     Args:
         rois: Rows (image, x1, y1, x2, y2).
-        extents: Of an image.
-        pooled_size: Parts along rows and columns.
-        spatial_scale: Of the corners.
-
-    Returns:
-        Integers (R, parts, 2) for each axis.
+        extents: Height and width of an image.
+        pooled_size: Number of cells along rows and columns.
+        spatial_scale: Scale of the corners.
     """
     x1, y1, x2, y2 = round_away(rois[:, 1:] * rois.dtype.type(spatial_scale)).T
     return (
@@ -72,8 +69,8 @@ def region_bounds(
     )
 
 
-def _parts(image: Any, rows: Matrix, columns: Matrix) -> Iterator[tuple[int, int, Any]]:
-    """Yield row and column in the grid, and the part of the image, of those that have pixels."""
+def _cells(image: Any, rows: Matrix, columns: Matrix) -> Iterator[tuple[int, int, Any]]:
+    """Yield row, column and pixels of each nonempty cell of the grid."""
     for p, (top, bottom) in enumerate(rows.tolist()):
         for q, (left, right) in enumerate(columns.tolist()):
             if top < bottom and left < right:
@@ -90,18 +87,18 @@ def _kernel(
     first = xp.arange(channels) * (height * width)
     host = widened_on_host(xp, rois)
     bounds = region_bounds(host, (height, width), pooled_size, spatial_scale)
-    for result, places, roi, rows, columns in zip(values, index, host, *bounds, strict=True):
+    for result, argmax, roi, rows, columns in zip(values, index, host, *bounds, strict=True):
         image = image_number(roi, len(data))
         if image is None or not channels:
             continue
         start = first + image * channels * height * width
-        for p, q, part in _parts(data[image], rows, columns):
-            flat = part.reshape(channels, -1)
+        for p, q, cell in _cells(data[image], rows, columns):
+            flat = cell.reshape(channels, -1)
             best = flat.argmax(axis=1)
             result[:, p, q] = xp.take_along_axis(flat, best[:, None], axis=1)[:, 0]
-            row = best // part.shape[2] + int(rows[p, 0])
-            column = best % part.shape[2] + int(columns[q, 0])
-            places[:, p, q] = start + row * width + column
+            row = best // cell.shape[2] + int(rows[p, 0])
+            column = best % cell.shape[2] + int(columns[q, 0])
+            argmax[:, p, q] = start + row * width + column
 
 
 def _gradient(
@@ -128,11 +125,11 @@ ROI_POOLING = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Region of interest (ROI) pooling: pool each region to a pooled_size grid of\n"
+            "Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of\n"
             "maxima.\n\n"
             "Corners are scaled by spatial_scale, in [0, 1], and rounded, and the end corner is\n"
             "included. A cell without pixels is 0, and so are regions of images that do not\n"
-            "exist. Of equal maxima the first gets the gradient.\n\n"
+            "exist. The first of equal maxima receives the gradient.\n\n"
             "Shapes: data (N, C, H, W), rois (R, 5) with rows (image, xmin, ymin, xmax, ymax),\n"
             "output (R, C, *pooled_size)."
         ),

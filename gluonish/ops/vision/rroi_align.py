@@ -1,4 +1,4 @@
-"""_contrib_RROIAlign: regions of images that are turned, as grids of means.
+"""_contrib_RROIAlign: pool rotated regions of images to grids of means.
 
 References:
     J. Ma, W. Shao, H. Ye, L. Wang, H. Wang, Y. Zheng, X. Xue, Arbitrary-Oriented Scene Text
@@ -36,17 +36,17 @@ def _infer(
 
 
 def _along(size: Any, bins: int, ratio: int) -> Matrix:
-    """Return where samples lie along an axis of a region (parts, samples), its centre at 0."""
+    """Return sample positions (cells, samples) along an axis of a region centered at 0."""
     real = size.dtype.type
     samples = sample_count(size, bins, ratio)
     step = size / real(bins)
     inner = (np.arange(samples, dtype=size.dtype) + real(0.5)) * (step / real(max(1, samples)))
-    places: Matrix = np.arange(bins, dtype=size.dtype)[:, None] * step + inner - size / real(2)
-    return places
+    positions: Matrix = np.arange(bins, dtype=size.dtype)[:, None] * step + inner - size / real(2)
+    return positions
 
 
 def _samples(roi: Matrix, pooled_size: Shape, scale: float, ratio: int) -> tuple[Matrix, Matrix]:
-    """Return rows and columns (parts along rows, along columns, samples, samples)."""
+    """Return rows and columns (cells along rows, along columns, samples, samples)."""
     real = roi.dtype.type
     column, row = roi[1:3] * real(scale)
     width, height = np.maximum(roi[3:5] * real(scale), real(1))
@@ -106,8 +106,8 @@ RROI_ALIGN = register(
         doc=(
             "Pool rotated regions to a pooled_size grid of means of bilinear samples.\n\n"
             "Lengths are scaled by spatial_scale, and are at least 1. Each cell is the mean of\n"
-            "sampling_ratio samples along each axis, or about one for each pixel if that is not\n"
-            "positive. It has no gradient.\n\n"
+            "sampling_ratio samples along each axis, or about one for each pixel if\n"
+            "sampling_ratio is not positive. It has no gradient.\n\n"
             "Shapes: data (N, C, H, W), rois (R, 6) with rows (image, x and y of the center,\n"
             "width, height, angle in degrees), output (R, C, *pooled_size)."
         ),

@@ -1,7 +1,7 @@
-"""Linear maps of images that treat rows and columns apart: resizing and adaptive means.
+"""Separable linear maps of images: resizing and adaptive means.
 
-Along an axis every element of the result sums a few elements of the image, each with a weight.
-The adjoint is a map of the same kind, with the roles of both exchanged.
+Along an axis, every element of the result is a weighted sum of a few elements of the image. The
+adjoint is a map of the same kind, with image and result exchanged.
 """
 
 from collections.abc import Callable
@@ -19,46 +19,46 @@ Matrix = np.ndarray[Any, Any]
 
 
 class Taps(NamedTuple):
-    """What each element of a result reads along an axis.
+    """The source elements of each element of a result along an axis.
 
     Attributes:
-        places: Positions (taps, result extent).
-        weight: What they are multiplied by; same shape.
+        indices: Source indices (taps, result extent).
+        weight: Weights of the source elements, of the same shape.
     """
 
-    places: Matrix
+    indices: Matrix
     weight: Matrix
 
     def transposed(self, extent: int) -> "Taps":
-        """Return the taps of the adjoint, whose result has the given extent."""
+        """Return the taps of the adjoint, for a result of ``extent`` elements."""
         (used,) = np.nonzero(self.weight.reshape(-1))
-        sources = self.places.reshape(-1)[used]
+        sources = self.indices.reshape(-1)[used]
         used = used[np.argsort(sources, kind="stable")]
         sources = np.sort(sources, kind="stable")
         counts = np.bincount(sources, minlength=extent)
         rank = np.arange(len(sources)) - np.repeat(np.cumsum(counts) - counts, counts)
-        most = int(counts.max(initial=0))
-        places, weight = np.zeros((most, extent), np.int64), np.zeros((most, extent))
-        places[rank, sources] = used % max(1, self.places.shape[1])
+        depth = int(counts.max(initial=0))
+        indices, weight = np.zeros((depth, extent), np.int64), np.zeros((depth, extent))
+        indices[rank, sources] = used % max(1, self.indices.shape[1])
         weight[rank, sources] = self.weight.reshape(-1)[used]
-        return Taps(places, weight)
+        return Taps(indices, weight)
 
 
 def _map_axis(xp: ModuleType, data: Any, taps: Taps, axis: int) -> Any:
     shape = list(data.shape)
-    shape[axis] = taps.places.shape[1]
+    shape[axis] = taps.indices.shape[1]
     total = xp.zeros(shape, data.dtype)
     if not data.shape[axis]:
         return total
     across = (-1,) + (1,) * (data.ndim - 1 - axis)
-    for places, weight in zip(taps.places, taps.weight, strict=True):
+    for indices, weight in zip(taps.indices, taps.weight, strict=True):
         factors = xp.asarray(weight.astype(data.dtype)).reshape(across)
-        total += xp.take(data, xp.asarray(places), axis=axis) * factors
+        total += xp.take(data, xp.asarray(indices), axis=axis) * factors
     return total
 
 
 def map_images(xp: ModuleType, out: Any, data: Any, rows: Taps, columns: Taps) -> None:
-    """Fill ``out`` (N, C, H', W') with what rows and columns read of images (N, C, H, W)."""
+    """Map images (N, C, H, W) to ``out`` (N, C, H', W') with the taps of rows and columns."""
     wide = widen(data)
     if out.shape[2] <= data.shape[2]:  # the cheaper order: shrink first
         out[...] = _map_axis(xp, _map_axis(xp, wide, rows, 2), columns, 3)
@@ -72,15 +72,15 @@ def adjoint_operator(
     doc: str,
     **attributes: Attribute,
 ) -> Callable[[V, Shape, Any], Any]:
-    """Register the adjoint of a family, and return the function that applies it.
+    """Register a family of maps and its adjoint, and return a function that applies the adjoint.
 
     Args:
-        names: Of the family as an operator, and of its adjoint.
-        taps: ``taps(extent, out_extent, **attributes)`` gives what one axis reads.
-        **attributes: What ``taps`` takes besides.
+        names: Operator names of the family and of its adjoint.
+        taps: ``taps(extent, out_extent, **attributes)`` returns the taps of one axis.
+        **attributes: Additional attributes of ``taps``.
 
     Returns:
-        ``adjoint(g, size, attributes)``: the gradient of images of a size, from that of the output.
+        ``adjoint(g, size, attributes)``: the gradient of images of a size, from the output's.
     """
 
     def both(size: Shape, out_size: Shape, attrs: Any) -> list[Taps]:
@@ -107,7 +107,7 @@ def adjoint_operator(
         Operator(names[0], infer, forward_kernel, forward_gradient, doc=doc, schema=schema)
     )
     adjoint = register(
-        Operator(names[1], infer, kernel, gradient, doc=f"The adjoint of: {doc}", schema=schema)
+        Operator(names[1], infer, kernel, gradient, doc=f"Adjoint of: {doc}", schema=schema)
     )
 
     def apply_adjoint(g: V, size: Shape, attrs: Any) -> Any:

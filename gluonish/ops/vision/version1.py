@@ -1,7 +1,7 @@
-"""Convolution_v1, Pooling_v1 and BatchNorm_v1: the first forms of layers, of images only.
+"""Convolution_v1, Pooling_v1 and BatchNorm_v1: the first versions of layers, for images only.
 
-They differ little from their successors, whose kernels and gradients they use: averages divide by
-the whole window, maxima see the padding, and BatchNorm_v1 shows the variance.
+They use the kernels and gradients of their successors, with few differences: averages divide by the
+full window, maxima include the padding, and BatchNorm_v1 outputs the variance.
 """
 
 import math
@@ -28,7 +28,7 @@ def _check_image(name: str, data: Spec, kernel: Shape, attrs: Attrs) -> None:
     check_rank(name, "data", data, "N C H W")
     if len(kernel) != 2:
         raise OperatorError(f"{name}: expected a kernel of 2 axes, got {kernel}")
-    # The kernels lay zeros around images, and a last step may reach beyond those.
+    # The kernels pad images with zeros, and the last window may extend past the padding.
     edges = attrs["pad"], attrs["stride"], attrs["kernel"]
     reach = [sum(values[i] for values in edges if len(values) == 2) for i in range(2)]
     limited(
@@ -37,7 +37,7 @@ def _check_image(name: str, data: Spec, kernel: Shape, attrs: Attrs) -> None:
 
 
 def _inferred(name: str, successor: Operator, *specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
-    """Return what the successor infers; its errors name the operator that was called."""
+    """Infer with the successor, and replace its name in errors."""
     try:
         return successor.infer(*specs, **attrs)
     except OperatorError as error:
@@ -61,7 +61,7 @@ CONVOLUTION_V1 = register(
         CONVOLUTION.kernel,
         _convolution_gradient,
         doc=(
-            "The first version of Convolution, for images.\n\n"
+            "Apply the first version of Convolution, for images.\n\n"
             "workspace, cudnn_tune and cudnn_off are accepted and ignored.\n\n"
             "Shapes: data (N, C, H, W), weight (num_filter, C / num_group, *kernel), bias\n"
             "(num_filter,), output (N, num_filter, H', W')."
@@ -88,20 +88,20 @@ CONVOLUTION_V1 = register(
 
 
 def _pooling_attrs(attrs: Attrs) -> dict[str, Any]:
-    """Return Pooling's attributes; averages are sums, divided afterwards."""
+    """Return Pooling's attributes; averages are computed as sums, divided afterwards."""
     kind = "sum" if attrs["pool_type"] == "avg" else attrs["pool_type"]
     return {**POOLING.schema.defaults, **attrs, "pool_type": kind}
 
 
 def _pooling_scale(attrs: Attrs, data: Shape) -> float:
-    """Return what sums are multiplied by."""
+    """Return the factor of the sums."""
     if attrs["pool_type"] != "avg":
         return 1.0
     return 1 / max(1, math.prod(data[2:] if attrs["global_pool"] else attrs["kernel"]))
 
 
 def _margin(attrs: Attrs) -> Shape:
-    """Return the rows and columns of zeros that maxima are taken of, too."""
+    """Return the rows and columns of padding that maxima include."""
     if attrs["pool_type"] != "max" or attrs["global_pool"]:
         return (0, 0)
     return attrs["pad"] or (0, 0)
@@ -116,11 +116,11 @@ def _pooling_infer(data: Spec, **attrs: Any) -> tuple[Spec, ...]:
 
 
 def _pooling_kernel(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
-    plain, margin = _pooling_attrs(attrs), _margin(attrs)
+    pooling_attrs, margin = _pooling_attrs(attrs), _margin(attrs)
     if any(margin):
         data = xp.pad(data, ((0, 0), (0, 0), *((n, n) for n in margin)))
-        plain["pad"] = (0, 0)
-    POOLING.kernel(xp, out, data, **plain)
+        pooling_attrs["pad"] = (0, 0)
+    POOLING.kernel(xp, out, data, **pooling_attrs)
     scale = _pooling_scale(attrs, data.shape)
     if scale != 1.0:
         out[...] = out * out.dtype.type(scale)
@@ -128,15 +128,15 @@ def _pooling_kernel(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
 
 def _pooling_gradient(g: V, data: V, out: V, **attrs: Any) -> tuple[Any]:
     assert POOLING.gradient is not None
-    plain, margin = _pooling_attrs(attrs), _margin(attrs)
+    pooling_attrs, margin = _pooling_attrs(attrs), _margin(attrs)
     if not any(margin):
         scale = _pooling_scale(attrs, data.shape)
-        (found,) = POOLING.gradient(g * scale if scale != 1.0 else g, data, out, **plain)
+        (found,) = POOLING.gradient(g * scale if scale != 1.0 else g, data, out, **pooling_attrs)
         return (found,)
     widths = (0, 0, 0, 0, margin[0], margin[0], margin[1], margin[1])
     padding = {"mode": "constant", "pad_width": widths, "constant_value": 0.0}
     padded = apply(PAD, (data,), padding)
-    (found,) = POOLING.gradient(g, padded, out, **{**plain, "pad": (0, 0)})
+    (found,) = POOLING.gradient(g, padded, out, **{**pooling_attrs, "pad": (0, 0)})
     end = (*data.shape[:2], *(p + n for p, n in zip(margin, data.shape[2:], strict=True)))
     return (slice_(found, (0, 0, *margin), end),)
 
@@ -153,8 +153,9 @@ POOLING_V1 = register(
         _pooling_kernel,
         Gradient(_pooling_gradient, uses_output=True),
         doc=(
-            "The first version of Pooling, for images: the maximum, mean or sum of each window.\n\n"
-            "Means divide by the size of the whole window, also where it extends past the\n"
+            "Apply the first version of Pooling, for images: the maximum, mean or sum of each\n"
+            "window.\n\n"
+            "Means divide by the size of the full window, even where it extends past the\n"
             "padding, and maxima include the zeros of the padding.\n\n"
             "Shapes: data (N, C, H, W), output (N, C, H', W')."
         ),
@@ -207,7 +208,7 @@ BATCH_NORM_V1 = register(
         _norm_kernel,
         Gradient(_norm_gradient, uses_output=True),
         doc=(
-            "The first version of BatchNorm, over axis 1.\n\n"
+            "Apply the first version of BatchNorm, over axis 1.\n\n"
             "output_mean_var also returns the mean and the variance. Moving statistics are\n"
             "updated in the forward pass.\n\n"
             "Shapes: data (N, C) or (N, C, H, W), the others (C,), output that of data."

@@ -305,8 +305,7 @@ def dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Sum of products over the last axis of a and the second-to-last axis of b, or b's only
-    axis."""
+    """Sum products over the last axis of a and the second-to-last axis of b, or b's only axis."""
 def dsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
     """Split an array of three or more axes along axis 2."""
 def dstack(arrays: Any) -> NumpySymbol:
@@ -967,7 +966,7 @@ def trace(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Sum of the diagonal at offset, over the axes axis1 and axis2."""
+    """Sum the diagonal at offset over the axes axis1 and axis2."""
 def transpose(
     a: NumpySymbol | None = None,
     axes: int | Sequence[int] | None = None,

@@ -170,7 +170,7 @@ def bernoulli(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)), else 0."""
+    """Draw 1 with probability prob, or with is_logit 1 / (1 + exp(-logit)), else 0."""
 def bitwise_and_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -210,7 +210,7 @@ def boolean_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The rows of data for which index is not 0, in order; axis must be 0."""
+    """Select the rows of data where index is not 0, in order; axis must be 0."""
 def boolean_mask_assign_scalar(
     data: NumpySymbol | None = None,
     mask: NumpySymbol | None = None,
@@ -242,8 +242,7 @@ def cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def choice(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -257,7 +256,7 @@ def choice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Positions drawn from 0 up to a, or up to the number of elements of the first input."""
+    """Draw indices below a, or below the number of elements of the first input."""
 def cholesky(
     A: NumpySymbol | None = None,
     *,
@@ -265,7 +264,8 @@ def cholesky(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T."""
 def copysign_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -283,7 +283,7 @@ def copyto(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """A copy of data."""
+    """Copy data."""
 def cvimdecode(
     buf: NumpySymbol | None = None,
     flag: int = 1,
@@ -293,7 +293,7 @@ def cvimdecode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Decode the image in the bytes of a file."""
+    """Decode the bytes of an image file."""
 def cvimread(
     filename: str,
     flag: int = 1,
@@ -303,7 +303,7 @@ def cvimread(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
+    """Read an image file; flag and to_rgb are as in _cvimdecode."""
 def cvimresize(
     src: NumpySymbol | None = None,
     w: int = ...,
@@ -314,7 +314,7 @@ def cvimresize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Resize an image to width w and height h; interp is that of _image_resize."""
+    """Resize an image to width w and height h; interp is as in _image_resize."""
 def det(
     A: NumpySymbol | None = None,
     *,
@@ -322,7 +322,7 @@ def det(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def eig(
     A: NumpySymbol | None = None,
     *,
@@ -330,7 +330,7 @@ def eig(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
+    """Compute the eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
 def eigh(
     A: NumpySymbol | None = None,
     UPLO: Literal["L", "U"] | str = "L",
@@ -339,7 +339,8 @@ def eigh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns."""
+    """Compute the eigenvalues of symmetric A in ascending order, and its orthonormal eigenvectors
+    as columns."""
 def eigvals(
     A: NumpySymbol | None = None,
     *,
@@ -347,7 +348,7 @@ def eigvals(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Eigenvalues of square matrices, in the order of LAPACK."""
+    """Compute the eigenvalues of square matrices, in the order of LAPACK."""
 def eigvalsh(
     A: NumpySymbol | None = None,
     UPLO: Literal["L", "U"] | str = "L",
@@ -356,7 +357,7 @@ def eigvalsh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Ascending eigenvalues of symmetric A."""
+    """Compute the eigenvalues of symmetric A in ascending order."""
 def equal_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -377,7 +378,7 @@ def exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the exponential distribution."""
+    """Draw from the exponential distribution."""
 def gamma(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -391,7 +392,7 @@ def gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the gamma distribution."""
+    """Draw from the gamma distribution."""
 def gather_nd(
     data: NumpySymbol | None = None,
     indices: NumpySymbol | None = None,
@@ -400,7 +401,7 @@ def gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def greater_equal_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -433,7 +434,7 @@ def gumbel(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the Gumbel distribution."""
+    """Draw from the Gumbel distribution."""
 def hypot_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -498,7 +499,7 @@ def inv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def lcm_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -551,7 +552,7 @@ def logistic(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the logistic distribution."""
+    """Draw from the logistic distribution."""
 def maximum_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -592,7 +593,7 @@ def multinomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """How often each class occurs in n trials: an array of counts for each element of size."""
+    """Draw how often each class occurs in n trials: an array of counts for each element of size."""
 def multiply_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -614,7 +615,8 @@ def norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Norm of vectors along one axis, or of matrices along two axes (rows, then columns)."""
+    """Compute the norm of vectors along one axis, or of matrices along two axes (rows, then
+    columns)."""
 def normal(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -628,7 +630,7 @@ def normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the normal distribution."""
+    """Draw from the normal distribution."""
 def normal_n(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -642,7 +644,7 @@ def normal_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the normal distribution, an array of shape size for each parameter."""
+    """Draw from the normal distribution, an array of shape size for each parameter."""
 def not_equal_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -663,7 +665,7 @@ def pareto(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the Pareto II (Lomax) distribution, from 0 on."""
+    """Draw from the Pareto II (Lomax) distribution, which starts at 0."""
 def pinv(
     A: NumpySymbol | None = None,
     rcond: NumpySymbol | None = None,
@@ -673,7 +675,7 @@ def pinv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Pseudo-inverse of every matrix."""
+    """Compute the pseudo-inverse of every matrix."""
 def pinv_scalar_rcond(
     A: NumpySymbol | None = None,
     rcond: float = 1e-15,
@@ -683,7 +685,7 @@ def pinv_scalar_rcond(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Pseudo-inverse of every matrix."""
+    """Compute the pseudo-inverse of every matrix."""
 def power_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -703,7 +705,7 @@ def powerd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the power distribution on (0, 1), with density a x^(a - 1)."""
+    """Draw from the power distribution on (0, 1), with density a x^(a - 1)."""
 def random_randint(
     low: int,
     high: int,
@@ -715,7 +717,7 @@ def random_randint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Random integers, uniform on [low, high)."""
+    """Draw integers uniformly from [low, high)."""
 def rarctan2_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -736,7 +738,7 @@ def rayleigh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the Rayleigh distribution."""
+    """Draw from the Rayleigh distribution."""
 def rcopysign_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -827,7 +829,7 @@ def scatter_set_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """lhs with the points in indices set to rhs; of equal points the last one counts."""
+    """Set the points of lhs at indices to rhs; the last of equal points wins."""
 def share_memory(
     a: NumpySymbol | None = None,
     b: NumpySymbol | None = None,
@@ -844,7 +846,7 @@ def shuffle(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The slices along axis 0 in random order."""
+    """Shuffle the slices along axis 0."""
 def slice(
     data: NumpySymbol | None = None,
     begin: int | Sequence[int | None] = ...,
@@ -855,7 +857,7 @@ def slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def slice_assign(
     lhs: NumpySymbol | None = None,
     rhs: NumpySymbol | None = None,
@@ -867,7 +869,7 @@ def slice_assign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """lhs with a region replaced by rhs."""
+    """Replace a region of lhs by rhs."""
 def slice_assign_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 0.0,
@@ -879,7 +881,7 @@ def slice_assign_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """data with a region set to a number."""
+    """Set a region of data to a number."""
 def slogdet(
     A: NumpySymbol | None = None,
     *,
@@ -887,7 +889,8 @@ def slogdet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def solve(
     A: NumpySymbol | None = None,
     B: NumpySymbol | None = None,
@@ -914,8 +917,8 @@ def svd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Singular value decomposition: U, s and V with A = U diag(s) V, singular values in descending
-    order."""
+    """Compute the singular value decomposition: U, s and V with A = U diag(s) V, singular values in
+    descending order."""
 def tensordot_int_axes(
     a: NumpySymbol | None = None,
     b: NumpySymbol | None = None,
@@ -925,7 +928,7 @@ def tensordot_int_axes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Sum of products over the last axes of a and the first axes of b; axes is their number."""
+    """Sum products over the last axes of a and the first axes of b; axes is their number."""
 def tensorinv(
     a: NumpySymbol | None = None,
     ind: int = 2,
@@ -934,7 +937,7 @@ def tensorinv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Inverse of a as a matrix that maps its axes from ind on to those before."""
+    """Invert a as a matrix whose rows are the first ind axes."""
 def tensorsolve(
     a: NumpySymbol | None = None,
     b: NumpySymbol | None = None,
@@ -944,7 +947,7 @@ def tensorsolve(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x."""
+    """Solve tensordot(a, x, x.ndim) = b for x; the last axes of a are the axes of x."""
 def true_divide_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -968,7 +971,7 @@ def uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def uniform_n(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -982,7 +985,7 @@ def uniform_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the uniform distribution on [low, high), an array of shape size for each
+    """Draw from the uniform distribution on [low, high), an array of shape size for each
     parameter."""
 def weibull(
     input1: NumpySymbol | None = None,
@@ -994,7 +997,7 @@ def weibull(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Samples of the Weibull distribution."""
+    """Draw from the Weibull distribution."""
 def where_lscalar(
     condition: NumpySymbol | None = None,
     x: NumpySymbol | None = None,

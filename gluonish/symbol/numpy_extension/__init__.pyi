@@ -35,7 +35,8 @@ def arange_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def batch_dot(
     lhs: NumpySymbol | None = None,
     rhs: NumpySymbol | None = None,
@@ -47,7 +48,7 @@ def batch_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Batched matrix product of the last two axes, for every index of the axes before."""
+    """Multiply batched matrices over the last two axes."""
 def batch_flatten(
     data: NumpySymbol | None = None,
     *,
@@ -86,8 +87,7 @@ def cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def constraint_check(
     input: NumpySymbol | None = None,
     msg: str = "Constraint violated.",
@@ -229,7 +229,7 @@ def gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def layer_norm(
     data: NumpySymbol | None = None,
     gamma: NumpySymbol | None = None,
@@ -284,8 +284,7 @@ def multibox_detection(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def multibox_prior(
     data: NumpySymbol | None = None,
     sizes: float | Sequence[float] = (1.0,),
@@ -298,7 +297,7 @@ def multibox_prior(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def multibox_target(
     anchor: NumpySymbol | None = None,
@@ -315,7 +314,7 @@ def multibox_target(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def nonzero(
     x: NumpySymbol | None = None,
@@ -336,7 +335,7 @@ def one_hot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+    """Return rows of depth values: on_value at the index, off_value elsewhere."""
 def pick(
     data: NumpySymbol | None = None,
     index: NumpySymbol | None = None,
@@ -348,7 +347,7 @@ def pick(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def pooling(
     data: NumpySymbol | None = None,
     kernel: int | Sequence[int] = (),
@@ -398,7 +397,7 @@ def reshape_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """lhs in the shape of rhs."""
+    """Reshape lhs to the shape of rhs."""
 def rnn(
     data: NumpySymbol | None = None,
     parameters: NumpySymbol | None = None,
@@ -432,7 +431,7 @@ def roi_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+    """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def sequence_mask(
     data: NumpySymbol | None = None,
     sequence_length: NumpySymbol | None = None,
@@ -452,7 +451,7 @@ def shape_array(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The shape of data, as int64 of shape (axes,)."""
+    """Return the shape of data, as int64."""
 def sigmoid(
     data: NumpySymbol | None = None,
     *,
@@ -471,7 +470,7 @@ def slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def smooth_l1(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -480,8 +479,8 @@ def smooth_l1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
-    squared, else abs(data) - 0.5 / scalar squared."""
+    """Compute the smooth L1 loss elementwise: (scalar * data)^2 / 2 where abs(data) < 1 / scalar^2,
+    else abs(data) - 0.5 / scalar^2."""
 def softmax(
     data: NumpySymbol | None = None,
     length: NumpySymbol | None = None,
@@ -507,5 +506,5 @@ def topk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
-    ascending order."""
+    """Return the k largest elements along axis in descending order, or with is_ascend the k
+    smallest in ascending order."""

@@ -16,7 +16,7 @@ def adjust_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
+    """Add light to an image: alpha of each principal color component of ImageNet (PCA lighting)."""
 def crop(
     data: NumpySymbol | None = None,
     x: int = ...,
@@ -28,7 +28,8 @@ def crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
+    """Crop an image, or each image of a batch, to width and height, with the upper left corner at
+    column x and row y."""
 def flip_left_right(
     data: NumpySymbol | None = None,
     *,
@@ -54,7 +55,7 @@ def normalize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """(data - mean) / std for an image, or a batch of images."""
+    """Compute (data - mean) / std of an image, or of a batch of images."""
 def random_brightness(
     data: NumpySymbol | None = None,
     min_factor: float = ...,
@@ -77,8 +78,8 @@ def random_color_jitter(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
-    in random order."""
+    """Change the brightness, contrast, saturation and hue of an image by at most these amounts, in
+    random order."""
 def random_contrast(
     data: NumpySymbol | None = None,
     min_factor: float = ...,
@@ -125,7 +126,8 @@ def random_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
+    """Add random light to an image, along the principal color components of ImageNet (PCA
+    lighting)."""
 def random_saturation(
     data: NumpySymbol | None = None,
     min_factor: float = ...,

@@ -6,7 +6,7 @@ from tests.checking.values import run_operator
 
 
 def test_pick_from_nothing_is_refused() -> None:
-    with pytest.raises(OperatorError, match=r"expected elements along axis 1, got data \(3, 0\)"):
+    with pytest.raises(OperatorError, match=r"expected a nonempty axis 1, got data \(3, 0\)"):
         run_operator("pick", np.zeros((3, 0)), np.zeros(3))
 
 

@@ -94,7 +94,7 @@ def test_arrays_out_of_range_are_refused() -> None:
 
 
 def test_population_that_is_too_small_is_refused() -> None:
-    with pytest.raises(OperatorError, match="at most the population's 3"):
+    with pytest.raises(OperatorError, match="at most 3, the population"):
         nd._npi_choice(a=3, size=(4,), replace=False)  # type: ignore[attr-defined]
     with pytest.raises(OperatorError, match="population of at least 1, got 0"):
         nd._npi_choice(a=0, size=(4,))  # type: ignore[attr-defined]

@@ -61,7 +61,7 @@ FOUND: list[tuple[str, list[tuple[str, tuple[int, ...]]], dict[str, Any], str]] 
         "expected rhs of dtype",
     ),
     ("_contrib_sign_ste", [("bool", (2,))], {}, "expected numbers"),
-    ("_contrib_edge_id", [("float32", (3, 0)), ("int32", (1,)), ("int32", (1,))], {}, "elements"),
+    ("_contrib_edge_id", [("float32", (3, 0)), ("int32", (1,)), ("int32", (1,))], {}, "nonempty"),
     ("_contrib_edge_id", [("uint8", (3, 3)), ("int32", (1,)), ("int32", (1,))], {}, "signed"),
     ("_npi_broadcast_to", [("float32", (0, 1))], {"shape": (0, 1e30)}, "expected sizes"),
     (

@@ -370,8 +370,7 @@ def dot(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Sum of products over the last axis of a and the second-to-last axis of b, or b's only
-    axis."""
+    """Sum products over the last axis of a and the second-to-last axis of b, or b's only axis."""
 def max(
     a: ndarray,
     axis: int | Sequence[int] | None = None,
@@ -480,7 +479,7 @@ def trace(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Sum of the diagonal at offset, over the axes axis1 and axis2."""
+    """Sum the diagonal at offset over the axes axis1 and axis2."""
 def transpose(
     a: ndarray,
     axes: int | Sequence[int] | None = None,

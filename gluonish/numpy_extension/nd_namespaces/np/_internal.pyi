@@ -167,7 +167,7 @@ def bernoulli(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)), else 0."""
+    """Draw 1 with probability prob, or with is_logit 1 / (1 + exp(-logit)), else 0."""
 def bitwise_and_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -203,7 +203,7 @@ def boolean_mask(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The rows of data for which index is not 0, in order; axis must be 0."""
+    """Select the rows of data where index is not 0, in order; axis must be 0."""
 def boolean_mask_assign_scalar(
     data: ndarray,
     mask: ndarray,
@@ -232,8 +232,7 @@ def cast(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def choice(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -246,14 +245,15 @@ def choice(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Positions drawn from 0 up to a, or up to the number of elements of the first input."""
+    """Draw indices below a, or below the number of elements of the first input."""
 def cholesky(
     A: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A."""
+    """Compute the Cholesky factor of symmetric positive definite A: lower triangular L with A = L
+    L^T."""
 def copysign_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -269,7 +269,7 @@ def copyto(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """A copy of data."""
+    """Copy data."""
 def cvimdecode(
     buf: ndarray,
     flag: int = 1,
@@ -278,7 +278,7 @@ def cvimdecode(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Decode the image in the bytes of a file."""
+    """Decode the bytes of an image file."""
 def cvimread(
     filename: str,
     flag: int = 1,
@@ -288,7 +288,7 @@ def cvimread(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
+    """Read an image file; flag and to_rgb are as in _cvimdecode."""
 def cvimresize(
     src: ndarray,
     w: int,
@@ -298,21 +298,21 @@ def cvimresize(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Resize an image to width w and height h; interp is that of _image_resize."""
+    """Resize an image to width w and height h; interp is as in _image_resize."""
 def det(
     A: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Determinant of every matrix."""
+    """Compute the determinant of every matrix."""
 def eig(
     A: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
+    """Compute the eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
 def eigh(
     A: ndarray,
     UPLO: Literal["L", "U"] | str = "L",
@@ -320,14 +320,15 @@ def eigh(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns."""
+    """Compute the eigenvalues of symmetric A in ascending order, and its orthonormal eigenvectors
+    as columns."""
 def eigvals(
     A: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Eigenvalues of square matrices, in the order of LAPACK."""
+    """Compute the eigenvalues of square matrices, in the order of LAPACK."""
 def eigvalsh(
     A: ndarray,
     UPLO: Literal["L", "U"] | str = "L",
@@ -335,7 +336,7 @@ def eigvalsh(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Ascending eigenvalues of symmetric A."""
+    """Compute the eigenvalues of symmetric A in ascending order."""
 def equal_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -354,7 +355,7 @@ def exponential(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the exponential distribution."""
+    """Draw from the exponential distribution."""
 def gamma(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -367,7 +368,7 @@ def gamma(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the gamma distribution."""
+    """Draw from the gamma distribution."""
 def gather_nd(
     data: ndarray,
     indices: ndarray,
@@ -375,7 +376,7 @@ def gather_nd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def greater_equal_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -405,7 +406,7 @@ def gumbel(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the Gumbel distribution."""
+    """Draw from the Gumbel distribution."""
 def hypot_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -465,7 +466,7 @@ def inv(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Inverse of every matrix."""
+    """Invert every matrix."""
 def lcm_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -513,7 +514,7 @@ def logistic(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the logistic distribution."""
+    """Draw from the logistic distribution."""
 def maximum_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -550,7 +551,7 @@ def multinomial(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """How often each class occurs in n trials: an array of counts for each element of size."""
+    """Draw how often each class occurs in n trials: an array of counts for each element of size."""
 def multiply_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -570,7 +571,8 @@ def norm(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Norm of vectors along one axis, or of matrices along two axes (rows, then columns)."""
+    """Compute the norm of vectors along one axis, or of matrices along two axes (rows, then
+    columns)."""
 def normal(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -583,7 +585,7 @@ def normal(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the normal distribution."""
+    """Draw from the normal distribution."""
 def normal_n(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -596,7 +598,7 @@ def normal_n(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the normal distribution, an array of shape size for each parameter."""
+    """Draw from the normal distribution, an array of shape size for each parameter."""
 def not_equal_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -615,7 +617,7 @@ def pareto(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the Pareto II (Lomax) distribution, from 0 on."""
+    """Draw from the Pareto II (Lomax) distribution, which starts at 0."""
 def pinv(
     A: ndarray,
     rcond: ndarray,
@@ -624,7 +626,7 @@ def pinv(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Pseudo-inverse of every matrix."""
+    """Compute the pseudo-inverse of every matrix."""
 def pinv_scalar_rcond(
     A: ndarray,
     rcond: float = 1e-15,
@@ -633,7 +635,7 @@ def pinv_scalar_rcond(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Pseudo-inverse of every matrix."""
+    """Compute the pseudo-inverse of every matrix."""
 def power_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -651,7 +653,7 @@ def powerd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the power distribution on (0, 1), with density a x^(a - 1)."""
+    """Draw from the power distribution on (0, 1), with density a x^(a - 1)."""
 def random_randint(
     low: int,
     high: int,
@@ -662,7 +664,7 @@ def random_randint(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Random integers, uniform on [low, high)."""
+    """Draw integers uniformly from [low, high)."""
 def rarctan2_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -681,7 +683,7 @@ def rayleigh(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the Rayleigh distribution."""
+    """Draw from the Rayleigh distribution."""
 def rcopysign_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -763,7 +765,7 @@ def scatter_set_nd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """lhs with the points in indices set to rhs; of equal points the last one counts."""
+    """Set the points of lhs at indices to rhs; the last of equal points wins."""
 def share_memory(
     a: ndarray,
     b: ndarray,
@@ -778,7 +780,7 @@ def shuffle(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The slices along axis 0 in random order."""
+    """Shuffle the slices along axis 0."""
 def slice(
     data: ndarray,
     begin: int | Sequence[int | None],
@@ -788,7 +790,7 @@ def slice(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def slice_assign(
     lhs: ndarray,
     rhs: ndarray,
@@ -799,7 +801,7 @@ def slice_assign(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """lhs with a region replaced by rhs."""
+    """Replace a region of lhs by rhs."""
 def slice_assign_scalar(
     data: ndarray,
     scalar: float = 0.0,
@@ -810,14 +812,15 @@ def slice_assign_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """data with a region set to a number."""
+    """Set a region of data to a number."""
 def slogdet(
     A: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+    """Compute the sign of the determinant of every matrix, and the logarithm of its absolute
+    value."""
 def solve(
     A: ndarray,
     B: ndarray,
@@ -841,8 +844,8 @@ def svd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Singular value decomposition: U, s and V with A = U diag(s) V, singular values in descending
-    order."""
+    """Compute the singular value decomposition: U, s and V with A = U diag(s) V, singular values in
+    descending order."""
 def tensordot_int_axes(
     a: ndarray,
     b: ndarray,
@@ -851,7 +854,7 @@ def tensordot_int_axes(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Sum of products over the last axes of a and the first axes of b; axes is their number."""
+    """Sum products over the last axes of a and the first axes of b; axes is their number."""
 def tensorinv(
     a: ndarray,
     ind: int = 2,
@@ -859,7 +862,7 @@ def tensorinv(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Inverse of a as a matrix that maps its axes from ind on to those before."""
+    """Invert a as a matrix whose rows are the first ind axes."""
 def tensorsolve(
     a: ndarray,
     b: ndarray,
@@ -868,7 +871,7 @@ def tensorsolve(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x."""
+    """Solve tensordot(a, x, x.ndim) = b for x; the last axes of a are the axes of x."""
 def true_divide_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -890,7 +893,7 @@ def uniform(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the uniform distribution on [low, high)."""
+    """Draw from the uniform distribution on [low, high)."""
 def uniform_n(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -903,7 +906,7 @@ def uniform_n(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the uniform distribution on [low, high), an array of shape size for each
+    """Draw from the uniform distribution on [low, high), an array of shape size for each
     parameter."""
 def weibull(
     input1: ndarray,
@@ -914,7 +917,7 @@ def weibull(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Samples of the Weibull distribution."""
+    """Draw from the Weibull distribution."""
 def where_lscalar(
     condition: ndarray,
     x: ndarray,

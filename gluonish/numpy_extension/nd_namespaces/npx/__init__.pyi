@@ -32,7 +32,8 @@ def arange_like(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
+    """Return values from start in steps of step, each repeated repeat times, in the dtype of
+    data."""
 def batch_dot(
     lhs: ndarray,
     rhs: ndarray,
@@ -43,7 +44,7 @@ def batch_dot(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Batched matrix product of the last two axes, for every index of the axes before."""
+    """Multiply batched matrices over the last two axes."""
 def batch_flatten(
     data: ndarray,
     *,
@@ -79,8 +80,7 @@ def cast(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The values of data in another dtype; floats become integers by truncation toward zero, and
-    wrap around."""
+    """Cast data to another dtype."""
 def constraint_check(
     input: ndarray,
     msg: str = "Constraint violated.",
@@ -210,7 +210,7 @@ def gather_nd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elements of data at points: column j of indices holds the M coordinates of point j."""
+    """Gather elements of data at points: column j of indices holds the M coordinates of point j."""
 def layer_norm(
     data: ndarray,
     gamma: ndarray,
@@ -261,8 +261,7 @@ def multibox_detection(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
-    ymax)."""
+    """Decode the predictions of a detector to rows (class, score, xmin, ymin, xmax, ymax)."""
 def multibox_prior(
     data: ndarray,
     sizes: float | Sequence[float] = (1.0,),
@@ -274,7 +273,7 @@ def multibox_prior(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    """Generate anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
     ymax)."""
 def multibox_target(
     anchor: ndarray,
@@ -290,7 +289,7 @@ def multibox_target(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    """Compute training targets for anchors: offsets to boxes, a mask of the matched anchors, and
     classes."""
 def nonzero(
     x: ndarray,
@@ -309,7 +308,7 @@ def one_hot(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
+    """Return rows of depth values: on_value at the index, off_value elsewhere."""
 def pick(
     data: ndarray,
     index: ndarray,
@@ -320,7 +319,7 @@ def pick(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """One element of every row along axis, at the position in index."""
+    """Pick one element of every row along axis, at the position in index."""
 def pooling(
     data: ndarray,
     kernel: int | Sequence[int] = (),
@@ -366,7 +365,7 @@ def reshape_like(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """lhs in the shape of rhs."""
+    """Reshape lhs to the shape of rhs."""
 def rnn(
     data: ndarray,
     parameters: ndarray | None = None,
@@ -398,7 +397,7 @@ def roi_pooling(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
+    """Apply region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def sequence_mask(
     data: ndarray,
     sequence_length: ndarray | None = None,
@@ -416,7 +415,7 @@ def shape_array(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The shape of data, as int64 of shape (axes,)."""
+    """Return the shape of data, as int64."""
 def sigmoid(
     data: ndarray,
     *,
@@ -433,7 +432,7 @@ def slice(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The region from begin up to end in steps of step, as Python slices."""
+    """Slice data from begin up to end in steps of step, as Python slices."""
 def smooth_l1(
     data: ndarray,
     scalar: float = 1.0,
@@ -441,8 +440,8 @@ def smooth_l1(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
-    squared, else abs(data) - 0.5 / scalar squared."""
+    """Compute the smooth L1 loss elementwise: (scalar * data)^2 / 2 where abs(data) < 1 / scalar^2,
+    else abs(data) - 0.5 / scalar^2."""
 def softmax(
     data: ndarray,
     length: ndarray | None = None,
@@ -466,5 +465,5 @@ def topk(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
-    ascending order."""
+    """Return the k largest elements along axis in descending order, or with is_ascend the k
+    smallest in ascending order."""

@@ -1,4 +1,4 @@
-"""Quantized operators whose range is that of an input: relu, flattening, embedding, pooling."""
+"""Quantized operators that preserve the range: relu, flattening, pooling, embedding."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,18 +19,18 @@ from gluonish.ops.quantization.ranges import (
     check_quantized,
     check_ranges,
     complete_ranges,
-    put,
-    put_range,
+    fill_range,
+    fill_rounded,
 )
 from gluonish.ops.registry import Attrs, Operator, apply, register
 from gluonish.ops.shape.reshape import FLATTEN
 
 
 def infer_as(name: str, op: Operator, *specs: Spec, **attrs: Any) -> Spec:
-    """Return what another operator infers for float32 arrays of these shapes.
+    """Return the output spec of another operator for float32 arrays of these shapes.
 
     Raises:
-        OperatorError: As it says, under the name ``name``.
+        OperatorError: The error of that operator, prefixed by ``name``.
     """
     try:
         return op.infer(*(Spec(spec.shape, FLOAT32) for spec in specs), **attrs)[0]
@@ -47,18 +47,18 @@ def _passing(
     schema: Schema | None = None,
     on_bytes: Operator | None = None,
 ) -> Operator:
-    """Register an operator on one quantized array whose range does not change.
+    """Register an operator on a quantized array that preserves the range.
 
     Args:
-        doc: What it computes.
-        shapes: Of data and of the result.
-        infer: ``infer(name, data, **attrs)`` returns the result.
-        fill: ``fill(xp, out, data, **attrs)`` makes it.
-        on_bytes: What computes it in graphs, with the same attributes.
+        doc: Public documentation.
+        shapes: Shapes of data and of the result, for the documentation.
+        infer: ``infer(name, data, **attrs)`` returns the spec of the result.
+        fill: ``fill(xp, out, data, **attrs)`` computes the result.
+        on_bytes: Operator on 8-bit data that replaces it in graphs, with the same attributes.
     """
 
     def expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
-        return [apply(on_bytes, inputs[:1], attrs), *inputs[1:]]  # type: ignore[arg-type]  # it is there
+        return [apply(on_bytes, inputs[:1], attrs), *inputs[1:]]  # type: ignore[arg-type]  # not None
 
     def infer_all(data: Spec, min_data: Spec, max_data: Spec, **attrs: Any) -> tuple[Spec, ...]:
         check_quantized(name, data)
@@ -69,7 +69,7 @@ def _passing(
         xp: ModuleType, out: Any, data: Any, min_data: Any, max_data: Any, **attrs: Any
     ) -> None:
         fill(xp, out[0], data, **attrs)
-        put_range(xp, out[1:], min_data, max_data)
+        fill_range(xp, out[1:], min_data, max_data)
 
     return register(
         Operator(
@@ -78,7 +78,7 @@ def _passing(
             kernel,
             None,
             doc=(
-                f"{doc}\n\nData is int8 or uint8; the range stays the same.\n\n"
+                f"{doc}\n\nData is int8 or uint8; the range does not change.\n\n"
                 f"Shapes: {shapes}, minimum and maximum (1,)."
             ),
             inputs=("data", "min_data", "max_data"),
@@ -104,7 +104,7 @@ def _act_fill(xp: ModuleType, out: Any, data: Any, *, act_type: str) -> None:
 
 QUANTIZED_ACT = _passing(
     "_contrib_quantized_act",
-    "Activation of a quantized array; act_type must be relu.",
+    "Apply an activation to a quantized array; act_type must be relu.",
     "data any, output the same",
     _act_infer,
     _act_fill,
@@ -148,12 +148,12 @@ def _pooling_fill(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
         and (layout is None or layout[1] == "C")
     ):
         axes = tuple(range(2, data.ndim))
-        total = data.sum(axis=axes, keepdims=True, dtype=np.int64)  # exact, as that of floats
-        put(xp, out, total / math.prod(data.shape[2:]))
+        total = data.sum(axis=axes, keepdims=True, dtype=np.int64)  # exact, as in float64
+        fill_rounded(xp, out, total / math.prod(data.shape[2:]))
         return
     found = xp.empty(out.shape, dtype=FLOAT64)
     POOLING.kernel(xp, found, data.astype(FLOAT64), **attrs)
-    put(xp, out, found)
+    fill_rounded(xp, out, found)
 
 
 def _int8_pooling_infer(data: Spec, **attrs: Any) -> tuple[Spec]:
@@ -168,8 +168,8 @@ INT8_POOLING = register(
         _pooling_fill,
         None,
         doc=(
-            "Maximum or mean over windows of 8-bit data, rounded; attributes are those of\n"
-            "Pooling.\n\n"
+            "Compute the maximum or mean over windows of 8-bit data, rounded; attributes are as\n"
+            "in Pooling.\n\n"
             "Shapes: data (N, C, *spatial), output (N, C, *windows)."
         ),
         schema=POOLING.schema,
@@ -178,7 +178,7 @@ INT8_POOLING = register(
 
 QUANTIZED_POOLING = _passing(
     "_contrib_quantized_pooling",
-    "Maximum or mean over windows of a quantized array; attributes are those of Pooling.",
+    "Compute the maximum or mean over windows of a quantized array; attributes are as in\nPooling.",
     "data (N, C, *spatial), output (N, C, *windows)",
     _pooling_infer,
     _pooling_fill,
@@ -194,12 +194,13 @@ def _embedding_infer(
 ) -> tuple[Spec, ...]:
     check_quantized(_EMBEDDING, weight)
     check_ranges(_EMBEDDING, min_weight, max_weight)
-    wanted = (attrs["input_dim"], attrs["output_dim"])
-    if weight.shape != wanted or 0 in wanted:
+    expected = (attrs["input_dim"], attrs["output_dim"])
+    if weight.shape != expected or 0 in expected:
         raise OperatorError(
-            f"{_EMBEDDING}: expected weight (input_dim, output_dim) = {wanted}, got {weight.shape}"
+            f"{_EMBEDDING}: expected weight (input_dim, output_dim) = {expected}, got "
+            f"{weight.shape}"
         )
-    return Spec((*data.shape, wanted[1]), weight.dtype), RANGE, RANGE
+    return Spec((*data.shape, expected[1]), weight.dtype), RANGE, RANGE
 
 
 def _embedding_kernel(
@@ -207,7 +208,7 @@ def _embedding_kernel(
 ) -> None:
     rows = xp.clip(xp.nan_to_num(data.astype(FLOAT64)), 0, weight.shape[0] - 1)
     out[0][...] = weight[rows.astype(np.int64)]
-    put_range(xp, out[1:], low, high)
+    fill_range(xp, out[1:], low, high)
 
 
 QUANTIZED_EMBEDDING = register(
@@ -217,7 +218,7 @@ QUANTIZED_EMBEDDING = register(
         _embedding_kernel,
         None,
         doc=(
-            "Look up rows of a quantized weight; the range stays the same.\n\n"
+            "Look up rows of a quantized weight; the range does not change.\n\n"
             "Indices out of range read the first or last row; dtype and sparse_grad are\n"
             "ignored.\n\n"
             "Shapes: data any, weight (input_dim, output_dim), minimum and maximum (1,),\n"
