@@ -48,7 +48,7 @@ def test_more_arguments_than_names_are_kept() -> None:
     [
         (Scaled(), {"offset": 1}, "unexpected keyword argument 'offset'"),
         (Scaled(), {"x": 1}, "multiple values for argument 'x'"),
-        (Old(), {"weight": 1}, "no argument for its own parameter, got 'weight'"),
+        (Old(), {"weight": 1}, "no argument for the block's parameter, got 'weight'"),
     ],
 )
 def test_arguments_that_a_block_does_not_take_are_refused(

@@ -221,11 +221,11 @@ def test_set_data_writes_into_the_same_arrays() -> None:
 
 def test_moves_grow_with_new_arrays_and_not_with_new_values() -> None:
     parameter = Parameter("w", shape=(2,))
-    counts = [Parameter.moves]
+    counts = [Parameter.version]
 
     def moved(act: Callable[[], object]) -> bool:
         act()
-        counts.append(Parameter.moves)
+        counts.append(Parameter.version)
         return counts[-1] > counts[-2]
 
     assert moved(parameter.initialize)
@@ -257,7 +257,7 @@ class Recorder:
     def __init__(self) -> None:
         self.seen: list[Parameter] = []
 
-    def _parameter_was_set(self, parameter: Parameter, moves: bool = False) -> None:
+    def _parameter_was_set(self, parameter: Parameter, version: bool = False) -> None:
         self.seen.append(parameter)
 
 

@@ -149,7 +149,7 @@ try:
         shard_optimizer_states=True,
     ).step(1)
 except ValueError as error:
-    assert "only adds up with shard_optimizer_states" in str(error)
+    assert "only sums with shard_optimizer_states" in str(error)
     print("refused")
 """
 )
