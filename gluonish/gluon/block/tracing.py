@@ -86,7 +86,7 @@ def trace_block(block: Traceable, pytree: Structure, arrays: Sequence[NDArray]) 
 
 
 class _Located(SourceLines):
-    """Scope of a trace: records source lines, and appends the failing line to an error's message."""
+    """Scope of a trace: records source lines, and appends the failing one to an error's message."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Convolutions and their transposes over one to three axes, and padding by reflection."""
+"""Convolutions and transposed convolutions over one to three axes, and reflection padding."""
 
 from types import ModuleType
 from typing import Any
@@ -55,8 +55,8 @@ class Conv1D(ConvLayer):
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
         dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCW"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -119,8 +119,8 @@ class Conv2D(ConvLayer):
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
         dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -190,8 +190,8 @@ class Conv3D(ConvLayer):
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
         dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -256,8 +256,8 @@ class Conv1DTranspose(ConvLayer):
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
         dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCW"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -326,8 +326,8 @@ class Conv2DTranspose(ConvLayer):
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
         dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -396,8 +396,8 @@ class Conv3DTranspose(ConvLayer):
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
         dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -460,7 +460,7 @@ class ReflectionPad2D(HybridBlock):
 
     Args:
         padding: Number of elements added to each of the four sides; or 8 ints, the padding before
-            and after each of the axes N, C, H and W, of which the first 4 must be 0.
+            and after each of the axes N, C, H and W, where the first 4 must be 0.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -477,7 +477,7 @@ class ReflectionPad2D(HybridBlock):
         super().__init__(**kwargs)
         widths = (0, 0, 0, 0, *[padding] * 4) if isinstance(padding, int) else tuple(padding)
         if len(widths) != 8:
-            raise ArgumentError(f"ReflectionPad2D: expected a number or 8 of them, got {padding}")
+            raise ArgumentError(f"ReflectionPad2D: expected an int or 8 ints, got {padding}")
         self._padding = widths
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:

@@ -9,11 +9,11 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 
-_REQ = {True: "write", False: "null"}  # of what is trained, and of what is not
+_REQ = {True: "write", False: "null"}  # grad_req by whether a parameter is trained
 
 
 class Normalization(HybridBlock):
-    """Base of `LayerNorm`, `GroupNorm` and `InstanceNorm`: ``gamma``, ``beta`` and the settings.
+    """Base class of `LayerNorm`, `GroupNorm` and `InstanceNorm` with ``gamma`` and ``beta``.
 
     Args:
         extent: Number of entries of ``gamma`` and ``beta``; 0 infers it from the first batch.

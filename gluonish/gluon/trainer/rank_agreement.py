@@ -29,7 +29,7 @@ class _ParameterInfo(NamedTuple):
 
 def rank_agreement(
     store: KVStoreBase | None, first_key: int, params: Sequence[Parameter]
-) -> "OtherRanks | None":
+) -> "RankAgreement | None":
     """Return a RankAgreement; None without a ``dist_sync`` store of several ranks."""
     if not isinstance(store, SyncStore) or store.num_workers == 1:
         return None

@@ -1,9 +1,9 @@
 """ShardedUpdate: each process updates a shard of the weights, and stores only its states.
 
 A step sums gradients so that each process gets the sums of its shard (reduce-scatter), updates the
-shard's weights, and gets the new weights of the other shards (all-gather). It sends about as much as
-an all-reduce, and optimizer states take 1 / N of the memory. Elementwise optimizers split each large
-weight; small weights, and all weights of optimizers that need norms, are assigned to single
+shard's weights, and gets the new weights of the other shards (all-gather). It sends about as much
+as an all-reduce, and optimizer states take 1 / N of the memory. Elementwise optimizers split each
+large weight; small weights, and all weights of optimizers that need norms, are assigned to single
 processes, balanced by size.
 """
 

@@ -132,7 +132,7 @@ class Trainables:
         self._selected = ([True] * len(self._arrays), frozenset(), self._all)
 
     def updated(self) -> tuple[Selection, list[NDArray]]:
-        """Return the parameters with a new gradient on some device, and the weights with a stale one.
+        """Return the parameters with a new gradient on some device, and weights with a stale one.
 
         Parameters whose gradient is new in another process only are in both.
 
@@ -235,7 +235,7 @@ def make_optimizer(
         return create_optimizer(optimizer, param_dict=param_dict, **(settings or {}))
     if not isinstance(optimizer, Optimizer):
         raise ArgumentTypeError(
-            f"Trainer: expected an Optimizer or its name, got {optimizer!r}; create one from a class"
+            f"Trainer: expected an Optimizer or its name, got {optimizer!r}; call the class"
         )
     if settings:
         raise ArgumentError(

@@ -138,7 +138,7 @@ def test_states_come_from_the_modifier_only() -> None:
 def test_a_cell_has_one_modifier() -> None:
     base = rnn.GRUCell(H, prefix="a_")
     rnn.ResidualCell(base)
-    with pytest.raises(ArgumentError, match="that no modifier has, got a; modify the modifier"):
+    with pytest.raises(ArgumentError, match="without a modifier, got a; modify its modifier"):
         rnn.ZoneoutCell(base)
     for kind in (rnn.ModifierCell, rnn.ResidualCell, rnn.ZoneoutCell):
         with pytest.raises(ArgumentTypeError, match="to be a HybridRecurrentCell, got Dense"):
