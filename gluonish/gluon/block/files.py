@@ -96,7 +96,7 @@ def load_arrays(
     ``filename`` is for messages. The caller does not use ``donated`` arrays again, so they need
     not be copied.
     """
-    casting = {"cast_dtype": cast_dtype, "dtype_source": dtype_source, "taken": donated}
+    casting = {"cast_dtype": cast_dtype, "dtype_source": dtype_source, "donated": donated}
     source = "the dict" if filename is None else repr(filename)
     try:
         _fill(block, loaded, source, ctx, allow_missing, ignore_extra, **casting)

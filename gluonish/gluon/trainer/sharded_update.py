@@ -20,7 +20,7 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.trainer.gradients import zero_all_stale
 from gluonish.gluon.trainer.trainables import Selection
 from gluonish.kvstore import KVStoreBase
-from gluonish.kvstore.distributed.messages import shares
+from gluonish.kvstore.distributed.messages import shard_edges
 from gluonish.kvstore.distributed.pieces import Edges
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.ndarray import NDArray, array
@@ -85,7 +85,7 @@ class ShardedUpdate:
         if not selection.members:
             return True
         store, first = self._store, [xs[0] for xs in selection.gradients]
-        if len(first) > 1 or store.compresses or store.adds_on_gpus(first):
+        if len(first) > 1 or store.compresses or store.sums_on_gpus(first):
             return False
         zero_all_stale(selection.members, remote)
         self._divide(selection, optimizer)
@@ -112,7 +112,7 @@ class ShardedUpdate:
         optimizer = updater.optimizer
         self._divide(selection, optimizer)
         views = self._shards_of(selection)
-        if isinstance(optimizer, RuleOptimizer) and optimizer.takes_all:
+        if isinstance(optimizer, RuleOptimizer) and optimizer.supports_apply:
             updater(selection.indices, views.gradients, views.weights)
         else:
             self._update_nonempty(updater, selection, views)
@@ -147,7 +147,7 @@ class ShardedUpdate:
         if kind == "none" or param._grad_stype != "default" or param._stype != "default":
             return ()
         if kind == "elements" and weight.size >= count * _LEAST_SHARD_SIZE:
-            edges = shares(weight.size, count)
+            edges = shard_edges(weight.size, count)
             self._loads = [
                 x + b - a for x, (a, b) in zip(self._loads, pairwise(edges), strict=True)
             ]

@@ -151,11 +151,11 @@ def set_up_store(
     return first_key
 
 
-def weights_per_call(store: KVStoreBase, optimizer: Optimizer) -> int:
+def weights_a_call(store: KVStoreBase, optimizer: Optimizer) -> int:
     """Return how many weights a store updates in one call."""
     if not isinstance(store, KVStore):
         return 1
-    if isinstance(optimizer, RuleOptimizer) and optimizer.takes_all:
+    if isinstance(optimizer, RuleOptimizer) and optimizer.supports_apply:
         return optimizer.group_limit or sys.maxsize
     return max(1, optimizer.aggregate_num)
 
@@ -235,7 +235,7 @@ def update_in_store(
         first_key: The store's key of the trainer's first parameter.
     """
     remote = trainables.remote
-    for group in groups(selection.members, weights_per_call(store, optimizer)):
+    for group in groups(selection.members, weights_a_call(store, optimizer)):
         keys = [first_key + i for i, _ in group]
         gradients = [new_gradients(param, i in remote) or param.list_grad() for i, param in group]
         weights = [param._list_arrays() for _, param in group]

@@ -1,8 +1,8 @@
 """Trainer: applies an optimizer to a set of Parameters, on one device or several.
 
 With several devices, a kvstore sums the gradients. Then either the store updates its copy of the
-weights and broadcasts it (``update_on_kvstore``), or each device updates its own weights. Indices of
-parameters in stores and states are positions in the trainer's list.
+weights and broadcasts it (``update_on_kvstore``), or each device updates its own weights. Stores
+and states index parameters by their position in the trainer's list.
 
 The arrays of a Parameter may change between steps: `reset_ctx`, `set_data`, `cast`, a step of
 another Trainer. `_prepare` checks this before every step with a single comparison.

@@ -141,7 +141,7 @@ def test_hybrid_forward_takes_its_arguments_by_position() -> None:
         def hybrid_forward(self, F: ModuleType, x: Any, *, twice: bool = False) -> Any:
             return x * 2 if twice else x
 
-    with pytest.raises(ArgumentTypeError, match="got twice by keyword only; write forward"):
+    with pytest.raises(ArgumentTypeError, match="got twice by keyword only; define forward"):
         Keyword()(array([1]), twice=True)
 
 

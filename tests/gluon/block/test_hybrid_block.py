@@ -533,7 +533,7 @@ def test_a_parameter_of_a_stranger_is_refused() -> None:
 
     net = Net()
     net.hybridize()
-    with pytest.raises(GraphError, match="assign the block or Parameter that it belongs to"):
+    with pytest.raises(GraphError, match="assign the block or Parameter as an attribute"):
         net(ones((2, 3)))
 
 

@@ -78,7 +78,7 @@ def endless(head: bytes, piece: bytes) -> Callable[[], Iterator[bytes]]:
 def test_a_body_of_untold_length_ends_at_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(target, "UNTOLD_NBYTES", 1 << 20)
+    monkeypatch.setattr(target, "UNANNOUNCED_NBYTES", 1 << 20)
     body = endless(OK + b"\r\n", bytes(1 << 16))
     with (
         answering(body) as url,

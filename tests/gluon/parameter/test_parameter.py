@@ -397,7 +397,7 @@ def test_shape_may_hold_numpy_integers() -> None:
 
 
 def test_scalar_parameter_needs_the_shapes_of_numpy() -> None:
-    with pytest.raises(ArgumentError, match=r"got \(\); .*NumPy's semantics"):
+    with pytest.raises(ArgumentError, match=r"got \(\); .*NumPy shape semantics"):
         Parameter("w", shape=()).initialize()
     with util.np_shape(True):
         parameter = Parameter("w", shape=())
@@ -429,7 +429,7 @@ def test_rows_are_not_given_as_a_whole(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["row_sparse_data", "list_row_sparse_data"])
 def test_rows_need_a_trainer(method: str) -> None:
-    with pytest.raises(ParameterError, match=f"{method} expected a Parameter in a Trainer"):
+    with pytest.raises(ParameterError, match=f"{method} expected a Parameter of a Trainer"):
         getattr(rows(), method)(array([0]))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gluonish import gluon, nd
 from gluonish.core.errors import DeferredInitializationError, ParameterError
-from gluonish.gluon.parameter import Parameter, path_of, places, register_path
+from gluonish.gluon.parameter import Parameter, path_of, paths, register_path
 from gluonish.gluon.parameter.paths import described
 
 
@@ -88,8 +88,8 @@ def test_places_of_freed_members_are_forgotten() -> None:
     owner = Owner()
     for _ in range(5000):
         register_path(Owner(), owner, "x")
-    assert len(places._EDGES) <= max(1024, places._EDGES.capacity)
-    assert sum(place.owner() is owner for place in places._EDGES.values()) < 2000
+    assert len(paths._EDGES) <= max(1024, paths._EDGES.capacity)
+    assert sum(place.owner() is owner for place in paths._EDGES.values()) < 2000
 
 
 def test_nothing_of_python_runs_when_parts_of_a_network_are_freed() -> None:

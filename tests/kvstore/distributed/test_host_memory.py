@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from gluonish.kvstore.distributed.messages import shares
+from gluonish.kvstore.distributed.messages import shard_edges
 from tests.kvstore.distributed.jobs import run_job
 
 pytestmark = pytest.mark.dist
@@ -49,7 +49,7 @@ for n in (0, 1, 5, 1000, 300_001, 3_000_000):
                 assert (z == total).all()
         for transport in (host, messages):
             z = every[rank].copy()
-            transport.spread(z)
+            transport.broadcast(z)
             assert (z == every[0]).all()
             z = every[rank].copy()
             transport.add_up(z)
@@ -67,7 +67,7 @@ def test_sums_and_copies_are_those_of_messages(ranks: int) -> None:
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 1000, 100_000])
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
 def test_shares_cover_an_array(size: int, count: int) -> None:
-    edges = shares(size, count)
+    edges = shard_edges(size, count)
     assert len(edges) == count + 1
     assert (edges[0], edges[-1]) == (0, size)
     assert edges == sorted(edges)
@@ -111,4 +111,4 @@ def test_a_rank_that_ends_in_an_exchange_ends_the_job_and_leaves_no_memory(kind:
     assert job.status != 0
     assert job.lines.count("here") == 2
     if kind == "stuck":
-        assert "go on with an exchange within 1.5 s, got nothing from rank 1 (" in job.errors
+        assert "continue an exchange within 1.5 s, got nothing from rank 1 (" in job.errors

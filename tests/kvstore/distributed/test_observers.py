@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from gluonish.kvstore.distributed.watch import names_of, nbytes_of
+from gluonish.kvstore.distributed.observers import names_of, nbytes_of
 from tests.kvstore.distributed.jobs import run_job
 
 WATCHED = """
 import json, sys, time
 import gluonish as mx
 from gluonish import nd
-from gluonish.kvstore.distributed.watch import watchers
+from gluonish.kvstore.distributed.observers import watchers
 store = mx.kv.create(sys.argv[1])
 told = []
 watchers.append(told.append)
