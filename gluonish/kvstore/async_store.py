@@ -187,7 +187,7 @@ class AsyncStore(KVStore):
             contents: dict[int, dict[Key, Any]] = {}
             for key, ranges in shards.items():
                 x = rows[key] if key in rows else np.asarray(dense[key]._data)
-                for rank, shard in self._split(x, ranges, kind):
+                for rank, shard in self._split_by_server(x, ranges, kind):
                     contents.setdefault(rank, {})[key] = shard
             self._request(
                 {
@@ -198,7 +198,7 @@ class AsyncStore(KVStore):
 
         self._channel.run_local(act, list(dense.values()), wait=replies)
 
-    def _split(
+    def _split_by_server(
         self, x: Any, shards: Sequence[tuple[int, int, int]], kind: str
     ) -> list[tuple[int, Any]]:
         """Split an array on the host, or rows, into the shards of the servers."""

@@ -102,8 +102,8 @@ class TreeReduction:
         out = private_array(values[0], context) if private else new_array(values[0], context)
         done = []
         for low, high, tree in self._ranges(out.size, trees, contexts, context):
-            parts = [_Chunk(x._data.reshape(-1)[low:high], x._var, x._device) for x in values]
-            total = _reduced(parts, tree, priority)
+            chunks = [_Chunk(x._data.reshape(-1)[low:high], x._var, x._device) for x in values]
+            total = _reduced(chunks, tree, priority)
             slot = _Chunk(out._data.reshape(-1)[low:high], Var(), out._device, private)
             _move(total, slot, priority)
             done.append(slot.var)
@@ -122,12 +122,12 @@ class TreeReduction:
         contexts = [target.context for target in targets]
         trees = self.trees(contexts)
         for low, high, tree in self._ranges(source.size, trees, contexts, source.context):
-            parts = [_Chunk(x._data.reshape(-1)[low:high], x._var, x._device) for x in targets]
+            chunks = [_Chunk(x._data.reshape(-1)[low:high], x._var, x._device) for x in targets]
             first = _Chunk(source._data.reshape(-1)[low:high], source._var, source._device)
-            _move(first, parts[tree.root], priority, refreshes=True)
+            _move(first, chunks[tree.root], priority, refreshes=True)
             for pairs in reversed(tree.rounds):
                 for receiver, sender in pairs:
-                    _move(parts[receiver], parts[sender], priority, refreshes=True)
+                    _move(chunks[receiver], chunks[sender], priority, refreshes=True)
 
     def _ranges(
         self, size: int, trees: Sequence[Tree], contexts: Sequence[Context], context: Context
@@ -142,9 +142,9 @@ class TreeReduction:
         ]
 
 
-def _reduced(parts: Sequence[_Chunk], tree: Tree, priority: int) -> _Chunk:
+def _reduced(chunks: Sequence[_Chunk], tree: Tree, priority: int) -> _Chunk:
     """Return the sum of chunks, on the device of the tree's root."""
-    sums = list(parts)
+    sums = list(chunks)
     owned = set[int]()
     for pairs in tree.rounds:
         for receiver, sender in pairs:

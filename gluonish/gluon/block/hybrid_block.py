@@ -348,7 +348,7 @@ class HybridBlock(Block):
             if not isinstance(x, NDArray) or tracer.get() is not None:  # part of a larger graph
                 return None, arrays
             if x.stype != "default":
-                return ImperativeCall(self, pytree, "graphs take no sparse arrays"), arrays
+                return ImperativeCall(self, pytree, "graphs do not support sparse arrays"), arrays
         if not arrays:
             raise no_arrays_error(self, args, kwargs)
         if self._checked != Version.newest:

@@ -167,8 +167,8 @@ def _trace_values(block: Traceable, pytree: Structure, arrays: Sequence[NDArray]
     return Traced(pytree, trace.data, trace.outputs, trace.structure, lines, array_types)
 
 
-def _named(word: str) -> str:
-    name = NameManager.current.get(None, word)
+def _named(hint: str) -> str:
+    name = NameManager.current.get(None, hint)
     note(name)
     return name
 

@@ -32,7 +32,7 @@ class ConvLayer(HybridBlock):
         kernel_size: Size of the kernel along each spatial axis.
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel depends on
             the input channels of its group only.
         layout: Order of the axes of input, output and weight.

@@ -54,7 +54,7 @@ class Conv1D(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel uses the
             input channels of its group only.
         layout: ``"NCW"``.
@@ -118,7 +118,7 @@ class Conv2D(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel uses the
             input channels of its group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
@@ -189,7 +189,7 @@ class Conv3D(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel uses the
             input channels of its group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
@@ -255,7 +255,7 @@ class Conv1DTranspose(ConvLayer):
             spatial axis.
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel uses the
             input channels of its group only.
         layout: ``"NCW"``.
@@ -325,7 +325,7 @@ class Conv2DTranspose(ConvLayer):
             spatial axis.
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel uses the
             input channels of its group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
@@ -395,7 +395,7 @@ class Conv3DTranspose(ConvLayer):
             spatial axis.
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel uses the
             input channels of its group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.

@@ -145,7 +145,7 @@ class Concatenate(Sequential):
         params: See `Block`.
 
     Inputs:
-        x: what each of the layers takes.
+        x: input of every layer.
 
     Outputs:
         y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.
@@ -178,7 +178,7 @@ class HybridConcatenate(HybridSequential):
         params: See `Block`.
 
     Inputs:
-        x: what each of the layers takes.
+        x: input of every layer.
 
     Outputs:
         y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.

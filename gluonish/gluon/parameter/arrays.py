@@ -235,7 +235,7 @@ class ParameterArrays:
         return traced
 
     def list_data(self) -> list[NDArray]:
-        """Return the values on all devices, in the order given to `initialize`.
+        """Return the values on all devices, in the order passed to `initialize`.
 
         Raises:
             ParameterError: The parameter is not initialized, or sparse.

@@ -173,8 +173,8 @@ class Parameter(ParameterArrays):
         """
         if self._arrays is not None and not force_reinit:
             warnings.warn(
-                f"{described(self)}: already initialized on {self.list_ctx()} and kept; "
-                "set force_reinit=True to start again",
+                f"{described(self)}: already initialized on {self.list_ctx()}, unchanged; "
+                "set force_reinit=True to initialize again",
                 UserWarning,
                 stacklevel=2,
             )

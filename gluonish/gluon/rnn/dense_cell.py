@@ -80,9 +80,9 @@ class DenseCell(HybridRecurrentCell):
         """Return both products, (N, gates * H) each."""
         found = [
             F.FullyConnected(
-                x, weight, bias, num_hidden=self._rows, name=f"t{self._counter}_{word}"
+                x, weight, bias, num_hidden=self._rows, name=f"t{self._counter}_{product}"
             )
-            for word, x, weight, bias in zip(
+            for product, x, weight, bias in zip(
                 ("i2h", "h2h"), (inputs, hidden), weights, biases, strict=True
             )
         ]
