@@ -26,7 +26,7 @@ from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.health import Mark
 from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish.kvstore.distributed.pieces import NamedArray, Purpose, buckets
-from gluonish.kvstore.transfer import new_array, private_array, push_beside
+from gluonish.kvstore.transfer import new_array, private_array, push_async
 from gluonish.ndarray import NDArray
 
 # NumPy's dtype names, and NCCL's constants.
@@ -145,7 +145,7 @@ class NCCLReduction:
         """
         out = private_array(values[0], context) if private else new_array(values[0], context)
         root = [value.context for value in values].index(context)
-        push_beside(
+        push_async(
             partial(self._launch, values, out, root),
             [value._var for value in values],
             out._var,

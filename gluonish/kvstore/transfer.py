@@ -81,7 +81,7 @@ def keep_alive(array: NDArray) -> None:
         current_engine().push(keep, [array._var], [], device.lane, 0, "kvstore_lend")
 
 
-def push_beside(
+def push_async(
     function: Callable[[], None],
     reads: Sequence[Var],
     written: Var,
@@ -138,7 +138,7 @@ def send(
     reads = [source._var, target._var] if refreshes else [source._var]
     copy = partial(_send, source, target)
     if device.streams:
-        push_beside(copy, reads, target._var, device, priority, "_copyto", private=private)
+        push_async(copy, reads, target._var, device, priority, "_copyto", private=private)
         return
     small = source.size <= LIGHT_INLINE_SIZE
     current_engine().push(copy, reads, [target._var], device.copy_lane, priority, "_copyto", small)
@@ -242,7 +242,7 @@ def apply_in_place(
         priority: Operations of higher priority run first.
         private: Whether ``out`` is a `private_array`.
     """
-    push_beside(
+    push_async(
         partial(function, out._data),
         [x._var for x in reads],
         out._var,

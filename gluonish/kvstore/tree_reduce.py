@@ -26,7 +26,7 @@ from gluonish.kvstore.transfer import (
     new_array,
     private_array,
     private_memory,
-    push_beside,
+    push_async,
     sum_into,
 )
 from gluonish.kvstore.tree_search import Links, Tree, find_trees, links_between, weight
@@ -157,7 +157,7 @@ def _reduced(chunks: Sequence[_Chunk], tree: Tree, priority: int) -> _Chunk:
                 raw = private_memory(spec, local.device)
                 total = sums[receiver] = _Chunk(raw, Var(), local.device, True)
                 owned.add(receiver)
-            push_beside(
+            push_async(
                 partial(sum_into, [local.raw, received.raw], total.raw),
                 [local.var, received.var],
                 total.var,
@@ -185,7 +185,7 @@ def _move(source: _Chunk, target: _Chunk, priority: int, *, refreshes: bool = Fa
     copy, device = partial(_copy, source, target), target.device
     if device.streams:
         private = target.private
-        push_beside(copy, reads, target.var, device, priority, "kvstore_copy", private=private)
+        push_async(copy, reads, target.var, device, priority, "kvstore_copy", private=private)
     else:
         current_engine().push(copy, reads, [target.var], device.copy_lane, priority, "kvstore_copy")
 

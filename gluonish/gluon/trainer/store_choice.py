@@ -27,7 +27,7 @@ from gluonish.kvstore import KVStore, KVStoreBase, create
 from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.create import SYNCHRONOUS
 from gluonish.kvstore.distributed import channel
-from gluonish.kvstore.distributed.statistics import share_statistics
+from gluonish.kvstore.distributed.channel import share_statistics
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.ops.support.across_ranks import expect_ranks
 from gluonish.optimizer import Optimizer

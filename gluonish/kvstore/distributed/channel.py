@@ -35,10 +35,11 @@ from gluonish.kvstore.distributed.rendezvous import END, STALE, Meeting
 from gluonish.kvstore.distributed.server import Server
 from gluonish.kvstore.distributed.world import World, world
 from gluonish.ndarray import NDArray
+from gluonish.ops.support.across_ranks import join_ranks
 from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var
 
-__all__ = ["BUCKET_NBYTES", "Channel", "Codec", "NamedArray", "channel"]
+__all__ = ["BUCKET_NBYTES", "Channel", "Codec", "NamedArray", "channel", "share_statistics"]
 
 _LANE = ("mpi", 0, "exchange")
 
@@ -365,3 +366,13 @@ def _lines(what: str, arrays: Sequence[NamedArray], text: Callable[[NamedArray],
 def _labelled(what: str, arrays: Sequence[NamedArray]) -> str:
     """Return the description of an exchange with labels, for messages."""
     return _lines(getattr(what, "labelled", what), arrays, NamedArray.labelled)
+
+
+def share_statistics(channel: Channel) -> None:
+    """Use the batch statistics of all ranks in SyncBatchNorm, summed by exchanges of a channel."""
+
+    def add_up(array: NDArray, what: str) -> None:
+        channel.add_up([NamedArray("statistics", array)], what)
+
+    if channel.world.size > 1:
+        join_ranks(add_up)

@@ -130,12 +130,12 @@ def test_double_finds_a_new_array_that_compute_still_uses(
 ) -> None:
     if not is_threaded():
         pytest.skip("the naive engine synchronizes after each launch")
-    push = transfer.push_beside
+    push = transfer.push_async
 
     def without_order(*given: Any, private: bool = False) -> None:
         push(*given, private=True)
 
-    monkeypatch.setattr(transfer, "push_beside", without_order)
+    monkeypatch.setattr(transfer, "push_async", without_order)
     assert "Race" in failures(stores_in_used_memory)
 
 

@@ -13,7 +13,7 @@ EXCHANGES = """
 import numpy as np
 from gluonish.kvstore.distributed.channel import channel
 from gluonish.kvstore.distributed.host_memory import HostMemory
-from gluonish.kvstore.distributed.messages import Messages, shares
+from gluonish.kvstore.distributed.messages import Messages, shard_edges
 world = channel().world
 host, messages = channel()._transport, Messages(world)
 assert isinstance(host, HostMemory)
@@ -30,7 +30,7 @@ for n in (0, 1, 5, 1000, 300_001, 3_000_000):
         for other in every[1:]:
             total += other
         thirds = [n * i // 3 for i in range(size)] + [n]
-        for edges in (shares(n, size), [0] * size + [n], thirds):
+        for edges in (shard_edges(n, size), [0] * size + [n], thirds):
             first, last = edges[rank : rank + 2]
             x = every[rank].copy()
             host.add_up(x)
@@ -100,7 +100,7 @@ def at_the_third():
     meet()
 
 if rank == 1:
-    meet, steps, host._meet = host._meet, host._step, at_the_third
+    meet, steps, host._sync = host._sync, host._step, at_the_third
 host.add_up(x)
 """
 
