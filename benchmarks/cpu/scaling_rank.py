@@ -29,9 +29,9 @@ import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.engine import current_engine
 from gluonish.kvstore.distributed import Channel, channel
-from gluonish.kvstore.distributed.meeting import Meeting, wait_for_ranks
 from gluonish.kvstore.distributed.messages import Messages
-from gluonish.kvstore.distributed.watch import Exchange, watchers
+from gluonish.kvstore.distributed.observers import Exchange, watchers
+from gluonish.kvstore.distributed.rendezvous import Meeting, wait_for_ranks
 
 PIECE_NBYTES = 1 << 20  # of which the store makes large sums
 

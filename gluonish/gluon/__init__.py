@@ -1,4 +1,4 @@
-"""Gluon, under the names that programs import: Blocks, layers, losses, data, Trainer, model zoo."""
+"""The Gluon interface: Blocks, layers, losses, data, Trainer, model zoo."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The names of ``gluon.utils``, gathered from where they live."""
+"""The names of ``gluon.utils``, re-exported from their modules."""
 
 import os
 
@@ -26,14 +26,14 @@ __all__ = [
 
 
 def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:
-    """Give a file another name, in place of what had it; others see the old file or the new one.
+    """Move a file to another path atomically, replacing an existing file.
 
     Args:
         src: The file.
         dst: Its new path, on the same file system.
 
     Raises:
-        DownloadError: It cannot be moved; what stood at ``dst`` is as it was.
+        DownloadError: The file cannot be moved; an existing ``dst`` is unchanged.
     """
     try:
         os.replace(src, dst)
@@ -44,15 +44,15 @@ def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> No
 
 
 def _get_repo_url() -> str:
-    """Return where models and datasets are published, with a slash at its end."""
+    """Return the URL of published models and datasets, with a trailing slash."""
     return published_url("")
 
 
 def _get_repo_file_url(namespace: str, filename: str) -> str:
-    """Return where a file is published.
+    """Return the URL of a published file.
 
     Args:
-        namespace: Its folder, such as ``gluon/dataset/mnist``.
-        filename: Its name.
+        namespace: The folder, such as ``gluon/dataset/mnist``.
+        filename: The file name.
     """
     return published_url(f"{namespace}/{filename}")

@@ -1,4 +1,4 @@
-"""Stores that combine the gradients of several devices."""
+"""Stores that sum the gradients of several devices or processes."""
 
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.create import create

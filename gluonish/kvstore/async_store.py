@@ -1,8 +1,8 @@
-"""AsyncStore: a store of many processes in which none waits for another.
+"""AsyncStore: an asynchronous store of many processes.
 
-Each process runs a server, which has a share of the keys and applies gradients as they arrive.
-Workers push gradients and take the weights of that moment. Steps are faster where processes differ
-in speed, and use weights that others have changed since: no two runs are alike.
+Each process runs a server, which owns a shard of the weights and applies gradients as they arrive.
+Workers push gradients and pull the current weights. Steps are faster if processes differ in speed,
+but use stale weights, so that runs are not reproducible.
 """
 
 import pickle
@@ -19,7 +19,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.kvstore.arguments import Key, check_like, pairs_of
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.distributed.channel import Channel
-from gluonish.kvstore.distributed.server import Request, ask
+from gluonish.kvstore.distributed.server import Request, request_replies
 from gluonish.kvstore.kvstore import KVStore, UpdateFunction
 from gluonish.kvstore.shard import Packed, Rows, Settings, Shard
 from gluonish.kvstore.sparse import copied, copy_over, rows_of, sum_of_rows
@@ -29,10 +29,10 @@ from gluonish.optimizer import Optimizer
 
 
 class AsyncStore(KVStore):
-    """A store whose servers apply each gradient as it arrives (``dist_async``); made by `create`.
+    """A store whose servers apply gradients as they arrive (``dist_async``); created by `create`.
 
-    All processes create it, `init` the same keys and set the same optimizer; after that each pushes
-    and pulls at its own pace. The servers are threads of the processes.
+    All processes create it, `init` the same keys and set the same optimizer; then each pushes and
+    pulls independently. The servers are threads of the processes.
 
     Args:
         channel: Connection of the processes.
@@ -51,10 +51,10 @@ class AsyncStore(KVStore):
 
         Args:
             key: An int or a str, or a list of keys, new in the store.
-            value: NDArray, or a list with one for each key; only that of rank 0 is used.
+            value: NDArray, or a list with one for each key; only those of rank 0 are used.
 
         Raises:
-            ArgumentError: A key has a value already, or ints and strs are mixed.
+            ArgumentError: A key already has a value, or ints and strs are mixed.
         """
         super().init(key, value)
         self._put([name for name, _ in pairs_of("init", key, value)])
@@ -77,10 +77,11 @@ class AsyncStore(KVStore):
         Args:
             key: An int or a str, or a list of keys.
             value: For each key an NDArray, or a list with one NDArray per device.
-            priority: Has no effect: requests are sent in the order of the calls.
+            priority: No effect, as requests are sent in the order of the calls.
 
         Raises:
-            ArgumentError: A key was not given to `init`, or shapes differ from what is stored.
+            ArgumentError: A key was not initialized by `init`, or shapes differ from the stored
+                value.
         """
         sums: dict[Key, NDArray] = {}
         for name, values in pairs_of("push", key, value):
@@ -100,12 +101,13 @@ class AsyncStore(KVStore):
         Args:
             key: An int or a str, or a list of keys.
             out: For each key the NDArray, or list of NDArrays, to copy to.
-            priority: Has no effect: requests are sent in the order of the calls.
-            ignore_sparse: Whether to leave sparse arrays in ``out`` as they are.
+            priority: No effect, as requests are sent in the order of the calls.
+            ignore_sparse: Whether to leave sparse arrays in ``out`` unchanged.
 
         Raises:
-            ArgumentError: ``out`` is None or of another shape, or a key was not given to `init`.
-            DistributedError: When the values are read: a server failed or does not answer.
+            ArgumentError: ``out`` is None or of another shape, or a key was not initialized by
+                `init`.
+            DistributedError: When the values are read, if a server failed or does not reply.
         """
         if out is None:
             raise ArgumentError("pull: expected arrays in out, got None")
@@ -131,7 +133,7 @@ class AsyncStore(KVStore):
 
     def _pull_rows(self, key: Key, stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
         if not isinstance(target, RowSparseNDArray) or not isinstance(row_ids, NDArray):
-            super()._pull_rows(key, stored, target, row_ids)  # which says what is wrong
+            super()._pull_rows(key, stored, target, row_ids)  # raises the error
         numbers = np.unique(row_ids.asnumpy().astype(np.int64))
         if numbers.size and not 0 <= numbers[0] <= numbers[-1] < stored.shape[0]:
             raise ArgumentError(
@@ -139,116 +141,116 @@ class AsyncStore(KVStore):
                 f"got {numbers[0]} to {numbers[-1]}"
             )
         requests: dict[int, Request] = {}
-        parts = self._parts(key)
-        for rank, first, last in parts:
-            mine = numbers[(numbers >= first) & (numbers < last)] - first
-            if mine.size or len(parts) == 1:
-                requests[rank] = Request("pull_rows", {key: mine})
+        shards = self._shards(key)
+        for rank, first, last in shards:
+            local = numbers[(numbers >= first) & (numbers < last)] - first
+            if local.size or len(shards) == 1:
+                requests[rank] = Request("pull_rows", {key: local})
         replies: dict[int, Any] = {}
 
         def act() -> None:
-            replies.update(self._ask(requests))
+            replies.update(self._request(requests))
 
-        self._channel.alone(act, (), wait=True)
+        self._channel.run_local(act, (), wait=True)
         found = [
             (replies[rank][key].indices + first, replies[rank][key].data)
-            for rank, first, _ in parts
+            for rank, first, _ in shards
             if rank in replies
         ]
         sum_of_rows(found, target).copyto(target)
 
-    def _parts(self, key: Key) -> list[tuple[int, int, int]]:
-        """Return which servers have a value: rank, and the first and the last of its rows there.
+    def _shards(self, key: Key) -> list[tuple[int, int, int]]:
+        """Return the shards of a value: the server's rank, and the range of rows.
 
-        Big values are cut into equal parts, one for each server.
+        Large values are split equally over all servers.
         """
         stored, size = self._stored[key], self._channel.world.size
         rows = stored.shape[0] if stored.ndim else 1
         if stored.size <= MXNET_KVSTORE_BIGARRAY_BOUND.value or rows < size:
-            return [(self._home(key), 0, rows)]
+            return [(self._server_of(key), 0, rows)]
         edges = [rows * i // size for i in range(size + 1)]
         return list(zip(range(size), edges, edges[1:], strict=False))
 
-    def _home(self, key: Key) -> int:
-        """Return the server of a small array: the same one in every process and run."""
+    def _server_of(self, key: Key) -> int:
+        """Return the rank of a small array's server, the same in every process and run."""
         return crc32(repr(key).encode()) % self._channel.world.size
 
     def _send(
         self, kind: str, arrays: Mapping[Key, NDArray], settings: Settings | None, replies: bool
     ) -> None:
-        """Send arrays to the servers that have their keys, when they are there."""
-        places = {key: self._parts(key) for key in arrays}
+        """Send arrays to the servers of their keys, after the arrays are computed."""
+        shards = {key: self._shards(key) for key in arrays}
         dense = {key: x for key, x in arrays.items() if x.stype == "default"}
         rows = {key: _rows(x) for key, x in arrays.items() if key not in dense}
 
         def act() -> None:
             contents: dict[int, dict[Key, Any]] = {}
-            for key, parts in places.items():
-                whole = rows[key] if key in rows else np.asarray(dense[key]._data)
-                for rank, part in self._cut_up(whole, parts, kind):
-                    contents.setdefault(rank, {})[key] = part
-            self._ask(
+            for key, ranges in shards.items():
+                x = rows[key] if key in rows else np.asarray(dense[key]._data)
+                for rank, shard in self._split_by_server(x, ranges, kind):
+                    contents.setdefault(rank, {})[key] = shard
+            self._request(
                 {
                     rank: Request(kind, content if kind == "put" else (content, settings), replies)
                     for rank, content in contents.items()
                 }
             )
 
-        self._channel.alone(act, list(dense.values()), wait=replies)
+        self._channel.run_local(act, list(dense.values()), wait=replies)
 
-    def _cut_up(
-        self, x: Any, places: Sequence[tuple[int, int, int]], kind: str
+    def _split_by_server(
+        self, x: Any, shards: Sequence[tuple[int, int, int]], kind: str
     ) -> list[tuple[int, Any]]:
-        """Return what each server gets of an array on the host, or of rows."""
+        """Split an array on the host, or rows, into the shards of the servers."""
         if isinstance(x, Rows):
-            return [(rank, x.part(first, last)) for rank, first, last in places]
-        parts = [(rank, x[a:b] if len(places) > 1 else x) for rank, a, b in places]
+            return [(rank, x.between(first, last)) for rank, first, last in shards]
+        slices = [(rank, x[a:b] if len(shards) > 1 else x) for rank, a, b in shards]
         if self._codec is None or kind != "push" or x.dtype != np.float32:
-            return parts
-        return [(rank, Packed(self._codec.pack(part), part.shape)) for rank, part in parts]
+            return slices
+        return [(rank, Packed(self._codec.pack(shard), shard.shape)) for rank, shard in slices]
 
     def _receive(self, targets: Mapping[Key, Sequence[NDArray]]) -> None:
-        """Fill arrays with values, all of them at once."""
-        places = {key: self._parts(key) for key in targets}
-        wanted: dict[int, list[Key]] = {}
-        for key, parts in places.items():
-            for rank, _, _ in parts:
-                wanted.setdefault(rank, []).append(key)
+        """Pull values into arrays, all in one request to each server."""
+        shards = {key: self._shards(key) for key in targets}
+        keys_of: dict[int, list[Key]] = {}
+        for key, ranges in shards.items():
+            for rank, _, _ in ranges:
+                keys_of.setdefault(rank, []).append(key)
         values = {key: copied(self._stored[key], cpu()) for key in targets}
 
         def act() -> None:
-            requests = {rank: Request("pull", keys) for rank, keys in wanted.items()}
-            replies = self._ask(requests)
+            requests = {rank: Request("pull", keys) for rank, keys in keys_of.items()}
+            replies = self._request(requests)
             for key, value in values.items():
-                _fill(value, [(replies[rank][key], a, b) for rank, a, b in places[key]])
+                _fill(value, [(replies[rank][key], a, b) for rank, a, b in shards[key]])
 
-        self._channel.alone(act, [x for x in values.values() if x.stype == "default"])
+        self._channel.run_local(act, [x for x in values.values() if x.stype == "default"])
         for key, arrays in targets.items():
             for target in arrays:
                 copy_over(values[key], target, refreshes=True)
 
-    def _ask(self, requests: Mapping[int, Request]) -> dict[int, Any]:
-        return ask(self._channel.world, self._server.comm, requests)
+    def _request(self, requests: Mapping[int, Request]) -> dict[int, Any]:
+        return request_replies(self._channel.world, self._server.comm, requests)
 
-    def _tell_all(self, request: Request) -> None:
-        """Have rank 0 make a request to all servers; all processes wait for it."""
+    def _request_all(self, request: Request) -> None:
+        """Send a request from rank 0 to all servers; all processes wait for it."""
         if self.rank == 0:
             everyone = dict.fromkeys(range(self._channel.world.size), request)
-            self._channel.alone(partial(self._ask, everyone), (), wait=True)
+            self._channel.run_local(partial(self._request, everyone), (), wait=True)
         self._channel.barrier(request.kind)
 
     def set_optimizer(self, optimizer: Optimizer) -> None:
-        """Let the servers update the weights with a copy of an optimizer; waits for all processes.
+        """Update the weights on the servers with copies of an optimizer; waits for all processes.
 
         Later changes of its learning rate, weight decay and ``rescale_grad`` apply to gradients
-        that are pushed after them.
+        that are pushed afterwards.
 
         Args:
             optimizer: The optimizer, equal in all processes; that of rank 0 is sent.
         """
         self._optimizer = optimizer
         multipliers = {i: (x.lr_mult, x.wd_mult) for i, x in optimizer.param_dict.items()}
-        self._tell_all(Request("optimize", (pickle.dumps(optimizer), multipliers)))
+        self._request_all(Request("optimize", (pickle.dumps(optimizer), multipliers)))
 
     def _settings(self) -> Settings | None:
         optimizer = self._optimizer
@@ -259,8 +261,8 @@ class AsyncStore(KVStore):
 
     def _set_updater(self, updater: UpdateFunction | None) -> NoReturn:
         raise NotSupportedError(
-            "kvstore: expected an Optimizer to update by, got a function, which stays in its "
-            "process; call set_optimizer"
+            "kvstore: expected an Optimizer, got a function, which cannot be sent to servers; call "
+            "set_optimizer"
         )
 
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
@@ -273,7 +275,7 @@ class AsyncStore(KVStore):
             ArgumentError: The parameters are invalid.
         """
         self._codec = compression_from(compression_params)
-        self._tell_all(Request("compress", dict(compression_params)))
+        self._request_all(Request("compress", dict(compression_params)))
 
     def save_optimizer_states(self, fname: Any, dump_optimizer: bool = False) -> NoReturn:
         """Not available, as in MXNet: the states are distributed over the servers.
@@ -281,7 +283,7 @@ class AsyncStore(KVStore):
         Raises:
             NotSupportedError: Always.
         """
-        raise _spread("save_optimizer_states")
+        raise _not_available("save_optimizer_states")
 
     def load_optimizer_states(self, fname: Any) -> NoReturn:
         """Not available, as in MXNet: the states are distributed over the servers.
@@ -289,12 +291,12 @@ class AsyncStore(KVStore):
         Raises:
             NotSupportedError: Always.
         """
-        raise _spread("load_optimizer_states")
+        raise _not_available("load_optimizer_states")
 
     def _barrier(self) -> None:
-        """Wait until all processes have come here, and the servers have done what they asked."""
+        """Wait until all processes have called this, and the servers have run their requests."""
         everyone = {r: Request("finish") for r in range(self._channel.world.size)}
-        self._channel.alone(partial(self._ask, everyone), (), wait=True)
+        self._channel.run_local(partial(self._request, everyone), (), wait=True)
         self._channel.barrier()
 
     barrier = _barrier
@@ -303,26 +305,26 @@ class AsyncStore(KVStore):
         """Return a list of the values that the processes pass, by rank; all must call it.
 
         Args:
-            value: Anything that can be pickled.
+            value: Any picklable object.
         """
         return self._channel.gather(value, "gather")
 
     def _send_command_to_servers(self, head: int, body: str) -> None:
-        """Send a command to all servers, which write those that they do not know into the log.
+        """Send a command to all servers, which log unknown ones.
 
         Args:
             head: Number of the command.
             body: Its text.
 
         Raises:
-            ArgumentTypeError: They are of other types.
+            ArgumentTypeError: An argument has the wrong type.
         """
         if not isinstance(head, int) or not isinstance(body, str | bytes):
             raise ArgumentTypeError(
                 f"send_command_to_servers: expected an int and a str, got {head!r} and {body!r:.40}"
             )
         everyone = {r: Request("command", (head, body)) for r in range(self._channel.world.size)}
-        self._channel.alone(partial(self._ask, everyone), (), wait=True)
+        self._channel.run_local(partial(self._request, everyone), (), wait=True)
 
     send_command_to_servers = _send_command_to_servers
 
@@ -338,8 +340,8 @@ class AsyncStore(KVStore):
 
     def __reduce__(self) -> NoReturn:
         raise NotSupportedError(
-            "pickle: expected a store of one process, got a dist_async store, which each process "
-            "makes for itself"
+            "pickle: expected a store of one process, got a dist_async store; create it in each "
+            "process"
         )
 
 
@@ -351,20 +353,20 @@ def _rows(x: NDArray) -> Rows:
     return Rows(*rows_of(x), x.shape)
 
 
-def _fill(value: NDArray, parts: Sequence[tuple[Any, int, int]]) -> None:
-    """Write what servers gave into an array, whose operation this is part of."""
+def _fill(value: NDArray, shards: Sequence[tuple[Any, int, int]]) -> None:
+    """Write shards from servers into an array, within its engine operation."""
     host: Any = value._data
-    for part, first, last in parts:
-        place = host[first:last] if host.ndim else host
-        if isinstance(part, Rows):
-            place[...] = 0
-            place[part.indices] = part.data
+    for shard, first, last in shards:
+        target = host[first:last] if host.ndim else host
+        if isinstance(shard, Rows):
+            target[...] = 0
+            target[shard.indices] = shard.data
         else:
-            place[...] = part
+            target[...] = shard
 
 
-def _spread(what: str) -> NotSupportedError:
+def _not_available(what: str) -> NotSupportedError:
     return NotSupportedError(
-        f"{what}: expected a store whose states are in this process, got dist_async, whose servers "
-        "have them; save weights, or use dist_sync"
+        f"{what}: expected a store with states in this process, got dist_async, whose states are "
+        "on the servers; save weights, or use dist_sync"
     )

@@ -1,4 +1,4 @@
-"""KVStoreBase: what a Trainer needs of a store, and how stores are found by name."""
+"""KVStoreBase: the interface of stores for a Trainer, and their registry by name."""
 
 import os
 from typing import Any, ClassVar, TypeVar
@@ -13,7 +13,7 @@ S = TypeVar("S", bound="type[KVStoreBase]")
 class KVStoreBase:
     """Base class of stores, which sum gradients over devices or processes.
 
-    A custom store derives from it, defines at least `broadcast`, `pushpull`, `is_capable`,
+    A custom store derives from this class, defines at least `broadcast`, `pushpull`, `is_capable`,
     `type`, `rank` and `num_workers`, and is registered with the decorator `register`. A Trainer
     accepts an instance, or the lower-case class name, as ``kvstore``.
     """
@@ -44,7 +44,7 @@ class KVStoreBase:
         raise self._missing("pushpull")
 
     def set_optimizer(self, optimizer: Any) -> None:
-        """Let the store update the weights with an optimizer; needs the capability `OPTIMIZER`.
+        """Update the weights in the store with an optimizer; needs the capability `OPTIMIZER`.
 
         Args:
             optimizer: The optimizer.
@@ -53,7 +53,7 @@ class KVStoreBase:
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Whether the store has a capability, such as `OPTIMIZER`: it can update weights.
+        """Whether the store has a capability, such as `OPTIMIZER`, to update weights.
 
         Args:
             capability: Name of the capability.
@@ -84,7 +84,7 @@ class KVStoreBase:
 
     @property
     def type(self) -> str:
-        """Name of the kind of store."""
+        """Name of the type of store."""
         raise self._missing("type")
 
     @property
@@ -110,7 +110,7 @@ class KVStoreBase:
             klass: The store class, which is returned.
 
         Raises:
-            ArgumentTypeError: It is not a class.
+            ArgumentTypeError: ``klass`` is not a class.
         """
         if not isinstance(klass, type):
             raise ArgumentTypeError(f"register: expected a class, got {klass!r}")
@@ -120,9 +120,6 @@ class KVStoreBase:
 
 def check_capability(capability: str) -> str:
     """Return the name of a capability in lower case.
-
-    Args:
-        capability: The name.
 
     Raises:
         ArgumentError: There is no such capability.

@@ -1,9 +1,9 @@
 """Gradient compression with error feedback: two bits an element, or one.
 
-What is lost stays in a residual that the next gradient is added to. Within one process nothing is
-packed, because nothing is sent; the values are those that packing and unpacking give. A store that
-sends them over a network packs them with `Compression.pack`, in MXNet's layout: 16 elements of two
-bits, or 32 of one, to a word of four bytes; elements fill a byte from its most significant bit.
+The error stays in a residual, to which the next gradient is added. Within one process values are
+quantized but not packed, as nothing is sent. A store that sends them over a network packs them with
+`Compression.pack`, in MXNet's layout: 16 elements of two bits, or 32 of one bit, in each four
+bytes; elements fill a byte from its most significant bit.
 """
 
 from abc import ABC, abstractmethod
@@ -24,7 +24,7 @@ _Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class Compression(ABC):
-    """Compresses the gradients of one process; keeps the error of each key and device as residual.
+    """Compresses the gradients of one process; stores the error of each key and device.
 
     Args:
         threshold: Threshold for an element; see the subclasses.
@@ -68,7 +68,7 @@ class Compression(ABC):
 
     @abstractmethod
     def _quantize(self, residual: Any, out: Any) -> None:
-        """Fill ``out`` with what the receiver sees of a residual."""
+        """Fill ``out`` with the decompressed values of a residual."""
 
     @abstractmethod
     def pack(self, sent: _Floats) -> _Bytes:
@@ -91,7 +91,7 @@ class Compression(ABC):
         """
 
     def _filled(self, codes: _Bytes) -> _Bytes:
-        """Return codes, with zeros up to a whole word."""
+        """Return codes, padded with zeros to a multiple of 32 bits."""
         return np.pad(codes, (0, -codes.size % (32 // self.bits)))
 
     def _check(self, packed: _Bytes, shape: Shape) -> None:
@@ -126,7 +126,7 @@ class TwoBitCompression(Compression):
         super().__init__(threshold)
 
     def _quantize(self, residual: Any, out: Any) -> None:
-        # Not by masks, which take ten times as long on a CPU, and have a GPU's host wait.
+        # Boolean masks would take ten times as long on a CPU, and synchronize with a GPU.
         out[...] = residual >= self.threshold
         out -= residual <= -self.threshold
         out *= self.threshold
@@ -160,7 +160,7 @@ class TwoBitCompression(Compression):
 class OneBitCompression(Compression):
     """Compresses each element to 1 bit: 1 if it is above ``threshold``, else -1.
 
-    MXNet has it since 2.0.
+    From MXNet 2.0.
 
     Args:
         threshold: The threshold.
@@ -195,7 +195,7 @@ class OneBitCompression(Compression):
 
 
 _KINDS: Mapping[str, type[Compression]] = {
-    made.kind: made for made in (TwoBitCompression, OneBitCompression)
+    klass.kind: klass for klass in (TwoBitCompression, OneBitCompression)
 }
 
 
@@ -208,13 +208,13 @@ def _subtract(sent: Any, residual: Any) -> None:
 
 
 def compression_from(params: Mapping[str, Any]) -> Compression:
-    """Return the compression that the parameters of ``set_gradient_compression`` describe.
+    """Return the compression for the parameters of ``set_gradient_compression``.
 
     Args:
         params: ``{"type": "2bit" or "1bit", "threshold": number}``.
 
     Raises:
-        ArgumentError: The type is neither of these, or another parameter is unknown.
+        ArgumentError: The type or another parameter is unknown.
         ArgumentTypeError: ``params`` is not a mapping.
     """
     if not isinstance(params, Mapping):

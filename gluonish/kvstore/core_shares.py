@@ -1,9 +1,9 @@
-"""share_cores: CPU devices that train together share the cores between their teams of threads.
+"""share_cores: divide the cores among the OpenMP teams of CPU devices that train together.
 
-Each device's compute lane runs kernels on a team of OpenMP's threads, as many as there are cores.
-Two devices at work would have twice as many threads as cores, and each kernel would wait for
-threads that have no core. So each device's team gets its part of them, as long as whoever asked for
-that, a Trainer or a Module, is there; then the team is what it was.
+Each device's compute lane runs kernels on a team of OpenMP threads, one for each core. Two busy
+devices would have twice as many threads as cores, and kernels would wait for threads without a
+core. So each device's team gets a share of the threads while the owner, a Trainer or a Module, is
+alive.
 """
 
 import _thread
@@ -23,7 +23,7 @@ from gluonish_engine import Engine
 
 
 class _Share:
-    """What one owner gave the teams of its devices."""
+    """The size that an owner set for the teams of its devices."""
 
     __slots__ = ("threads",)
 
@@ -31,28 +31,28 @@ class _Share:
         self.threads = threads
 
 
-# For each engine the share of each team whose size was set, the last owner's. There is no lock: a
-# worker sets its team to the share that it finds when it comes to it, so that the last one counts.
+# For each engine the resized teams, with the share of the last owner. There is no lock: a worker
+# reads the share when it resizes its team, so that the last one wins.
 _shares: weakref.WeakKeyDictionary[Engine, dict[Lane, _Share]] = weakref.WeakKeyDictionary()
 
 
 def share_cores(contexts: Sequence[Context], owner: object) -> None:
-    """Divide OpenMP's threads among CPU devices that are about to compute at the same time.
+    """Divide OpenMP's threads among CPU devices that compute in parallel.
 
-    Each device's worker gets a share, until devices are divided again or the last owner is deleted.
+    Each device's worker gets a share, until the next division or until the last owner is deleted.
     If a device has several workers (``MXNET_CPU_WORKER_NTHREADS``), or work runs in the calling
     thread, the number of threads stays that of ``OMP_NUM_THREADS``.
 
     Args:
-        contexts: The devices; those that are not CPUs are ignored.
-        owner: Object that lets them compute at the same time, such as a Trainer.
+        contexts: The devices; devices other than CPUs are ignored.
+        owner: Object that uses the devices in parallel, such as a Trainer.
     """
     lanes = {device_of(x).lane for x in contexts if not x.is_gpu and not x.is_host_buffer}
     if MXNET_CPU_WORKER_NTHREADS.value > 1 or not lanes:
         return
-    whole = openmp.team().threads()
+    total = openmp.team().threads()
     engine = current_engine()
-    share = _Share(max(1, whole // len(lanes)))
+    share = _Share(max(1, total // len(lanes)))
     shares = _shares.setdefault(engine, {})
     if len(lanes) == 1:
         lanes.intersection_update(shares)
@@ -60,38 +60,38 @@ def share_cores(contexts: Sequence[Context], owner: object) -> None:
         previous = shares.get(lane)
         shares[lane] = share
         if previous is None or previous.threads != share.threads:
-            _push_resize(engine, lane, shares, whole)
-    if lanes and share.threads != whole:
-        end = weakref.finalize(owner, _end_soon, weakref.ref(engine), share, whole)
-        end.atexit = False
+            _push_resize(engine, lane, shares, total)
+    if lanes and share.threads != total:
+        finalizer = weakref.finalize(owner, _release_async, weakref.ref(engine), share, total)
+        finalizer.atexit = False
 
 
-def _end_soon(engine: weakref.ref[Engine], share: _Share, whole: int) -> None:
-    """Have a thread end a share: its owner may end where a lock of the engine is held."""
-    with contextlib.suppress(RuntimeError):  # the interpreter is about to exit
-        _thread.start_new_thread(_end, (engine, share, whole))
+def _release_async(engine: weakref.ref[Engine], share: _Share, total: int) -> None:
+    """Release a share in another thread: the owner may be deleted while an engine lock is held."""
+    with contextlib.suppress(RuntimeError):  # the interpreter is exiting
+        _thread.start_new_thread(_release, (engine, share, total))
 
 
-def _end(engine: weakref.ref[Engine], share: _Share, whole: int) -> None:
-    """Give teams that still have this share all threads again."""
+def _release(engine: weakref.ref[Engine], share: _Share, total: int) -> None:
+    """Restore the size of teams that still have this share."""
     found = engine()
     if found is None:
         return
     shares = _shares.get(found, {})
-    with contextlib.suppress(OperatorError):  # it was shut down
-        for lane in [lane for lane, held in tuple(shares.items()) if held is share]:
-            if shares.get(lane) is share:  # a step, up to the call
+    with contextlib.suppress(OperatorError):  # the engine was shut down
+        for lane in [lane for lane, current in tuple(shares.items()) if current is share]:
+            if shares.get(lane) is share:  # atomic with the pop
                 shares.pop(lane)
-                _push_resize(found, lane, shares, whole)
+                _push_resize(found, lane, shares, total)
 
 
-def _push_resize(engine: Engine, lane: Lane, shares: dict[Lane, _Share], whole: int) -> None:
-    resize = partial(_resize, shares, lane, whole, threading.get_ident())
+def _push_resize(engine: Engine, lane: Lane, shares: dict[Lane, _Share], total: int) -> None:
+    resize = partial(_resize, shares, lane, total, threading.get_ident())
     engine.push(resize, [], [], lane, 0, "share_cores")
 
 
-def _resize(shares: dict[Lane, _Share], lane: Lane, whole: int, caller: int) -> None:
-    """Set the team of a worker; an engine without workers runs this in the caller, which keeps."""
+def _resize(shares: dict[Lane, _Share], lane: Lane, total: int, caller: int) -> None:
+    """Resize the team of a worker; in an engine without workers the caller's team is unchanged."""
     share = shares.get(lane)
     if threading.get_ident() != caller:
-        openmp.team().set_threads(whole if share is None else share.threads)
+        openmp.team().set_threads(total if share is None else share.threads)

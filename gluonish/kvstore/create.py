@@ -1,4 +1,4 @@
-"""Stores by name."""
+"""create: stores by name."""
 
 import logging
 from typing import Any
@@ -16,13 +16,13 @@ from gluonish.kvstore.kvstore import KINDS, KVStore
 from gluonish.kvstore.nccl_reduce import NCCLExchange, NCCLReduction, find_nccl
 from gluonish.kvstore.sync_store import SyncStore
 
-# Names of a store whose processes go in step.
+# Names of synchronous distributed stores.
 SYNCHRONOUS = ("dist", "dist_sync", "dist_device_sync", "dist_sync_device")
 _LOG = logging.getLogger("gluonish")
-_told: list[str] = []  # what the log has said already
+_logged: list[str] = []  # warnings logged already
 
-_ELSEWHERE = {
-    "p3": "use 'dist_sync', which sends in pieces, too",
+_ALTERNATIVES = {
+    "p3": "use 'dist_sync', which sends large arrays in chunks, too",
     "horovod": "use 'device' for the GPUs of one machine",
     "byteps": "use 'device' for the GPUs of one machine",
 }
@@ -32,11 +32,11 @@ def create(name: str = "local") -> KVStore | Any:
     """Create a store by name.
 
     Args:
-        name: ``"local"`` or ``"device"`` for the devices of one process (they sum on the CPU, or on
+        name: ``"local"`` or ``"device"`` for the devices of one process (summing on the CPU, or on
             a device), ``"nccl"`` for GPUs; ``"dist_sync"``, ``"dist_device_sync"`` (which sums on
-            GPUs by NCCL) or ``"dist_async"`` for the processes that `gluonish launch` starts; or
-            the class name of a registered store. Upper and lower case are the same. Without NCCL,
-            ``"nccl"`` is a device store, which is logged once.
+            GPUs with NCCL) or ``"dist_async"`` for the processes of `gluonish launch`; or the class
+            name of a registered store. The case is ignored. Without NCCL, ``"nccl"`` falls back to
+            a device store with a logged warning.
 
     Returns:
         A `KVStore`, or an object of the registered class.
@@ -44,7 +44,7 @@ def create(name: str = "local") -> KVStore | Any:
     Raises:
         ArgumentError: There is no such store.
         ArgumentTypeError: ``name`` is not a str.
-        NotSupportedError: MXNet has such a store and gluonish does not; the message names another.
+        NotSupportedError: gluonish lacks this store of MXNet's; the message names an alternative.
 
     Example:
         >>> import gluonish as mx
@@ -70,32 +70,32 @@ def create(name: str = "local") -> KVStore | Any:
         return _sync_store(kind)
     if kind == "dist_async":
         return AsyncStore(channel())
-    if kind in _ELSEWHERE:
+    if kind in _ALTERNATIVES:
         raise NotSupportedError(
-            f"kvstore: expected a store that gluonish has, got {name!r}; {_ELSEWHERE[kind]}"
+            f"kvstore: expected a store that gluonish has, got {name!r}; {_ALTERNATIVES[kind]}"
         )
     raise _unknown(name)
 
 
 def _sync_store(kind: str) -> SyncStore:
-    """Return a store of many processes, which adds up on GPUs where its name says so."""
+    """Return a synchronous store, which sums on GPUs if its name contains ``device``."""
     ranks = channel()
     if "device" not in kind:
         return SyncStore(kind, ranks)
     try:
         nccl = find_nccl()
     except DeviceError:
-        nccl = None  # ranks agree at the first sum whether all have one
+        nccl = None  # ranks agree in the first sum whether all have NCCL
     return SyncStore(kind, ranks, NCCLExchange(nccl, ranks))
 
 
 def _nccl_store() -> KVStore:
-    """Return a store that adds up through NCCL, or a device store where that is missing."""
+    """Return a store that sums with NCCL, or a device store without NCCL."""
     try:
         return KVStore("nccl", NCCLReduction(find_nccl()))
     except DeviceError as error:
-        if not _told:
-            _told.append("nccl")
+        if not _logged:
+            _logged.append("nccl")
             _LOG.warning("%s; 'nccl' stores are 'device' stores here", error)
         return KVStore("device")
 

@@ -1,4 +1,4 @@
-"""KVStore: adds up gradients of the devices of one process, and may update the weights itself."""
+"""KVStore: sums gradients of the devices of one process, and may update the weights."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,13 +10,13 @@ from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write, open_to_read
 from gluonish.core.program import Program
-from gluonish.kvstore.arguments import Key, check_like, one_for_each, pairs_of
+from gluonish.kvstore.arguments import Key, check_like, pairs_of, row_ids_by_array
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.nccl_reduce import NCCLReduction
 from gluonish.kvstore.small_exchange import SmallExchange, are_small, small_exchange
 from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
-from gluonish.kvstore.transfer import Cut, lend, sum_arrays
+from gluonish.kvstore.transfer import SumSplit, keep_alive, sum_arrays
 from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
@@ -26,7 +26,7 @@ __all__ = ["KVStore", "Key", "Sum"]
 UpdateFunction = Callable[[Any, Any, Any], Any]
 Sum = tuple[Key, NDArray, NDArray]  # of a key's gradients, and the stored value
 
-# Whether each name of MXNet's reduces on the devices.
+# Whether the store of each of MXNet's names sums on the devices.
 KINDS: Mapping[str, bool] = {
     "local": False,
     "local_update_cpu": False,
@@ -37,17 +37,16 @@ KINDS: Mapping[str, bool] = {
 
 
 class KVStore(KVStoreBase):
-    """A store for the devices of one process; `create` makes it.
+    """A store for the devices of one process; created by `create`.
 
-    ``local`` sums gradients on the CPU, ``device`` on the first device of each list. Sums are taken
-    in the order of the list, so that results are reproducible; with ``MXNET_KVSTORE_USETREE`` a
-    device store sums along a tree of the devices, which is reproducible, too. A failed push leaves
-    the stored value as it was, and the store usable.
+    ``local`` sums gradients on the CPU, ``device`` on the first device of each list. Arrays are
+    summed in the order of the list, so that results are reproducible; with
+    ``MXNET_KVSTORE_USETREE`` a device store sums along a tree of devices, which is reproducible,
+    too. A failed push leaves the stored value unchanged, and the store usable.
 
     Args:
-        handle: Name of the store: ``"local"``, ``"device"``, or one of MXNet's other names for
-            them.
-        reduction: What sums arrays of several GPUs, such as NCCL; None for plain copies and sums.
+        handle: Name of the store: ``"local"``, ``"device"``, or one of their other names in MXNet.
+        reduction: Reduction over several GPUs, such as NCCL; None for ordinary copies and sums.
 
     Raises:
         ArgumentError: There is no such store.
@@ -63,7 +62,7 @@ class KVStore(KVStoreBase):
         self._updater: UpdateFunction | None = None
         self._compression: Compression | None = None
         self._program: Program[SmallExchange] | None = None  # of the last `pushpull`
-        self._cut = Cut.from_environment()
+        self._split = SumSplit.from_environment()
         trees = self._on_device and MXNET_KVSTORE_USETREE.value
         self._trees = TreeReduction() if trees else None
 
@@ -71,18 +70,18 @@ class KVStore(KVStoreBase):
         """Set the initial value of a key; once for every key, before `push` and `pull`.
 
         Args:
-            key: An int or a str, or a list; one store takes ints only, or strs only.
+            key: An int or a str, or a list; the keys of a store are all ints or all strs.
             value: NDArray, or a list with one for each key.
 
         Raises:
-            ArgumentError: A key has a value already, or ints and strs are mixed.
+            ArgumentError: A key already has a value, or ints and strs are mixed.
         """
         for name, values in pairs_of("init", key, value):
             self._check_kind(name)
             if name in self._stored:
                 raise ArgumentError(
                     f"init: expected a new key, got {name!r} again; "
-                    "did init or broadcast get it twice?"
+                    "was it passed to init or broadcast twice?"
                 )
             first = values[0]
             context = first.context if self._on_device else cpu()
@@ -91,8 +90,7 @@ class KVStore(KVStoreBase):
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Sum the values of a key over devices; the sum replaces or updates the stored value.
 
-        With an updater, as set by `set_optimizer`, the store calls it with key, sum and stored
-        value.
+        With an optimizer, see `set_optimizer`, the sum updates the stored value.
 
         Args:
             key: An int or a str, or a list of keys.
@@ -100,7 +98,8 @@ class KVStore(KVStoreBase):
             priority: Operations of higher priority run first; dense arrays only.
 
         Raises:
-            ArgumentError: A key was not given to `init`, or shapes differ from what is stored.
+            ArgumentError: A key was not initialized by `init`, or shapes differ from the stored
+                value.
         """
         sums: list[Sum] = []
         for name, values in pairs_of("push", key, value):
@@ -117,7 +116,7 @@ class KVStore(KVStoreBase):
             self._update(self._updater, sums)
         for _, total, stored in sums:
             if total.stype == "default" and (self._updater or stored.stype != "default"):
-                lend(total)
+                keep_alive(total)
 
     def pull(
         self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
@@ -128,10 +127,11 @@ class KVStore(KVStoreBase):
             key: An int or a str, or a list of keys.
             out: For each key the NDArray, or list of NDArrays, to copy to.
             priority: Operations of higher priority run first; dense arrays only.
-            ignore_sparse: Whether to leave sparse arrays in ``out`` as they are.
+            ignore_sparse: Whether to leave sparse arrays in ``out`` unchanged.
 
         Raises:
-            ArgumentError: ``out`` is None or of another shape, or a key was not given to `init`.
+            ArgumentError: ``out`` is None or of another shape, or a key was not initialized by
+                `init`.
         """
         if out is None:
             raise ArgumentError("pull: expected arrays in out, got None")
@@ -140,8 +140,8 @@ class KVStore(KVStoreBase):
             check_like("pull", name, targets, stored, dtype=False)
             if ignore_sparse:
                 targets = [target for target in targets if target.stype == "default"]
-            if self._trees is not None and self._trees.takes([*targets, stored]):
-                self._trees.spread(stored, targets, priority)
+            if self._trees is not None and self._trees.supports([*targets, stored]):
+                self._trees.broadcast(stored, targets, priority)
                 continue
             for target in targets:
                 copy_over(stored, target, priority, refreshes=True)
@@ -173,19 +173,19 @@ class KVStore(KVStoreBase):
                 self._program = Program(*self._call(key.copy(), value, out), exchange)
 
     def _call(self, keys: Any, values: Any, outs: Any) -> tuple[Sequence[object], object]:
-        """Return the operands and the version of a `pushpull` of lists of lists."""
+        """Return the operands and the version of the program of a `pushpull` of nested lists."""
         if type(keys) is not list or type(values) is not list or type(outs) is not list:
             return (), None
         lists = values + outs
         try:
             version = keys, list(map(len, lists))
-        except TypeError:  # an array without axes in place of a list
+        except TypeError:  # a 0-dimensional array instead of a list
             return (), None
         stored = map(self._stored.get, keys)
         return [self._compression, *stored, *chain.from_iterable(lists)], version
 
     def _small_exchange(self, keys: list[Key], values: Any, outs: Any) -> SmallExchange | None:
-        """Return what does a `pushpull` that was done once more; None where that cannot be."""
+        """Return a function that repeats a `pushpull` of small arrays; None if unsupported."""
         if self._compression is not None or self._trees is not None or self._reduction is not None:
             return None
         lists = [*values, *outs]
@@ -219,15 +219,15 @@ class KVStore(KVStoreBase):
 
         Args:
             key: An int or a str, or a list of keys.
-            out: For each key a row-sparse array, or a list of them; afterwards it holds just the
+            out: For each key a row-sparse array, or a list of them; afterwards it contains only the
                 requested rows.
-            priority: Accepted without effect: the rows are fetched before this returns.
+            priority: Accepted without effect, as the rows are copied before this returns.
             row_ids: Array of row indices, of any shape; or a list with one for each array of
                 ``out``, or such a list for each key.
 
         Raises:
             ArgumentError: ``out`` or ``row_ids`` is None, their lengths differ, or a key was not
-                given to `init`.
+                initialized by `init`.
             ArgumentTypeError: An array of ``out`` is not row-sparse.
         """
         if out is None or row_ids is None:
@@ -236,12 +236,12 @@ class KVStore(KVStoreBase):
                 f"{row_ids!r:.40}"
             )
         pairs = pairs_of("row_sparse_pull", key, out)
-        asked = iter(one_for_each(row_ids, sum(len(targets) for _, targets in pairs)))
+        row_ids_iter = iter(row_ids_by_array(row_ids, sum(len(targets) for _, targets in pairs)))
         for name, targets in pairs:
             stored = self._find("row_sparse_pull", name)
             check_like("row_sparse_pull", name, targets, stored, dtype=False)
             for target in targets:
-                self._pull_rows(name, stored, target, next(asked))
+                self._pull_rows(name, stored, target, next(row_ids_iter))
 
     def _pull_rows(self, key: Key, stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
         pull_rows(stored, target, row_ids)
@@ -254,30 +254,30 @@ class KVStore(KVStoreBase):
                 self._compression.compress(key, i, value, priority)
                 for i, value in enumerate(values)
             ]
-        # An updater of the user's may keep the sum.
+        # A user's updater may retain the sum.
         private = self._updater is None or isinstance(self._updater, Updater)
-        if self._reduction is not None and self._reduction.takes(values, context):
-            return self._reduction.add_up(values, context, priority, private=private)
-        if self._trees is not None and self._trees.takes(values):
-            return self._trees.add_up(values, context, priority, private=private)
-        return sum_arrays(values, context, priority, self._cut, private=private)
+        if self._reduction is not None and self._reduction.supports(values, context):
+            return self._reduction.reduce(values, context, priority, private=private)
+        if self._trees is not None and self._trees.supports(values):
+            return self._trees.reduce(values, context, priority, private=private)
+        return sum_arrays(values, context, priority, self._split, private=private)
 
     def _combine(self, sums: list[Sum]) -> list[Sum]:
-        """Return sums over this process as those over all processes: there is one."""
+        """Return sums over all processes: there is only one."""
         return sums
 
     def _move(self, key: Key, stored: NDArray, context: Context) -> NDArray:
-        """Bring a stored value to the device where its gradients are added up, for good."""
+        """Move a stored value permanently to the device where its gradients are summed."""
         if stored.context == context:
             return stored
-        moved = self._stored[key] = copied(stored, context)
+        copy = self._stored[key] = copied(stored, context)
         if isinstance(self._updater, Updater) and key in self._updater.states:
             self._updater.states_synced[key] = False
             self._updater.optimizer._continue_on_any_device()
-        return moved
+        return copy
 
     def _overwrite(self, key: Key, value: NDArray) -> None:
-        """Replace a stored value without an update; one of another dtype by a new array."""
+        """Replace a stored value without an update; another dtype allocates a new array."""
         stored = self._find("overwrite", key)
         if stored.dtype == value.dtype:
             copy_over(value, stored)
@@ -285,35 +285,35 @@ class KVStore(KVStoreBase):
             self._stored[key] = copied(value, stored.context)
 
     def _free_key(self) -> int:
-        """Return the smallest number from which on no key is used."""
+        """Return the smallest int above all int keys."""
         return max((1 + key for key in self._stored if isinstance(key, int)), default=0)
 
     def _find(self, what: str, key: Key) -> NDArray:
         found = self._stored.get(key)
         if found is None:
             self._check_kind(key)
-            raise ArgumentError(f"{what}: expected a key that init was given, got {key!r}")
+            raise ArgumentError(f"{what}: expected a key initialized by init, got {key!r}")
         return found
 
     def _check_kind(self, key: Key) -> None:
-        """Refuse names in a store of numbers and the other way round."""
-        other = next(iter(self._stored), key)
-        if isinstance(other, str) != isinstance(key, str):
+        """Refuse str keys in a store of int keys, and vice versa."""
+        existing = next(iter(self._stored), key)
+        if isinstance(existing, str) != isinstance(key, str):
             raise ArgumentError(
-                f"KVStore: expected keys of one type, got {key!r} in a store that has {other!r}"
+                f"KVStore: expected keys of one type, got {key!r} in a store that has {existing!r}"
             )
 
     def set_optimizer(self, optimizer: Optimizer) -> None:
-        """Let the store update its weights with an optimizer at each push of gradients."""
+        """Update the store's weights with an optimizer at each push of gradients."""
         self._set_updater(get_updater(optimizer))
 
     def _set_updater(self, updater: UpdateFunction | None) -> None:
-        """Set what `push` calls: ``updater(key, sum of gradients, stored weight)``."""
+        """Set the function that `push` calls: ``updater(key, sum of gradients, stored weight)``."""
         self._updater = updater
 
     @staticmethod
     def _update(updater: UpdateFunction, sums: list[Sum]) -> None:
-        """Call the updater for each key; or with lists, one per device, where it takes them."""
+        """Call the updater for each key, or with lists for each device if it supports them."""
         if not isinstance(updater, Updater) or not updater.aggregate_updates:
             for name, total, stored in sums:
                 updater(name, total, stored)
@@ -322,7 +322,7 @@ class KVStore(KVStoreBase):
         for item in sums:
             by_context.setdefault(item[2].context, []).append(item)
         for group in by_context.values():
-            updater(*(list(part) for part in zip(*group, strict=True)))
+            updater(*(list(column) for column in zip(*group, strict=True)))
 
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
         """Compress gradients to one or two bits per element; the error is added to later ones.
@@ -331,7 +331,7 @@ class KVStore(KVStoreBase):
             compression_params: ``{"type": "2bit", "threshold": 0.5}``, or ``"1bit"``.
 
         Raises:
-            ArgumentError: The store is ``local``, or the parameters are wrong.
+            ArgumentError: The store is ``local``, or the parameters are invalid.
         """
         if not self._on_device:
             raise ArgumentError(
@@ -352,23 +352,23 @@ class KVStore(KVStoreBase):
         Raises:
             ArgumentError: No optimizer was set.
         """
-        data = self._owned_updater("save_optimizer_states").get_states(dump_optimizer)
+        data = self._require_updater("save_optimizer_states").get_states(dump_optimizer)
         with atomic_write(fname) as file:
             file.write(data)
 
     def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
-        """Load what `save_optimizer_states` wrote, here or in MXNet 1.9.
+        """Load a file of `save_optimizer_states`, written here or in MXNet 1.9.
 
         Raises:
             ArgumentError: No optimizer was set.
-            FileFormatError: The file holds no states, or those of other weights; nothing is
+            FileFormatError: The file holds no states, or those of other weights; nothing was
                 changed.
         """
-        updater = self._owned_updater("load_optimizer_states")
+        updater = self._require_updater("load_optimizer_states")
         with open_to_read(fname, "load_optimizer_states") as file:
             updater.set_states(file.read(), os.fspath(fname), self._stored)
 
-    def _owned_updater(self, what: str) -> Updater:
+    def _require_updater(self, what: str) -> Updater:
         if not isinstance(self._updater, Updater):
             raise ArgumentError(f"{what}: expected a store with an optimizer; call set_optimizer")
         return self._updater
@@ -384,7 +384,7 @@ class KVStore(KVStoreBase):
 
     @property
     def type(self) -> str:
-        """The name that the store was created with."""
+        """The name passed to the constructor."""
         return self._kind
 
     @property
@@ -398,17 +398,17 @@ class KVStore(KVStoreBase):
         return 1
 
     def gather(self, value: Any) -> list[Any]:
-        """Return what each process gives, by rank, in all of them; waits for it.
+        """Return a list of the values that the processes pass, by rank; all must call it.
 
-        So a metric of all shares is ``sum(store.gather(metric.sum_metric))`` over
+        The metric over all processes is ``sum(store.gather(metric.sum_metric))`` divided by
         ``sum(store.gather(metric.num_inst))``.
 
         Args:
-            value: Anything that can be pickled, such as a number.
+            value: Any picklable object, such as a number.
         """
         return [value]
 
     def _barrier(self) -> None:
-        """Wait for all processes: there is one."""
+        """Wait for all processes: there is only one."""
 
     barrier = _barrier

@@ -1,4 +1,4 @@
-"""KVStoreServer: what MXNet runs in the server processes of its distributed stores."""
+"""KVStoreServer: the server process of MXNet's distributed stores."""
 
 from typing import NoReturn
 
@@ -9,7 +9,7 @@ __all__ = ["KVStoreServer"]
 
 
 class KVStoreServer:
-    """MXNet's server process of a distributed store. It cannot run: gluonish needs no such process.
+    """MXNet's server process of a distributed store, which gluonish does not need or run.
 
     ``dist_sync`` sums without servers, and the servers of ``dist_async`` are threads of the
     workers.
@@ -36,5 +36,5 @@ class KVStoreServer:
         """
         raise NotSupportedError(
             f"KVStoreServer: expected no server process, got one for {self.kvstore.type!r}; start "
-            "workers only, with `gluonish launch`: the servers of dist_async are threads of theirs"
+            "workers only, with `gluonish launch`: servers of dist_async are threads of the workers"
         )

@@ -1,13 +1,13 @@
-"""Sums of devices by NCCL.
+"""Sums over GPUs with NCCL.
 
-One process drives all GPUs. Each has a stream for its part: that waits for the work that the engine
-ordered before the sum, and what comes after the sum waits for all of them.
+A process drives all its GPUs, each with a dedicated stream. The streams wait for the operations
+that the engine ordered before the sum, and later operations wait for all streams.
 
-There is one communicator over all devices of all processes; MPI brings its name round, and ranks
-agree by MPI on each sum before they launch it, as a sum that one of them does not know would never
-end. What is added up does not pass through main memory.
+One communicator spans all devices of all processes. MPI broadcasts its id, and ranks agree by MPI
+on each sum before they launch it, as NCCL hangs if a rank is missing. Data is not copied to host
+memory.
 
-Launches come in one order on all ranks: that of the `Channel`, whose exchanges they are.
+The launch order is the same on all ranks: that of the exchanges of a `Channel`.
 """
 
 import socket
@@ -25,11 +25,11 @@ from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.health import Mark
 from gluonish.kernels.cupy.stream import DeviceStream
-from gluonish.kvstore.distributed.pieces import Named, Purpose, buckets
-from gluonish.kvstore.transfer import new_array, private_array, push_beside
+from gluonish.kvstore.distributed.pieces import NamedArray, Purpose, buckets
+from gluonish.kvstore.transfer import new_array, private_array, push_async
 from gluonish.ndarray import NDArray
 
-# numpy's names of dtypes, and the library's constants.
+# NumPy's dtype names, and NCCL's constants.
 _DTYPES = {
     "int8": "NCCL_INT8",
     "uint8": "NCCL_UINT8",
@@ -43,7 +43,7 @@ _DTYPES = {
 
 
 def _import_nccl() -> ModuleType:
-    libraries.load("nccl")  # without it, CuPy's module leaves a warning and has nothing in it
+    libraries.load("nccl")  # otherwise CuPy's module is empty, with a warning
     from cupy.cuda import nccl
 
     module: ModuleType = nccl
@@ -65,7 +65,7 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
         raise DeviceError(f"nccl: expected CuPy with NCCL, got {error}") from error
     if not getattr(module, "available", True):
         raise DeviceError(
-            "nccl: expected the library of NCCL, got none that CuPy finds; see gluonish doctor"
+            "nccl: expected the NCCL library, got none that CuPy finds; see gluonish doctor"
         )
     if not gpu_count():
         raise DeviceError("nccl: expected a GPU, got none")
@@ -73,14 +73,7 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
 
 
 class Team:
-    """NCCL communicators of some GPUs of this process, with a stream for each.
-
-    Args:
-        nccl: CuPy's module of NCCL.
-        cupy: CuPy.
-        devices: Indices of the GPUs.
-        communicators: One communicator for each GPU.
-    """
+    """NCCL communicators of GPUs of this process, with a stream for each."""
 
     def __init__(
         self, nccl: Any, cupy: Any, devices: tuple[int, ...], communicators: Sequence[Any]
@@ -92,11 +85,7 @@ class Team:
         ]
 
     def run(self, launch: Callable[[], None]) -> None:
-        """Launch collectives on the streams as one group, ordered with the current streams.
-
-        Args:
-            launch: Function that launches the collectives of all GPUs.
-        """
+        """Launch collectives on the streams as one group, ordered with the current stream."""
         cupy = self._cupy
         current = cupy.cuda.get_current_stream()
         ready = cupy.cuda.Event(disable_timing=True)
@@ -111,22 +100,13 @@ class Team:
 
 
 def nccl_dtype(nccl: Any, x: NDArray) -> int:
-    """Return NCCL's number of an array's dtype.
-
-    Args:
-        nccl: CuPy's module of NCCL.
-        x: The array.
-    """
+    """Return NCCL's constant of an array's dtype."""
     number: int = getattr(nccl, _DTYPES[x.dtype.__name__])
     return number
 
 
 def fits(values: Sequence[NDArray]) -> bool:
-    """Whether arrays are dense, contiguous, of a dtype that NCCL has, and on one GPU each.
-
-    Args:
-        values: The arrays.
-    """
+    """Whether arrays are dense, contiguous, of a dtype of NCCL, and on different GPUs."""
     return len({value.context for value in values}) == len(values) and all(
         x.context.is_gpu
         and x.stype == "default"
@@ -140,37 +120,32 @@ class NCCLReduction:
     """Sums dense arrays of several GPUs.
 
     Args:
-        nccl: CuPy's module of NCCL, or one like it.
+        nccl: CuPy's module of NCCL, or a stand-in.
     """
 
     def __init__(self, nccl: Any) -> None:
         self._nccl = nccl
         self._teams: dict[tuple[int, ...], Team] = {}
-        self._turn = Turn()  # to launch, as several threads of one process should not at once
+        self._launch_lock = Turn()  # threads of one process must not launch concurrently
 
-    def takes(self, values: Sequence[NDArray], context: Context) -> bool:
-        """Whether arrays can be summed: dense, of a dtype that NCCL has, and on one GPU each.
-
-        Args:
-            values: The arrays.
-            context: Device of the sum.
-        """
+    def supports(self, values: Sequence[NDArray], context: Context) -> bool:
+        """Whether arrays can be summed on a GPU; see `fits`."""
         return len(values) > 1 and context in [x.context for x in values] and fits(values)
 
-    def add_up(
+    def reduce(
         self, values: Sequence[NDArray], context: Context, priority: int, *, private: bool = False
     ) -> NDArray:
         """Return the sum as a new array on one of the GPUs.
 
         Args:
-            values: Arrays that `takes` accepts.
+            values: Supported arrays, see `supports`.
             context: GPU of the sum.
             priority: Operations of higher priority run first.
             private: As in `gluonish.kvstore.transfer.sum_arrays`.
         """
         out = private_array(values[0], context) if private else new_array(values[0], context)
         root = [value.context for value in values].index(context)
-        push_beside(
+        push_async(
             partial(self._launch, values, out, root),
             [value._var for value in values],
             out._var,
@@ -182,34 +157,34 @@ class NCCLReduction:
         return out
 
     def _launch(self, values: Sequence[NDArray], out: NDArray, root: int) -> None:
-        """Launch the sum behind the current stream, which goes on behind it."""
+        """Launch the sum after the current stream's work, which later work waits for."""
         cupy, nccl = out._device.xp, self._nccl
         devices = tuple(value.context.device_id for value in values)
         dtype = nccl_dtype(nccl, out)
 
         def sums() -> None:
-            for value, own, stream in zip(values, team.communicators, team.streams, strict=True):
+            for value, comm, stream in zip(values, team.communicators, team.streams, strict=True):
                 target = out if value.context == out.context else value
-                own.reduce(
+                comm.reduce(
                     *(value._data.data.ptr, target._data.data.ptr, out.size, dtype),
                     *(nccl.NCCL_SUM, root, stream.raw.ptr),
                 )
 
-        with self._turn:
+        with self._launch_lock:
             found = self._teams.get(devices)
             if found is None:
-                made = Team(nccl, cupy, devices, nccl.NcclCommunicator.initAll(list(devices)))
-                found = self._teams.setdefault(devices, made)
+                new = Team(nccl, cupy, devices, nccl.NcclCommunicator.initAll(list(devices)))
+                found = self._teams.setdefault(devices, new)
             team = found
             team.run(sums)
-        # The stream of the sum is behind them all, and keeps the arrays.
+        # The stream of the sum waits for all of them, and keeps the arrays alive.
 
 
-_BUCKET_NBYTES = 25 << 20  # of arrays that one group of calls adds up
+_BUCKET_NBYTES = 25 << 20  # of arrays that one group of calls sums
 
 
 class Ranks(Protocol):
-    """The part of `gluonish.kvstore.distributed.channel.Channel` that is used here."""
+    """The used interface of `gluonish.kvstore.distributed.channel.Channel`."""
 
     def gather(self, value: Any, what: str) -> list[Any]:
         """Return a list with the value that each rank passes, by rank."""
@@ -218,7 +193,7 @@ class Ranks(Protocol):
     def exchange(
         self,
         what: str,
-        named: Sequence[Named],
+        named: Sequence[NamedArray],
         act: Callable[[], None],
         arrays: Sequence[NDArray],
         lane: Any,
@@ -231,23 +206,20 @@ class NCCLExchange:
     """Sums dense arrays over the GPUs of all ranks.
 
     Args:
-        nccl: CuPy's module of NCCL, or one like it; None if this rank has none.
+        nccl: CuPy's module of NCCL, or a stand-in; None if this rank lacks NCCL.
         ranks: Connection of the ranks.
     """
 
     def __init__(self, nccl: Any, ranks: Ranks) -> None:
         self._nccl = nccl
         self._ranks = ranks
-        self.labels: Mapping[str, str] = {}  # what messages call arrays, by name
+        self.labels: Mapping[str, str] = {}  # names of arrays in messages
         self._teams: dict[tuple[Context, ...], Team | None] = {}
 
     def serves(self, values: Sequence[NDArray]) -> bool:
-        """Whether all ranks can sum arrays like these.
+        """Whether all ranks can sum arrays like these, one on each of this rank's devices.
 
-        For devices that are new all ranks must call it at the same time.
-
-        Args:
-            values: One array on each of this rank's devices.
+        The first call for a list of devices is collective.
         """
         contexts = tuple(value.context for value in values)
         if contexts not in self._teams:
@@ -255,27 +227,26 @@ class NCCLExchange:
         return self._teams[contexts] is not None and fits(values)
 
     def _join(self, values: Sequence[NDArray]) -> Team | None:
-        """Make communicators over all ranks' devices; None where a rank has none, or shares one."""
+        """Create communicators over all ranks' devices; None if unsupported on any rank."""
         contexts = {x.context for x in values}
         nccl = self._nccl
         usable = nccl is not None and len(contexts) == len(values)
         usable = usable and all(context.is_gpu for context in contexts)
-        mine = [_identity(value) for value in values] if usable else None
-        found = self._ranks.gather(mine, "the devices of all ranks")
+        local = [_identity(value) for value in values] if usable else None
+        found = self._ranks.gather(local, "the devices of all ranks")
         devices = [device for rank in found for device in rank or ()]
         if nccl is None or None in found or len(set(devices)) < len(devices):
             return None
-        own = next(i for i, rank in enumerate(found) if rank == mine)
-        first = sum(map(len, found[:own]))
-        name = self._ranks.gather(nccl.get_unique_id() if own == 0 else None, "NCCL's name")
+        rank = next(i for i, ids in enumerate(found) if ids == local)
+        first = sum(map(len, found[:rank]))
+        unique_id = self._ranks.gather(nccl.get_unique_id() if rank == 0 else None, "NCCL's id")[0]
         numbers = tuple(value.context.device_id for value in values)
         cupy = values[0]._device.xp
         communicators = []
         nccl.groupStart()  # one thread joins several devices
         for i, number in enumerate(numbers):
             with cupy.cuda.Device(number):
-                made = nccl.NcclCommunicator(len(devices), name[0], first + i)
-            communicators.append(made)
+                communicators.append(nccl.NcclCommunicator(len(devices), unique_id, first + i))
         nccl.groupEnd()
         return Team(nccl, cupy, numbers, communicators)
 
@@ -283,18 +254,17 @@ class NCCLExchange:
         """Replace arrays by their sums over all devices of all ranks.
 
         Args:
-            names: Names by which other ranks know the arrays, in the order in which they are
-                needed.
-            values: For each name an array on each of this rank's devices, which `serves` accepts.
-            what: What is done to them, for messages, such as ``"push of"``.
+            names: Names of the arrays, the same on all ranks, in the order of use.
+            values: For each name supported arrays, see `serves`.
+            what: The purpose, for messages, such as ``"push of"``.
         """
-        of = dict(zip(names, values, strict=True))
-        named = [Named(name, xs[0], self.labels.get(name, "")) for name, xs in of.items()]
+        arrays_of = dict(zip(names, values, strict=True))
+        named = [NamedArray(n, xs[0], self.labels.get(n, "")) for n, xs in arrays_of.items()]
         purpose = Purpose.of(what, named[0])
         for bucket in buckets(named, _BUCKET_NBYTES):
-            lists = [of[x.name] for x in bucket]
+            lists = [arrays_of[x.name] for x in bucket]
             team = self._teams[tuple(x.context for x in lists[0])]
-            assert team is not None, "it serves"
+            assert team is not None, "the arrays are supported"
             act = partial(self._launch, team, lists)
             lane = lists[0][0]._device.priority_lane
             self._ranks.exchange(purpose, bucket, act, [x for xs in lists for x in xs], lane)
@@ -305,14 +275,14 @@ class NCCLExchange:
 
         def sums() -> None:
             for arrays in lists:
-                for x, own, stream in zip(arrays, team.communicators, team.streams, strict=True):
-                    place, dtype = x._data.data.ptr, nccl_dtype(nccl, x)
-                    own.allReduce(place, place, x.size, dtype, nccl.NCCL_SUM, stream.raw.ptr)
+                for x, comm, stream in zip(arrays, team.communicators, team.streams, strict=True):
+                    pointer, dtype = x._data.data.ptr, nccl_dtype(nccl, x)
+                    comm.allReduce(pointer, pointer, x.size, dtype, nccl.NCCL_SUM, stream.raw.ptr)
 
         team.run(sums)
 
 
 def _identity(value: NDArray) -> str:
-    """Return what tells a GPU from all others: two ranks cannot share one."""
+    """Return a globally unique id of a GPU, as two ranks cannot share one."""
     runtime = value._device.xp.cuda.runtime
     return f"{socket.gethostname()} {runtime.deviceGetPCIBusId(value.context.device_id)}"

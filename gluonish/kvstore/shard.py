@@ -1,7 +1,7 @@
-"""Shard: the values that one server of a ``dist_async`` store has, and what it does with requests.
+"""Shard: the values of one server of a ``dist_async`` store, and its request handlers.
 
-Values lie on a CPU device of the server's own, so that updates do not queue behind the computation
-of the rank that the server runs in.
+Values are on a dedicated CPU device, so that updates do not queue behind the computation of the
+server's rank.
 """
 
 import logging
@@ -22,7 +22,7 @@ from gluonish.ndarray.sparse.selection import retain_rows
 from gluonish.optimizer import Updater, get_updater
 
 _LOG = logging.getLogger("gluonish")
-_CONTEXT = Context("cpu", 1023)  # no program computes there
+_CONTEXT = Context("cpu", 1023)  # not used by programs
 
 
 class Rows(NamedTuple):
@@ -31,14 +31,14 @@ class Rows(NamedTuple):
     Attributes:
         indices: Indices of the rows, int64, ascending.
         data: The rows.
-        shape: Shape of the whole array.
+        shape: Shape of the full array.
     """
 
     indices: Any
     data: Any
     shape: tuple[int, ...]
 
-    def part(self, first: int, last: int) -> "Rows":
+    def between(self, first: int, last: int) -> "Rows":
         """Return the rows with indices in [first, last), renumbered from 0."""
         mine = (self.indices >= first) & (self.indices < last)
         return Rows(self.indices[mine] - first, self.data[mine], (last - first, *self.shape[1:]))
@@ -57,13 +57,7 @@ class Packed(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How a rank wants its gradients to be applied.
-
-    Attributes:
-        rescale_grad: Factor of the gradients.
-        wd: Weight decay.
-        lr: Learning rate; None if the optimizer's schedule determines it.
-    """
+    """The optimizer settings of a rank's gradients; ``lr`` is None if a scheduler determines it."""
 
     rescale_grad: float
     wd: float
@@ -71,7 +65,7 @@ class Settings(NamedTuple):
 
 
 class Shard:
-    """A server's part of the weights, by key, and their updater."""
+    """A server's shard of the weights, by key, and its updater."""
 
     def __init__(self) -> None:
         self._values: dict[Key, NDArray] = {}
@@ -79,21 +73,16 @@ class Shard:
         self._compression: Compression | None = None
 
     def handle(self, kind: str, content: Any) -> Any:
-        """Execute a rank's request, and return the reply; the handler of a `Server`.
-
-        Args:
-            kind: Name of one of the methods below.
-            content: Its argument.
-        """
+        """Run the method ``_do_{kind}`` for a rank's request, and return the reply."""
         return getattr(self, f"_do_{kind}")(content)
 
     def _do_put(self, values: Mapping[Key, Any]) -> None:
         """Replace values."""
         for key, value in values.items():
-            self._values[key] = _arrived(value)
+            self._values[key] = _to_array(value)
 
     def _do_push(self, content: tuple[Mapping[Key, Any], Settings | None]) -> None:
-        """Apply gradients at once, or replace values where there is no optimizer."""
+        """Apply gradients, or replace values if there is no optimizer."""
         gradients, settings = content
         if self._updater is None:
             self._do_put({key: self._unpacked(value) for key, value in gradients.items()})
@@ -104,27 +93,27 @@ class Shard:
             if settings.lr is not None:
                 optimizer.lr = settings.lr
         for key, value in gradients.items():
-            gradient = _arrived(self._unpacked(value))
+            gradient = _to_array(self._unpacked(value))
             stored = self._value(key)
             self._updater(key, gradient, stored)
-            stored.wait_to_read()  # what goes wrong is this rank's
+            stored.wait_to_read()  # so that errors are reported to this rank
 
     def _do_pull(self, keys: Sequence[Key]) -> dict[Key, Any]:
-        return {key: _leaving(self._value(key)) for key in keys}
+        return {key: _to_host(self._value(key)) for key in keys}
 
-    def _do_pull_rows(self, wanted: Mapping[Key, Any]) -> dict[Key, Rows]:
-        """Return rows by their numbers, which are in order."""
+    def _do_pull_rows(self, requested: Mapping[Key, Any]) -> dict[Key, Rows]:
+        """Return rows by their sorted indices."""
         found = {}
-        for key, numbers in wanted.items():
+        for key, numbers in requested.items():
             stored = self._value(key)
             if isinstance(stored, RowSparseNDArray):
-                found[key] = _leaving(retain_rows(stored, numbers))
+                found[key] = _to_host(retain_rows(stored, numbers))
             else:
                 found[key] = Rows(numbers, stored.asnumpy()[numbers], stored.shape)
         return found
 
     def _do_optimize(self, content: tuple[bytes, Mapping[Key, tuple[float, float]]]) -> None:
-        """Update by an optimizer from now on, with factors of parameters by their keys."""
+        """Set the optimizer, and the multipliers of parameters by key."""
         optimizer = pickle.loads(content[0])
         optimizer.param_dict = {
             key: SimpleNamespace(lr_mult=lr_mult, wd_mult=wd_mult)
@@ -139,12 +128,12 @@ class Shard:
         _LOG.info("kvstore: a server got command %s, which it does not know: %.200s", *content)
 
     def _do_finish(self, content: None) -> None:
-        """Reply when all that this rank asked for is done."""
+        """Reply after all earlier requests of this rank."""
 
     def _value(self, key: Key) -> NDArray:
         found = self._values.get(key)
         if found is None:
-            raise DistributedError(f"expected a key that init was given, got {key!r}")
+            raise DistributedError(f"expected a key initialized by init, got {key!r}")
         return found
 
     def _unpacked(self, value: Any) -> Any:
@@ -155,7 +144,7 @@ class Shard:
         return self._compression.unpack(value.data, value.shape)
 
 
-def _arrived(value: Any) -> NDArray:
+def _to_array(value: Any) -> NDArray:
     if isinstance(value, Rows):
         made: NDArray = row_sparse_array(
             (value.data, value.indices), shape=value.shape, ctx=_CONTEXT, dtype=value.data.dtype
@@ -164,7 +153,7 @@ def _arrived(value: Any) -> NDArray:
     return array(value, ctx=_CONTEXT, dtype=value.dtype)
 
 
-def _leaving(value: NDArray) -> Any:
+def _to_host(value: NDArray) -> Any:
     if isinstance(value, RowSparseNDArray):
         return Rows(value.indices.asnumpy(), value.data.asnumpy(), value.shape)
     found: np.ndarray[Any, Any] = value.asnumpy()

@@ -1,8 +1,8 @@
 """`KVStore.pushpull` of many small arrays in two engine operations.
 
-A Trainer passes the same gradients and weights to the store at every step. For small arrays the
-look-ups and the pushes of each take longer than the sums, so all sums are one operation, and so are
-all copies. The store keeps the exchange as the `Program` of its last call.
+A Trainer passes the same gradients and weights to the store in every step. For small arrays the
+look-ups and pushes take longer than the sums, so all sums are one engine operation, and all copies
+another. The store caches the exchange as the `Program` of its last call.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -39,12 +39,10 @@ def small_exchange(
     stored: Sequence[NDArray],
     context: Context,
 ) -> SmallExchange:
-    """Return a function that sums gradients, updates the weights and copies them.
-
-    It takes the updater and a priority: operations of higher priority run first.
+    """Return a function (updater, priority) that sums gradients, and updates and copies weights.
 
     Args:
-        keys: Keys of the stored weights, each once.
+        keys: Unique keys of the stored weights.
         values: For each key the gradients to sum.
         outs: For each key the arrays that receive the new weight.
         stored: The stored weights; all arrays are dense, small, and on CPUs.
@@ -52,7 +50,7 @@ def small_exchange(
     """
     counts, out_counts = list(map(len, values)), list(map(len, outs))
     gradients, targets = list(chain.from_iterable(values)), list(chain.from_iterable(outs))
-    # Tuples: the updater's own program holds while it gets the same ones.
+    # Tuples, as the updater caches bound updates of identical tuples only.
     names, weights = tuple(keys), tuple(stored)
     sums = tuple([new_array(weight, context) for weight in weights])
     device = sums[0]._device
@@ -61,26 +59,26 @@ def small_exchange(
 
     def exchange(updater: Updater, priority: int) -> None:
         engine = current_engine()
-        add = partial(_add_up, list(map(_raw, gradients)), counts, list(map(_raw, sums)))
+        add = partial(_sum_all, list(map(_raw, gradients)), counts, list(map(_raw, sums)))
         reads, writes = list(map(_var, gradients)), list(map(_var, sums))
         engine.push(add, reads, writes, device.priority_lane, priority, "kvstore", inline)
         updater(names, sums, weights)
-        spread = partial(_spread, list(map(_raw, weights)), out_counts, list(map(_raw, targets)))
-        # It reads its targets, too: those stay as they are where the update failed.
+        spread = partial(_copy_all, list(map(_raw, weights)), out_counts, list(map(_raw, targets)))
+        # It reads its targets, too, so that they are unchanged if the update failed.
         reads = [*map(_var, weights), *received]
         engine.push(spread, reads, received, device.copy_lane, priority, "_copyto", inline)
 
     return exchange
 
 
-def _add_up(values: Sequence[Any], counts: Sequence[int], sums: Sequence[Any]) -> None:
+def _sum_all(values: Sequence[Any], counts: Sequence[int], sums: Sequence[Any]) -> None:
     first = 0
     for count, out in zip(counts, sums, strict=True):
         sum_into(values[first : first + count], out)
         first += count
 
 
-def _spread(stored: Sequence[Any], counts: Sequence[int], outs: Sequence[Any]) -> None:
+def _copy_all(stored: Sequence[Any], counts: Sequence[int], outs: Sequence[Any]) -> None:
     first = 0
     for weight, count in zip(stored, counts, strict=True):
         for out in outs[first : first + count]:

@@ -1,4 +1,4 @@
-"""What stores do with sparse arrays, and copies that serve any storage type."""
+"""Sums and rows of sparse arrays, and copies of any storage type, for stores."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +13,10 @@ from gluonish.ndarray.sparse.selection import retain_rows
 
 
 def copied(value: NDArray, context: Context) -> NDArray:
-    """Return a copy on a device, of the same storage type.
-
-    Args:
-        value: Array to copy.
-        context: The device.
-    """
+    """Return a copy on a device, of the same storage type."""
     if value.stype != "default":
-        made: NDArray = value.detach().copyto(context)
-        return made
+        sparse: NDArray = value.detach().copyto(context)
+        return sparse
     dense = new_array(value, context)
     send(value, dense)
     return dense
@@ -48,23 +43,19 @@ def copy_over(
 
 
 def sum_sparse(values: Sequence[NDArray], context: Context) -> NDArray:
-    """Return the sum of arrays, some of them sparse, on a device.
+    """Return the sum of dense and sparse arrays on a device, in the order of the list.
 
-    It is row-sparse if all are, else dense. They are summed in the order of the list.
-
-    Args:
-        values: The arrays.
-        context: Device of the sum.
+    The sum is row-sparse if all arrays are, else dense.
     """
-    near = [value.detach().as_in_context(context) for value in values]
-    rows = [value for value in near if isinstance(value, RowSparseNDArray)]
-    if len(rows) == len(near):
+    local = [value.detach().as_in_context(context) for value in values]
+    rows = [value for value in local if isinstance(value, RowSparseNDArray)]
+    if len(rows) == len(local):
         return add_rows(rows)
-    return sum_arrays([value.tostype("default") for value in near], context, 0)
+    return sum_arrays([value.tostype("default") for value in local], context, 0)
 
 
 def pull_rows(stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
-    """Make a row-sparse array contain exactly the given rows of a stored array.
+    """Replace a row-sparse array by the requested rows of a stored array.
 
     Args:
         stored: The stored array.
@@ -86,24 +77,20 @@ def pull_rows(stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
 
 
 def rows_of(array: NDArray) -> tuple[Any, Any]:
-    """Return the row indices and the rows of a row-sparse array, to send them to other processes.
-
-    Args:
-        array: The array.
-    """
+    """Return the row indices and the rows of a row-sparse array as NumPy arrays."""
     sparse: Any = array
     return sparse.indices.asnumpy(), sparse.data.asnumpy()
 
 
-def sum_of_rows(parts: Sequence[tuple[Any, Any]], like: NDArray) -> NDArray:
-    """Return the sum of the rows that several processes sent, in the order of the processes.
+def sum_of_rows(rows: Sequence[tuple[Any, Any]], like: NDArray) -> NDArray:
+    """Return the sum of rows from several processes, in the order of the processes.
 
     Args:
-        parts: For each process the row indices and the rows, from `rows_of`.
+        rows: For each process the row indices and the rows, from `rows_of`.
         like: Array with the shape, dtype and device of the result.
     """
     arrays = [
         row_sparse_array((data, indices), shape=like.shape, ctx=like.context, dtype=like.dtype)
-        for indices, data in parts
+        for indices, data in rows
     ]
     return add_rows(arrays)

@@ -1,4 +1,4 @@
-"""TestStore: the smallest store that a Trainer can use, and an example of one of your own."""
+"""TestStore: a minimal store for a Trainer, and an example of a custom store."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from gluonish.ndarray import NDArray
 
 @KVStoreBase.register
 class TestStore(KVStoreBase):
-    """A store that keeps no values: it copies and sums within one process.
+    """A stateless store that copies and sums within one process.
 
-    It takes one key per call and cannot update weights, so a Trainer updates on each device.
+    It supports one key per call and cannot update weights, so a Trainer updates on each device.
     """
 
-    __test__ = False  # the name is MXNet's, and no case for pytest
+    __test__ = False  # MXNet's name, not a test class of pytest
 
     def broadcast(self, key: Any, value: NDArray, out: Any, priority: int = 0) -> None:
         """Copy a value into all of ``out``.

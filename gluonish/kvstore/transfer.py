@@ -1,12 +1,11 @@
-"""What stores do with arrays: add them up over devices, in one fixed order, and copy results back.
+"""Sums of arrays over devices in a fixed order, and copies between devices, for stores.
 
-All of it are engine operations with a priority, on lanes beside those of compute: a sum runs as
-soon as its gradients are there, while the backward pass goes on; and a Trainer's first layers,
-which the next forward pass needs first, overtake its last ones.
+They are engine operations with a priority, on lanes that run in parallel with compute: a sum runs
+as soon as its gradients are computed, concurrently with the backward pass; and a Trainer's first
+layers, which the next forward pass needs first, overtake its last ones.
 
-On a GPU the lane is a stream, which comes behind the launches that use the same arrays, and behind
-no others. So arrays that only stores use are allocated for it; see
-`gluonish.kernels.cupy.GPUDevice`.
+On a GPU the lane is a stream that waits only for launches that use the same arrays. So arrays that
+only stores use are allocated for this stream; see `gluonish.kernels.cupy.GPUDevice`.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,42 +28,33 @@ from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var
 
 
-class Cut(NamedTuple):
-    """How many threads share the sum of arrays on the CPU.
+class SumSplit(NamedTuple):
+    """How sums on the CPU are split over threads.
 
     Attributes:
         bound: Number of elements above which arrays are split.
-        parts: Number of parts, which are summed at the same time.
+        chunks: Number of chunks, which are summed in parallel.
     """
 
     bound: int
-    parts: int
+    chunks: int
 
     @classmethod
-    def from_environment(cls) -> "Cut":
+    def from_environment(cls) -> "SumSplit":
         """Return the settings of the environment variables."""
         return cls(MXNET_KVSTORE_BIGARRAY_BOUND.value, MXNET_KVSTORE_REDUCTION_NTHREADS.value)
 
 
-WHOLE = Cut(0, 1)
+NO_SPLIT = SumSplit(0, 1)
 
 
 def new_array(like: NDArray, context: Context) -> NDArray:
-    """Return an uninitialized array of another's shape and dtype on a device.
-
-    Args:
-        like: Array with the shape and dtype.
-        context: The device.
-    """
+    """Return an uninitialized array with the shape and dtype of ``like`` on a device."""
     return empty_like_spec(like._spec, device_of(context))
 
 
 def private_array(like: NDArray, context: Context) -> NDArray:
     """Return an array like `new_array`, which only operations of a store may use.
-
-    Args:
-        like: Array with the shape and dtype.
-        context: The device.
 
     Raises:
         OutOfMemoryError: There is not enough memory.
@@ -76,10 +66,6 @@ def private_array(like: NDArray, context: Context) -> NDArray:
 def private_memory(spec: Spec, device: Device) -> Any:
     """Return a raw array that only operations of a store may use.
 
-    Args:
-        spec: Its shape and dtype.
-        device: Where.
-
     Raises:
         OutOfMemoryError: There is not enough memory.
     """
@@ -87,19 +73,15 @@ def private_memory(spec: Spec, device: Device) -> Any:
     return allocate(make, "kvstore", [spec], device.context)
 
 
-def lend(array: NDArray) -> None:
-    """Keep a private array alive until all operators that were pushed so far and read it have run.
-
-    Args:
-        array: The array.
-    """
+def keep_alive(array: NDArray) -> None:
+    """Keep a private array alive until all pushed operators that read it have run."""
     device: Any = array._device
     if device.streams:
         keep = partial(device.compute.keep, array._data)
         current_engine().push(keep, [array._var], [], device.lane, 0, "kvstore_lend")
 
 
-def push_beside(
+def push_async(
     function: Callable[[], None],
     reads: Sequence[Var],
     written: Var,
@@ -124,15 +106,15 @@ def push_beside(
     """
     engine = current_engine()
     if device.streams and written.stream is None and not private:
-        # An array that no stream has used may have memory that compute still uses for another.
-        link = Var()
-        engine.push(_nothing, [], [link], device.lane, 0, "kvstore_new")
-        reads = [*reads, link]
+        # The memory of an array that no stream has used may still be in use by compute.
+        after_compute = Var()
+        engine.push(_no_op, [], [after_compute], device.lane, 0, "kvstore_new")
+        reads = [*reads, after_compute]
     engine.push(function, reads, [written], device.priority_lane, priority, name, inline)
 
 
-def _nothing() -> None:
-    """Only the order matters."""
+def _no_op() -> None:
+    """Order other operations."""
 
 
 def send(
@@ -143,11 +125,11 @@ def send(
     refreshes: bool = False,
     private: bool = False,
 ) -> None:
-    """Copy dense values into another array, in parallel with the devices' compute.
+    """Copy dense values across devices and dtypes, in parallel with the devices' compute.
 
     Args:
         source: Array to copy from.
-        target: Array to copy to, possibly on another device and of another dtype.
+        target: Array to copy to.
         priority: Operations of higher priority run first.
         refreshes: As in `gluonish.ndarray.copying.copy_into`.
         private: Whether ``target`` is a `private_array`.
@@ -156,7 +138,7 @@ def send(
     reads = [source._var, target._var] if refreshes else [source._var]
     copy = partial(_send, source, target)
     if device.streams:
-        push_beside(copy, reads, target._var, device, priority, "_copyto", private=private)
+        push_async(copy, reads, target._var, device, priority, "_copyto", private=private)
         return
     small = source.size <= LIGHT_INLINE_SIZE
     current_engine().push(copy, reads, [target._var], device.copy_lane, priority, "_copyto", small)
@@ -164,7 +146,7 @@ def send(
 
 def _send(source: NDArray, target: NDArray) -> None:
     if source._device.is_host and target._device.is_host:
-        np.copyto(target._data, source._data, casting="unsafe")  # takes one thread; others compute
+        np.copyto(target._data, source._data, casting="unsafe")  # one thread; others compute
     else:
         transfer(source, target)
 
@@ -173,38 +155,38 @@ def sum_arrays(
     values: Sequence[NDArray],
     context: Context,
     priority: int,
-    cut: Cut = WHOLE,
+    split: SumSplit = NO_SPLIT,
     *,
     private: bool = False,
 ) -> NDArray:
     """Return the sum of arrays of one shape and dtype as a new array on a device.
 
-    They are summed in the order of the list, however fast the devices are and however the sum is
-    split, so that equal runs give equal bits; 16-bit floats are summed in float32.
+    Arrays are summed in the order of the list, independent of the devices' speed and of the split,
+    so that results are reproducible; 16-bit floats are summed in float32.
 
     Args:
         values: The arrays.
         context: Device of the sum.
         priority: Operations of higher priority run first.
-        cut: How a sum on the CPU is split.
-        private: Whether the sum is a `private_array`; to let others read it, call `lend`.
+        split: How a sum on the CPU is split.
+        private: Whether the sum is a `private_array`; call `keep_alive` if operators read it.
     """
     out = private_array(values[0], context) if private else new_array(values[0], context)
     if len(values) == 1:
         send(values[0], out, priority, private=private)
         return out
-    near = [_on_same_memory(value, out, priority) for value in values]
-    whole = all(x._data.flags.c_contiguous for x in near) and out._device.is_host
-    if out.size > cut.bound and cut.parts > 1 and whole:
-        _sum_in_parts(near, out, priority, cut.parts)
+    local = [_on_same_memory(value, out, priority) for value in values]
+    contiguous = all(x._data.flags.c_contiguous for x in local)
+    if out.size > split.bound and split.chunks > 1 and contiguous and out._device.is_host:
+        _sum_in_chunks(local, out, priority, split.chunks)
     else:
-        add = partial(sum_into, [x._data for x in near])
-        apply_in_place(add, out, near, priority, private=private)
+        add = partial(sum_into, [x._data for x in local])
+        apply_in_place(add, out, local, priority, private=private)
     return out
 
 
 def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
-    """Return an array that kernels of ``out``'s device can read: on the CPU, that of any CPU."""
+    """Return an array that kernels on the device of ``out`` can read; CPU devices share memory."""
     if value._device is out._device or (value._device.is_host and out._device.is_host):
         return value
     copied = private_array(value, out.context)
@@ -212,13 +194,13 @@ def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
     return copied
 
 
-def _sum_in_parts(values: Sequence[NDArray], out: NDArray, priority: int, parts: int) -> None:
-    """Push the sum as operations that only wait for the values; the last makes it one array."""
+def _sum_in_chunks(values: Sequence[NDArray], out: NDArray, priority: int, chunks: int) -> None:
+    """Push the sum as one operation for each chunk, and a last one that joins them."""
     engine, lane = current_engine(), out._device.priority_lane
     reads = [x._var for x in values]
     flat = [x._data.reshape(-1) for x in values]
     target = out._data.reshape(-1)
-    limits = [out.size * i // parts for i in range(parts + 1)]
+    limits = [out.size * i // chunks for i in range(chunks + 1)]
     done = []
     for low, high in pairwise(limits):
         done.append(Var())
@@ -228,16 +210,11 @@ def _sum_in_parts(values: Sequence[NDArray], out: NDArray, priority: int, parts:
 
 
 def _join() -> None:
-    """All parts are there."""
+    """Mark the array as written, after all chunks."""
 
 
 def sum_into(values: Sequence[Any], out: Any) -> None:
-    """Sum raw arrays in the order of the list.
-
-    Args:
-        values: The arrays.
-        out: Array for the sum; of ``values`` only the first may be the same.
-    """
+    """Sum raw arrays in the order of the list; ``out`` may be the first of them, but no other."""
     wide = accumulator(out.dtype)
     total = out if wide == out.dtype else values[0].astype(wide)
     if total is out and values[0] is not out:
@@ -259,13 +236,13 @@ def apply_in_place(
     """Push ``function(raw array of out)`` as one operation that also reads other arrays.
 
     Args:
-        function: Changes the raw array.
-        out: The array it changes.
-        reads: Other arrays that it reads.
+        function: Modifies the raw array.
+        out: The array to modify.
+        reads: Other arrays that the function reads.
         priority: Operations of higher priority run first.
         private: Whether ``out`` is a `private_array`.
     """
-    push_beside(
+    push_async(
         partial(function, out._data),
         [x._var for x in reads],
         out._var,

@@ -1,9 +1,9 @@
-"""TreeReduction: sums and copies of a store that run along trees of links between devices.
+"""TreeReduction: sums and broadcasts along trees of links between devices.
 
-The pairs of one round of a tree work at the same time, on the lanes of their receivers. An array
-above a bound is cut into as many parts as there are devices, and each part takes another tree, so
-that all links are busy. Integers give the sum in the order of the list exactly; floats are added up
-in the tree's order, which is the same at each run, and differ from that by rounding.
+The pairs of one round of a tree run in parallel, on the lanes of their receivers. An array above a
+bound is split into as many chunks as there are devices, and each chunk uses another tree, so that
+all links are busy. Floats are summed in the order of the tree, which is reproducible but rounds
+differently from the order of the list.
 """
 
 import logging
@@ -26,7 +26,7 @@ from gluonish.kvstore.transfer import (
     new_array,
     private_array,
     private_memory,
-    push_beside,
+    push_async,
     sum_into,
 )
 from gluonish.kvstore.tree_search import Links, Tree, find_trees, links_between, weight
@@ -37,14 +37,14 @@ from gluonish_engine import Var
 _LOG = logging.getLogger("gluonish")
 
 
-class _Part(NamedTuple):
-    """A part of an array, or all of it.
+class _Chunk(NamedTuple):
+    """A chunk of an array.
 
     Attributes:
-        raw: Its elements, one axis.
-        var: What the engine orders by.
-        device: Where it lies.
-        private: Whether it is as of `gluonish.kvstore.transfer.private_array`.
+        raw: Its elements, one-dimensional.
+        var: Its engine variable.
+        device: Its device.
+        private: Whether it is a `gluonish.kvstore.transfer.private_array`.
     """
 
     raw: Any
@@ -54,9 +54,9 @@ class _Part(NamedTuple):
 
 
 class TreeReduction:
-    """Sums arrays along trees of devices, which are computed once for each list of devices.
+    """Sums arrays along trees of devices, which are cached for each list of devices.
 
-    The settings are those of the environment variables when it is created.
+    Environment variables are read in the constructor.
     """
 
     def __init__(self) -> None:
@@ -67,19 +67,15 @@ class TreeReduction:
         self._trees: dict[tuple[Context, ...], list[Tree]] = {}
 
     @staticmethod
-    def takes(arrays: Sequence[NDArray]) -> bool:
-        """Whether arrays are several dense ones of one dtype, each in one piece of memory."""
+    def supports(arrays: Sequence[NDArray]) -> bool:
+        """Whether there are several dense, contiguous arrays of one dtype."""
         return len(arrays) > 1 and all(
             x.stype == "default" and x.dtype == arrays[0].dtype and x._data.flags.c_contiguous
             for x in arrays
         )
 
     def trees(self, contexts: Sequence[Context]) -> list[Tree]:
-        """Return the tree with each device as its root.
-
-        Args:
-            contexts: The devices.
-        """
+        """Return a tree for each device as the root."""
         key = tuple(contexts)
         found = self._trees.get(key)
         if found is None:
@@ -90,7 +86,7 @@ class TreeReduction:
                 _LOG.warning(_described(key, links, found))
         return found
 
-    def add_up(
+    def reduce(
         self, values: Sequence[NDArray], context: Context, priority: int, *, private: bool = False
     ) -> NDArray:
         """Return the sum of dense arrays of several devices as a new array on one of them.
@@ -105,17 +101,17 @@ class TreeReduction:
         trees = self.trees(contexts)
         out = private_array(values[0], context) if private else new_array(values[0], context)
         done = []
-        for low, high, tree in self._shares(out.size, trees, contexts, context):
-            parts = [_Part(x._data.reshape(-1)[low:high], x._var, x._device) for x in values]
-            total = _reduced(parts, tree, priority)
-            slot = _Part(out._data.reshape(-1)[low:high], Var(), out._device, private)
+        for low, high, tree in self._ranges(out.size, trees, contexts, context):
+            chunks = [_Chunk(x._data.reshape(-1)[low:high], x._var, x._device) for x in values]
+            total = _reduced(chunks, tree, priority)
+            slot = _Chunk(out._data.reshape(-1)[low:high], Var(), out._device, private)
             _move(total, slot, priority)
             done.append(slot.var)
         lane = out._device.priority_lane
         current_engine().push(_join, done, [out._var], lane, priority, "kvstore_join", True)
         return out
 
-    def spread(self, source: NDArray, targets: Sequence[NDArray], priority: int) -> None:
+    def broadcast(self, source: NDArray, targets: Sequence[NDArray], priority: int) -> None:
         """Copy an array to several devices; each copies from a device that already has it.
 
         Args:
@@ -125,18 +121,18 @@ class TreeReduction:
         """
         contexts = [target.context for target in targets]
         trees = self.trees(contexts)
-        for low, high, tree in self._shares(source.size, trees, contexts, source.context):
-            parts = [_Part(x._data.reshape(-1)[low:high], x._var, x._device) for x in targets]
-            first = _Part(source._data.reshape(-1)[low:high], source._var, source._device)
-            _move(first, parts[tree.root], priority, refreshes=True)
+        for low, high, tree in self._ranges(source.size, trees, contexts, source.context):
+            chunks = [_Chunk(x._data.reshape(-1)[low:high], x._var, x._device) for x in targets]
+            first = _Chunk(source._data.reshape(-1)[low:high], source._var, source._device)
+            _move(first, chunks[tree.root], priority, refreshes=True)
             for pairs in reversed(tree.rounds):
                 for receiver, sender in pairs:
-                    _move(parts[receiver], parts[sender], priority, refreshes=True)
+                    _move(chunks[receiver], chunks[sender], priority, refreshes=True)
 
-    def _shares(
+    def _ranges(
         self, size: int, trees: Sequence[Tree], contexts: Sequence[Context], context: Context
     ) -> list[tuple[int, int, Tree]]:
-        """Return which elements take which tree: all that of the device, or each tree a part."""
+        """Return ranges of elements and their trees: all for one tree, or a chunk for each."""
         if size <= self._bound:
             root = contexts.index(context) if context in contexts else 0
             return [(0, size, trees[root])]
@@ -146,55 +142,55 @@ class TreeReduction:
         ]
 
 
-def _reduced(parts: Sequence[_Part], tree: Tree, priority: int) -> _Part:
-    """Return the sum of parts, on the device of the tree's root."""
-    sums = list(parts)
+def _reduced(chunks: Sequence[_Chunk], tree: Tree, priority: int) -> _Chunk:
+    """Return the sum of chunks, on the device of the tree's root."""
+    sums = list(chunks)
     owned = set[int]()
     for pairs in tree.rounds:
         for receiver, sender in pairs:
-            own = sums[receiver]
-            near = _near(sums[sender], own.device, priority)
-            made = own
+            local = sums[receiver]
+            received = _readable(sums[sender], local.device, priority)
+            total = local
             if receiver not in owned:
                 # Partial sums of 16-bit floats stay in float32.
-                spec = Spec(own.raw.shape, accumulator(own.raw.dtype))
-                raw = private_memory(spec, own.device)
-                made = sums[receiver] = _Part(raw, Var(), own.device, True)
+                spec = Spec(local.raw.shape, accumulator(local.raw.dtype))
+                raw = private_memory(spec, local.device)
+                total = sums[receiver] = _Chunk(raw, Var(), local.device, True)
                 owned.add(receiver)
-            push_beside(
-                partial(sum_into, [own.raw, near.raw], made.raw),
-                [own.var, near.var],
-                made.var,
-                own.device,
+            push_async(
+                partial(sum_into, [local.raw, received.raw], total.raw),
+                [local.var, received.var],
+                total.var,
+                local.device,
                 priority,
                 "kvstore_tree",
-                private=made.private,
+                private=total.private,
             )
     return sums[tree.root]
 
 
-def _near(part: _Part, device: Device, priority: int) -> _Part:
-    """Return a part where kernels of a device can read it: on the CPU, that of any CPU."""
-    if part.device is device or (part.device.is_host and device.is_host):
-        return part
-    raw = private_memory(Spec(part.raw.shape, part.raw.dtype), device)
-    copied = _Part(raw, Var(), device, True)
-    _move(part, copied, priority)
+def _readable(chunk: _Chunk, device: Device, priority: int) -> _Chunk:
+    """Return a chunk that kernels on a device can read; CPU devices share memory."""
+    if chunk.device is device or (chunk.device.is_host and device.is_host):
+        return chunk
+    raw = private_memory(Spec(chunk.raw.shape, chunk.raw.dtype), device)
+    copied = _Chunk(raw, Var(), device, True)
+    _move(chunk, copied, priority)
     return copied
 
 
-def _move(source: _Part, target: _Part, priority: int, *, refreshes: bool = False) -> None:
-    """Push a copy; with ``refreshes`` the target keeps its values if the source failed."""
+def _move(source: _Chunk, target: _Chunk, priority: int, *, refreshes: bool = False) -> None:
+    """Push a copy; with ``refreshes`` the target is unchanged if the source failed."""
     reads = [source.var, target.var] if refreshes else [source.var]
     copy, device = partial(_copy, source, target), target.device
     if device.streams:
         private = target.private
-        push_beside(copy, reads, target.var, device, priority, "kvstore_copy", private=private)
+        push_async(copy, reads, target.var, device, priority, "kvstore_copy", private=private)
     else:
         current_engine().push(copy, reads, [target.var], device.copy_lane, priority, "kvstore_copy")
 
 
-def _copy(source: _Part, target: _Part) -> None:
+def _copy(source: _Chunk, target: _Chunk) -> None:
     if source.device.is_host == target.device.is_host:
         target.device.from_peer(source.raw, target.raw)
     elif target.device.is_host:
@@ -204,7 +200,7 @@ def _copy(source: _Part, target: _Part) -> None:
 
 
 def _join() -> None:
-    """All parts are there."""
+    """Mark the array as written, after all chunks."""
 
 
 def _described(contexts: Sequence[Context], links: Links, trees: Sequence[Tree]) -> str:

@@ -1,16 +1,16 @@
-"""Trees of devices that sum fastest, by the links between them.
+"""Search for reduction trees over devices by the links between them.
 
-An entry is the number of direct links (NVLinks) between two devices, 0 where there is none. CPU
-devices share one memory: each two have one. For GPUs ``nvidia-smi topo -m`` tells; without it, two
-that can read each other's memory count as linked once.
+The link matrix has the number of direct links (NVLinks) between two devices. CPU devices share one
+memory and count as linked once. For GPUs the matrix comes from ``nvidia-smi topo -m``; without it,
+peers that can access each other's memory count as linked once.
 
-A *tree* over n devices has ceil(log2 n) rounds. In each, disjoint pairs of devices work at the
-same time: one sends its partial sum, and the other adds it to its own. The last receiver is the
-*root*; run backwards, the tree brings the sum to all. It comes from halving the devices again and
-again: the root of a set takes the sum of the half without it from that half's root.
+A *tree* over n devices has ceil(log2 n) rounds. In each round disjoint pairs of devices work in
+parallel: one sends its partial sum, and the other adds it. The last receiver is the *root*; in
+reverse, the tree broadcasts the sum. A tree results from halving the devices recursively: the root
+of a set receives the sum of the half without it from that half's root.
 
-A tree's weight is the sum of the links that it uses. Each device is root of one tree; links that a
-tree uses weigh less for the next ones, so that all trees together use many links.
+A tree's weight is the sum of the links that it uses. Each device is the root of one tree; links
+that a tree uses weigh less in the next ones, so that all trees together use many links.
 """
 
 import re
@@ -31,22 +31,14 @@ _ESCAPES = re.compile("\x1b\\[[0-9;]*m")
 
 
 def uniform_links(count: int) -> Links:
-    """Return the link matrix of devices that have one link between each two.
-
-    Args:
-        count: Number of devices.
-    """
+    """Return the link matrix of ``count`` fully connected devices."""
     return tuple(tuple(float(i != j) for j in range(count)) for i in range(count))
 
 
-def ask_nvidia_smi(*arguments: str) -> str:
-    """Return the output of ``nvidia-smi``; empty if it is missing or fails.
-
-    Args:
-        *arguments: Command-line arguments.
-    """
+def run_nvidia_smi(*arguments: str) -> str:
+    """Return the output of ``nvidia-smi``; empty if it is missing or fails."""
     try:
-        answer = subprocess.run(
+        completed = subprocess.run(
             ["nvidia-smi", *arguments],
             capture_output=True,
             text=True,
@@ -55,43 +47,38 @@ def ask_nvidia_smi(*arguments: str) -> str:
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return answer.stdout
+    return completed.stdout
 
 
-def links_between(contexts: Sequence[Context], ask: Callable[..., str] = ask_nvidia_smi) -> Links:
-    """Return the link matrix of devices.
-
-    Args:
-        contexts: The devices, one for each row and column.
-        ask: Function that runs ``nvidia-smi`` with arguments and returns its output.
-    """
+def links_between(contexts: Sequence[Context], run: Callable[..., str] = run_nvidia_smi) -> Links:
+    """Return the link matrix of devices; ``run`` returns the output of ``nvidia-smi``."""
     if not all(context.is_gpu for context in contexts):
         return uniform_links(len(contexts))
     cupy = device_of(contexts[0]).xp
-    found = _nvlinks(contexts, cupy, ask)
+    found = _nvlinks(contexts, cupy, run)
     if found is None or not any(any(row) for row in found):
         found = _peers(contexts, cupy)
     return found if any(any(row) for row in found) else uniform_links(len(contexts))
 
 
-def _nvlinks(contexts: Sequence[Context], cupy: Any, ask: Callable[..., str]) -> Links | None:
-    """Return the numbers of NVLinks; None where nobody tells."""
-    listed = ask("--query-gpu=pci.bus_id", "--format=csv,noheader").split()
-    topology = ask("topo", "-m")
+def _nvlinks(contexts: Sequence[Context], cupy: Any, run: Callable[..., str]) -> Links | None:
+    """Return the numbers of NVLinks; None if they are unknown."""
+    listed = run("--query-gpu=pci.bus_id", "--format=csv,noheader").split()
+    topology = run("topo", "-m")
     if not listed or not topology:
         return None
-    # The tool numbers all GPUs of the machine, a process those that it may see.
+    # The tool numbers all GPUs of the machine, a process only the visible ones.
     numbers = {_bus(name): i for i, name in enumerate(listed)}
     try:
         rows = parse_topology(topology)
-        own = [numbers[_bus(cupy.cuda.Device(x.device_id).pci_bus_id)] for x in contexts]
-        return tuple(tuple(rows[i][j] for j in own) for i in own)
+        indices = [numbers[_bus(cupy.cuda.Device(x.device_id).pci_bus_id)] for x in contexts]
+        return tuple(tuple(rows[i][j] for j in indices) for i in indices)
     except (ArgumentError, KeyError, IndexError):
         return None
 
 
 def _bus(name: str) -> str:
-    """Return a PCI address in one spelling: the tool writes more digits than the library."""
+    """Return a normalized PCI address, as the tool writes more digits than the library."""
     domain, _, rest = name.strip().lower().partition(":")
     return f"{int(domain, 16):x}:{rest}"
 
@@ -109,21 +96,21 @@ def parse_topology(text: str) -> Links:
         text: The output, with a row and a column for each GPU; ``NV2`` means two NVLinks.
 
     Raises:
-        ArgumentError: It does not contain such a table.
+        ArgumentError: The text does not contain such a table.
     """
     rows = [line.split() for line in _ESCAPES.sub("", text).splitlines()]
     gpus = [row for row in rows if row and re.fullmatch("GPU[0-9]+", row[0]) and "X" in row]
     if not gpus or any(len(row) <= len(gpus) for row in gpus):
         raise ArgumentError("parse_topology: expected the table of nvidia-smi topo -m, got none")
-    return tuple(tuple(_count(word) for word in row[1 : len(gpus) + 1]) for row in gpus)
+    return tuple(tuple(_count(entry) for entry in row[1 : len(gpus) + 1]) for row in gpus)
 
 
-def _count(word: str) -> float:
-    found = re.fullmatch("NV([0-9]+)", word)
+def _count(entry: str) -> float:
+    found = re.fullmatch("NV([0-9]+)", entry)
     return float(found[1]) if found else 0.0
 
 
-# Beyond so many devices trying all halvings takes seconds.
+# With more devices, trying all halvings takes seconds.
 EXHAUSTIVE_LIMIT = 8
 
 Pair = tuple[int, int]
@@ -131,10 +118,10 @@ _Edges = tuple[tuple[int, Pair], ...]
 
 
 class Tree(NamedTuple):
-    """Which device sends to which, in which round.
+    """A reduction tree.
 
     Attributes:
-        root: Index of the device that has the sum at the end.
+        root: Index of the device that receives the sum.
         rounds: For each round its pairs (receiver, sender).
     """
 
@@ -147,12 +134,7 @@ class Tree(NamedTuple):
 
 
 def weight(tree: Tree, links: Links) -> float:
-    """Return the sum of the weights of the links that a tree uses.
-
-    Args:
-        tree: The tree.
-        links: The link matrix.
-    """
+    """Return the sum of the weights of the links that a tree uses."""
     return sum(links[receiver][sender] for receiver, sender in tree.pairs())
 
 
@@ -161,16 +143,16 @@ def find_trees(links: Links, *, exhaustive: bool, penalty: float) -> list[Tree]:
 
     Args:
         links: The link matrix.
-        exhaustive: Whether to try all ways of halving the devices, for up to `EXHAUSTIVE_LIMIT`.
-        penalty: Factor of a link's weight for later trees, after a tree used it.
+        exhaustive: Whether to try all halvings of up to `EXHAUSTIVE_LIMIT` devices.
+        penalty: Factor of a link's weight in later trees, after a tree used it.
     """
     weights = [list(row) for row in links]
     found = []
     for root in range(len(links)):
-        now = tuple(tuple(row) for row in weights)
-        tree = backtrack(now, root) if exhaustive else bisect(now, root)
+        current = tuple(tuple(row) for row in weights)
+        tree = backtrack(current, root) if exhaustive else bisect(current, root)
         if not exhaustive and _unlinked(tree, links) and len(links) <= EXHAUSTIVE_LIMIT:
-            tree = backtrack(now, root)
+            tree = backtrack(current, root)
         found.append(tree)
         for i, j in tree.pairs():
             weights[i][j] *= penalty
@@ -183,14 +165,10 @@ def _unlinked(tree: Tree, links: Links) -> int:
 
 
 def backtrack(links: Links, root: int) -> Tree:
-    """Return the heaviest of the trees with the fewest pairs that have no link.
+    """Return the heaviest tree with the fewest unlinked pairs.
 
-    Every way of halving and every root of a half is tried, with memoized results. More devices than
-    `EXHAUSTIVE_LIMIT` are first halved by `bisect`.
-
-    Args:
-        links: The link matrix.
-        root: Index of the root.
+    All halvings and all roots of halves are tried, with memoization. More devices than
+    `EXHAUSTIVE_LIMIT` are first halved by Kernighan-Lin bisection.
     """
 
     @cache
@@ -220,12 +198,7 @@ def backtrack(links: Links, root: int) -> Tree:
 
 
 def bisect(links: Links, root: int) -> Tree:
-    """Return the tree from Kernighan-Lin bisection, with the best link between two halves.
-
-    Args:
-        links: The link matrix.
-        root: Index of the root.
-    """
+    """Return the tree from Kernighan-Lin bisection, with the best link between two halves."""
 
     def edges(members: frozenset[int], top: int, depth: int) -> _Edges:
         if len(members) == 1:
@@ -242,24 +215,24 @@ Pairing = tuple[frozenset[int], frozenset[int]]
 
 
 def _tree(root: int, edges: _Edges) -> Tree:
-    """Gather pairs in rounds: what was joined first is added up last."""
+    """Group pairs into rounds: the outermost halves are summed last."""
     depths = sorted({depth for depth, _ in edges}, reverse=True)
     rounds = (tuple(pair for depth, pair in edges if depth == which) for which in depths)
     return Tree(root, tuple(rounds))
 
 
 def _halvings(members: frozenset[int], top: int) -> Iterator[Pairing]:
-    """Yield the ways to halve a set, the half with ``top`` first; of an odd one, either larger."""
-    rest = sorted(members - {top})
+    """Yield all halvings of a set, the half with ``top`` first; odd sets are halved both ways."""
+    candidates = sorted(members - {top})
     sizes = {len(members) // 2, (len(members) + 1) // 2}
     for size in sorted(sizes):
-        for chosen in combinations(rest, size - 1):
+        for chosen in combinations(candidates, size - 1):
             with_top = frozenset((top, *chosen))
             yield with_top, members - with_top
 
 
 def _kernighan_lin(members: frozenset[int], top: int, links: Links) -> Pairing:
-    """Halve a set so that few links are cut: swap pairs as long as a run of swaps gains.
+    """Halve a set so that few links are cut, by swapping pairs while a run of swaps gains.
 
     References:
         B. W. Kernighan, S. Lin: An efficient heuristic procedure for partitioning graphs, 1970.
@@ -307,6 +280,6 @@ def _best_swaps(
 def _external(
     x: int, first: set[int], second: set[int], link: Callable[[int, int], float]
 ) -> float:
-    """Return how much more links a device has to the other half than to its own."""
-    own, other = (first, second) if x in first else (second, first)
-    return sum(link(x, y) for y in other) - sum(link(x, y) for y in own if y != x)
+    """Return a device's number of links to the other half minus those to its own half."""
+    half, other = (first, second) if x in first else (second, first)
+    return sum(link(x, y) for y in other) - sum(link(x, y) for y in half if y != x)

@@ -1,4 +1,4 @@
-"""Optimizers, and the updaters that keep their states."""
+"""Optimizers, and the updaters that store their states."""
 
 from gluonish.optimizer import contrib, optimizer
 from gluonish.optimizer.optimizer import *  # noqa: F403  # one list of names, in MXNet's module

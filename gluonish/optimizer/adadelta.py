@@ -1,4 +1,4 @@
-"""AdaDelta: steps as long as recent steps were."""
+"""AdaDelta: steps scaled by the running mean of recent steps."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["AdaDelta"]
 
 @register
 class AdaDelta(RuleOptimizer):
-    """AdaDelta: gradients scaled by the ratio of running means of squared steps and gradients.
+    """AdaDelta: scale gradients by the ratio of running means of squared steps and gradients.
 
     With ``g = clip(rescale_grad * grad)``: ``s = rho * s + (1 - rho) * g * g``,
     ``step = sqrt(d + epsilon) / sqrt(s + epsilon) * g``, ``d = rho * d + (1 - rho) * step * step``
@@ -24,7 +24,7 @@ class AdaDelta(RuleOptimizer):
 
     Args:
         rho: Decay rate of the running means.
-        epsilon: Added inside both roots: avoids division by 0, and sets the size of the first
+        epsilon: Added inside both roots; avoids division by 0, and sets the size of the first
             steps.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 

@@ -1,4 +1,4 @@
-"""AdaGrad: steps divided by the root of the sum of squared gradients."""
+"""AdaGrad: steps divided by the square root of the sum of squared gradients."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ __all__ = ["AdaGrad"]
 
 @register
 class AdaGrad(RuleOptimizer):
-    """AdaGrad: gradients are divided by the root of the sum of all their squares so far.
+    """AdaGrad: divide gradients by the square root of the sum of their squares so far.
 
     With ``g = clip(rescale_grad * grad)``: ``h += g * g`` and
     ``weight -= lr * (g / sqrt(h + eps) + wd * weight)``.
 
-    The state is ``h``. Without weight decay a row-sparse gradient moves only rows that it holds.
+    The state is ``h``. Without weight decay a row-sparse gradient updates only its rows.
 
     Args:
         eps: Small constant added to the denominator to avoid division by zero.
@@ -35,7 +35,7 @@ class AdaGrad(RuleOptimizer):
         self.float_stable_eps = eps
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros, to accumulate squared gradients in.
+        """Return zeros, to accumulate squared gradients.
 
         Args:
             index: Index or name of the weight.
@@ -43,7 +43,7 @@ class AdaGrad(RuleOptimizer):
         """
         return zeros_like(weight)
 
-    def _moves_rows(self) -> bool:
+    def _is_lazy(self) -> bool:
         return self.wd == 0
 
     def _rule(self) -> Rule:

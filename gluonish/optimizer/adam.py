@@ -1,4 +1,4 @@
-"""Adam and AdamW: steps scaled by running means of the gradient and of its square."""
+"""Adam and AdamW: steps scaled by running means of the gradient and its square."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -12,11 +12,11 @@ from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import BoundUpdate, Column, each
 
-__all__ = ["Adam", "AdamW", "MomentsOptimizer", "bias_share"]
+__all__ = ["Adam", "AdamW", "MomentsOptimizer", "bias_divisor"]
 
 
 class MomentsOptimizer(RuleOptimizer):
-    """Base class of optimizers that keep running means of the gradient and of its square."""
+    """Base class of optimizers with running means of the gradient and its square."""
 
     def __init__(self, beta1: float, beta2: float, epsilon: float, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -38,7 +38,7 @@ class MomentsOptimizer(RuleOptimizer):
         return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
 
     def _corrected(self, lrs: Column, counts: Column) -> Column:
-        """Return learning rates that make up for the means' start from 0."""
+        """Return bias-corrected learning rates, as the means start at 0."""
 
         def corrected(lr: float, t: float) -> float:
             correction: float = sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
@@ -47,8 +47,8 @@ class MomentsOptimizer(RuleOptimizer):
         return each(corrected, lrs, counts)
 
 
-def bias_share(beta: float, counts: Column) -> Column:
-    """Return what the mean of a decay is divided by against its start from 0."""
+def bias_divisor(beta: float, counts: Column) -> Column:
+    """Return the divisor that corrects the bias of a running mean started at 0."""
     return each(lambda t: 1.0 - beta**t, counts)
 
 
@@ -60,8 +60,8 @@ class Adam(MomentsOptimizer):
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``, and
     ``weight -= lr * sqrt(1 - beta2 ** t) / (1 - beta1 ** t) * m / (sqrt(v) + epsilon)``.
 
-    The state is ``(m, v)``. ``epsilon`` is added after the bias correction was taken into the
-    learning rate, so that its share differs from the paper's in the first updates.
+    The state is ``(m, v)``. The bias correction is part of the learning rate and does not apply to
+    ``epsilon``, so that its effect differs from the paper's in the first updates.
 
     Args:
         learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
@@ -122,7 +122,7 @@ class AdamW(MomentsOptimizer):
         beta2: Decay rate of the running mean of squared gradients.
         epsilon: Small constant added to the denominator to avoid division by zero.
         correct_bias: Whether to apply bias correction, since the running means start at 0.
-        use_fused_step: Accepted without effect: steps are always fused.
+        use_fused_step: Accepted without effect, as steps are always fused.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:

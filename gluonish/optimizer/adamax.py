@@ -1,4 +1,4 @@
-"""Adamax: Adam with the largest gradient in place of the mean square."""
+"""Adamax: Adam with the maximum absolute gradient instead of the mean square."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,8 +20,8 @@ class Adamax(RuleOptimizer):
 
     With ``g = clip(rescale_grad * grad + wd * weight)`` and t the number of the update,
     ``m = beta1 * m + (1 - beta1) * g``, ``u = max(beta2 * u, abs(g))`` and
-    ``weight -= lr / (1 - beta1 ** t) * m / u``. Where all gradients were 0 so far nothing moves;
-    MXNet 1.9 divides 0 by 0 there.
+    ``weight -= lr / (1 - beta1 ** t) * m / u``. Elements whose gradients were all 0 so far are
+    unchanged, where MXNet 1.9 divides 0 by 0.
 
     The state is ``(m, u)``.
 

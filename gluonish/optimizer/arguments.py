@@ -1,4 +1,4 @@
-"""What an optimizer is given: checks, and what is made of it."""
+"""Checks of an optimizer's arguments, and the base learning rate of its scheduler."""
 
 import inspect
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
 class UnknownArgumentError(ArgumentError, TypeError):
-    """An optimizer was given an argument that it does not take; MXNet raises a TypeError."""
+    """An optimizer does not have the argument; MXNet raises a TypeError."""
 
 
 def check_arguments(klass: type, kwargs: Mapping[str, Any]) -> None:
-    """Refuse keyword arguments that neither an optimizer nor the bases it hands them to name.
+    """Refuse keyword arguments that neither an optimizer nor its bases accept.
 
     Raises:
-        UnknownArgumentError: There is one.
+        UnknownArgumentError: An argument is unknown.
     """
     known: list[str] = []
     for base in klass.__mro__:
@@ -39,11 +39,11 @@ def check_arguments(klass: type, kwargs: Mapping[str, Any]) -> None:
 
 
 def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
-    """Refuse a largest number of weights that is none.
+    """Check ``aggregate_num``.
 
     Raises:
-        ArgumentTypeError: It is not an int.
-        ArgumentError: It is below 1.
+        ArgumentTypeError: ``aggregate_num`` is not an int.
+        ArgumentError: ``aggregate_num`` is below 1.
     """
     if aggregate_num is None:
         return
@@ -56,20 +56,20 @@ def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
 def check_settings(
     name: str, rescale: Any, wd: Any, begin: Any, clip: Any, learning_rate: Any
 ) -> None:
-    """Refuse arguments of all optimizers that are no numbers.
+    """Refuse common arguments of optimizers that are not numbers.
 
     Raises:
-        ArgumentTypeError: One is none.
+        ArgumentTypeError: An argument is not a number.
     """
     check_numbers(name, rescale_grad=rescale, wd=wd, begin_num_update=begin)
     check_optional(name, clip_gradient=clip, learning_rate=learning_rate)
 
 
 def check_scheduler(name: str, scheduler: Any) -> None:
-    """Refuse a scheduler that cannot be asked for a learning rate.
+    """Refuse a scheduler that is not callable.
 
     Raises:
-        ArgumentTypeError: It is no LRScheduler and no function.
+        ArgumentTypeError: ``scheduler`` is neither an LRScheduler nor a function.
     """
     if scheduler is not None and not callable(scheduler):
         raise ArgumentTypeError(
@@ -79,28 +79,29 @@ def check_scheduler(name: str, scheduler: Any) -> None:
 
 
 def override_base_lr(scheduler: Any, learning_rate: float) -> None:
-    """Give a scheduler the learning rate of its optimizer, and say what it does with another one.
+    """Set a scheduler's ``base_lr`` to its optimizer's learning rate, and report a difference.
 
-    As in MXNet, a decay goes by the rate that it was made with, and so does a warm-up.
+    As in MXNet, a decay and a warm-up continue to use the scheduler's original rate.
     """
     if not hasattr(scheduler, "base_lr"):
         return
-    own = scheduler.base_lr
-    if own not in (None, learning_rate):
-        # MXNet prints this too; a warning would stop programs that run with warnings as errors.
+    base_lr = scheduler.base_lr
+    if base_lr not in (None, learning_rate):
+        # MXNet prints this, too; a warning would stop programs that turn warnings into errors.
         print(  # noqa: T201
-            f"{type(scheduler).__name__}: expected one rate, got base_lr {own} of lr_scheduler and "
-            f"learning_rate {learning_rate} of the optimizer; {_outcome(scheduler, learning_rate)}"
+            f"{type(scheduler).__name__}: expected one rate, got base_lr {base_lr} of lr_scheduler "
+            f"and learning_rate {learning_rate} of the optimizer; "
+            f"{_outcome(scheduler, learning_rate)}"
         )
     scheduler.base_lr = learning_rate
 
 
 def _outcome(scheduler: Any, learning_rate: float) -> str:
-    """Return which of two rates is used."""
+    """Describe which rate is used."""
     decays_from = getattr(scheduler, "base_lr_orig", None)
     if decays_from is not None:
-        return f"{decays_from} is used, learning_rate is not; give both the same"
+        return f"{decays_from} is used, learning_rate is not; set both to the same"
     final = getattr(scheduler, "warmup_final_lr", None)
     warms = final is not None and scheduler.warmup_steps and scheduler.warmup_mode == "linear"
     rise = f", but the warm-up rises to {final}" if warms else ""
-    return f"{learning_rate} is used{rise}; give both the same"
+    return f"{learning_rate} is used{rise}; set both to the same"

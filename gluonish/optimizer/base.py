@@ -1,7 +1,7 @@
-"""Optimizer: what all optimizers share, and the names that they are created by.
+"""Optimizer: the base class of optimizers, and their registry by name.
 
-An optimizer holds no arrays: states are made by `create_state` and kept by an `Updater`. The
-attributes bear MXNet's names and hold what MXNet's hold, because trainer states save them.
+An optimizer holds no arrays: states are created by `create_state` and stored in an `Updater`. The
+attributes have MXNet's names and contents, as trainer states contain them.
 """
 
 import warnings
@@ -25,13 +25,13 @@ from gluonish.optimizer.counts import Index, UpdateCounts
 
 __all__ = ["Index", "Optimizer", "State", "create", "is_half", "register"]
 
-# None, an NDArray, or tuples of these; each optimizer's docstring tells its own.
+# None, an NDArray, or tuples of these; see each optimizer's docstring.
 State = Any
 O = TypeVar("O", bound="type[Optimizer]")  # noqa: E741  # a type variable
 
 
 class _Multipliers(Protocol):
-    """What an optimizer needs of a Parameter."""
+    """The attributes of a Parameter that an optimizer reads."""
 
     lr_mult: float
     wd_mult: float
@@ -48,30 +48,29 @@ class ReplacedMethodError(NotSupportedError, DeprecationWarning):
 class Optimizer(UpdateCounts):
     """Base class of optimizers.
 
-    A subclass defines `create_state` and `update`. `update` first calls `_update_count`, and gets
-    the learning rate and weight decay of a weight from `_get_lr` and `_get_wd`. A class decorated
-    with `register` can be created by its name.
+    A subclass defines `create_state` and `update`. `update` first calls `_update_count`, and then
+    `_get_lr` and `_get_wd` for the learning rate and weight decay of a weight. A class decorated
+    with `register` can be created by name.
 
     Args:
         rescale_grad: Factor by which gradients are multiplied first; the Trainer sets it to 1 /
             batch size.
-        param_idx2name: Dict from index to name, so that multipliers can be given by name.
-            Parameters whose name ends neither in ``_weight`` nor in ``_gamma`` get no weight decay.
+        param_idx2name: Dict from index to name, for multipliers by name. Parameters whose name ends
+            neither in ``_weight`` nor in ``_gamma`` get no weight decay.
         wd: Weight decay: coefficient of the L2 penalty on weights.
         clip_gradient: Limit of the absolute value of each element of the rescaled gradient; None
             for no limit.
         learning_rate: Learning rate; with a scheduler, its ``base_lr``. None for 0.01, or the
-            scheduler's own.
+            scheduler's ``base_lr``.
         lr_scheduler: LRScheduler, or function from the number of updates to the learning rate.
-        sym: A Symbol whose variables may carry ``__lr_mult__`` and ``__wd_mult__``.
-        begin_num_update: Number of updates that were made already.
+        sym: A Symbol whose variables may have attributes ``__lr_mult__`` and ``__wd_mult__``.
+        begin_num_update: Number of earlier updates.
         multi_precision: Whether 16-bit weights are updated through float32 copies.
         param_dict: Dict from index to Parameter, whose ``lr_mult`` and ``wd_mult`` are used.
-        aggregate_num: Largest number of weights that one operation updates, as in MXNet 2.0; None
-            for ``MXNET_OPTIMIZER_AGGREGATION_SIZE``. It changes no result, and only matters for
+        aggregate_num: Maximum number of weights that one operation updates, as in MXNet 2.0; None
+            for ``MXNET_OPTIMIZER_AGGREGATION_SIZE``. It does not change results, and only affects
             optimizers that update several weights at once.
-        use_fused_step: Accepted for MXNet 2.0. Steps are always fused where possible, which changes
-            no result.
+        use_fused_step: Accepted for MXNet 2.0 without effect: steps are fused whenever possible.
 
     Raises:
         ArgumentTypeError: ``param_idx2name`` is not a dict, or ``aggregate_num`` not an int.
@@ -128,7 +127,7 @@ class Optimizer(UpdateCounts):
 
     @staticmethod
     def register(klass: O) -> O:
-        """Class decorator that makes an optimizer available to `create` by its lower-case name.
+        """Class decorator that registers an optimizer for `create` under its lower-case name.
 
         Args:
             klass: Subclass of `Optimizer`.
@@ -156,7 +155,7 @@ class Optimizer(UpdateCounts):
             **kwargs: Arguments of the optimizer's class.
 
         Raises:
-            ArgumentError: No optimizer has this name, or it takes no such argument.
+            ArgumentError: No optimizer has this name, or the optimizer has no such argument.
 
         Example:
             >>> import gluonish as mx
@@ -172,7 +171,7 @@ class Optimizer(UpdateCounts):
         check_arguments(klass, kwargs)
         return klass(**kwargs)
 
-    def create_state(self, index: Any, weight: NDArray) -> State:  # a subclass may know more
+    def create_state(self, index: Any, weight: NDArray) -> State:
         """Create the state that `update` needs for a weight, such as momentum; None by default.
 
         Args:
@@ -182,7 +181,7 @@ class Optimizer(UpdateCounts):
         return None
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update a weight and its state in place; a subclass defines it.
+        """Update a weight and its state in place; defined by a subclass.
 
         With ``aggregate_num`` above 0 all four arguments are lists of at most that length.
 
@@ -190,19 +189,20 @@ class Optimizer(UpdateCounts):
             index: Index or name of the weight.
             weight: The weight.
             grad: Its gradient.
-            state: What `create_state` returned.
+            state: Its state from `create_state`.
 
         Raises:
-            NotSupportedError: The subclass does not define it.
+            NotSupportedError: The subclass does not define ``update``.
         """
         raise self._undefined("update")
 
     @property
     def sharding(self) -> str:
-        """How processes may share updates (``shard_optimizer_states`` of a Trainer).
+        """How processes may shard updates (``shard_optimizer_states`` of a Trainer).
 
-        ``"elements"``: one can update a part of a weight; ``"arrays"``: one updates a weight as a
-        whole; ``"none"``: each updates all, as where arrays are kept elsewhere than in states.
+        ``"elements"``: a process can update a slice of a weight; ``"arrays"``: a process updates
+        full weights; ``"none"``: each process updates all weights, for example if an optimizer
+        stores arrays outside of states.
         """
         return "arrays"
 
@@ -229,13 +229,13 @@ class Optimizer(UpdateCounts):
         return self.create_state(index, weight)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update a weight, in float32 if `create_state_multi_precision` made a copy.
+        """Update a weight, in float32 if `create_state_multi_precision` created a copy.
 
         Args:
             index: Index or name of the weight.
             weight: The weight.
             grad: Its gradient.
-            state: What `create_state_multi_precision` returned.
+            state: Its state from `create_state_multi_precision`.
         """
         if not self.multi_precision or isinstance(weight, list) or not is_half(weight):
             self.update(index, weight, grad, state)
@@ -258,7 +258,7 @@ class Optimizer(UpdateCounts):
             lr: The learning rate of the next updates.
 
         Raises:
-            SchedulerInUseError: The optimizer has a scheduler, which determines the learning rate.
+            SchedulerInUseError: The optimizer has a learning rate scheduler.
         """
         check_numbers("set_learning_rate", lr=lr)
         if self.lr_scheduler is not None:
@@ -318,16 +318,16 @@ class Optimizer(UpdateCounts):
     def _get_wds(self, indices: Sequence[Index]) -> list[float]:
         return [self.wd * self._multiplier(i, self.wd_mult, "wd_mult") for i in indices]
 
-    def _multiplier(self, index: Index, given: dict[Index, float], attribute: str) -> float:
+    def _multiplier(self, index: Index, factors: dict[Index, float], attribute: str) -> float:
         if index in self.param_dict:
-            own: float = getattr(self.param_dict[index], attribute)
-            return own
-        if index in given:
-            return given[index]
-        return given.get(self.idx2name[index], 1.0) if index in self.idx2name else 1.0
+            factor: float = getattr(self.param_dict[index], attribute)
+            return factor
+        if index in factors:
+            return factors[index]
+        return factors.get(self.idx2name[index], 1.0) if index in self.idx2name else 1.0
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the Parameters, whose arrays and multipliers are saved with the network."""
+        """Return the attributes without the Parameters, which are saved with the network."""
         state = dict(vars(self))
         for name in ("param_dict", "_loaded_counts"):
             state.pop(name, None)
@@ -353,17 +353,12 @@ def warn_of_half(name: str) -> None:
 
 
 def clip_limit(optimizer: Optimizer) -> float:
-    """Return ``clip_gradient`` as update operators take it: negative for no limit."""
+    """Return ``clip_gradient`` for update operators: negative for no limit."""
     return -1.0 if optimizer.clip_gradient is None else optimizer.clip_gradient
 
 
 def zeros_like(weight: NDArray, *, dense: bool = False) -> NDArray:
-    """Return zeros like a weight, outside any recorded graph.
-
-    Args:
-        weight: The weight.
-        dense: Whether they are dense even where the weight is not.
-    """
+    """Return unrecorded zeros like a weight; ``dense`` also for a sparse weight."""
     stype = "default" if dense else weight.stype
     return nd.zeros(weight.shape, weight.context, weight.dtype, stype)
 

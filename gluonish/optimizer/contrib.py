@@ -1,4 +1,4 @@
-"""Optimizers that MXNet keeps apart: GroupAdaGrad."""
+"""Optimizers of MXNet's module ``optimizer.contrib``: GroupAdaGrad."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class GroupAdaGrad(Optimizer):
 
     Args:
         eps: Small constant added to the denominator to avoid division by zero.
-        **kwargs: As `Optimizer` takes them, without weight decay.
+        **kwargs: Arguments of `Optimizer`, without weight decay.
     """
 
     def __init__(self, eps: float = 1e-5, **kwargs: Any) -> None:
@@ -31,7 +31,7 @@ class GroupAdaGrad(Optimizer):
         self.float_stable_eps = eps
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return one zero per row, to accumulate squared gradients in.
+        """Return one zero per row, to accumulate squared gradients.
 
         Args:
             index: Index or name of the weight.
@@ -51,7 +51,7 @@ class GroupAdaGrad(Optimizer):
             index: Index or name of the weight.
             weight: The weight (N, ..).
             grad: Its gradient.
-            state: What `create_state` returned.
+            state: Its state from `create_state`.
 
         Raises:
             ArgumentError: The weight has weight decay.

@@ -1,4 +1,4 @@
-"""UpdateCounts: how often each weight was updated, by which rates and corrections go."""
+"""UpdateCounts: the update counts of weights, which rates and bias corrections depend on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -9,80 +9,75 @@ Value = TypeVar("Value")
 
 
 class PerDevice(Generic[Value]):
-    """What an optimizer remembers of updates on each device.
+    """A mutable value for each device, created as a copy of an initial value."""
 
-    Args:
-        first: What each device begins with, which is not changed.
-        copy: Copies it.
-    """
-
-    def __init__(self, first: Value, copy: Callable[[Value], Value]) -> None:
-        self._first, self._copy = first, copy
+    def __init__(self, initial: Value, copy: Callable[[Value], Value]) -> None:
+        self._initial, self._copy = initial, copy
         self._values: dict[int, Value] = {}
 
     def on(self, device_id: int) -> Value:
-        """Return the value of a device, to be changed in place."""
+        """Return the value of a device, which may be mutated."""
         if device_id not in self._values:
-            self._values[device_id] = self._copy(self._first)
+            self._values[device_id] = self._copy(self._initial)
         return self._values[device_id]
 
 
 class UpdateCounts:
-    """What an `Optimizer` counts, under MXNet's names, and how it goes on elsewhere.
+    """The update counts of an `Optimizer`, under MXNet's names, and their transfer to devices.
 
     Attributes:
-        begin_num_update: Number of updates that were made before.
-        num_update: The largest number of updates of a weight.
+        begin_num_update: Number of earlier updates.
+        num_update: The maximum number of updates of a weight.
     """
 
-    # Counts with which a device begins. A class attribute, as files do not have it and a user's
+    # Initial counts of a device. A class attribute, as files do not contain it and a user's
     # optimizer may define __setstate__.
     _loaded_counts: Mapping[Index, int] = MappingProxyType({})
 
     def _start_counts(self, begin: int) -> None:
         self.begin_num_update = begin
         self.num_update = begin
-        # Updates per index, for each device number: every device counts its own copies.
+        # Updates per index, by device id: each device counts its copies of the weights.
         self._all_index_update_counts: dict[int, dict[Index, int]] = {0: {}}
         self._index_update_count = self._all_index_update_counts[0]
 
     def _set_current_context(self, device_id: int) -> None:
-        """Count updates for another device from now on; a new one goes on where a file left off."""
+        """Switch to the counts of another device; a new one begins with the loaded counts."""
         counts = self._all_index_update_counts
         if device_id not in counts:
             counts[device_id] = dict(self._loaded_counts)
         self._index_update_count = counts[device_id]
 
     def _progress(self) -> dict[str, Any]:
-        """Return how far updates have come on the device that is furthest, as plain data.
+        """Return the progress on the most advanced device as plain data.
 
         Returns:
-            ``num_update``, and under ``weights`` from index to what is known of a weight: ``count``
-            is the number of its updates. Subclasses add what goes on from one update to the next.
+            ``num_update``, and under ``weights`` a dict from index to a dict of the weight, where
+            ``count`` is its number of updates. Subclasses add values that updates carry over.
         """
         every = self._all_index_update_counts
         weights = {i: {"count": every[device][i]} for i, device in self._furthest().items()}
         return {"num_update": self.num_update, "weights": weights}
 
     def _resume(self, progress: Mapping[str, Any]) -> None:
-        """Go on from what `_progress` returned, on any device, also on those not seen yet."""
+        """Continue from the result of `_progress` on all devices, including new ones."""
         self.num_update = progress["num_update"]
         self._loaded_counts = {
-            i: known["count"] for i, known in progress["weights"].items() if "count" in known
+            i: facts["count"] for i, facts in progress["weights"].items() if "count" in facts
         }
         for counts in self._all_index_update_counts.values():
             counts.update(self._loaded_counts)
 
     def _continue_on_any_device(self) -> None:
-        """Have all devices go on from the furthest one.
+        """Continue on all devices from the most advanced one.
 
-        Counts, and what else is kept for each device, bear device numbers. When states move to
-        other devices, as a file is loaded or a Trainer's parameters are reset, none may begin anew.
+        Counts and other values are stored by device id. When states move to other devices, such as
+        by loading a file or `Trainer` parameters' ``reset_ctx``, no device may restart from 0.
         """
         self._resume(self._progress())
 
     def _furthest(self) -> dict[Index, int]:
-        """Return the device that has updated each index most often; the first of equal ones."""
+        """Return the device with the most updates of each index; the first of equal ones."""
         every, found = self._all_index_update_counts, dict[Index, int]()
         for device, counts in every.items():
             for index, count in counts.items():

@@ -1,4 +1,4 @@
-"""DCASGD: gradient descent that makes up for gradients which come late."""
+"""DCASGD: gradient descent with compensation for delayed gradients."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ __all__ = ["DCASGD"]
 class DCASGD(RuleOptimizer):
     """DCASGD: asynchronous gradient descent with delay compensation.
 
-    With ``c = clip(rescale_grad * grad)`` and the weight ``p`` that the last update found:
+    With ``c = clip(rescale_grad * grad)`` and ``p`` the weight before the last update:
     ``g = c + wd * weight + lamda * c * c * (weight - p)``, ``p = weight``, and ``weight -= lr * g``
     or ``m = momentum * m - lr * g; weight += m``.
 
@@ -29,7 +29,7 @@ class DCASGD(RuleOptimizer):
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
-        weight_previous: Empty; states files of MXNet have it.
+        weight_previous: Empty; for states files of MXNet.
 
     References:
         S. Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay Compensation", 2017.

@@ -7,7 +7,7 @@ from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.ftml import FTML_STEPS
 from gluonish.ops.updates.rules import Rule
-from gluonish.optimizer.adam import bias_share
+from gluonish.optimizer.adam import bias_divisor
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import Column, each
@@ -65,7 +65,7 @@ class FTML(RuleOptimizer):
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
     ) -> tuple[Column, ...]:
         def rate(lr: float, t: float) -> float:
-            share: float = 1.0 - self.beta1**t
-            return share / lr if lr else float("inf")
+            divisor: float = 1.0 - self.beta1**t
+            return divisor / lr if lr else float("inf")
 
-        return each(rate, lrs, counts), wds, bias_share(self.beta2, counts)
+        return each(rate, lrs, counts), wds, bias_divisor(self.beta2, counts)

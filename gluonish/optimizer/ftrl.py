@@ -1,4 +1,4 @@
-"""Ftrl: Follow the Regularized Leader, which leaves many weights at 0."""
+"""Ftrl: Follow the Regularized Leader, which gives sparse weights."""
 
 from typing import Any
 
@@ -21,13 +21,12 @@ class Ftrl(RuleOptimizer):
     ``weight = (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd)`` where ``abs(z) > lamda1``,
     else 0.
 
-    The state is ``(z, n)``. A row-sparse gradient of a row-sparse weight moves only the rows that
-    it holds.
+    The state is ``(z, n)``. A row-sparse gradient of a row-sparse weight updates only its rows.
 
     Args:
         lamda1: Coefficient of the L1 penalty, which makes weights exactly 0.
-        learning_rate: Learning rate, if there is no scheduler.
-        beta: Added to the root of summed squares; a larger one slows the first steps.
+        learning_rate: Learning rate, unless there is a scheduler.
+        beta: Added to the root of summed squares; a larger value slows the first steps.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -42,7 +41,7 @@ class Ftrl(RuleOptimizer):
         check_optional(type(self).__name__, learning_rate=learning_rate)
         self.lamda1 = lamda1
         self.beta = beta
-        # Past the base class, which would put it into the scheduler, as MXNet's does not.
+        # Not passed to the base class, which would set the scheduler's base_lr, unlike MXNet.
         if learning_rate is not None:
             self.lr = learning_rate
 
@@ -55,10 +54,10 @@ class Ftrl(RuleOptimizer):
         """
         return zeros_like(weight), zeros_like(weight)
 
-    def _moves_rows(self) -> bool:
+    def _is_lazy(self) -> bool:
         return True
 
-    def _takes_rows(self, weight: NDArray, mixed: bool) -> bool:
+    def _supports_lazy(self, weight: NDArray, mixed: bool) -> bool:
         return weight.stype != "default"
 
     def _rule(self) -> Rule:

@@ -1,4 +1,4 @@
-"""LAMB: Adam's direction, with a step as long as the weight is."""
+"""LAMB: Adam's direction with steps in proportion to the weight's norm."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from gluonish.core.number_check import check_optional
 from gluonish.ops.updates.rules import LAMB as RULE
 from gluonish.ops.updates.rules import Rule
-from gluonish.optimizer.adam import MomentsOptimizer, bias_share
+from gluonish.optimizer.adam import MomentsOptimizer, bias_divisor
 from gluonish.optimizer.base import Index, register
 from gluonish.optimizer.weight_update import Column
 
 __all__ = ["LAMB"]
 
-# MXNet's own limit; the attribute stands in states files.
+# MXNet's limit, as states files contain the attribute.
 _MOST_AGGREGATED = 45
 
 
@@ -24,7 +24,7 @@ class LAMB(MomentsOptimizer):
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
     ``u = m' / (sqrt(v') + epsilon) + wd * weight`` with ``m' = m / (1 - beta1 ** t)`` and
     ``v' = v / (1 - beta2 ** t)``, or m and v themselves without ``bias_correction``, and
-    ``weight -= lr * norm(weight) / norm(u) * u``. Where one of the norms is 0 their ratio is 1.
+    ``weight -= lr * norm(weight) / norm(u) * u``. If one of the norms is 0, their ratio is 1.
 
     The state is ``(m, v)``.
 
@@ -43,7 +43,7 @@ class LAMB(MomentsOptimizer):
         2020.
     """
 
-    asks_update = False
+    calls_update = False
 
     def __init__(
         self,
@@ -78,4 +78,4 @@ class LAMB(MomentsOptimizer):
     ) -> tuple[Column, ...]:
         if not self.bias_correction:
             return lrs, wds, 1.0, 1.0
-        return lrs, wds, bias_share(self.beta1, counts), bias_share(self.beta2, counts)
+        return lrs, wds, bias_divisor(self.beta1, counts), bias_divisor(self.beta2, counts)

@@ -1,4 +1,4 @@
-"""LANS: LAMB with Nesterov's momentum and gradients of length 1."""
+"""LANS: LAMB with Nesterov momentum and normalized gradients."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.number_check import check_optional
 from gluonish.ops.updates.layerwise import LANS as RULE
 from gluonish.ops.updates.rules import Rule
-from gluonish.optimizer.adam import MomentsOptimizer, bias_share
+from gluonish.optimizer.adam import MomentsOptimizer, bias_divisor
 from gluonish.optimizer.arguments import check_aggregate_num
 from gluonish.optimizer.base import Index, register
 from gluonish.optimizer.weight_update import Column
@@ -16,14 +16,14 @@ __all__ = ["LANS"]
 
 @register
 class LANS(MomentsOptimizer):
-    """Layer-wise adaptive steps for large batches, with Nesterov's momentum, as in MXNet 2.0.
+    """LANS: layer-wise adaptive steps for large batches, with Nesterov momentum, as in MXNet 2.0.
 
     With ``g = clip(rescale_grad * grad)`` divided by its norm, and t the number of the update,
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
     ``r = sqrt(v / (1 - beta2 ** t)) + epsilon``,
     ``a = m / (1 - beta1 ** t) / r + wd * weight``, ``b = g / r + wd * weight`` and
-    ``weight -= lr * norm(weight) * (beta1 * a / norm(a) + (1 - beta1) * b / norm(b))``. Where one
-    of two norms is 0 their ratio is 1.
+    ``weight -= lr * norm(weight) * (beta1 * a / norm(a) + (1 - beta1) * b / norm(b))``. If one of
+    two norms is 0, their ratio is 1.
 
     The state is ``(m, v)``.
 
@@ -34,9 +34,9 @@ class LANS(MomentsOptimizer):
         epsilon: Small constant added to the denominator to avoid division by zero.
         lower_bound: Lower bound on the weight norm in the trust ratio; None for no bound.
         upper_bound: Upper bound on the weight norm in the trust ratio; None for no bound.
-        aggregate_num: Kept in the attribute for programs of MXNet 2.0; all weights go together, or
-            as many as ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` says.
-        use_fused_step: As `Optimizer` takes it.
+        aggregate_num: Stored in the attribute for programs of MXNet 2.0; the number of weights in
+            one operation is limited by ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` only.
+        use_fused_step: See `Optimizer`.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
@@ -44,7 +44,7 @@ class LANS(MomentsOptimizer):
         in 54 minutes", 2020.
     """
 
-    asks_update = False
+    calls_update = False
 
     def __init__(
         self,
@@ -79,4 +79,4 @@ class LANS(MomentsOptimizer):
     def _columns(
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
     ) -> tuple[Column, ...]:
-        return lrs, wds, bias_share(self.beta1, counts), bias_share(self.beta2, counts)
+        return lrs, wds, bias_divisor(self.beta1, counts), bias_divisor(self.beta2, counts)

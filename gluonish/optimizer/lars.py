@@ -1,4 +1,4 @@
-"""LARS: gradient descent whose steps are as long as the weight and the gradient say."""
+"""LARS: gradient descent with layer-wise step sizes from the norms of weight and gradient."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,27 +25,27 @@ class LARS(MomentumOptimizer):
     """LARS: layer-wise adaptive rate scaling, for large batches.
 
     `SGD` with the learning rate of each weight multiplied by
-    ``eta * norm(weight) / (norm(rescale_grad * grad) + wd * norm(weight) + eps)``, or by 1 where
-    one of the norms is 0 or the weight's name ends in gamma, beta or bias.
+    ``eta * norm(weight) / (norm(rescale_grad * grad) + wd * norm(weight) + eps)``, or by 1 if a
+    norm is 0 or the weight's name ends in gamma, beta or bias.
 
-    With ``momentum_correction`` a weight's momentum is multiplied by the learning rate now over
-    that of its last update, before it decays. MXNet 1.9 corrects only the first
-    ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` weights of a step; here it is all of them.
+    With ``momentum_correction`` a weight's momentum is multiplied by the ratio of the current
+    learning rate to that of its last update, before it decays. MXNet 1.9 corrects only the first
+    ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` weights of a step; gluonish corrects all.
 
-    The state is the momentum, or None; with ``multi_precision`` and a 16-bit weight it is a pair of
-    that in float32 and the float32 weight.
+    The state is the momentum, or None; with ``multi_precision`` a 16-bit weight has a pair of the
+    float32 momentum and the float32 weight.
 
     Args:
         momentum: Fraction of the previous step that is added to the new one; 0 for none.
         lazy_update: Whether a row-sparse gradient updates only the rows it contains.
-        eta: Trust coefficient: scales the rate of each layer.
+        eta: Trust coefficient, which scales the learning rate of each layer.
         eps: Small constant added to the denominator to avoid division by zero.
         momentum_correction: Whether to rescale momentum when the learning rate changes.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
-        last_lr: Learning rate before the last one, without multipliers; None before any update.
-        cur_lr: The last learning rate.
+        last_lr: The previous learning rate, without multipliers; None before any update.
+        cur_lr: The current learning rate.
 
     References:
         Y. You, I. Gitman, B. Ginsburg, "Large Batch Training of Convolutional Networks", 2017.
@@ -77,22 +77,22 @@ class LARS(MomentumOptimizer):
         self._start_devices({}, None)
 
     def _start_devices(self, lrs: Mapping[Index, float | None], other: float | None) -> None:
-        """Have each device begin with learning rates of weights' last updates.
+        """Initialize each device with the learning rates of the last updates.
 
         Args:
-            lrs: Those of single weights.
-            other: That of all others; None for weights that were never updated.
+            lrs: Rates of single weights.
+            other: Rate of all other weights; None for weights that were never updated.
         """
         self._all_own_lrs = PerDevice(dict(lrs), dict)
         self._own_lrs, self._other_lr = self._all_own_lrs.on(0), other
 
     def _set_current_context(self, device_id: int) -> None:
-        """Count updates, and keep the last learning rates, for another device from now on."""
+        """Switch to the counts and last learning rates of another device."""
         super()._set_current_context(device_id)
         self._own_lrs = self._all_own_lrs.on(device_id)
 
     def _progress(self) -> dict[str, Any]:
-        """The base's, with the learning rates of the last updates."""
+        """Return the base's progress, with the learning rates of the last updates."""
         found = super()._progress()
         for i, device in self._furthest().items():
             lrs = self._all_own_lrs.on(device)
@@ -105,13 +105,13 @@ class LARS(MomentumOptimizer):
         self.last_lr = progress.get("last_lr", self.last_lr)
         self.cur_lr = progress.get("cur_lr", self.cur_lr)
         weights = progress["weights"].items()
-        lrs = {i: known["lr"] for i, known in weights if "lr" in known}
+        lrs = {i: facts["lr"] for i, facts in weights if "lr" in facts}
         self._start_devices(lrs, self._other_lr)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name.
 
-        The default is 0 for all names that do not end in ``_weight``, including gammas.
+        The default is 0 for all names that do not end in ``_weight``, including ``_gamma``.
 
         Args:
             args_wd_mult: Dict from index or name to factor.
@@ -135,26 +135,27 @@ class LARS(MomentumOptimizer):
 
     def _advance(self, indices: Sequence[Index]) -> tuple[Column, Column]:
         counts, lrs = super()._advance(indices)
-        self._follow(indices, lrs)
+        self._correct_momenta(indices, lrs)
         return counts, lrs
 
-    def _ask(self, indices: Sequence[Index]) -> tuple[list[int], list[float], list[float]]:
-        found = super()._ask(indices)
-        self._follow(indices, self.learning_rate)
+    def _query_rates(self, indices: Sequence[Index]) -> tuple[list[int], list[float], list[float]]:
+        found = super()._query_rates(indices)
+        self._correct_momenta(indices, self.learning_rate)
         return found
 
-    def _follow(self, indices: Sequence[Index], lrs: Column) -> None:
-        """Find the momentum of each weight under learning rates, and remember these."""
-        known = self._own_lrs
-        now = list(lrs) if isinstance(lrs, Sequence) else [lrs] * len(indices)
-        last = [known.get(i, self._other_lr) for i in indices]
-        known.update(zip(indices, now, strict=True))
-        self.last_lr, self.cur_lr = now[-1] if self.cur_lr is None else self.cur_lr, now[-1]
+    def _correct_momenta(self, indices: Sequence[Index], lrs: Column) -> None:
+        """Compute the momentum of each weight for its new learning rate, and store the rates."""
+        stored = self._own_lrs
+        current = list(lrs) if isinstance(lrs, Sequence) else [lrs] * len(indices)
+        last = [stored.get(i, self._other_lr) for i in indices]
+        stored.update(zip(indices, current, strict=True))
+        self.last_lr = current[-1] if self.cur_lr is None else self.cur_lr
+        self.cur_lr = current[-1]
         self._momenta = self.momentum
-        if self.momentum_correction and last != now:
+        if self.momentum_correction and last != current:
             self._momenta = [
                 self.momentum * (lr / old if old else 1.0)
-                for lr, old in zip(now, last, strict=True)
+                for lr, old in zip(current, last, strict=True)
             ]
 
     def _push(
@@ -164,7 +165,7 @@ class LARS(MomentumOptimizer):
         scalars: dict[str, float],
     ) -> None:
         if isinstance(update, RowUpdate):
-            # A step of some rows knows no norm of the whole.
+            # The norms are of the full arrays, not of the updated rows.
             lrs, wds, etas, *momenta = columns
             norms = update.norms(self.rescale_grad)
 
@@ -175,9 +176,9 @@ class LARS(MomentumOptimizer):
         super()._push(update, columns, scalars)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The base's; the learning rates of weights only where they are not the last one.
+        """Return the base's state, with the learning rates of weights that differ from the last.
 
-        So it is where some weights had no gradient in the last step. MXNet's files have none.
+        They differ if some weights had no gradient in the last step. MXNet's files lack them.
         """
         state = super().__getstate__()
         for name in ("_all_own_lrs", "_momenta", "_other_lr", "_own_lrs"):

@@ -1,4 +1,4 @@
-"""LBSGD: gradient descent with batches gathered over several steps, and a warm-up for them."""
+"""LBSGD: gradient descent with gradients accumulated over several steps, and a warm-up."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -20,15 +20,15 @@ from gluonish.optimizer.rule_optimizer import RuleOptimizer
 class LBSGD(RuleOptimizer):
     """`SGD` for large batches, accumulated from ``batch_scale`` gradients.
 
-    A weight moves at every ``batch_scale``-th of its gradients, by their mean. The learning rate is
-    multiplied by a factor that rises from 1 to ``batch_scale`` over the first
-    ``warmup_epochs * updates_per_epoch`` gradients, in proportion to their share s (``"linear"``),
-    to ``s * s`` (``"power2"``) or to ``sqrt(s)`` (``"sqrt"``), or in one jump at the end (any other
-    name). ``"lars"`` takes ``norm(weight) / sqrt(norm(grad) ** 2 + wd * norm(weight) ** 2)``
-    instead, from 0.01 to 100, at all times.
+    A weight is updated at every ``batch_scale``-th of its gradients, by their mean. The learning
+    rate is multiplied by a factor that rises from 1 to ``batch_scale`` over the first
+    ``warmup_epochs * updates_per_epoch`` gradients, in proportion to their fraction s
+    (``"linear"``), to ``s * s`` (``"power2"``) or to ``sqrt(s)`` (``"sqrt"``), or in one jump at
+    the end (any other name). ``"lars"`` uses the factor
+    ``norm(weight) / sqrt(norm(grad) ** 2 + wd * norm(weight) ** 2)``, clipped to [0.01, 100].
 
-    The state is None or the momentum. The sum of a Trainer's first gradients is right here; MXNet
-    1.9 loses all but the last of them, because its sum is the array that they are written to.
+    The state is None or the momentum. MXNet 1.9 loses all but the last of a Trainer's first
+    gradients, because its sum aliases the gradient array; gluonish sums all.
 
     Args:
         momentum: Fraction of the previous step that is added to the new one; 0 for none.
@@ -38,18 +38,18 @@ class LBSGD(RuleOptimizer):
         batch_scale: Number of gradients accumulated for one step, 1 or more.
         updates_per_epoch: Number of gradients in an epoch.
         begin_epoch: The epoch to start counting gradients from.
-        num_epochs: Kept in the attribute and in states files; without effect, as in MXNet.
+        num_epochs: Stored in the attribute and in states files; no effect, as in MXNet.
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
-        cumgrads: From index to what is gathered: ``cum_grad``, the sum or 0, and ``num_cums``, the
-            number of gradients so far.
+        cumgrads: Dict from index to a dict of ``cum_grad``, the accumulated sum or 0, and
+            ``num_cums``, the number of gradients so far.
 
     Raises:
         ArgumentError: ``batch_scale`` is below 1.
     """
 
-    takes_all: ClassVar[bool] = False
+    supports_apply: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -81,24 +81,24 @@ class LBSGD(RuleOptimizer):
         self.updates_per_epoch = updates_per_epoch
         self.init_updates = begin_epoch * updates_per_epoch
         self.num_epochs = num_epochs
-        # What stands in MXNet's files beside them.
+        # Further attributes of MXNet's files.
         self.lbmult = 1
         self.adaptive = False
         self.admult = 1
         self._start_devices({})
 
     def _start_devices(self, cumgrads: Mapping[Index, Mapping[str, Any]]) -> None:
-        """Have each device begin with what is gathered."""
+        """Initialize each device with accumulated gradients."""
         self._all_cumgrads = PerDevice(_copied(cumgrads), _copied)
         self.cumgrads = self._all_cumgrads.on(0)
 
     def _set_current_context(self, device_id: int) -> None:
-        """Count updates, and gather gradients, for another device from now on."""
+        """Switch to the counts and accumulated gradients of another device."""
         super()._set_current_context(device_id)
         self.cumgrads = self._all_cumgrads.on(device_id)
 
     def _progress(self) -> dict[str, Any]:
-        """The base's, with the gradients that are gathered."""
+        """Return the base's progress, with the accumulated gradients."""
         found = super()._progress()
         for i, device in self._furthest().items():
             found["weights"][i] |= self._all_cumgrads.on(device).get(i, {})
@@ -106,17 +106,17 @@ class LBSGD(RuleOptimizer):
 
     def _resume(self, progress: Mapping[str, Any]) -> None:
         super()._resume(progress)
-        kinds = ("cum_grad", "num_cums")
+        keys = ("cum_grad", "num_cums")
         self._start_devices(
             {
-                i: {kind: known[kind] for kind in kinds}
-                for i, known in progress["weights"].items()
-                if all(kind in known for kind in kinds)
+                i: {key: facts[key] for key in keys}
+                for i, facts in progress["weights"].items()
+                if all(key in facts for key in keys)
             }
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """The base's, with what one device gathered: it is the same on all of them."""
+        """Return the base's state, with the accumulated gradients of one device, equal on all."""
         state = super().__getstate__()
         state.pop("_all_cumgrads", None)
         return state
@@ -136,13 +136,13 @@ class LBSGD(RuleOptimizer):
 
     @property
     def sharding(self) -> str:
-        """``"none"``: gradients are gathered in the optimizer."""
+        """``"none"``: gradients are accumulated in the optimizer."""
         return "none"
 
     def _rule(self) -> Rule:
         return SGD_MOMENTUM if self.momentum != 0.0 else PLAIN
 
-    def _moves_rows(self) -> bool:
+    def _is_lazy(self) -> bool:
         return True
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
@@ -152,15 +152,15 @@ class LBSGD(RuleOptimizer):
             index: Index or name of the weight.
             weight: The weight.
             grad: Its gradient.
-            state: What `create_state` returned.
+            state: Its state from `create_state`.
         """
         if isinstance(index, list | tuple):
-            for one in zip(index, weight, grad, state, strict=True):
-                self.update(*one)
+            for item in zip(index, weight, grad, state, strict=True):
+                self.update(*item)
             return
         lr, wd = self._get_lr_before(index), self._get_wd(index)
         self._update_count(index)
-        mean = self._gathered(index, grad)
+        mean = self._accumulate(index, grad)
         if mean is None:
             return
         if self.warmup_strategy == "lars":
@@ -175,7 +175,7 @@ class LBSGD(RuleOptimizer):
         self.bind([weight], [mean], [state], mixed=False).push((lr, wd), scalars)
 
     def _get_lr_before(self, index: Index) -> float:
-        """Return the learning rate after the updates so far, of which each device has its own."""
+        """Return the learning rate after the updates of the current device."""
         if len(self._all_index_update_counts) == 1:
             return self._get_lr(index)
         newest = self.num_update
@@ -184,29 +184,29 @@ class LBSGD(RuleOptimizer):
         self.num_update = newest
         return lr
 
-    def _gathered(self, index: Index, grad: NDArray) -> NDArray | None:
-        """Take a gradient; return the mean of ``batch_scale`` of them, or None before."""
-        kept = self.cumgrads.setdefault(index, {"cum_grad": 0, "num_cums": self.init_updates})
-        total = kept["cum_grad"]
+    def _accumulate(self, index: Index, grad: NDArray) -> NDArray | None:
+        """Add a gradient, and return the mean of ``batch_scale`` gradients when complete."""
+        entry = self.cumgrads.setdefault(index, {"cum_grad": 0, "num_cums": self.init_updates})
+        total = entry["cum_grad"]
         if isinstance(total, NDArray):
             total = total.as_in_context(grad.context) + grad
         else:
             total = grad if self.batch_scale == 1 else grad.copy()
-        kept["num_cums"] += 1
-        full = kept["num_cums"] % self.batch_scale == 0
-        kept["cum_grad"] = 0 if full else total
-        if not full:
+        entry["num_cums"] += 1
+        complete = entry["num_cums"] % self.batch_scale == 0
+        entry["cum_grad"] = 0 if complete else total
+        if not complete:
             return None
         mean: NDArray = total / self.batch_scale if self.batch_scale > 1 else total
         return mean
 
     def _warmup(self, count: int) -> float:
-        """Return the factor of the learning rate after so many gradients."""
+        """Return the factor of the learning rate after ``count`` gradients."""
         last = self.warmup_epochs * self.updates_per_epoch
         if count >= last:
             return float(self.batch_scale)
-        share = count / last
-        rise = {"linear": share, "power2": share * share, "sqrt": sqrt(share)}
+        s = count / last
+        rise = {"linear": s, "power2": s * s, "sqrt": sqrt(s)}
         return 1.0 + (self.batch_scale - 1) * rise.get(self.warmup_strategy, 0.0)
 
 
@@ -217,8 +217,8 @@ def _trust(weight: NDArray, grad: NDArray, wd: float) -> float:
 
 
 def _copied(cumgrads: Mapping[Index, Mapping[str, Any]]) -> dict[Index, dict[str, Any]]:
-    """Return a copy to write to; the sums themselves are never written to."""
-    return {index: dict(gathered) for index, gathered in cumgrads.items()}
+    """Return a two-level copy; the sums are never mutated."""
+    return {index: dict(entry) for index, entry in cumgrads.items()}
 
 
 def _square(array: NDArray) -> float:

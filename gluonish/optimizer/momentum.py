@@ -1,4 +1,4 @@
-"""MomentumOptimizer: what SGD and NAG share, the state."""
+"""MomentumOptimizer: the base class of SGD, NAG and LARS."""
 
 from typing import Any, ClassVar
 
@@ -14,8 +14,8 @@ from gluonish.optimizer.rule_optimizer import RuleOptimizer, state_arrays
 class MomentumOptimizer(RuleOptimizer):
     """Base class of optimizers whose state is None or the momentum.
 
-    With ``multi_precision`` on a 16-bit weight it is the pair of that, in float32, and the float32
-    weight: the other way round than elsewhere, as MXNet saves them.
+    With ``multi_precision`` the state of a 16-bit weight is ``(state, float32 weight)``: the
+    reverse of other optimizers' order, as in MXNet's files.
 
     Args:
         momentum: Fraction of the previous step that is added to the new one; 0 for none.
@@ -24,7 +24,7 @@ class MomentumOptimizer(RuleOptimizer):
 
     with_momentum: ClassVar[Rule]
     without_momentum: ClassVar[Rule] = PLAIN
-    asks_update = False
+    calls_update = False
 
     def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -39,8 +39,8 @@ class MomentumOptimizer(RuleOptimizer):
             weight: The weight.
 
         Returns:
-            ``(state, float32 weight)`` for a 16-bit weight under ``multi_precision``, else what
-            `create_state` returns.
+            ``(state, float32 weight)`` for a 16-bit weight with ``multi_precision``, else the
+            result of `create_state`.
         """
         if is_half(weight):
             if self.multi_precision:
@@ -60,7 +60,7 @@ class MomentumOptimizer(RuleOptimizer):
             return None
         return zeros_like(weight, dense=not getattr(self, "lazy_update", False))
 
-    def _takes_rows(self, weight: NDArray, mixed: bool) -> bool:
+    def _supports_lazy(self, weight: NDArray, mixed: bool) -> bool:
         return not mixed
 
     def _rule(self) -> Rule:

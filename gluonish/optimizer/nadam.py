@@ -1,4 +1,4 @@
-"""Nadam: Adam that looks ahead along the mean of gradients."""
+"""Nadam: Adam with Nesterov momentum."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import NADAM
 from gluonish.ops.updates.rules import Rule
-from gluonish.optimizer.adam import MomentsOptimizer, bias_share
+from gluonish.optimizer.adam import MomentsOptimizer, bias_divisor
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.weight_update import Column
 
@@ -24,9 +24,9 @@ class Nadam(MomentsOptimizer):
     ``P *= mu(t)``, ``b = (1 - mu(t)) * g / (1 - P) + mu(t + 1) * m / (1 - P * mu(t + 1))`` and
     ``weight -= lr * b / (sqrt(v / (1 - beta2 ** t)) + epsilon)``.
 
-    The state is ``(m, v)``. P is one number, ``m_schedule``, which each weight's update multiplies,
-    one weight after the other: so MXNet 1.9 has it, not the paper. Each device has its own (MXNet's
-    devices share one, and their copies of a weight drift apart).
+    The state is ``(m, v)``. P is a single number, ``m_schedule``, multiplied in the update of each
+    weight in order, as in MXNet 1.9 but not in the paper. Each device has a separate P; in MXNet
+    devices share one, so that their copies of a weight diverge.
 
     Args:
         learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
@@ -37,7 +37,7 @@ class Nadam(MomentsOptimizer):
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
-        m_schedule: P of the device whose weights are being updated.
+        m_schedule: P of the current device.
 
     References:
         T. Dozat, "Incorporating Nesterov Momentum into Adam", 2016.
@@ -60,14 +60,14 @@ class Nadam(MomentsOptimizer):
 
     def _start_devices(self) -> None:
         self._device = 0
-        # P of the devices that were left for another one, and of those that were not seen yet.
+        # P of the other devices, and of new ones.
         self._schedules: dict[int, float] = {}
-        self._begun = 1.0
+        self._initial = 1.0
 
     def __getstate__(self) -> dict[str, Any]:
-        """The base's; with one device only what MXNet has, too."""
+        """Return the base's state; with one device only the attributes that MXNet has."""
         state = super().__getstate__()
-        del state["_begun"]
+        del state["_initial"]
         if not self._schedules:
             del state["_device"], state["_schedules"]
         return state
@@ -77,21 +77,21 @@ class Nadam(MomentsOptimizer):
         super().__setstate__(state)
 
     def _set_current_context(self, device_id: int) -> None:
-        """Count updates, and keep P, for another device from now on."""
+        """Switch to the counts and P of another device."""
         super()._set_current_context(device_id)
         if device_id != self._device:
             self._schedules[self._device] = self.m_schedule
-            self.m_schedule = self._schedules.get(device_id, self._begun)
+            self.m_schedule = self._schedules.get(device_id, self._initial)
             self._device = device_id
 
     def _progress(self) -> dict[str, Any]:
-        """The base's; P falls with each update, so that the smallest is the furthest device's."""
-        furthest = min(self.m_schedule, *self._schedules.values(), self._begun)
-        return super()._progress() | {"m_schedule": furthest}
+        """Return the base's progress with the least P: it decreases in each update."""
+        least = min(self.m_schedule, *self._schedules.values(), self._initial)
+        return super()._progress() | {"m_schedule": least}
 
     def _resume(self, progress: Mapping[str, Any]) -> None:
         super()._resume(progress)
-        self._begun = self.m_schedule = progress.get("m_schedule", self.m_schedule)
+        self._initial = self.m_schedule = progress.get("m_schedule", self.m_schedule)
         self._schedules = {}
 
     def create_state(self, index: Index, weight: NDArray) -> State:
@@ -111,13 +111,13 @@ class Nadam(MomentsOptimizer):
     def _columns(
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
     ) -> tuple[Column, ...]:
-        own, ahead = [], []
+        current, nesterov = [], []
         for t in counts if isinstance(counts, Sequence) else [counts] * len(indices):
-            now, later = self._momentum(t), self._momentum(t + 1)
-            self.m_schedule *= now
-            own.append((1.0 - now) / (1.0 - self.m_schedule))
-            ahead.append(later / (1.0 - self.m_schedule * later))
-        return lrs, wds, own, ahead, bias_share(self.beta2, counts)
+            mu, next_mu = self._momentum(t), self._momentum(t + 1)
+            self.m_schedule *= mu
+            current.append((1.0 - mu) / (1.0 - self.m_schedule))
+            nesterov.append(next_mu / (1.0 - self.m_schedule * next_mu))
+        return lrs, wds, current, nesterov, bias_divisor(self.beta2, counts)
 
     def _momentum(self, t: float) -> float:
         momentum: float = self.beta1 * (1.0 - 0.5 * 0.96 ** (t * self.schedule_decay))

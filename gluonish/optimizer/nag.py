@@ -1,4 +1,4 @@
-"""NAG: Nesterov's accelerated gradient, as MXNet computes it."""
+"""NAG: Nesterov's accelerated gradient, in MXNet's form."""
 
 from gluonish.ops.updates.rules import NESTEROV
 from gluonish.optimizer.base import register
@@ -13,12 +13,12 @@ class NAG(MomentumOptimizer):
 
     With ``c = clip(rescale_grad * grad)`` and ``g = c + wd * weight``:
     ``weight += momentum * (momentum * m - lr * g) - lr * g``, and then
-    ``m = momentum * m - lr * (c + wd * weight)`` with the new weight. Taking the new weight there
-    is how MXNet differs from the paper; without weight decay there is no difference. Without
-    momentum it is `SGD`, also in that a row-sparse gradient then moves only the rows that it holds.
+    ``m = momentum * m - lr * (c + wd * weight)`` with the new weight. With weight decay this
+    differs from the paper, as in MXNet. Without momentum it equals `SGD`, and a row-sparse gradient
+    updates only its rows.
 
-    The state is the momentum, or None; with ``multi_precision`` and a 16-bit weight it is a pair of
-    that in float32 and the float32 weight.
+    The state is the momentum, or None; with ``multi_precision`` a 16-bit weight has a pair of the
+    float32 momentum and the float32 weight.
 
     Args:
         momentum: Fraction of the previous step that is added to the new one; 0 for none.
@@ -32,5 +32,5 @@ class NAG(MomentumOptimizer):
 
     with_momentum = NESTEROV
 
-    def _moves_rows(self) -> bool:
+    def _is_lazy(self) -> bool:
         return self.momentum == 0.0

@@ -1,4 +1,4 @@
-"""All optimizers under the name of MXNet's module."""
+"""All optimizers, under the name of MXNet's module."""
 
 from gluonish.ndarray import abs as NDabs
 from gluonish.optimizer.adadelta import AdaDelta

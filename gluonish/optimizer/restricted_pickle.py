@@ -1,11 +1,11 @@
-"""Pickles of states: read without running code, and written as MXNet does.
+"""Pickles of states: loaded without running code, and written in MXNet's format.
 
 Arrays become `ArrayState`, optimizers and schedulers become `ForeignObject`: a class name and a
-dictionary, with no behaviour. The classes and functions that a file names are replaced by stand-ins
-that check what they are called with and that a file cannot change.
+dictionary, without behaviour. Stand-ins replace the classes and functions that a file refers to;
+they check their arguments, and a file cannot modify them.
 
-It emits the opcodes of protocol 4 itself, because `pickle.Pickler` imports every class that it
-names, and the names to write are MXNet's.
+The writer emits protocol 4 opcodes directly, because `pickle.Pickler` imports every class by name,
+and the names are MXNet's.
 """
 
 import io
@@ -35,12 +35,7 @@ _FOREIGN_MODULES = re.compile(r"(mxnet|gluonish)\.(optimizer(\.[a-z_]\w*)*|lr_sc
 
 
 class ArrayState:
-    """An array inside a states file.
-
-    Args:
-        record: The array as files hold it.
-        is_numpy: Whether it is an ``mx.np.ndarray``.
-    """
+    """An array in a states file; ``is_numpy`` if it is an ``mx.np.ndarray``."""
 
     __slots__ = ("is_numpy", "record")
 
@@ -54,13 +49,12 @@ class ArrayState:
         return self.record.values
 
     def __repr__(self) -> str:
-        """Storage type, shape and dtype."""
         return f"ArrayState({self.record.stype}, {self.record.shape}, {self.record.dtype})"
 
 
 @dataclass(slots=True, eq=False)
 class ForeignObject:
-    """An optimizer or a scheduler as its file tells it.
+    """An optimizer or a scheduler in a states file.
 
     Args:
         class_name: Module and class, such as ``mxnet.optimizer.optimizer.SGD``.
@@ -71,7 +65,7 @@ class ForeignObject:
     state: dict[str, Any] = field(default_factory=dict)
 
     def __setstate__(self, state: object) -> None:
-        """Take the instance dictionary that a pickle holds."""
+        """Set the instance dictionary from a pickle."""
         if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
             raise FileFormatError(
                 f"expected a dictionary for {self.class_name}, got {type(state).__name__}"
@@ -79,13 +73,12 @@ class ForeignObject:
         self.state = state
 
 
-# What follows stands in for the classes and functions that a pickle names. A pickle may call them
-# with any arguments and may try to change them, so each checks what it gets, and none can be
-# changed.
+# Stand-ins for the classes and functions that a pickle refers to. A pickle may call them with any
+# arguments and may try to modify them, so they check their arguments and are immutable.
 
 
 class _PickledArray(ArrayState, metaclass=Sealed):
-    """An `ArrayState` whose record arrives after it was made, as ``{"handle": bytes}``."""
+    """An `ArrayState` whose record is set after construction, as ``{"handle": bytes}``."""
 
     __slots__ = ()
     _of_numpy = False
@@ -116,7 +109,7 @@ class _ForeignClass(metaclass=Sealed):
 
 
 class _Bytes(metaclass=Sealed):
-    """``bytearray`` of bytes; and of text, as Python 2 and ``_codecs.encode`` write bytes."""
+    """``bytearray`` of bytes, or of str, as Python 2 and ``_codecs.encode`` write bytes."""
 
     def __new__(cls, data: object = b"", encoding: object = None) -> Any:
         if isinstance(data, bytes) and encoding is None:
@@ -127,20 +120,20 @@ class _Bytes(metaclass=Sealed):
 
 
 class _Object(metaclass=Sealed):
-    """``object``, as the base that `_Reconstructor` is told."""
+    """``object``, the base argument of `_Reconstructor`."""
 
 
 class _Reconstructor(metaclass=Sealed):
-    """Makes objects in the pickles of Python 2."""
+    """``copyreg._reconstructor``, which creates objects in pickles of Python 2."""
 
-    def __new__(cls, made: object, base: object, state: object) -> Any:
-        if isinstance(made, type) and issubclass(made, _ForeignClass) and base is _Object:
-            return made()
-        raise FileFormatError(f"expected an optimizer or scheduler, got {made!r:.80}")
+    def __new__(cls, klass: object, base: object, state: object) -> Any:
+        if isinstance(klass, type) and issubclass(klass, _ForeignClass) and base is _Object:
+            return klass()
+        raise FileFormatError(f"expected an optimizer or scheduler, got {klass!r:.80}")
 
 
 class _NumberType(metaclass=Sealed):
-    """``numpy.dtype``, for the NumPy numbers that a user gave as a learning rate."""
+    """``numpy.dtype``, for NumPy numbers that a user passed as a learning rate."""
 
     def __init__(self, code: object, align: object = False, copy: object = True) -> None:
         if not isinstance(code, str) or not re.fullmatch("[bfiu][1248]", code):
@@ -173,12 +166,12 @@ _GLOBALS: Mapping[str, type] = {
     "numpy.core.multiarray.scalar": _Number,
     "numpy._core.multiarray.scalar": _Number,
 }
-# No states file names objects by identities of its own.
+# States files have no persistent ids.
 _REFUSED_OPCODES = frozenset({"BINPERSID"})
 
 
 class _Reader(pickle.Unpickler):
-    """Unpickles into the stand-ins above and knows no other name."""
+    """Unpickler that resolves names to the stand-ins above only."""
 
     def find_class(self, module: str, name: str) -> Any:
         full_name = f"{module}.{name}"
@@ -193,15 +186,16 @@ class _Reader(pickle.Unpickler):
             return Sealed(name, (_ForeignClass,), {"class_name": full_name})
         raise FileFormatError(
             f"expected arrays, optimizers and schedulers of MXNet, got {full_name};"
-            " a class of your own is not loaded: save states without the optimizer"
+            " user-defined classes are not loaded: save states without the optimizer"
         )
 
 
 def load_restricted(data: bytes) -> object:
-    """Read a pickle of any protocol that holds plain data, arrays, optimizers and schedulers.
+    """Load a pickle, of any protocol, of plain data, arrays, optimizers and schedulers.
 
     Raises:
-        FileFormatError: It is no pickle, or it names something else; tells about which byte.
+        FileFormatError: The data is not a pickle, or refers to another class; the message has the
+            approximate byte offset.
     """
     source = io.BytesIO(data)
     try:
@@ -224,13 +218,13 @@ _WRITTEN_CLASSES = {
 _NUMPY_CLASS = ("mxnet.numpy", "ndarray")
 
 
-def dump_plain(value: object) -> bytes:
+def dump_restricted(value: object) -> bytes:
     """Pickle numbers, text, tuples, lists, dictionaries, `ArrayState` and `ForeignObject`.
 
-    What the value holds twice is one object again after loading.
+    Loading preserves shared references.
 
     Raises:
-        ArgumentTypeError: The value holds something else.
+        ArgumentTypeError: The value contains an object of another type.
     """
     writer = _Writer()
     writer.save(value)
@@ -241,20 +235,20 @@ class _Writer:
     """Emits pickle protocol 4 for plain data, arrays and foreign objects."""
 
     def __init__(self) -> None:
-        self._parts: list[bytes] = [pickle.PROTO + b"\x04"]
-        # By identity; holding the object keeps its identity from being given to another.
+        self._chunks: list[bytes] = [pickle.PROTO + b"\x04"]
+        # By id; the reference keeps the id from being reused.
         self._memo: dict[int, tuple[int, object]] = {}
         self._globals: dict[tuple[str, str], int] = {}
         self._memo_count = 0
 
     def content(self) -> bytes:
-        return b"".join([*self._parts, pickle.STOP])
+        return b"".join([*self._chunks, pickle.STOP])
 
     def save(self, value: object) -> None:
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | float | str | bytes | bytearray):
-            self._save_plain(value)
+            self._save_scalar(value)
         elif id(value) in self._memo:
             self._get(self._memo[id(value)][0])
         elif isinstance(value, ArrayState):
@@ -264,65 +258,65 @@ class _Writer:
         else:
             self._save_container(value)
 
-    def _save_plain(self, value: bool | int | float | str | bytes | bytearray | None) -> None:
+    def _save_scalar(self, value: bool | int | float | str | bytes | bytearray | None) -> None:
         if value is None:
-            self._parts.append(pickle.NONE)
+            self._chunks.append(pickle.NONE)
         elif isinstance(value, bool):
-            self._parts.append(pickle.NEWTRUE if value else pickle.NEWFALSE)
+            self._chunks.append(pickle.NEWTRUE if value else pickle.NEWFALSE)
         elif isinstance(value, int):
-            self._parts.append(_integer(int(value)))
+            self._chunks.append(_integer(int(value)))
         elif isinstance(value, float):
-            self._parts.append(pickle.BINFLOAT + struct.pack(">d", value))
+            self._chunks.append(pickle.BINFLOAT + struct.pack(">d", value))
         elif isinstance(value, str):
             text = value.encode("utf-8", "surrogatepass")
-            self._parts += [pickle.BINUNICODE8, struct.pack("<Q", len(text)), text]
+            self._chunks += [pickle.BINUNICODE8, struct.pack("<Q", len(text)), text]
         else:
-            self._parts += [pickle.BINBYTES8, struct.pack("<Q", len(value)), bytes(value)]
+            self._chunks += [pickle.BINBYTES8, struct.pack("<Q", len(value)), bytes(value)]
 
     def _save_array(self, array: ArrayState) -> None:
         self._global(*(_NUMPY_CLASS if array.is_numpy else _WRITTEN_CLASSES[array.record.stype]))
-        self._parts.append(pickle.NONE + pickle.TUPLE1 + pickle.REDUCE)
+        self._chunks.append(pickle.NONE + pickle.TUPLE1 + pickle.REDUCE)
         self._remember(array)
-        self._parts.append(pickle.EMPTY_DICT)
+        self._chunks.append(pickle.EMPTY_DICT)
         self.save("handle")
         if isinstance(array.record, DenseRecord) and array.record.values is None:
-            self._parts.append(pickle.NONE)
+            self._chunks.append(pickle.NONE)
         else:
             self._global("builtins", "bytearray")
             self.save(encode_record(array.record, numpy_shape=array.is_numpy))
-            self._parts.append(pickle.TUPLE1 + pickle.REDUCE)
-        self._parts.append(pickle.SETITEM + pickle.BUILD)
+            self._chunks.append(pickle.TUPLE1 + pickle.REDUCE)
+        self._chunks.append(pickle.SETITEM + pickle.BUILD)
 
     def _save_foreign(self, value: ForeignObject) -> None:
         module, _, name = value.class_name.rpartition(".")
         self._global(module, name)
-        self._parts.append(pickle.EMPTY_TUPLE + pickle.NEWOBJ)
+        self._chunks.append(pickle.EMPTY_TUPLE + pickle.NEWOBJ)
         self._remember(value)
         self.save(value.state)
-        self._parts.append(pickle.BUILD)
+        self._chunks.append(pickle.BUILD)
 
     def _save_container(self, value: object) -> None:
         if isinstance(value, tuple):
-            self._parts.append(pickle.MARK)
+            self._chunks.append(pickle.MARK)
             for item in value:
                 self.save(item)
-            self._parts.append(pickle.TUPLE)
+            self._chunks.append(pickle.TUPLE)
             self._remember(value)
         elif isinstance(value, list):
-            self._parts.append(pickle.EMPTY_LIST)
+            self._chunks.append(pickle.EMPTY_LIST)
             self._remember(value)
-            self._parts.append(pickle.MARK)
+            self._chunks.append(pickle.MARK)
             for item in value:
                 self.save(item)
-            self._parts.append(pickle.APPENDS)
+            self._chunks.append(pickle.APPENDS)
         elif isinstance(value, Mapping):
-            self._parts.append(pickle.EMPTY_DICT)
+            self._chunks.append(pickle.EMPTY_DICT)
             self._remember(value)
-            self._parts.append(pickle.MARK)
+            self._chunks.append(pickle.MARK)
             for key, item in value.items():
                 self.save(key)
                 self.save(item)
-            self._parts.append(pickle.SETITEMS)
+            self._chunks.append(pickle.SETITEMS)
         else:
             raise ArgumentTypeError(
                 "dump_states: expected numbers, text, tuples, lists, dictionaries, ArrayState and"
@@ -336,17 +330,17 @@ class _Writer:
             return
         self.save(module)
         self.save(name)
-        self._parts.append(pickle.STACK_GLOBAL + pickle.MEMOIZE)
+        self._chunks.append(pickle.STACK_GLOBAL + pickle.MEMOIZE)
         self._globals[module, name] = self._memo_count
         self._memo_count += 1
 
     def _remember(self, value: object) -> None:
         self._memo[id(value)] = (self._memo_count, value)
-        self._parts.append(pickle.MEMOIZE)
+        self._chunks.append(pickle.MEMOIZE)
         self._memo_count += 1
 
     def _get(self, number: int) -> None:
-        self._parts.append(pickle.LONG_BINGET + struct.pack("<I", number))
+        self._chunks.append(pickle.LONG_BINGET + struct.pack("<I", number))
 
 
 def _integer(value: int) -> bytes:

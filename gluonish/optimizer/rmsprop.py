@@ -1,4 +1,4 @@
-"""RMSProp: steps divided by the root of a running mean of squared gradients."""
+"""RMSProp: steps divided by the square root of a running mean of squared gradients."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ __all__ = ["RMSProp"]
 
 @register
 class RMSProp(RuleOptimizer):
-    """RMSProp: gradients are divided by the root of their running mean square.
+    """RMSProp: divide gradients by the root of their running mean square.
 
     With ``g = clip(rescale_grad * grad + wd * weight)`` and
-    ``n = gamma1 * n + (1 - gamma1) * g * g``: ``weight -= lr * g / sqrt(n + epsilon)``. Centered,
-    the mean of gradients comes in, and momentum:
+    ``n = gamma1 * n + (1 - gamma1) * g * g``: ``weight -= lr * g / sqrt(n + epsilon)``. The
+    centered version uses the mean of gradients and momentum:
     ``c = gamma1 * c + (1 - gamma1) * g``,
     ``d = gamma2 * d - lr * g / sqrt(n - c * c + epsilon)``, ``weight += d``. The new weight is
     clipped to ``[-clip_weights, clip_weights]``.

@@ -1,7 +1,7 @@
-"""RowUpdate: a rule's step of a weight whose gradient is row-sparse, or which is so itself.
+"""RowUpdate: the step of a rule on a row-sparse weight, or with a row-sparse gradient.
 
-A lazy step moves the rows that the gradient holds, and their rows of the states; what has no row in
-it stays as it is, without decay. Any other step takes the rows that are not there for zeros.
+A lazy step updates only the gradient's rows of weight and states; the other rows are unchanged,
+even by weight decay. Any other step treats missing rows as zeros.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ from gluonish.optimizer.weight_update import Column, Rates, WeightUpdate
 
 
 class RowUpdate:
-    """A rule bound to one weight, with a gradient that may hold other rows at each step.
+    """A rule bound to one weight, with a gradient that may have other rows in each step.
 
     Args:
         rule: The rule.
         group: Weight, gradient, states, and the float32 weight if ``mixed``.
-        mixed: Whether the weight is 16-bit and trained through a float32 one.
-        lazy: Whether only rows move that the gradient holds.
+        mixed: Whether the weight is 16-bit with a float32 copy.
+        lazy: Whether only the gradient's rows are updated.
 
     Attributes:
         rates: Learning rates and weight decays of the last step, with multipliers.
@@ -44,11 +44,11 @@ class RowUpdate:
         """Update the weight and its states.
 
         Args:
-            columns: For each of the rule's rates the number of the weight.
-            scalars: The rule's, with rescale_grad and clip_gradient.
+            columns: The weight's value of each of the rule's rates.
+            scalars: The rule's scalars, with rescale_grad and clip_gradient.
 
         Raises:
-            AutogradError: The weight belongs to a graph that is being recorded.
+            AutogradError: The weight belongs to a recorded graph.
         """
         self._written[0]._check_writable("update")
         grad = self._grad
@@ -62,7 +62,7 @@ class RowUpdate:
                 new.copyto(x)
 
     def norms(self, scale: float) -> tuple[float, float]:
-        """Return the 2-norms of the weight and of the scaled gradient, waiting for both."""
+        """Wait for and return the 2-norms of the weight and of the scaled gradient."""
         weight = self._written[-1] if self._mixed else self._written[0]
         grad = self._grad
         rows = grad._parts.values if isinstance(grad, RowSparseNDArray) else to_dense(grad)
@@ -76,10 +76,10 @@ class RowUpdate:
         rows = grad._parts.aux[0].asnumpy()
         if not len(rows):
             return
-        taken = [take_rows(x, rows) for x in self._written]
-        self._step(taken, grad._parts.values, columns, scalars)
-        for x, moved in zip(self._written, taken, strict=True):
-            put_rows(x, rows, moved)
+        selected = [take_rows(x, rows) for x in self._written]
+        self._step(selected, grad._parts.values, columns, scalars)
+        for x, new in zip(self._written, selected, strict=True):
+            put_rows(x, rows, new)
 
     def _step(
         self,

@@ -1,4 +1,4 @@
-"""RuleOptimizer: an optimizer whose arithmetic is a rule, which updates all its weights at once."""
+"""RuleOptimizer: an optimizer defined by a rule, which updates many weights in one operation."""
 
 from collections.abc import Sequence
 from operator import attrgetter, mul
@@ -13,7 +13,7 @@ from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, is_half
 from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.weight_update import BoundUpdate, Column, WeightUpdate, each
 
-# A subclass that defines one of these, and no rule, wants to be asked weight by weight.
+# A subclass that overrides one of these, but not the rule, must be called for each weight.
 _HOOKS = {
     "_get_lr",
     "_get_lrs",
@@ -27,25 +27,25 @@ _lr_mult_of, _wd_mult_of = attrgetter("lr_mult"), attrgetter("wd_mult")
 
 
 class RuleOptimizer(Optimizer):
-    """Base class of optimizers that take a rule of `gluonish.ops.updates.rules` to their weights.
+    """Base class of optimizers that apply a rule of `gluonish.ops.updates.rules` to weights.
 
-    A subclass defines `_rule`, and `_scalars` and `_columns` where it differs from the base. All
-    weights of one call and dtype are updated by one operation, or by one for each
-    ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` of them where that is set, which changes no result.
+    A subclass defines `_rule`, and overrides `_scalars` and `_columns` as needed. All weights of
+    one call and dtype are updated in one operation, or in groups of
+    ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` weights if it is set, which does not change results.
 
     Args:
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
-        group_limit: Largest number of weights in one operation; None for no limit.
-        takes_all: Whether `apply` serves; else an `Updater` calls ``update_multi_precision`` for
-            each weight, because a class of the user's has its own idea of an update.
-        in_order: Whether a weight's update depends on those before it, so that their order counts.
-        asks_update: Whether ``update_multi_precision`` calls an ``update`` that a subclass defines.
+        group_limit: Maximum number of weights in one operation; None for no limit.
+        supports_apply: Whether `apply` can be used. If False, an `Updater` calls
+            ``update_multi_precision`` for each weight, because a user's class overrides updates.
+        in_order: Whether a weight's update depends on the updates before it.
+        calls_update: Whether ``update_multi_precision`` calls an overridden ``update``.
     """
 
-    takes_all: ClassVar[bool] = True
-    asks_update: ClassVar[bool] = True
+    supports_apply: ClassVar[bool] = True
+    calls_update: ClassVar[bool] = True
     in_order: ClassVar[bool] = False
 
     def __init__(self, **kwargs: Any) -> None:
@@ -54,38 +54,34 @@ class RuleOptimizer(Optimizer):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for base in cls.__mro__:  # a class beside this one may have the hooks, too
-            own = set(vars(base))
-            if "takes_all" in own or base is Optimizer:
-                cls.takes_all = vars(base).get("takes_all", cls.takes_all)
+        for base in cls.__mro__:  # a mixin may define the hooks, too
+            defined = set(vars(base))
+            if "supports_apply" in defined or base is Optimizer:
+                cls.supports_apply = vars(base).get("supports_apply", cls.supports_apply)
                 return
-            if own & (_HOOKS | {"_rule"}):
-                cls.takes_all = "_rule" in own
+            if defined & (_HOOKS | {"_rule"}):
+                cls.supports_apply = "_rule" in defined
                 return
 
     def _rule(self) -> Rule:
-        """The rule, as the settings are now."""
+        """Return the rule for the current settings."""
         raise self._undefined("_rule")
 
     @property
     def sharding(self) -> str:
-        """As of `Optimizer`: by elements, unless the rule needs norms or a subclass updates."""
-        return "elements" if self.takes_all and not self._rule().whole else "arrays"
+        """See `Optimizer`; ``"elements"`` unless the rule needs norms or updates are overridden."""
+        return "elements" if self.supports_apply and not self._rule().whole else "arrays"
 
     def _scalars(self) -> dict[str, float]:
-        """What the rule's scalars are now, without rescale_grad and clip_gradient."""
+        """Return the rule's current scalars, without rescale_grad and clip_gradient."""
         return {}
 
     def _columns(
         self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
     ) -> tuple[Column, ...]:
-        """What the rule's rates are.
+        """Return the rule's rates for the weights of ``indices``.
 
-        Args:
-            indices: The weights.
-            lrs: Learning rates, with multipliers.
-            wds: Weight decays, with multipliers.
-            counts: Numbers of the updates, from 1 on.
+        Learning rates and weight decays include multipliers; update counts begin with 1.
         """
         return lrs, wds
 
@@ -94,8 +90,8 @@ class RuleOptimizer(Optimizer):
         self._update(index, weight, grad, state, mixed=False)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update one weight, or lists of weights of one dtype, through float32 copies if made."""
-        if self.asks_update and not self.takes_all:
+        """Update one weight, or lists of weights of one dtype, through float32 copies if any."""
+        if self.calls_update and not self.supports_apply:
             super().update_multi_precision(index, weight, grad, state)
             return
         first = weight[0] if isinstance(weight, list | tuple) else weight
@@ -106,8 +102,8 @@ class RuleOptimizer(Optimizer):
         if not isinstance(index, list | tuple):
             index, weight, grad, state = [index], [weight], [grad], [state]
         if len(set(index)) < len(index) or (len(index) > 1 and any(map(is_sparse, grad, weight))):
-            for one in zip(index, weight, grad, state, strict=True):
-                self._update(*one, mixed=mixed)
+            for item in zip(index, weight, grad, state, strict=True):
+                self._update(*item, mixed=mixed)
             return
         self.apply(self.bind(weight, grad, state, mixed=mixed), index)
 
@@ -119,58 +115,58 @@ class RuleOptimizer(Optimizer):
         *,
         mixed: bool,
     ) -> BoundUpdate:
-        """Return the update of some weights of one dtype, for `apply`, as often as they stay.
+        """Bind the update of weights of one dtype to their arrays, for repeated use in `apply`.
 
         Args:
-            weights: The weights; a single one where it or its gradient is sparse.
+            weights: The weights; a single one if it or its gradient is sparse.
             grads: Their gradients.
-            states: What `create_state_multi_precision` returned.
-            mixed: Whether the states hold float32 weights.
+            states: Their states from `create_state_multi_precision`.
+            mixed: Whether the states contain float32 weights.
 
         Raises:
-            OperatorError: A state is none of this optimizer, or shapes or dtypes do not fit.
+            OperatorError: A state does not belong to this optimizer, or shapes or dtypes mismatch.
         """
         groups = [
             (weight, grad, *self.arrays_of(state, mixed=mixed))
             for weight, grad, state in zip(weights, grads, states, strict=True)
         ]
         if is_sparse(grads[0], weights[0]):
-            lazy = self._moves_rows() and self._takes_rows(weights[0], mixed)
+            lazy = self._is_lazy() and self._supports_lazy(weights[0], mixed)
             return RowUpdate(self._rule(), groups[0], mixed, lazy=lazy)
         return WeightUpdate(self._rule(), groups, mixed)
 
-    def _moves_rows(self) -> bool:
-        """Whether a row-sparse gradient moves only the rows that it holds."""
+    def _is_lazy(self) -> bool:
+        """Whether a row-sparse gradient updates only its rows."""
         return bool(getattr(self, "lazy_update", False))
 
-    def _takes_rows(self, weight: NDArray, mixed: bool) -> bool:
-        """Whether that goes for this weight too, as it does in MXNet."""
+    def _supports_lazy(self, weight: NDArray, mixed: bool) -> bool:
+        """Whether lazy updates apply to this weight, as in MXNet."""
         return True
 
     def arrays_of(self, state: State, *, mixed: bool) -> tuple[NDArray, ...]:
         """Return the arrays of a state in the rule's order, a float32 weight last.
 
-        A rule without states takes any: a momentum that was switched off leaves its arrays.
+        A rule without states accepts any: after momentum was set to 0 its arrays remain.
 
         Args:
-            state: What `create_state_multi_precision` returned, or a file holds.
-            mixed: Whether it holds a float32 weight.
+            state: A state from `create_state_multi_precision` or a file.
+            mixed: Whether it contains a float32 weight.
 
         Raises:
-            OperatorError: It is none of this optimizer.
+            OperatorError: The state does not belong to this optimizer.
         """
         names = self._rule().states
         if mixed and not (isinstance(state, tuple | list) and len(state) == 2):
             raise OperatorError(
                 f"{type(self).__name__}: expected a pair of float32 weight and state, "
-                f"got {_told(state)}"
+                f"got {_describe_state(state)}"
             )
         arrays = self._arrays(state, mixed)
         fits = not names or len(arrays) == len(names) + mixed
         if not fits or not all(isinstance(array, NDArray) for array in arrays):
             raise OperatorError(
                 f"{type(self).__name__}: expected a state of {len(names)} arrays "
-                f"({', '.join(names)}), got {_told(state)}"
+                f"({', '.join(names)}), got {_describe_state(state)}"
             )
         return arrays
 
@@ -182,12 +178,12 @@ class RuleOptimizer(Optimizer):
         return (*state_arrays(inner), master)
 
     def apply(self, update: BoundUpdate, indices: Sequence[Index]) -> None:
-        """Do one step of what `bind` returned, under the rates that hold now."""
-        if self.takes_all:
+        """Run one step of an update from `bind` with the current rates."""
+        if self.supports_apply:
             counts, lrs = self._advance(indices)
             lrs, wds = self._multiplied(update, indices, lrs)
         else:
-            counts, lrs, wds = self._ask(indices)
+            counts, lrs, wds = self._query_rates(indices)
         scalars = self._scalars()
         scalars["rescale_grad"] = self.rescale_grad
         scalars["clip_gradient"] = clip_limit(self)
@@ -204,9 +200,9 @@ class RuleOptimizer(Optimizer):
     def _multiplied(
         self, update: BoundUpdate, indices: Sequence[Index], lrs: Column
     ) -> tuple[Column, Column]:
-        """Return learning rates and weight decays with their multipliers.
+        """Return learning rates and weight decays with multipliers.
 
-        They are the objects of the last step where nothing has changed.
+        The objects of the last step are reused if nothing has changed.
         """
         owners = list(map(self.param_dict.get, indices))
         if None in owners:
@@ -217,13 +213,13 @@ class RuleOptimizer(Optimizer):
         version = (lrs, self.wd, lr_mults, wd_mults)
         rates = update.rates
         if rates is None or not rates.holds((), version):
-            lr_column = each(mul, lrs, _one_or_all(lr_mults))
-            wd_column = each(mul, self.wd, _one_or_all(wd_mults))
+            lr_column = each(mul, lrs, _scalar_or_list(lr_mults))
+            wd_column = each(mul, self.wd, _scalar_or_list(wd_mults))
             rates = update.rates = Program((), version, (lr_column, wd_column))
         return rates.work
 
-    def _ask(self, indices: Sequence[Index]) -> tuple[list[int], list[float], list[float]]:
-        """Return counts, learning rates and weight decays from methods that a subclass may have."""
+    def _query_rates(self, indices: Sequence[Index]) -> tuple[list[int], list[float], list[float]]:
+        """Return counts, learning rates and weight decays from overridden methods."""
         lrs, wds = [], []
         for i in indices:
             self._update_count(i)
@@ -235,24 +231,24 @@ class RuleOptimizer(Optimizer):
         """Count an update of each index.
 
         Returns:
-            The counts, and the learning rates without multipliers: each number as a scheduler gives
-            it when indices are counted one after the other.
+            The counts, and the learning rates without multipliers: those of the scheduler when
+            indices are counted one by one.
         """
-        known, begin = self._index_update_count, self.begin_num_update
-        counts = [known.get(i, begin) + 1 for i in indices]
-        known.update(zip(indices, counts, strict=True))
+        current, begin = self._index_update_count, self.begin_num_update
+        counts = [current.get(i, begin) + 1 for i in indices]
+        current.update(zip(indices, counts, strict=True))
         first, newest = counts[0], max(counts)
         if self.lr_scheduler is None or newest <= max(first, self.num_update):
             self.num_update = max(newest, self.num_update)
-            return _one_or_all(counts), self.learning_rate
+            return _scalar_or_list(counts), self.learning_rate
         rates = []
         for count in counts:
             self.num_update = max(count, self.num_update)
             rates.append(self.learning_rate)
-        return _one_or_all(counts), rates
+        return _scalar_or_list(counts), rates
 
     def __getstate__(self) -> dict[str, Any]:
-        """The base's, without what the environment says anew."""
+        """Return the base's state without ``group_limit``, which comes from the environment."""
         state = super().__getstate__()
         state.pop("group_limit", None)
         return state
@@ -262,10 +258,10 @@ class RuleOptimizer(Optimizer):
         self.group_limit = _group_limit()
 
 
-def _told(state: State) -> str:
-    """Return what a state is made of, for an error message."""
+def _describe_state(state: State) -> str:
+    """Describe a state for an error message."""
     if isinstance(state, tuple | list):
-        return f"({', '.join(map(_told, state))})"
+        return f"({', '.join(map(_describe_state, state))})"
     return f"an array {state.shape}" if isinstance(state, NDArray) else repr(state)
 
 
@@ -280,14 +276,14 @@ def is_sparse(grad: NDArray, weight: NDArray) -> bool:
 
 
 def state_arrays(state: State) -> tuple[NDArray, ...]:
-    """Return the arrays of a state: none, one, or those of a tuple that holds them or None."""
+    """Return the arrays of a state: None, an array, or a tuple of both."""
     if state is None:
         return ()
     if isinstance(state, tuple | list):
-        return tuple(part for part in state if part is not None)
+        return tuple(x for x in state if x is not None)
     return (state,)
 
 
-def _one_or_all(values: Sequence[float]) -> Column:
-    """Return a list, or the number that all of it are."""
+def _scalar_or_list(values: Sequence[float]) -> Column:
+    """Return a list, or a single number if all are equal."""
     return values[0] if values.count(values[0]) == len(values) else values

@@ -17,8 +17,8 @@ class SGD(MomentumOptimizer):
     With ``g = clip(rescale_grad * grad) + wd * weight``: ``weight -= lr * g``, or
     ``m = momentum * m - lr * g; weight += m``.
 
-    The state is the momentum, or None; with ``multi_precision`` and a 16-bit weight it is a pair of
-    that in float32 and the float32 weight.
+    The state is the momentum, or None; with ``multi_precision`` a 16-bit weight has a pair of the
+    float32 momentum and the float32 weight.
 
     Args:
         momentum: Fraction of the previous step that is added to the new one; 0 for none.
@@ -46,11 +46,11 @@ class SGD(MomentumOptimizer):
 
 @register
 class ccSGD(SGD):  # MXNet's name
-    """Another name of `SGD`, for programs of MXNet's first versions.
+    """Alias of `SGD` from early versions of MXNet.
 
     Args:
-        *args: As `SGD` takes them.
-        **kwargs: As `SGD` takes them.
+        *args: Arguments of `SGD`.
+        **kwargs: Arguments of `SGD`.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""SGLD: gradient descent with noise, whose weights are samples of a posterior."""
+"""SGLD: gradient descent with noise, which samples weights from a posterior."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
@@ -22,7 +22,7 @@ class SGLD(RuleOptimizer):
     """Stochastic gradient Langevin dynamics.
 
     With ``g = clip(rescale_grad * grad) + wd * weight``:
-    ``weight += -lr / 2 * g + normal(0, sqrt(lr))``. The random numbers are gluonish's, not MXNet's.
+    ``weight += -lr / 2 * g + normal(0, sqrt(lr))``. The random numbers differ from MXNet's.
 
     There is no state.
 
@@ -61,13 +61,13 @@ class SGLD(RuleOptimizer):
         *,
         mixed: bool,
     ) -> BoundUpdate:
-        """Return the update of some weights of one dtype, as the base class does, with noise."""
+        """Bind the update of weights of one dtype, with noise; see `RuleOptimizer.bind`."""
         masters = [self.arrays_of(state, mixed=mixed) for state in states]
         return _NoisyUpdate(super().bind(weights, grads, states, mixed=mixed), weights, masters)
 
 
 class _NoisyUpdate:
-    """A drift by gradients, and noise by the same rule, which takes it for gradients."""
+    """An SGD update by gradients, and another one with noise as gradients."""
 
     __slots__ = ("_drift", "_noise", "_spread", "rates")
 

@@ -1,4 +1,4 @@
-"""Signum: steps of one length, by the signs of momenta or of gradients."""
+"""Signum: steps of constant size, by the signs of momenta or gradients."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["Signum"]
 
 @register
 class Signum(RuleOptimizer):
-    """Signum: steps by the sign of the momentum, or of the gradient if there is no momentum.
+    """Signum: steps by the sign of the momentum, or of the gradient without momentum.
 
     With ``g = clip(rescale_grad * grad) + wd * weight``: ``m = momentum * m - (1 - momentum) * g``
     and ``weight = (1 - lr * wd_lh) * weight + lr * sign(m)``. Without momentum:
@@ -32,7 +32,7 @@ class Signum(RuleOptimizer):
         **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Raises:
-        ArgumentError: ``wd_lh`` is given without momentum.
+        ArgumentError: ``wd_lh`` is nonzero without momentum.
 
     References:
         J. Bernstein et al., "signSGD: Compressed Optimisation for Non-Convex Problems", 2018.
@@ -49,7 +49,7 @@ class Signum(RuleOptimizer):
         check_numbers(type(self).__name__, momentum=momentum, wd_lh=wd_lh)
         if wd_lh and not momentum:
             raise ArgumentError(
-                f"Signum: expected wd_lh 0 without momentum, got {wd_lh}; decay by wd instead"
+                f"Signum: expected wd_lh 0 without momentum, got {wd_lh}; use wd instead"
             )
         self.momentum = momentum
         self.wd_lh = wd_lh
@@ -83,6 +83,6 @@ class Signum(RuleOptimizer):
         scalars: dict[str, float],
     ) -> None:
         if self.momentum == 0.0:
-            # Nothing but the gradient's sign counts, in MXNet also where the scale is negative.
+            # Only the gradient's sign is used; in MXNet even with a negative scale.
             scalars["rescale_grad"] = 1.0
         super()._push(update, columns, scalars)

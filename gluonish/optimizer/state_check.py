@@ -1,4 +1,4 @@
-"""Whether states that come from a file are such as an optimizer's rule takes."""
+"""Checks of loaded states against an optimizer's rule."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,20 +15,20 @@ def check_states(
 ) -> None:
     """Refuse states with which the next step would fail.
 
-    An optimizer without a rule, such as a user's own, may have any. Dtypes need not be the
-    weights', which a program may cast yet, nor does whether there are float32 weights among them.
+    Optimizers without a rule, such as user-defined ones, accept any states. Dtypes and the presence
+    of float32 weights are not compared with the weights, which may be cast later.
 
     Args:
-        optimizer: Whose states they are to be.
-        states: From index to state.
-        weights: From index to weight, of those that are known.
-        name: What the error message calls the file.
+        optimizer: The optimizer that will use the states.
+        states: Dict from index to state.
+        weights: Dict from index to weight, as far as known.
+        name: Name of the file in the error message.
 
     Raises:
-        FileFormatError: A state has another number of arrays, or arrays of another shape than its
-            weight, or of numbers that are none.
+        FileFormatError: A state has a wrong number of arrays, or arrays that are not floating or
+            not of their weight's shape.
     """
-    if not isinstance(optimizer, RuleOptimizer) or not optimizer.takes_all:
+    if not isinstance(optimizer, RuleOptimizer) or not optimizer.supports_apply:
         return
     for index, state in states.items():
         try:
@@ -49,7 +49,7 @@ def check_states(
 
 
 def _arrays(optimizer: RuleOptimizer, state: State) -> tuple[NDArray, ...]:
-    """Return a state's arrays, with a float32 weight or without."""
+    """Return a state's arrays, with or without a float32 weight."""
     try:
         return optimizer.arrays_of(state, mixed=False)
     except OperatorError:

@@ -1,6 +1,6 @@
-"""States of optimizers in files.
+"""Files of optimizer states.
 
-A file is one pickle of a pair ``(states, optimizer)``, or of the states alone: a dictionary from
+A file is a pickle of a pair ``(states, optimizer)``, or of the states only: a dictionary from
 parameter index to None, an array, or tuples of these.
 """
 
@@ -21,7 +21,7 @@ from gluonish.optimizer.base import Optimizer, State
 from gluonish.optimizer.restricted_pickle import (
     ArrayState,
     ForeignObject,
-    dump_plain,
+    dump_restricted,
     load_restricted,
 )
 
@@ -40,18 +40,18 @@ __all__ = [
 ]
 
 _MAX_DEPTH = 8
-# A key of its own among the states, which MXNet's Module reads and never looks at.
+# A reserved key among the states, which MXNet's Module loads and ignores.
 _PROGRESS = "gluonish.progress"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainerStates:
-    """What a states file holds.
+    """The content of a states file.
 
     Args:
-        states: From parameter index, or name, to None, an `ArrayState`, or a tuple of these.
-        optimizer: The optimizer, where the file has one.
-        progress: How far updates have come, where the file of a Module has it.
+        states: Dict from parameter index or name to None, an `ArrayState`, or a tuple of these.
+        optimizer: The optimizer, if the file has one.
+        progress: The update counts, if the file of a Module has them.
     """
 
     states: dict[int | str, Any]
@@ -60,14 +60,14 @@ class TrainerStates:
 
 
 def load_states(data: bytes, name: str = "states") -> TrainerStates:
-    """Read a states file of any pickle protocol, MXNet 1.x's and 2.0's, or one of gluonish's.
+    """Read a states file of MXNet 1.x, MXNet 2.0 or gluonish, of any pickle protocol.
 
     Args:
         data: Its content.
-        name: What error messages call it.
+        name: Its name in error messages.
 
     Raises:
-        FileFormatError: It is no states file, or names a class that states do not need.
+        FileFormatError: The data is not a states file, or refers to a class that is not allowed.
     """
     try:
         return _checked(load_restricted(data))
@@ -100,7 +100,7 @@ def _checked(content: object) -> TrainerStates:
 
 
 def _check_progress(progress: object) -> None:
-    """Refuse progress without the counts of updates."""
+    """Refuse progress without update counts."""
     found = progress if isinstance(progress, dict) else {}
     weights = found.get("weights")
     fits = isinstance(weights, dict) and all(
@@ -113,8 +113,8 @@ def _check_progress(progress: object) -> None:
 
 def _check_state(state: object, depth: int) -> None:
     if isinstance(state, tuple | list) and depth:
-        for part in state:
-            _check_state(part, depth - 1)
+        for element in state:
+            _check_state(element, depth - 1)
     elif state is not None and not isinstance(state, ArrayState):
         raise FileFormatError(f"expected None, arrays or tuples, got {type(state).__name__}")
 
@@ -127,36 +127,36 @@ def dump_states(
     """Write a states file that MXNet 1.9 loads.
 
     Args:
-        states: From parameter index to None, an `ArrayState`, or tuples of these.
+        states: Dict from parameter index to None, an `ArrayState`, or tuples of these.
         optimizer: The optimizer under MXNet's class name, to write the pair; None writes the states
-            alone. Objects that its dictionary holds twice are one object again after loading.
-        progress: How far updates have come, plain data; None to leave it out.
+            only. Loading preserves shared references in its dictionary.
+        progress: The update counts as plain data; None to omit them.
 
     Raises:
-        ArgumentTypeError: Something is neither an `ArrayState`, a `ForeignObject` nor plain data.
+        ArgumentTypeError: A value is neither an `ArrayState`, a `ForeignObject` nor plain data.
     """
     content = dict(states)
     if progress is not None:
         content[_PROGRESS] = dict(progress)
-    return dump_plain(content if optimizer is None else (content, optimizer))
+    return dump_restricted(content if optimizer is None else (content, optimizer))
 
 
 _OURS = "gluonish."
 
 
 def pack_state(state: State) -> Any:
-    """Return a state with its NDArrays as `ArrayState`, waiting for their values."""
+    """Convert the NDArrays of a state to `ArrayState`; wait for their values."""
     if isinstance(state, BaseSparseNDArray):
         return ArrayState(state._record())
     if isinstance(state, NDArray):
         return ArrayState(DenseRecord(state.asnumpy()))
     if isinstance(state, tuple | list):
-        return tuple(pack_state(part) for part in state)
+        return tuple(pack_state(element) for element in state)
     return state
 
 
 def unpack_state(state: Any) -> State:
-    """Return a state from a file with NDArrays on the CPU."""
+    """Convert the `ArrayState`s of a state to NDArrays on the CPU."""
     if isinstance(state, ArrayState):
         if not isinstance(state.record, DenseRecord):
             return from_record(state.record, cpu())
@@ -164,12 +164,12 @@ def unpack_state(state: Any) -> State:
             return None
         return array(state.values, ctx=cpu(), dtype=state.values.dtype)
     if isinstance(state, tuple | list):
-        return tuple(unpack_state(part) for part in state)
+        return tuple(unpack_state(element) for element in state)
     return state
 
 
 def describe_optimizer(optimizer: Optimizer) -> ForeignObject:
-    """Return an optimizer as a states file tells it: under MXNet's name where MXNet has it."""
+    """Return the entry of an optimizer in a states file, under MXNet's class name if it has one."""
     state = {key: pack_setting(value) for key, value in optimizer.__getstate__().items()}
     scheduler = state.get("lr_scheduler")
     if scheduler is not None:
@@ -182,7 +182,7 @@ def describe_optimizer(optimizer: Optimizer) -> ForeignObject:
 
 
 def pack_setting(value: Any) -> Any:
-    """Return a setting with its NDArrays as `ArrayState`; one that has none is itself."""
+    """Convert the NDArrays of a setting to `ArrayState`; return it unchanged without any."""
     if isinstance(value, dict) and any(isinstance(x, NDArray | dict) for x in value.values()):
         packed = {key: pack_setting(x) for key, x in value.items()}
         return packed if any(packed[key] is not x for key, x in value.items()) else value
@@ -190,36 +190,37 @@ def pack_setting(value: Any) -> Any:
 
 
 def unpack_setting(value: Any) -> Any:
-    """Return a setting from a file with its arrays as NDArrays; one that has none is itself."""
+    """Convert the `ArrayState`s of a setting to NDArrays; return it unchanged without any."""
     if isinstance(value, dict):
         unpacked = {key: unpack_setting(x) for key, x in value.items()}
         return unpacked if any(unpacked[key] is not x for key, x in value.items()) else value
     return unpack_state(value) if isinstance(value, ArrayState) else value
 
 
-def _written_name(value: object, module: str, own_module: str) -> str:
+def _written_name(value: object, module: str, user_module: str) -> str:
+    """Return a class name in ``module``, or in ``user_module`` for classes of the user."""
     kind = type(value)
-    return f"{module if kind.__module__.startswith(_OURS) else own_module}.{kind.__name__}"
+    return f"{module if kind.__module__.startswith(_OURS) else user_module}.{kind.__name__}"
 
 
-def revive_optimizer(told: ForeignObject, current: Optimizer) -> Optimizer:
-    """Return an optimizer with the settings and counts that a file tells.
+def revive_optimizer(saved: ForeignObject, current: Optimizer) -> Optimizer:
+    """Return an optimizer with the settings and counts of a file.
 
     Args:
-        told: What the file tells.
-        current: The optimizer in use. If it has the same class, the file's settings go over a copy
-            of it, which serves classes of the user; so does its scheduler.
+        saved: The file's optimizer.
+        current: The optimizer in use. If it has the same class, the file's settings are set on a
+            copy of it, so that classes of the user work; likewise for its scheduler.
 
     Raises:
         FileFormatError: A setting would hide a method.
-        NotSupportedError: Optimizer or scheduler are of an unknown class.
+        NotSupportedError: The class of the optimizer or scheduler is unknown.
     """
-    state = dict(told.state)
+    state = dict(saved.state)
     _check_counts(state)
     scheduler = state.get("lr_scheduler")
     if scheduler is not None:
         state["lr_scheduler"] = _revive_scheduler(scheduler, current.lr_scheduler)
-    name = _short_name(told)
+    name = _short_name(saved)
     if type(current).__name__ == name:
         revived = copy.copy(current)
     elif name.lower() in Optimizer.opt_registry:
@@ -237,7 +238,7 @@ def revive_optimizer(told: ForeignObject, current: Optimizer) -> Optimizer:
 
 
 def _check_counts(state: dict[str, Any]) -> None:
-    """Refuse counts that are none; where only those of one device are told, take them for all."""
+    """Check the update counts; use the counts of one device for all if the file has no others."""
     single = state.get("_index_update_count", {})
     counts = state.setdefault("_all_index_update_counts", {0: single})
     per_device = list(counts.values()) if isinstance(counts, dict) else [counts]
@@ -249,10 +250,10 @@ def _check_counts(state: dict[str, Any]) -> None:
             raise FileFormatError(f"states: expected counts of updates, got {counts!r:.80}")
 
 
-def _revive_scheduler(told: object, current: Any) -> Any:
-    if not isinstance(told, ForeignObject):
-        raise FileFormatError(f"states: expected a scheduler, got {type(told).__name__}")
-    name = _short_name(told)
+def _revive_scheduler(saved: object, current: Any) -> Any:
+    if not isinstance(saved, ForeignObject):
+        raise FileFormatError(f"states: expected a scheduler, got {type(saved).__name__}")
+    name = _short_name(saved)
     known = getattr(lr_scheduler, name, None) if name in lr_scheduler.__all__ else None
     if type(current).__name__ == name:
         revived = copy.copy(current) if hasattr(current, "__dict__") else current
@@ -261,14 +262,14 @@ def _revive_scheduler(told: object, current: Any) -> Any:
     else:
         raise NotSupportedError(
             f"states: expected one of {', '.join(lr_scheduler.__all__)}, got a scheduler {name}; "
-            "give the trainer a scheduler of this class before loading"
+            "set a scheduler of this class on the optimizer before loading"
         )
-    _set_state(revived, told.state)
+    _set_state(revived, saved.state)
     return revived
 
 
 def _set_state(value: Any, state: dict[str, Any]) -> None:
-    """Set instance attributes as unpickling would, but none that hides what the class defines."""
+    """Set instance attributes as unpickling would, but refuse to hide methods and properties."""
     kind = type(value)
     for key, setting in state.items():
         hidden = getattr(kind, key, None)
@@ -284,5 +285,5 @@ def _set_state(value: Any, state: dict[str, Any]) -> None:
         value.__dict__.update(unpacked)
 
 
-def _short_name(told: ForeignObject) -> str:
-    return told.class_name.rpartition(".")[2]
+def _short_name(saved: ForeignObject) -> str:
+    return saved.class_name.rpartition(".")[2]

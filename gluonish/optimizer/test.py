@@ -1,4 +1,4 @@
-"""Test: adds gradients, for tests of what surrounds optimizers."""
+"""Test: an optimizer that adds gradients, for tests."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from gluonish.optimizer.base import Index, Optimizer, State, register
 class Test(Optimizer):
     """Optimizer for tests: ``weight += rescale_grad * grad; state = weight``.
 
-    It counts no updates; learning rate, weight decay and clipping have no effect. The state is a
-    copy of the weight in float32.
+    Updates are not counted; learning rate, weight decay and clipping have no effect. The state is a
+    float32 copy of the weight.
 
     Args:
         **kwargs: Arguments of `Optimizer`.
     """
 
-    __test__ = False  # pytest takes the name for a class of tests
+    __test__ = False  # not a test class of pytest
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -39,7 +39,7 @@ class Test(Optimizer):
             index: Index or name of the weight.
             weight: The weight.
             grad: Its gradient.
-            state: What `create_state` returned.
+            state: Its state from `create_state`.
         """
         (weight + grad * self.rescale_grad).copyto(weight)
         state[:] = weight.astype(state.dtype)

@@ -1,4 +1,4 @@
-"""Updater: an optimizer together with the states of the weights that it updates."""
+"""Updater: an optimizer with the states of the weights that it updates."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -35,21 +35,21 @@ def _is_sparse(item: _Item) -> bool:
 
 
 def _settings(optimizer: RuleOptimizer) -> tuple[Any, ...]:
-    """What decides how weights are bound."""
-    rule, rows = optimizer._rule(), optimizer._moves_rows()
+    """Return the settings that bound updates depend on."""
+    rule, rows = optimizer._rule(), optimizer._is_lazy()
     return rule, rows, optimizer.multi_precision, optimizer.group_limit
 
 
 class Updater:
-    """Applies an optimizer to the weights of one device or kvstore, and keeps their states.
+    """Applies an optimizer to the weights of one device or kvstore, and stores their states.
 
     Args:
         optimizer: The optimizer.
 
     Attributes:
-        optimizer: The optimizer; `set_states` replaces it if the states include one.
-        states: Dict from index to the optimizer's state.
-        states_synced: Dict from index to whether the state is already on its weight's device.
+        optimizer: The optimizer; `set_states` replaces it if the states contain one.
+        states: Dict from index to the weight's state.
+        states_synced: Dict from index to whether the state is on its weight's device.
         aggregate_updates: Whether the optimizer accepts lists of weights.
     """
 
@@ -64,7 +64,7 @@ class Updater:
         """Update one weight in place, or a list of weights on one device.
 
         Args:
-            index: Number or name of the weight, or a list of them.
+            index: Index or name of the weight, or a list.
             grad: Its gradient, or a list.
             weight: The weight, or a list.
         """
@@ -74,7 +74,7 @@ class Updater:
             return
         optimizer = self.optimizer
         optimizer._set_current_context(weight[0].context.device_id)
-        if isinstance(optimizer, RuleOptimizer) and optimizer.takes_all:
+        if isinstance(optimizer, RuleOptimizer) and optimizer.supports_apply:
             for update, indices in self._updates(optimizer, index, grad, weight):
                 optimizer.apply(update, indices)
             return
@@ -86,14 +86,14 @@ class Updater:
             return
         items = list(zip(index, weight, grad, strict=True))
         for group in self._groups(items, max(1, optimizer.aggregate_num)):
-            indices, weights, grads = (list(part) for part in zip(*group, strict=True))
+            indices, weights, grads = (list(column) for column in zip(*group, strict=True))
             states = [self.states[i] for i in indices]
             optimizer.update_multi_precision(indices, weights, grads, states)
 
     def _updates(self, optimizer: RuleOptimizer, index: Any, grad: Any, weight: Any) -> Updates:
-        """Return updates of all weights; those of the last call if its program holds.
+        """Return bound updates of all weights, cached from the last call if still valid.
 
-        Only tuples are operands, since a list may hold other arrays at the next call.
+        Only tuples are cached, as lists may be mutated between calls.
         """
         program, states = self._program, self.states.get
         version = _settings(optimizer)
@@ -111,11 +111,11 @@ class Updater:
     def _bind(self, optimizer: RuleOptimizer, items: list[_Item]) -> Updates:
         for i, weight, _ in items:
             self._prepare_state(i, weight)
-        # What is named twice is updated twice, one after the other.
+        # A repeated index is updated repeatedly, in order.
         limit = len(items) if len({item[0] for item in items}) == len(items) else 1
         limit = min(limit, optimizer.group_limit or limit)
         updates = []
-        for group in self._together(items, limit, in_order=optimizer.in_order):
+        for group in self._split(items, limit, in_order=optimizer.in_order):
             indices, weights, grads = zip(*group, strict=True)
             states = [self.states[i] for i in indices]
             mixed = optimizer.multi_precision and is_half(weights[0])
@@ -123,7 +123,7 @@ class Updater:
         return updates
 
     def unbind(self) -> None:
-        """Have the next update bind its arrays anew, and refer to their memory no longer."""
+        """Drop the bound updates, which reference the memory of arrays."""
         self._program = None
 
     def _prepare_state(self, index: Index, weight: NDArray) -> None:
@@ -133,14 +133,10 @@ class Updater:
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
         self.states_synced[index] = True
 
-    def _together(self, items: list[_Item], limit: int, *, in_order: bool) -> Iterator[list[_Item]]:
-        """Split into what one operation updates: dense weights of one dtype, or a sparse one.
+    def _split(self, items: list[_Item], limit: int, *, in_order: bool) -> Iterator[list[_Item]]:
+        """Split into groups for single operations: dense weights of one dtype, or a sparse weight.
 
-        Args:
-            items: Index, weight and gradient of each.
-            limit: Most weights in one group.
-            in_order: Whether the groups follow one another as the items do; else the dense ones
-                come first.
+        Groups have at most ``limit`` weights. Unless ``in_order``, dense weights come first.
         """
         if in_order:
             for (_, sparse), run in groupby(items, lambda item: (item[1].dtype, _is_sparse(item))):
@@ -160,34 +156,34 @@ class Updater:
                 yield same[start : start + size]
 
     def sync_state_context(self, state: State, context: Context) -> State:
-        """Return a state whose arrays lie on a device: the same arrays where they do already."""
+        """Return a state with its arrays on a device; those already on it are not copied."""
         if isinstance(state, NDArray):
             return state.as_in_context(context)
         if isinstance(state, tuple | list):
-            return type(state)(self.sync_state_context(part, context) for part in state)
+            return type(state)(self.sync_state_context(x, context) for x in state)
         return state
 
     def set_states(
         self, states: bytes, name: str = "states", weights: Mapping[Any, NDArray] | None = None
     ) -> None:
-        """Restore states from the bytes that `get_states` returned, here or in MXNet 1.9.
+        """Restore states from bytes of `get_states`, here or in MXNet 1.9.
 
         Args:
             states: The bytes.
-            name: How error messages refer to them, such as the name of the file.
-            weights: Dict from index to weight; states must match the shapes of these.
+            name: Their name in error messages, such as the file name.
+            weights: Dict from index to weight; states must match their shapes.
 
         Raises:
-            FileFormatError: The bytes are malformed or unsafe, or the states do not fit the
-                optimizer; nothing has changed then.
-            NotSupportedError: They contain an optimizer that gluonish does not have.
+            FileFormatError: The bytes are malformed or unsafe, or the states do not match the
+                optimizer; nothing was changed.
+            NotSupportedError: The bytes contain an optimizer that gluonish lacks.
         """
         self._restore(load_states(states, name), name, weights)
 
     def _restore(
         self, content: TrainerStates, name: str, weights: Mapping[Any, NDArray] | None = None
     ) -> None:
-        """Restore what a file holds; see `set_states`."""
+        """Restore the content of a file; see `set_states`."""
         unpacked = {index: unpack_state(state) for index, state in content.states.items()}
         optimizer = self.optimizer
         if content.optimizer is not None:
@@ -206,12 +202,12 @@ class Updater:
             dump_optimizer: Whether to include the optimizer's settings and update counts.
 
         Raises:
-            ArgumentTypeError: The optimizer has an attribute that the format cannot hold.
+            ArgumentTypeError: The format does not support an attribute of the optimizer.
         """
         return self._dump(describe_optimizer(self.optimizer) if dump_optimizer else None, None)
 
     def _dump(self, optimizer: ForeignObject | None, progress: Mapping[str, Any] | None) -> bytes:
-        """Return the states as bytes, with an optimizer, or with how far updates have come."""
+        """Return the states as bytes, with an optimizer or with update counts."""
         packed = {index: pack_state(state) for index, state in self.states.items()}
         return dump_states(packed, optimizer, progress)
 
@@ -220,6 +216,6 @@ def get_updater(optimizer: Optimizer) -> Updater:
     """Create an `Updater`.
 
     Args:
-        optimizer: The optimizer that it applies.
+        optimizer: The optimizer to apply.
     """
     return Updater(optimizer)

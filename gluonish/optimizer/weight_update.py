@@ -1,7 +1,7 @@
-"""WeightUpdate: one rule's step of several weights as one engine operation, bound to their arrays.
+"""WeightUpdate: the step of a rule on several weights as one engine operation, bound to arrays.
 
-Made once for weights that stay where they are: what depends on the arrays only (checks, addresses,
-the variables that the engine orders by) is done then, and a step is one push.
+It is created once for weights that are not reallocated: work that depends only on the arrays
+(checks, addresses, engine variables) is done in the constructor, and a step is one push.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,17 +26,17 @@ __all__ = ["BoundUpdate", "Column", "Rates", "WeightUpdate", "each"]
 
 Rates = Program[tuple[Column, Column]]
 
-# Up to so many elements a fused kernel runs in the calling thread if that has the team of threads:
+# Up to this many elements a fused kernel runs in the calling thread if that owns the thread team:
 # 0.1 ms of work on two cores.
 _SMALL_SIZE = 1 << 19
 
-# The plain operator of a rule stands before its preloaded one; some rules have none of several
-# weights.
+# The ordinary operator of a rule overrides its preloaded variant; some rules have no multi-weight
+# operator.
 _NAMES = {(multi.rule, multi.mixed): multi.name for multi in reversed(MULTI_UPDATES)}
 
 
 class BoundUpdate(Protocol):
-    """One step of weights that stay where they are.
+    """One step of weights that are not reallocated.
 
     Attributes:
         rates: Learning rates and weight decays of the last step, with multipliers.
@@ -45,7 +45,7 @@ class BoundUpdate(Protocol):
     rates: Rates | None
 
     def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
-        """Let the engine do the step, with the numbers of each rate and the rule's scalars."""
+        """Push the step to the engine, with the columns of rates and the rule's scalars."""
 
 
 class WeightUpdate:
@@ -55,11 +55,11 @@ class WeightUpdate:
         rule: The rule.
         groups: For each weight its arrays: weight, gradient, states, and the float32 weight if
             ``mixed``.
-        mixed: Whether the weights are 16-bit and trained through float32 ones.
+        mixed: Whether the weights are 16-bit with float32 copies.
 
     Raises:
-        OperatorError: Shapes or dtypes do not go together.
-        DeviceError: The arrays lie on several devices.
+        OperatorError: Shapes or dtypes do not match.
+        DeviceError: The arrays are on several devices.
 
     Attributes:
         rates: Learning rates and weight decays of the last step, with multipliers.
@@ -93,7 +93,7 @@ class WeightUpdate:
         self._reads = tuple(array._var for group in self._groups for array in group)
         written = (array for group in self._groups for array in (group[0], *group[2:]))
         self._writes = tuple(array._var for array in written)
-        # What stands twice is updated twice, one after the other.
+        # A repeated weight is updated repeatedly, in order.
         self._fused: FusedStep | None = None
         if len(set(self._writes)) == len(self._writes):
             outs = [arrays[0] for arrays in self._arrays]
@@ -105,15 +105,15 @@ class WeightUpdate:
         self.rates: Rates | None = None
 
     def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
-        """Let the engine update the weights.
+        """Push the update of the weights to the engine.
 
         Args:
-            columns: For each of the rule's rates the numbers of the weights. What is given here is
-                never changed afterwards; the same object again means the same numbers.
-            scalars: The rule's, with rescale_grad and clip_gradient.
+            columns: For each of the rule's rates the numbers of the weights. Columns are never
+                mutated; an identical object means equal numbers.
+            scalars: The rule's scalars, with rescale_grad and clip_gradient.
 
         Raises:
-            AutogradError: A weight belongs to a graph that is being recorded.
+            AutogradError: A weight belongs to a recorded graph.
         """
         if recording.mode.get() & RECORDING:
             for group in self._groups:
@@ -137,7 +137,7 @@ class WeightUpdate:
 
 
 def each(function: Callable[..., float], *columns: Column) -> Column:
-    """Return a function's values for each weight; one for all where all arguments are."""
+    """Map a function over columns; the result is a single number if all columns are."""
     lists = [column for column in columns if isinstance(column, Sequence)]
     if not lists:
         return function(*columns)
@@ -147,15 +147,15 @@ def each(function: Callable[..., float], *columns: Column) -> Column:
 
 
 def _on_device(name: str, group: Sequence[NDArray], device: Device) -> Sequence[NDArray]:
-    """Return the arrays of a weight on one device; a gradient may come from other host memory."""
+    """Return the arrays of a weight on one device; a gradient may be in other host memory."""
     if all(array._device is device for array in group):
         return group
-    moved = on_one_cpu(group)
-    if moved is None or any(
-        new is not old for i, (new, old) in enumerate(zip(moved, group, strict=True)) if i != 1
+    copied = on_one_cpu(group)
+    if copied is None or any(
+        new is not old for i, (new, old) in enumerate(zip(copied, group, strict=True)) if i != 1
     ):
         devices = ", ".join(str(array.context) for array in group)
         raise DeviceError(
             f"{name}: expected arrays on one device, got {devices}; move them with as_in_context"
         )
-    return moved
+    return copied

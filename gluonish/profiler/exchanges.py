@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gluonish.kvstore.distributed.watch import Exchange, watchers
+from gluonish.kvstore.distributed.observers import Exchange, watchers
 from gluonish.profiler import ranks
 from gluonish.profiler.recorder import from_counter, recorder
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
 from gluonish.kvstore.distributed.channel import channel
-from gluonish.kvstore.distributed.meeting import wait_for_ranks
+from gluonish.kvstore.distributed.rendezvous import wait_for_ranks
 from gluonish.kvstore.distributed.world import World, joined
 from gluonish.profiler.recorder import START_NS, now
 

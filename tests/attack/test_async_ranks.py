@@ -43,8 +43,8 @@ print("through")
 """
 SAID = {
     "sleeps": "got none of rank {victim} (",
-    "stops": "an answer of the server within 2 s, got none of rank {victim} (",
-    "holds the GIL": "an answer of the server within 2 s, got none of rank {victim} (",
+    "stops": "a reply of the server within 2 s, got none of rank {victim} (",
+    "holds the GIL": "a reply of the server within 2 s, got none of rank {victim} (",
     "is killed": "launch: rank {victim} was ended by SIGKILL",
     "ends": "the end of the program on rank {victim}",
     "vanishes": "launch: expected all ranks to end together",

@@ -279,7 +279,7 @@ def test_of_two_rates_it_is_said_which_is_used(
     said = capsys.readouterr().out
     assert "base_lr 0.1 of lr_scheduler and learning_rate 0.001 of the optimizer" in said
     assert outcome in said
-    assert said.endswith("; give both the same\n")
+    assert said.endswith("; set both to the same\n")
     optimizer.num_update = 2
     used = 0.05 if isinstance(scheduler, CosineScheduler) else 0.025
     decays = isinstance(scheduler, CosineScheduler | PolyScheduler)
@@ -296,7 +296,7 @@ def test_a_schedule_of_ones_own_has_no_warmup_to_tell_of(
             return self.base_lr
 
     optimizer = mx.optimizer.Adam(lr_scheduler=Schedule())
-    assert capsys.readouterr().out.endswith("; 0.001 is used; give both the same\n")
+    assert capsys.readouterr().out.endswith("; 0.001 is used; set both to the same\n")
     assert optimizer.learning_rate == 0.001
 
 

@@ -40,7 +40,7 @@ def test_without_nccl_there_is_a_device_store_and_one_line_in_the_log(
         raise DeviceError("nccl: expected CuPy with NCCL, got none")
 
     monkeypatch.setattr(create_module, "find_nccl", missing)
-    monkeypatch.setattr(create_module, "_told", [])
+    monkeypatch.setattr(create_module, "_logged", [])
     with caplog.at_level("WARNING", "gluonish"):
         assert [create("nccl").type, create("NCCL").type] == ["device", "device"]
     (record,) = caplog.records

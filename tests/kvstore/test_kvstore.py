@@ -248,9 +248,9 @@ def test_second_init_is_refused(store: KVStore) -> None:
 
 def test_unknown_key_is_refused(store: KVStore) -> None:
     store.init(1, ones((1,)))
-    with pytest.raises(ArgumentError, match="push: expected a key that init was given, got 2"):
+    with pytest.raises(ArgumentError, match="push: expected a key initialized by init, got 2"):
         store.push(2, ones((1,)))
-    with pytest.raises(ArgumentError, match="pull: expected a key that init was given, got 2"):
+    with pytest.raises(ArgumentError, match="pull: expected a key initialized by init, got 2"):
         store.pull(2, out=ones((1,)))
 
 

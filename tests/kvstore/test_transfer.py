@@ -9,7 +9,7 @@ from gluonish.core.context import cpu
 from gluonish.core.errors import OperatorError
 from gluonish.engine import current_engine, use_engine
 from gluonish.kvstore import create
-from gluonish.kvstore.transfer import Cut, sum_arrays
+from gluonish.kvstore.transfer import SumSplit, sum_arrays
 from gluonish.ndarray import array, ones
 from gluonish.tools.env_checks.threads import engine_trace
 
@@ -51,16 +51,16 @@ def test_cut_sum_is_the_whole_one(size: int, dtype: str) -> None:
     rng = np.random.default_rng(3)
     values = [array(rng.uniform(-9, 9, size), ctx=cpu(i), dtype=dtype) for i in range(3)]
     whole = sum_arrays(values, cpu(0), 0).asnumpy()
-    for parts in (2, 4, 7):
-        cut = sum_arrays(values, cpu(0), 0, Cut(0, parts)).asnumpy()
-        np.testing.assert_array_equal(cut, whole)
+    for chunks in (2, 4, 7):
+        split = sum_arrays(values, cpu(0), 0, SumSplit(0, chunks)).asnumpy()
+        np.testing.assert_array_equal(split, whole)
 
 
 def test_arrays_above_the_bound_are_added_up_in_parts_at_the_same_time() -> None:
     def sums(size: int) -> int:
         values = [ones((size,), ctx=cpu(i)) for i in range(2)]
         with engine_trace() as ran:
-            sum_arrays(values, cpu(0), 0, Cut(100, 3))
+            sum_arrays(values, cpu(0), 0, SumSplit(100, 3))
         return sum(entry.name == "kvstore" for entry in ran)
 
     assert (sums(100), sums(101)) == (1, 3)
@@ -73,7 +73,9 @@ def test_failed_value_fails_the_cut_sum_only() -> None:
     with use_engine("ThreadedEnginePerDevice"):
         bad, good = ones((200,)), ones((200,), ctx=cpu(1))
         bad._write(fail, name="failing")
-        total = sum_arrays([bad, good], cpu(0), 0, Cut(100, 2))
+        total = sum_arrays([bad, good], cpu(0), 0, SumSplit(100, 2))
         with pytest.raises(OperatorError, match="no room"):
             total.wait_to_read()
-        assert sum_arrays([good, good], cpu(0), 0, Cut(100, 2)).asnumpy().tolist() == [2.0] * 200
+        assert (
+            sum_arrays([good, good], cpu(0), 0, SumSplit(100, 2)).asnumpy().tolist() == [2.0] * 200
+        )

@@ -182,7 +182,7 @@ def test_damaged_archive_is_told(served, home: Path) -> None:
 @pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/tmp/evil", "..\\evil", "C:\\evil"])
 def test_archive_that_leaves_its_folder_is_refused(served, home: Path, zip_of, name: str) -> None:
     served.files[ZIP_PATH] = zip_of(**{name: b"evil", MEMBER: DATA})
-    with pytest.raises(DownloadError, match=r"expected plain members.*which leaves its folder"):
+    with pytest.raises(DownloadError, match=r"expected regular files.*which leaves its folder"):
         get_model_file(NAME)
     assert visible(home) == []
     assert not list(home.parents[1].rglob("*evil*"))

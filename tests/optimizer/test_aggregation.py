@@ -21,7 +21,7 @@ def names() -> list[str]:
     return sorted(
         name
         for name, made in Optimizer.opt_registry.items()
-        if issubclass(made, RuleOptimizer) and made.takes_all and name not in RANDOM
+        if issubclass(made, RuleOptimizer) and made.supports_apply and name not in RANDOM
     )
 
 

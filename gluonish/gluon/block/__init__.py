@@ -1,4 +1,4 @@
-"""Block, HybridBlock and SymbolBlock, the bases of all layers and networks: `mx.gluon.block`."""
+"""Block, HybridBlock and SymbolBlock, the base classes of all layers: `mx.gluon.block`."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 if TYPE_CHECKING:
     from gluonish.gluon.block.symbol_block import SymbolBlock
 else:
-    # Names that programs import, though no document lists them.
+    # Undocumented names that programs import.
     __getattr__ = _attach(
         __name__,
         (),

@@ -1,4 +1,4 @@
-"""Arguments of a call by keyword: put where the block's own signature has them, or kept as such."""
+"""Keyword arguments of a block's call: converted to positional ones, or packed with the others."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -13,19 +13,19 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 class WithKeywords(NamedTuple):
-    """Arguments of a call some of which can only be given by keyword."""
+    """The arguments of a call with keyword-only arguments."""
 
     args: tuple[Any, ...]
     keywords: dict[str, Any]
 
 
-def listed(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return a call's arguments as one value, whose structure tells calls apart."""
+def pack_arguments(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return a call's arguments as one pytree, which distinguishes calls."""
     return WithKeywords(args, dict(sorted(keywords.items()))) if keywords else args
 
 
-def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call a function with what `listed` made of arguments."""
+def call_packed(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a function with arguments from `pack_arguments`."""
     if isinstance(arguments, WithKeywords):
         return function(*arguments.args, **arguments.keywords)
     return function(*arguments)
@@ -36,16 +36,11 @@ def by_position(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return a call's arguments with as many as possible by position, and the others by keyword.
 
-    Those that are left out between two that are given get their defaults.
-
-    Args:
-        block: The block that is called.
-        args: Arguments by position.
-        keywords: Arguments by keyword.
+    Omitted arguments before a supplied one get their defaults.
 
     Raises:
-        ArgumentTypeError: The block takes no such arguments, or a `hybrid_forward` takes them by
-            keyword only.
+        ArgumentTypeError: The block has no such arguments, or `hybrid_forward` has keyword-only
+            ones.
     """
     skip = int(block.has_hybrid_forward)  # F
     function = block.hybrid_forward if skip else block.forward
@@ -53,7 +48,7 @@ def by_position(
     clash = sorted(block._reg_params.keys() & keywords.keys()) if skip else []
     if clash:
         raise ArgumentTypeError(
-            f"{block.name}: expected no argument for its own parameter, got {clash[0]!r}"
+            f"{block.name}: expected no argument for the block's parameter, got {clash[0]!r}"
         )
     try:
         bound = signature.bind_partial(*(None,) * skip, *args, **keywords).arguments
@@ -61,36 +56,31 @@ def by_position(
         raise ArgumentTypeError(
             f"{block.name}: expected arguments {signature}, got a call with {error}"
         ) from None
-    placed: list[Any] = []
-    left = dict(keywords)
+    positional: list[Any] = []
+    remaining = dict(keywords)
     for parameter in list(signature.parameters.values())[skip:]:
         name, default = parameter.name, parameter.default
-        known = name in bound or default is not parameter.empty
-        if parameter.kind not in _POSITIONAL or not left or not known:
+        has_value = name in bound or default is not parameter.empty
+        if parameter.kind not in _POSITIONAL or not remaining or not has_value:
             break
-        placed.append(bound.get(name, default))
-        left.pop(name, None)
-    if left and skip:
+        positional.append(bound.get(name, default))
+        remaining.pop(name, None)
+    if remaining and skip:
         raise ArgumentTypeError(
-            f"{block.name}: expected arguments that hybrid_forward takes by position, got "
-            f"{', '.join(sorted(left))} by keyword only; write forward(self, x, ...) for these"
+            f"{block.name}: expected positional arguments of hybrid_forward, got "
+            f"{', '.join(sorted(remaining))} by keyword only; define forward(self, x, ...) instead"
         )
-    return (tuple(placed) if len(placed) > len(args) else args), left
+    return (tuple(positional) if len(positional) > len(args) else args), remaining
 
 
-def check_one_kind(block: Named, first: object, given: Iterable[object]) -> None:
-    """Refuse a call with NDArrays and Symbols, also in lists.
-
-    Args:
-        block: The block that is called.
-        first: The first of them.
-        given: The arguments of the call.
+def check_one_kind(block: Named, first: object, args: Iterable[object]) -> None:
+    """Refuse a call with both NDArrays and Symbols, also in lists.
 
     Raises:
         ArgumentTypeError: There are both.
     """
     other: type[NDArray | Symbol] = NDArray if isinstance(first, Symbol) else Symbol
-    for value in given:
+    for value in args:
         if isinstance(value, other):
             raise ArgumentTypeError(
                 f"{block.name}: expected NDArrays or Symbols, got both among the inputs"
@@ -112,8 +102,8 @@ def no_arrays_error(
 def unhashable_error(
     block: Named, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> ArgumentTypeError:
-    """Return the error of a call with arguments that no graph can be known by."""
+    """Return the error of a call with unhashable arguments."""
     return ArgumentTypeError(
         f"{block.name}: expected arguments that are arrays or hashable, got "
-        f"{listed(args, keywords)!r}"
+        f"{pack_arguments(args, keywords)!r}"
     )

@@ -1,6 +1,6 @@
 """Block: the base of all layers and networks.
 
-A Block holds parameters and other Blocks as plain attributes; assigning one registers it.
+A Block holds parameters and other Blocks as attributes; assigning one registers it.
 """
 
 import os
@@ -16,7 +16,7 @@ from gluonish.gluon.block.files import load_arrays, load_block, load_model, save
 from gluonish.gluon.block.hooks import HookHandle, Hooks
 from gluonish.gluon.block.scope import NameScope, name_block
 from gluonish.gluon.block.summary import summarize
-from gluonish.gluon.parameter import Parameter, ParameterDict, note_place
+from gluonish.gluon.parameter import Parameter, ParameterDict, register_path
 from gluonish.gluon.parameter.arguments import ContextList
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.initializer import Uniform
@@ -24,7 +24,7 @@ from gluonish.ndarray import NDArray
 
 _UNIFORM = Uniform()
 _ABSENT = object()
-# Dicts that programs edit: `layer._kwargs["stride"] = (1, 1)`, `net._children.popitem()`.
+# Dicts that programs mutate: `layer._kwargs["stride"] = (1, 1)`, `net._children.popitem()`.
 _EDITED = ("_children", "_reg_params", "_kwargs", "_kwargs_offset", "_kwargs_deformable_conv")
 
 
@@ -32,7 +32,7 @@ class Block:
     """Base class of all layers and networks; runs imperatively.
 
     A subclass creates its layers and parameters in ``__init__``, inside ``with self.name_scope():``
-    so that their names begin with its own prefix, and computes in ``forward``::
+    so that their names begin with its prefix, and computes in ``forward``::
 
         class Net(Block):
             def __init__(self, **kwargs):
@@ -45,13 +45,14 @@ class Block:
                 return self.output(nd.relu(self.hidden(x)))
 
     Args:
-        prefix: Prefix of its parameters' names, after that of the name scope it is created in; by
+        prefix: Prefix of its parameters' names, after the prefix of the enclosing name scope; by
             default the class name in lower case and a counter. An empty prefix adds nothing.
-        params: ParameterDict to share: `Dense(20, params=other.params)` uses those weights.
+        params: ParameterDict to share: `Dense(20, params=other.params)` uses the weights of
+            ``other``.
     """
 
-    # Attributes that no graph depends on, though `forward` or who calls it reads them; `_children`
-    # and `_reg_params` tell of changes themselves.
+    # Attributes that no graph depends on, though `forward` or its caller reads them; `_children`
+    # and `_reg_params` report changes themselves.
     _unwatched: ClassVar[frozenset[str]] = frozenset(
         (
             "_active",
@@ -70,7 +71,7 @@ class Block:
         )
     )
 
-    # Whether `summary` gives the class a line of its own; containers have none.
+    # Whether `summary` prints a line for the class; containers have none.
     _in_summary = True
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
@@ -78,7 +79,7 @@ class Block:
         self._prefix, self._params = name_block(prefix, params, self._alias())
         self._name = self._prefix.removesuffix("_")
         self._child_counts: dict[str, int] = {}
-        # The version tells the graphs that were traced from this Block of changes.
+        # Graphs traced from this Block compare the version to detect changes.
         self._version = Version()
         self._children: dict[str, Block] = VersionedDict(self._version)
         self._reg_params: dict[str, Parameter] = VersionedDict(self._version)
@@ -116,7 +117,7 @@ class Block:
             self.register_child(value, name)
         elif isinstance(value, Parameter):
             value = self._reg_params[name] = adopt(self, name, value)
-            note_place(value, self, name)
+            register_path(value, self, name)
         version, before = attributes.get("_version"), attributes.get(name, _ABSENT)
         if version is not None and name in _EDITED and type(value) is not VersionedDict:
             items: Any = value
@@ -133,7 +134,7 @@ class Block:
             version.set(name, None, _ABSENT)
 
     def _alias(self) -> str:
-        """What default names of this class begin with."""
+        """Return the beginning of default names of this class."""
         return type(self).__name__.lower()
 
     @property
@@ -148,12 +149,12 @@ class Block:
 
     @property
     def params(self) -> ParameterDict:
-        """This Block's own parameters, without those of its children; see `collect_params`."""
+        """The parameters of this Block, without those of its children; see `collect_params`."""
         return self._params
 
     @property
     def _scope(self) -> NameScope:
-        """What `name_scope` returns."""
+        """The result of `name_scope`."""
         return self.name_scope()
 
     def name_scope(self) -> NameScope:
@@ -169,12 +170,12 @@ class Block:
                 attribute paths, as in ``"encoder.*weight"``.
 
         Returns:
-            A ParameterDict by full names; an index may be an attribute path: "encoder.weight".
+            A ParameterDict by full names; a key may also be an attribute path: "encoder.weight".
         """
         return collect(self, select, Block.collect_params)
 
     def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
-        """Return parameters by the attributes that lead to them, joined by dots."""
+        """Return parameters by attribute paths, joined by dots."""
         start = f"{prefix}." if prefix else ""
         found = {start + name: parameter for name, parameter in self._reg_params.items()}
         for name, child in self._children.items():
@@ -184,18 +185,18 @@ class Block:
     def save_parameters(
         self, filename: str | os.PathLike[str], deduplicate: bool = False, **options: Any
     ) -> None:
-        """Save all parameters under their attribute paths; a crash leaves the old file or the new.
+        """Save all parameters under their attribute paths; the file is written atomically.
 
         Args:
-            filename: Path of the file; its ending chooses the format: ``.safetensors``,
-                ``.safetensors.index.json``, ``.npz``; any other, mostly ``.params``, is MXNet's.
+            filename: Path of the file; its extension selects the format: ``.safetensors``,
+                ``.safetensors.index.json`` or ``.npz``; any other, usually ``.params``, is MXNet's.
             deduplicate: Whether to save a parameter that is shared between layers only once.
-            **options: ``metadata`` and ``max_shard_nbytes`` of `nd.save`: text by name to keep
-                beside the parameters, and how large each of the files of an index may be.
+            **options: ``metadata`` (a dict of str stored with the parameters) and
+                ``max_shard_nbytes`` (the maximum size of each file of an index) of `nd.save`.
 
         Raises:
             ParameterError: A parameter is not initialized.
-            ArgumentTypeError: The format has no such dtype.
+            ArgumentTypeError: The format does not support a dtype.
         """
         save_block(self, filename, deduplicate, **options)
 
@@ -219,22 +220,24 @@ class Block:
     ) -> None:
         """Load parameters from a file of `save_parameters`, `ParameterDict.save` or `export`.
 
-        Its content, not its name, tells the format: safetensors, an index of such, npz, or MXNet's.
+        The format is detected by content: safetensors, an index of safetensors, npz, or MXNet's.
         Names with dots are attribute paths; others are parameter names, with or without prefix.
 
         Args:
             filename: Path of the file.
             ctx: Devices for parameters that are not initialized; the CPU by default.
-            allow_missing: Whether parameters that the file lacks keep their values; else an error.
-            ignore_extra: Whether arrays without a parameter are ignored; if not, they are an error.
-            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
-            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
-                parameter's, or ``"saved"``, the file's.
+            allow_missing: Whether parameters missing in the file keep their values; if False, they
+                raise an error.
+            ignore_extra: Whether to ignore arrays without a parameter; if False, they raise an
+                error.
+            cast_dtype: Whether to convert between dtypes; if False, a difference raises an error.
+            dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
+                or ``"saved"``, the file's.
 
         Raises:
-            ParameterError: A parameter is missing in the file, or its shape or dtype does not fit.
-            ArgumentError: The file has arrays that no parameter matches, or arrays without names.
-            FileFormatError: The file is damaged or of another kind.
+            ParameterError: A parameter is missing in the file, or its shape or dtype mismatches.
+            ArgumentError: The file has arrays that match no parameter, or arrays without names.
+            FileFormatError: The file is damaged or of another format.
         """
         load_block(self, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source)
 
@@ -252,11 +255,13 @@ class Block:
         Args:
             param_dict: Arrays by attribute path or by parameter name.
             ctx: Devices for parameters that are not initialized.
-            allow_missing: Whether parameters that the dict lacks keep their values; else an error.
-            ignore_extra: Whether arrays without a parameter are ignored; if not, they are an error.
-            cast_dtype: Whether to convert between dtypes; if not, a difference raises an error.
-            dtype_source: With ``cast_dtype``: ``"current"`` keeps the parameter's dtype,
-                ``"saved"`` takes the array's.
+            allow_missing: Whether parameters missing in the dict keep their values; if False, they
+                raise an error.
+            ignore_extra: Whether to ignore arrays without a parameter; if False, they raise an
+                error.
+            cast_dtype: Whether to convert between dtypes; if False, a difference raises an error.
+            dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
+                or ``"saved"``, the array's.
         """
         how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
         load_arrays(self, dict(param_dict), None, *how)
@@ -273,7 +278,7 @@ class Block:
         Args:
             filename: Path of the file.
             ctx: Devices for parameters that are not initialized.
-            allow_missing: Whether parameters that the file lacks keep their values.
+            allow_missing: Whether parameters missing in the file keep their values.
             ignore_extra: Whether to ignore arrays without a parameter.
         """
         warnings.warn("load_params is deprecated; use load_parameters", UserWarning, stacklevel=2)
@@ -283,28 +288,28 @@ class Block:
         """Save structure and parameters to ``prefix-model.json`` and ``prefix-model.params``.
 
         Args:
-            prefix: What both paths begin with. A prefix that ends with ``.safetensors`` or ``.npz``
-                selects that format for the parameters.
+            prefix: Common beginning of both paths. The extension ``.safetensors`` or ``.npz``
+                selects the format of the parameters.
         """
         save_model(self, prefix)
 
     def load(self, prefix: str | os.PathLike[str]) -> None:
-        """Load what `save` wrote; blocks that were hybridized then are hybridized again.
+        """Load files of `save`, and hybridize the blocks that were hybridized when saved.
 
-        The graph is traced anew from this Block's code; the one in the file is not used.
+        The graph is traced from this Block's code; the graph in the file is not used.
 
         Args:
             prefix: The prefix that was passed to `save`.
 
         Raises:
-            FileFormatError: The files belong to a network of another structure.
+            FileFormatError: The files belong to a network with another structure.
         """
         load_model(self, prefix)
 
     def _describe_graph(self) -> dict[str, Any]:
         return {}
 
-    def _hybridize_again(self) -> None:
+    def _rehybridize(self) -> None:
         pass
 
     def _rename_children(self, names: Mapping[str, str]) -> None:
@@ -315,7 +320,7 @@ class Block:
 
         Args:
             block: The child.
-            name: Its name in attribute paths; by default its number among the children.
+            name: Its name in attribute paths; by default its index among the children.
 
         Raises:
             ArgumentTypeError: ``block`` is not a Block.
@@ -326,7 +331,7 @@ class Block:
             )
         key = str(len(self._children)) if name is None else name
         self._children[key] = block
-        note_place(block, self, key)
+        register_path(block, self, key)
 
     def register_forward_pre_hook(
         self, hook: Callable[["Block", tuple[Any, ...]], object]
@@ -353,7 +358,7 @@ class Block:
 
         Args:
             callback: Called with the output's name, the operator's name, and the array.
-            monitor_all: Whether to report the operators' inputs, too.
+            monitor_all: Whether to report the operators' inputs as well.
         """
         for child in self._children.values():
             child.register_op_hook(callback, monitor_all)
@@ -376,13 +381,13 @@ class Block:
         verbose: bool = False,
         force_reinit: bool = False,
     ) -> None:
-        """Initialize all parameters, now or, where shapes are unknown, at the first call.
+        """Initialize all parameters; those of unknown shapes are initialized in the first call.
 
         Args:
-            init: Initializer for parameters that have none of their own.
+            init: Initializer for parameters without one.
             ctx: Device or devices; the current context by default.
             verbose: Whether to log the initialization of each parameter.
-            force_reinit: Whether to initialize parameters again that are initialized already.
+            force_reinit: Whether to reinitialize initialized parameters.
         """
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 
@@ -390,14 +395,14 @@ class Block:
         """Switch graph execution on or off in all HybridBlocks of this Block.
 
         Args:
-            active: True to switch it on, False to switch it off.
+            active: True for on, False for off.
             **kwargs: Options of `HybridBlock.hybridize`, such as ``static_alloc``.
         """
         for child in self._children.values():
             child.hybridize(active, **kwargs)
 
     def cast(self, dtype: Any) -> None:
-        """Convert all parameters to another element type; the computation then uses it, too.
+        """Convert all parameters to another element type, in which the Block then computes.
 
         Args:
             dtype: The new element type, such as ``"float16"``.
@@ -419,14 +424,14 @@ class Block:
         return self.forward(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs; a subclass defines it.
+        """Compute the outputs; defined by a subclass.
 
         Args:
-            *args: Inputs, which the subclass names.
+            *args: Inputs, named by the subclass.
             **kwargs: Inputs by keyword.
 
         Raises:
-            NotSupportedError: The subclass does not define it.
+            NotSupportedError: The subclass does not define ``forward``.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a class that defines forward(self, ...), got none"
@@ -441,4 +446,4 @@ class Block:
         Raises:
             ArgumentError: The network is hybridized.
         """
-        print(summarize(self, inputs))  # noqa: T201  # printing is what it is for
+        print(summarize(self, inputs))  # noqa: T201  # its purpose

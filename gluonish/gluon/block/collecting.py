@@ -1,7 +1,7 @@
 """The parameters of a Block and of all Blocks in it, by full names and by paths.
 
-A full name is that of files and graphs of MXNet 1.x, ``net0_dense0_weight``; a path is the
-attributes that lead to the parameter, ``dense.weight``, as MXNet 2.0 has it.
+Files and graphs of MXNet 1.x use full names, ``net0_dense0_weight``; MXNet 2.0 uses attribute
+paths, ``dense.weight``.
 """
 
 import re
@@ -11,15 +11,11 @@ from typing import Any
 
 from gluonish.core.errors import ParameterError, require_text
 from gluonish.gluon.block.protocols import BlockTree
-from gluonish.gluon.parameter import Parameter, ParameterDict, is_placed
+from gluonish.gluon.parameter import Parameter, ParameterDict, is_registered
 
 
 class CollectedParameters(ParameterDict):
-    """What `Block.collect_params` returns: a dict by full names that also finds paths.
-
-    Args:
-        block: Whose parameters they are.
-    """
+    """The result of `Block.collect_params`: a dict by full names that also accepts paths."""
 
     def __init__(self, block: BlockTree) -> None:
         super().__init__(block.params.prefix)
@@ -40,15 +36,10 @@ class CollectedParameters(ParameterDict):
 
 
 def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
-    """Return what a Block gets as a parameter attribute, one of its own if nobody had it before.
+    """Register a Parameter assigned to a Block's attribute, and return it.
 
-    A parameter that was made by itself, as in MXNet 2.0, is from then on called after the Block and
-    the attribute. Where the Block shares parameters and one has that name, it takes its place.
-
-    Args:
-        block: The Block.
-        attribute: Name of the attribute.
-        parameter: What it is assigned.
+    A standalone parameter, as in MXNet 2.0, is renamed after the Block and the attribute. If the
+    Block shares a parameter of that name, the shared one is returned instead.
 
     Raises:
         ParameterError: The Block has another parameter of that name, or as that attribute.
@@ -56,38 +47,38 @@ def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
     if attribute in block._reg_params:
         raise ParameterError(
             f"{type(block).__name__}: expected a new attribute for a Parameter, got {attribute}, "
-            "which holds one; share parameters by `params` when the Block is made"
+            "which holds one; share parameters by the argument `params` of the Block"
         )
-    own = block.params
-    # One that some Block has as an attribute keeps its name.
-    if not is_placed(parameter) and own._params.get(parameter.name) is not parameter:
-        name = own.prefix + attribute
-        existing = own._find(name)
-        if existing is not None and own._shared is not None and name in own._shared:
+    params = block.params
+    # A registered parameter keeps its name.
+    if not is_registered(parameter) and params._params.get(parameter.name) is not parameter:
+        name = params.prefix + attribute
+        existing = params._find(name)
+        if existing is not None and params._shared is not None and name in params._shared:
             parameter = existing
         elif existing is not None:
             raise ParameterError(
                 f"{type(block).__name__}: expected attribute {attribute} to be the parameter "
-                f"{name!r} that params.get made, got another; use another name"
+                f"{name!r} that params.get created, got another; use another name"
             )
         parameter.name = name
         parameter._var = None
-        own._params[name] = parameter
+        params._params[name] = parameter
     return parameter
 
 
 def collect(
-    block: BlockTree, select: str | None, usual: Callable[..., ParameterDict]
+    block: BlockTree, select: str | None, default: Callable[..., ParameterDict]
 ) -> ParameterDict:
     """Return the parameters of a Block and of all Blocks in it; see `Block.collect_params`.
 
-    A class in it that has another ``collect_params`` than the usual one is asked by that.
+    A child class that overrides the default ``collect_params`` has its own method called.
     """
     if select is not None:
         require_text(select, "collect_params: expected select, a regular expression,")
     pattern = None if select is None else re.compile(select)
     found = CollectedParameters(block)
-    _gather(block, select, pattern, found, usual)
+    _gather(block, select, pattern, found, default)
     if pattern is not None and not found._params:
         paths = block._collect_params_with_prefix()
         found.update({p.name: p for path, p in paths.items() if pattern.match(path)})
@@ -99,19 +90,18 @@ def _gather(
     select: str | None,
     pattern: re.Pattern[str] | None,
     found: ParameterDict,
-    usual: Callable[..., ParameterDict],
+    default: Callable[..., ParameterDict],
 ) -> None:
-    """Add a Block's own parameters, those of its children, and those it has as attributes only."""
+    """Add a Block's parameters, those of its children, and those assigned as attributes only."""
     _warn_of_containers(block)
     _add(block.params._params, pattern, found)
     for child in block._children.values():
-        if type(child).collect_params is usual:
-            _gather(child, select, pattern, found, usual)
+        if type(child).collect_params is default:
+            _gather(child, select, pattern, found, default)
         else:
             found.update(child.collect_params(select))
     present = {id(parameter) for parameter in found.values()}
-    others = [p for p in block._reg_params.values() if id(p) not in present]
-    _add({p.name: p for p in others}, pattern, found)
+    _add({p.name: p for p in block._reg_params.values() if id(p) not in present}, pattern, found)
 
 
 def _add(
@@ -129,7 +119,7 @@ def _add(
 def _warn_of_containers(block: BlockTree) -> None:
     registered = {id(child) for child in block._children.values()}
     for name, value in block.__dict__.items():
-        if name != "_children" and _holds_stranger(value, registered):
+        if name != "_children" and _has_unregistered(value, registered):
             warnings.warn(
                 f"{type(block).__name__}.{name} holds Blocks that are not registered, so their "
                 "parameters are not collected; use register_child, nn.Sequential or "
@@ -139,15 +129,15 @@ def _warn_of_containers(block: BlockTree) -> None:
             )
 
 
-def _holds_stranger(value: Any, registered: set[int]) -> bool:
-    """Whether a container holds a Block that is not registered."""
+def _has_unregistered(value: Any, registered: set[int]) -> bool:
+    """Whether a container holds an unregistered Block."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
         return any(
             id(item) not in registered
             if hasattr(item, "_reg_params")
-            else _holds_stranger(item, registered)
+            else _has_unregistered(item, registered)
             for item in value
         )
     return False

@@ -15,7 +15,7 @@ from gluonish.symbol import Symbol
 def values_by_name(
     parameters: Mapping[str, Parameter], auxiliary: Collection[str]
 ) -> dict[str, NDArray]:
-    """Return parameters' values on the CPU, with ``arg:`` or ``aux:`` before their names."""
+    """Return parameters' values on the CPU under names with the prefix ``arg:`` or ``aux:``."""
     return {
         f"{'aux' if name in auxiliary else 'arg'}:{name}": parameter._reduce()
         for name, parameter in parameters.items()
@@ -30,7 +30,7 @@ def write_model(
     epoch: int,
     remove_amp_cast: bool,
 ) -> tuple[str, str]:
-    """Write a Symbol and parameters under the names of an exported model, and return these."""
+    """Write the Symbol and parameters of an exported model, and return the file names."""
     try:
         stem, ending = split_prefix(path_text(path, "export"))
         number = operator.index(int(epoch) if isinstance(epoch, float) else epoch)

@@ -1,8 +1,8 @@
-"""Files of a Block: parameters by path or full name, and the structure as JSON beside them.
+"""Files of a Block: parameters by path or full name, and the structure as JSON.
 
-``prefix-model.json`` has an object for each Block: its name, its children by name with the
-attributes that lead to them, and the children's own objects, under keys of class name and a number
-that counts Blocks depth first. One that ran as a graph also holds that graph.
+``prefix-model.json`` has an object for each Block: its name, the attributes of its children by
+name, and the children's objects, under keys of class name and depth-first index. The object of a
+Block that ran as a graph also holds the graph.
 """
 
 import json
@@ -40,7 +40,7 @@ def save_block(
     """Write a Block's parameters under their paths; see `Block.save_parameters`."""
     paths = block._collect_params_with_prefix()
     if deduplicate:
-        # Where a parameter is first met, under the last of its paths: what MXNet writes.
+        # As in MXNet: in the order of first occurrence, under the last path of each parameter.
         last = {id(parameter): path for path, parameter in paths.items()}
         paths = {path: paths[path] for path in last.values()}
     arrays = {}
@@ -51,7 +51,7 @@ def save_block(
             raise DeferredInitializationError(
                 f"{_what(block)}: save_parameters: expected all shapes to be known, got "
                 f"{parameter.name} at {path!r} of shape {parameter.shape}, which no call of the "
-                "network has reached; call the network once, leave out the layer, or give it "
+                "network has reached; call the network once, remove the layer, or set its "
                 "in_units, in_channels and the like"
             ) from error
     save(filename, arrays, **options)
@@ -66,7 +66,7 @@ def load_block(
     cast_dtype: bool,
     dtype_source: str,
 ) -> None:
-    """Take a Block's parameters from a file of either naming; see `Block.load_parameters`."""
+    """Load a Block's parameters from a file; see `Block.load_parameters`."""
     filename = path_text(filename, "load_parameters")
     loaded = load(filename, mmap=False)
     if not isinstance(loaded, dict):
@@ -77,7 +77,7 @@ def load_block(
             )
         loaded = {}
     how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
-    load_arrays(block, loaded, filename, *how, taken=True)
+    load_arrays(block, loaded, filename, *how, donated=True)
 
 
 def load_arrays(
@@ -89,22 +89,14 @@ def load_arrays(
     ignore_extra: bool,
     cast_dtype: bool,
     dtype_source: str,
-    taken: bool = False,
+    donated: bool = False,
 ) -> None:
-    """Take a Block's parameters from arrays of either naming.
+    """Load a Block's parameters from arrays by path or full name; see `Block.load_parameters`.
 
-    Args:
-        block: The Block.
-        loaded: The arrays by name.
-        filename: Where they come from, for messages; None for a dict.
-        ctx: As of `Block.load_parameters`, like those that follow.
-        allow_missing: Whether parameters may be missing.
-        ignore_extra: Whether there may be others.
-        cast_dtype: Whether to convert where dtypes differ.
-        dtype_source: The dtype to end up with.
-        taken: Whether nobody else has the arrays, so that they need not be copied.
+    ``filename`` is for messages. The caller does not use ``donated`` arrays again, so they need
+    not be copied.
     """
-    casting = {"cast_dtype": cast_dtype, "dtype_source": dtype_source, "taken": taken}
+    casting = {"cast_dtype": cast_dtype, "dtype_source": dtype_source, "donated": donated}
     source = "the dict" if filename is None else repr(filename)
     try:
         _fill(block, loaded, source, ctx, allow_missing, ignore_extra, **casting)
@@ -126,7 +118,7 @@ def _fill(
     ignore_extra: bool,
     **casting: Any,
 ) -> None:
-    """Put arrays into the parameters that they belong to."""
+    """Assign arrays to parameters of the same name."""
     known = block._collect_params_with_prefix()
     if any(name not in known for name in loaded):
         full_names = dict(block.collect_params().items())
@@ -147,7 +139,7 @@ def _fill(
 def _full_names(
     prefix: str, known: Collection[str], loaded: dict[str, NDArray]
 ) -> dict[str, NDArray]:
-    """Return arrays under full names: the block's prefix goes before those that lack it."""
+    """Return arrays under full names, with the block's prefix added where it is missing."""
     restored = {}
     for name, values in bare_names(loaded).items():
         prefixed = prefix + name
@@ -156,17 +148,17 @@ def _full_names(
 
 
 def _check_complete(known: dict[str, Parameter], loaded: Collection[str], source: str) -> None:
-    """Refuse arrays that have a parameter under none of its names."""
+    """Refuse arrays that lack a parameter under all of its names."""
     present = {id(known[name]) for name in loaded if name in known}
     missing = {id(p): name for name, p in reversed(known.items()) if id(p) not in present}
     if missing:
         names = [*reversed(missing.values())]
-        # What a symbolic program fed by name; a file never has it.
+        # A label of a symbolic program is an input, which files do not contain.
         label = any(name.endswith("_label") for name in names)
         advice = ", or name it in input_names" if label else ""
         raise ParameterError(
             f"load_parameters: expected {_quoted(names)} in {source}, got {len(loaded)} other "
-            f"arrays{_nearest(names, loaded)}; set allow_missing=True to go on without{advice}"
+            f"arrays{_nearest(names, loaded)}; set allow_missing=True to skip missing ones{advice}"
         )
 
 
@@ -175,12 +167,12 @@ def _check_known(known: dict[str, Parameter], loaded: Collection[str], source: s
     if extra:
         raise ArgumentError(
             f"load_parameters: expected only parameters of the Block in {source}, got "
-            f"{_quoted(extra)}{_nearest(extra, known)}; set ignore_extra=True to go on without"
+            f"{_quoted(extra)}{_nearest(extra, known)}; set ignore_extra=True to ignore them"
         )
 
 
 def _check_shapes(known: dict[str, Parameter], loaded: dict[str, NDArray], source: str) -> None:
-    """Refuse arrays of which some do not fit, before any is taken."""
+    """Refuse arrays of wrong shapes before any parameter is set."""
     wrong = []
     for name, values in loaded.items():
         shape = known[name].shape if name in known else None
@@ -189,8 +181,8 @@ def _check_shapes(known: dict[str, Parameter], loaded: dict[str, NDArray], sourc
             wrong.append(f"{name!r} of {called}: expected shape {shape}, got {values.shape}")
     if wrong:
         raise ParameterError(
-            f"load_parameters: {_listed(wrong)}, in {source}; make the layers in the sizes of the "
-            "file, or leave those arrays out and set allow_missing=True"
+            f"load_parameters: {_listed(wrong)}, in {source}; create the layers in the sizes of "
+            "the file, or remove those arrays and set allow_missing=True"
         )
 
 
@@ -199,14 +191,14 @@ def _quoted(names: list[str]) -> str:
 
 
 def _listed(items: list[str]) -> str:
-    """Return items for a message, the first of many."""
+    """Return the first items for a message, and the number of the others."""
     shown = ", ".join(items[:_MOST_NAMES])
     more = len(items) - _MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _nearest(names: list[str], others: Iterable[str]) -> str:
-    """Return a hint at the names most like the first of the wrong ones."""
+    """Return a hint at the names most similar to the first wrong one."""
     hint = nearest(names[0], others)
     return hint if len(names) == 1 or not hint else hint.replace("nearest", f"nearest {names[0]!r}")
 
@@ -232,76 +224,76 @@ def _children(block: BlockTree) -> dict[str, str]:
 
 
 def _describe(block: BlockTree, parent: dict[str, Any], numbers: Iterator[int]) -> None:
-    """Enter a Block and all Blocks in it into the object of its parent."""
-    own = parent[_key(block, numbers)] = {"orig_name": block.name, **block._describe_graph()}
-    own["children"] = _children(block)
+    """Add a Block and all Blocks in it to the object of its parent."""
+    entry = parent[_key(block, numbers)] = {"orig_name": block.name, **block._describe_graph()}
+    entry["children"] = _children(block)
     for child in block._children.values():
-        _describe(child, own, numbers)
+        _describe(child, entry, numbers)
 
 
 def load_model(block: BlockTree, prefix: str | os.PathLike[str]) -> None:
-    """Take structure and parameters from files; see `Block.load`."""
+    """Load structure and parameters from files; see `Block.load`."""
     stem, _ = split_prefix(path_text(prefix, "prefix"))
     path = f"{stem}-model.json"
     with open_to_read(path, f"{type(block).__name__}.load") as file:
         text = file.read()
     content = parse_json(text, path, "the JSON of a network")
     found = list(_matches(block, content, count(), path))
-    for part, own in found:
-        told = dict(zip(_children(part).values(), own["children"].values(), strict=True))
-        part._rename_children(told)
+    for inner, entry in found:
+        names = dict(zip(_children(inner).values(), entry["children"].values(), strict=True))
+        inner._rename_children(names)
     block.load_parameters(find_arrays(path_text(prefix, "prefix"), "-model"))
-    for part, own in found:
-        _rename(part, own["orig_name"])
-        if own.get("hybridized") is True:
-            part._hybridize_again()
+    for inner, entry in found:
+        _rename(inner, entry["orig_name"])
+        if entry.get("hybridized") is True:
+            inner._rehybridize()
 
 
 def _rename(block: BlockTree, name: str) -> None:
-    """Give a Block another name, also in the keys of its parameters."""
+    """Rename a Block, also in the keys of its parameters."""
     block._name = name
     block._params._replace_prefix(block._prefix, f"{name}_")
 
 
 def _fits(block: BlockTree, names: list[Any]) -> bool:
-    """Whether a Block's children are those of a file, in order.
+    """Whether a Block's children match those of a file, in order.
 
-    A child that a program entered into `_children` itself, under a name that may be made of others
-    which count on, is known by its place.
+    A child that a program added to `_children` directly, under a name that may contain a counter,
+    is matched by its index.
     """
-    own = list(_children(block).values())
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(own):
+    keys = list(_children(block).values())
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(keys):
         return False
-    return len(names) == len(own) and all(
+    return len(names) == len(keys) and all(
         name == key or not (hasattr(block, key) or key.isdigit())
-        for name, key in zip(names, own, strict=True)
+        for name, key in zip(names, keys, strict=True)
     )
 
 
 def _matches(
     block: BlockTree, parent: Any, numbers: Iterator[int], path: str
 ) -> Iterator[tuple[BlockTree, dict[str, Any]]]:
-    """Give every Block with its object in a file.
+    """Yield every Block with its object in a file.
 
     Raises:
-        FileFormatError: The file is that of another network.
+        FileFormatError: The file belongs to another network.
     """
     key = _key(block, numbers)
     objects = parent.items() if isinstance(parent, dict) else ()
-    others = [name for name, value in objects if isinstance(value, dict)]
-    own = parent[key] if key in others else {}
-    if key not in others:
+    keys = [name for name, value in objects if isinstance(value, dict)]
+    if key not in keys:
         raise FileFormatError(
-            f"{path}: expected the key {key!r} of {block.name}, got {others!r:.200}"
+            f"{path}: expected the key {key!r} of {block.name}, got {keys!r:.200}"
         )
-    children = own.get("children")
+    entry = parent[key]
+    children = entry.get("children")
     attributes = list(children.values()) if isinstance(children, dict) else [None]
     expected = list(_children(block).values())
-    if not isinstance(own.get("orig_name"), str) or not _fits(block, attributes):
+    if not isinstance(entry.get("orig_name"), str) or not _fits(block, attributes):
         raise FileFormatError(
             f"{path}: expected a name, and children {expected!r:.200} in the key {key!r}, got "
-            f"{own.get('orig_name')!r:.80} and {attributes!r:.200}"
+            f"{entry.get('orig_name')!r:.80} and {attributes!r:.200}"
         )
-    yield block, own
+    yield block, entry
     for child in block._children.values():
-        yield from _matches(child, own, numbers, path)
+        yield from _matches(child, entry, numbers, path)

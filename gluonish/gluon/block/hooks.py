@@ -1,4 +1,4 @@
-"""Hooks around the calls of a Block, and HookHandle, by which one is taken off again."""
+"""Hooks before and after the calls of a Block, and HookHandle, which removes a hook."""
 
 import itertools
 import warnings
@@ -15,14 +15,14 @@ _identifiers = itertools.count()
 class Hooks(dict[int, Any]):
     """Hooks of one block in the order of registration; a dict that can be weakly referenced.
 
-    Those before ``forward`` (with True) and those after it are in one, so that a call makes one
-    test. A new hook is no change of the block: what a graph computes does not depend on it.
+    Hooks before ``forward`` (with True) and after it share one dict, so that a call makes a single
+    test. Adding a hook does not change the block's version, as graphs do not depend on hooks.
     """
 
     __slots__ = ("__weakref__",)
 
     def register(self, before: bool, hook: Callable[..., Any]) -> "HookHandle":
-        """Add a hook before or after ``forward``, and return what takes it off again."""
+        """Add a hook before or after ``forward``, and return its handle."""
         handle = HookHandle()
         handle.attach(self, (before, hook))
         return handle
@@ -34,14 +34,7 @@ class Hooks(dict[int, Any]):
         forward: Callable[..., Any],
         kwargs: dict[str, Any],
     ) -> Any:
-        """Run ``forward``, which computes what a call of the block wants, with the hooks around it.
-
-        Args:
-            block: What hooks are told was called.
-            args: Arguments of the call; hooks get these.
-            forward: The function.
-            kwargs: Keyword arguments of the call.
-        """
+        """Run ``forward(*args, **kwargs)`` between the hooks, which get ``block`` and ``args``."""
         hooks = list(self.values())
         for before, hook in hooks:
             if before:
@@ -63,14 +56,14 @@ class HookHandle:
         self._identifier = -1
 
     def attach(self, hooks_dict: Hooks, hook: Callable[..., Any] | tuple[Any, ...]) -> None:
-        """Add a hook to a dict of hooks, for this handle to remove.
+        """Add a hook to a dict of hooks; `detach` removes it.
 
         Args:
             hooks_dict: The dict.
             hook: The function.
 
         Raises:
-            ArgumentError: The handle already refers to a hook.
+            ArgumentError: The handle is already attached to a hook.
         """
         if self._hooks is not None:
             raise ArgumentError(
@@ -100,10 +93,10 @@ class HookHandle:
 
 
 def warn_of_hooks(name: str) -> None:
-    """Warn the caller's caller that hooks of a hybridized block may not be called."""
+    """Warn, at the caller's caller, that hooks of a hybridized block may not be called."""
     warnings.warn(
-        f"{name}: hybridized with forward hooks on it; they are called where it is called itself, "
-        "but not where a hybridized block around it runs as one graph",
+        f"{name}: hybridized with forward hooks; they run when the block is called directly, but "
+        "not when it is part of the graph of an enclosing hybridized block",
         UserWarning,
         stacklevel=3,
     )

@@ -1,8 +1,8 @@
-"""HybridBlock: a Block whose computation can become a graph, planned once and run as a whole.
+"""HybridBlock: a Block that can be traced into a graph, which is planned once and then run.
 
-Two styles are understood: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the
+Two styles are supported: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the
 ``nd`` or the ``sym`` namespace, and ``forward(x)`` of 2.0, which is traced by running it on arrays
-without values, or runs as Python where `follows_mxnet`. `hybrid_graph` does both.
+without values, or runs as Python if `follows_mxnet`. `hybrid_graph` implements both.
 """
 
 import os
@@ -27,8 +27,8 @@ from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import (
     by_position,
     check_one_kind,
-    listed,
     no_arrays_error,
+    pack_arguments,
     unhashable_error,
 )
 from gluonish.gluon.block.block import Block
@@ -50,18 +50,18 @@ from gluonish.gluon.block.tracing import (
     is_symbolic,
     set_deferred_shapes,
 )
-from gluonish.gluon.parameter.places import locate
+from gluonish.gluon.parameter.paths import locate
 from gluonish.graph.structure import flatten
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
 from gluonish.ops import autocast
 from gluonish.symbol import NumpySymbol, Symbol
 
-_MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
-# How many graphs are dropped in a row, each so soon after its trace, before the user is warned.
+_MAX_GRAPHS = 32  # cached graphs of a block in the style of 2.0, which has one for each signature
+# Warn after so many graphs in a row that were dropped so soon after their trace.
 _MANY, _SOON_S = 16, 1.0
-_CALLER = 6  # frames from the warning to whoever calls the block
-_ONE_ARRAY = (tuple, (None,))  # what `flatten` finds in a call with one array
+_CALLER = 6  # stack level of the block's caller in the warning
+_ONE_ARRAY = (tuple, (None,))  # pytree of a call with one array
 
 
 def _is_array(value: Any) -> bool:
@@ -71,9 +71,9 @@ def _is_array(value: Any) -> bool:
 class HybridBlock(Block):
     """Base class of layers and networks that can be hybridized: run as a compiled graph.
 
-    A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own
+    A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which receives the block's
     parameters by name and computes with functions of ``F`` only, or ``forward(self, x, *args)``
-    with any functions on its arguments::
+    with any functions of its arguments::
 
         class Net(HybridBlock):
             def __init__(self, **kwargs):
@@ -100,11 +100,11 @@ class HybridBlock(Block):
         [0.0, 6.0]
     """
 
-    # Whether the class computes by hybrid_forward, in the style of MXNet 1.x.
+    # Whether the class computes in hybrid_forward, in the style of MXNet 1.x.
     has_hybrid_forward: ClassVar[bool] = True
 
-    _checked: int = -1  # what `Version.newest` was when the graphs were looked at last
-    _dropped: int = 0  # graphs that were dropped in a row, each soon after its trace
+    _checked: int = -1  # `Version.newest` when the graphs were last validated
+    _dropped: int = 0  # graphs dropped in a row, each soon after its trace
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -120,27 +120,27 @@ class HybridBlock(Block):
         self._active = False
         self._options = HybridOptions()
         self._graphs: dict[Any, Graph] = {}
-        self._untraceable: str | None = None  # why there is no graph of any call
+        self._untraceable: str | None = None  # why no call can be traced
         self._is_symbolic: bool | None = None
-        # What `infer_shape` or `infer_type` composed.
+        # The graph of `infer_shape` or `infer_type`.
         self._inferred: tuple[Traced, Basis] | None = None
-        self._turn = Turn()  # to trace
+        self._trace_lock = Turn()
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = {**self.__dict__, "_graphs": {}, "_inferred": None}
-        del state["_turn"]
+        del state["_trace_lock"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({**state, "_turn": Turn()})
+        super().__setstate__({**state, "_trace_lock": Turn()})
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Add a HybridBlock as a child of this one; assigning it to an attribute does the same.
 
         Args:
             block: The child.
-            name: Its name in attribute paths; by default its number among the children.
+            name: Its name in attribute paths; by default its index among the children.
 
         Raises:
             ArgumentTypeError: ``block`` is not a HybridBlock.
@@ -148,7 +148,7 @@ class HybridBlock(Block):
         if not isinstance(block, HybridBlock):
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected children to be HybridBlocks, got "
-                f"{type(block).__name__}; derive it from HybridBlock, or use Sequential in place "
+                f"{type(block).__name__}; derive it from HybridBlock, or use Sequential instead "
                 "of HybridSequential"
             )
         super().register_child(block, name)
@@ -168,37 +168,37 @@ class HybridBlock(Block):
         """Switch graph execution on or off: the next call traces the block and plans its graph.
 
         A later call traces again if this block or one in it has changed: its children, parameters,
-        their dtypes, or an attribute that was read at the trace (set or deleted by name;
-        under the name ``mxnet`` graphs keep old values, as in MXNet). Not seen until the next
-        `hybridize` are changes inside lists, dicts and other objects, of classes, of global names,
-        and of functions. A value that differs at each call should be an input: a trace
-        takes long, and many in a row are warned of.
+        their dtypes, or an attribute that was read in the trace (when the package is imported as
+        ``mxnet``, graphs keep old attribute values, as in MXNet). Changes inside lists, dicts and
+        other objects, of classes, of global names and of functions have no effect until the next
+        `hybridize`. A value that differs in each call should be an input: tracing is slow, and
+        frequent tracing raises a warning.
 
         Args:
             active: True for on, False for off.
             backend: Name of a back end registered with `mx.sym.register_backend`, which may replace
-                parts of the graph; it runs after those named before, unless ``clear``. None,
-                ``"MKLDNN"`` and ``"ONEDNN"`` change nothing: oneDNN is used wherever it fits.
+                subgraphs; it runs after earlier back ends unless ``clear``. None, ``"MKLDNN"`` and
+                ``"ONEDNN"`` change nothing: oneDNN is used wherever it supports an operator.
             clear: Whether to drop the graphs traced so far.
             static_alloc: Whether to keep all memory of the graph between calls; without it, all
-                networks together keep 64 MB at most.
-            static_shape: Lets a GPU use ``MXNET_ENABLE_CUDA_GRAPHS=1``; needs ``static_alloc``.
+                networks together cache at most 64 MB.
+            static_shape: Enables ``MXNET_ENABLE_CUDA_GRAPHS=1`` on GPUs; needs ``static_alloc``.
             inline_limit: `autograd.get_symbol` shows a call of a graph with more operators, or with
-                ``static_alloc``, as one node, ``_CachedOp``; files always have the operators.
-            forward_bulk_size: Largest number of operators in one engine operation of the forward
+                ``static_alloc``, as one ``_CachedOp`` node; files always contain the operators.
+            forward_bulk_size: Maximum number of operators in one engine operation of the forward
                 pass; None or 0 for the value of ``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``.
             backward_bulk_size: The same for the backward pass.
-            **kwargs: Options for ``backend``, without effect if there is none. With
-                ``partition_if_dynamic=False`` it gets no graphs whose shapes depend on values.
+            **kwargs: Options of ``backend``, without effect if there is none. With
+                ``partition_if_dynamic=False`` it skips graphs whose shapes depend on values.
 
         Raises:
             ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
             ArgumentTypeError: A flag is not a bool, or a number not an int.
             NotSupportedError: The back end is not registered.
-            GraphError: At the next call: the back end failed, or its result does not fit the graph.
+            GraphError: In the next call, if the back end fails or returns an invalid graph.
 
         Warns:
-            UserWarning: Forward hooks are registered; they are not called where this block runs as
+            UserWarning: Forward hooks are registered; they are not called when this block runs as
                 part of a larger graph.
         """
         flags: dict[str, Any] = {
@@ -235,16 +235,16 @@ class HybridBlock(Block):
     ) -> None:
         """Hybridize with a back end, and run once on example inputs to trace and plan the graph.
 
-        ``x`` and ``*args`` are example inputs. The options are those of `hybridize`; unless
-        ``clear``, the graphs and back ends of earlier calls are kept, and this back end gets the
-        graph as they left it.
+        ``x`` and ``*args`` are example inputs. The options are those of `hybridize`. Unless
+        ``clear``, the graphs and back ends of earlier calls stay, and this back end receives their
+        result.
         """
         flags = (static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
         self.hybridize(True, backend, clear, *flags, **kwargs)
         self(x, *args)
 
     def _clear_cached_op(self) -> None:
-        """Drop the graphs of this block, and have those of blocks around it traced anew."""
+        """Drop the graphs of this block, and invalidate those of enclosing blocks."""
         if "_graphs" in self.__dict__:
             self._drop_graphs()
             self._version.change()
@@ -254,8 +254,8 @@ class HybridBlock(Block):
         self._is_symbolic = self._inferred = None
 
     def _forget_changed(self) -> None:
-        """Drop the graphs if a block that they were traced from is not as it was then."""
-        newest = Version.newest  # before the look at what may change meanwhile
+        """Drop the graphs if a block has changed since its trace."""
+        newest = Version.newest  # read before the checks, as blocks may change meanwhile
         bases = [graph.basis for graph in self._graphs.values()]
         if self._inferred is not None:
             bases.append(self._inferred[1])
@@ -275,14 +275,14 @@ class HybridBlock(Block):
         if self._dropped == _MANY:
             warnings.warn(
                 f"{self.name}: hybridized, but traced {_MANY} times in a row because the attribute "
-                f"{name!r} was set between calls; a trace takes much longer than a call: make it "
+                f"{name!r} was set between calls; tracing takes much longer than a call: make it "
                 "an input of the block, or a Constant parameter and set its data",
                 UserWarning,
                 stacklevel=_CALLER,
             )
 
     def _newest_graph(self) -> Graph | InferredGraph | None:
-        """Return the graph that was traced last, else one of inference; None if there is none."""
+        """Return the graph traced last, or else the one of shape inference, or None."""
         self._forget_changed()
         graph = next(reversed(self._graphs.values()), None)
         if graph is None and self._inferred is not None:
@@ -290,7 +290,7 @@ class HybridBlock(Block):
         return graph
 
     def cast(self, dtype: Any) -> None:
-        """Convert all parameters to another element type; the computation then uses it, too.
+        """Convert all parameters to another element type, in which the block then computes.
 
         Args:
             dtype: The new element type, such as ``"float16"``.
@@ -303,7 +303,7 @@ class HybridBlock(Block):
 
         Args:
             *args: Arguments of `hybrid_forward` without ``F``, or of `forward`.
-            **kwargs: Such arguments by keyword.
+            **kwargs: Arguments by keyword.
 
         Raises:
             ArgumentTypeError: Neither `forward` nor `hybrid_forward` has such an argument.
@@ -316,19 +316,19 @@ class HybridBlock(Block):
         if not self._active:
             return self._call_forward(*args, **kwargs)
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
-            graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
-            usual = autocast.here.get() is None and autocast.state.policy is None
+            graph = self._graphs.get(_ONE_ARRAY)  # fast path of `_call_graph`
+            no_autocast = autocast.here.get() is None and autocast.state.policy is None
             if (
                 graph is not None
                 and graph.basis.checked == Version.newest  # nothing changed since the trace
-                and usual
+                and no_autocast
                 and args[0].stype == "default"
             ):
                 return graph.run(args, self._op_hook)
         return self._call_graph(*args, **kwargs)
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph of a call, tracing it if it is the first of its kind."""
+        """Run the graph of a call, tracing the call first if needed."""
         if not self.has_hybrid_forward and follows_mxnet():
             return self._call_forward(*args, **kwargs)
         graph, arrays = self._graph_of(*args, **kwargs)
@@ -337,29 +337,29 @@ class HybridBlock(Block):
         return graph.run(arrays, self._op_hook)
 
     def _graph_of(self, *args: Any, **kwargs: Any) -> tuple[Graph | None, list[Any]]:
-        """Return the graph of a call, None if it belongs to a larger one, and its arrays."""
+        """Return the graph of a call, or None inside a larger graph, and the call's arrays."""
         arrays: list[Any]
-        structure: Any
+        pytree: Any
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs:
-            arrays, structure = [args[0]], _ONE_ARRAY
+            arrays, pytree = [args[0]], _ONE_ARRAY
         else:
-            arrays, structure = flatten(listed(args, kwargs), _is_array)
+            arrays, pytree = flatten(pack_arguments(args, kwargs), _is_array)
         for x in arrays:
             if not isinstance(x, NDArray) or tracer.get() is not None:  # part of a larger graph
                 return None, arrays
             if x.stype != "default":
-                return ImperativeCall(self, structure, "graphs take no sparse arrays"), arrays
+                return ImperativeCall(self, pytree, "graphs do not support sparse arrays"), arrays
         if not arrays:
             raise no_arrays_error(self, args, kwargs)
         if self._checked != Version.newest:
             self._forget_changed()
-        key = structure
+        key = pytree
         if self._is_symbolic is None:
             self._is_symbolic = is_symbolic(self)
         if not self._is_symbolic:
-            # Such a forward may compute with shapes, and ask for the mode.
+            # Such a forward may depend on shapes and on the mode.
             signature = tuple([(type(x), x._spec) for x in arrays])
-            key = structure, signature, recording.mode.get() & ~recording.WATCHED
+            key = pytree, signature, recording.mode.get() & ~recording.WATCHED
         if autocast.state.used and (policy := autocast.current()) is not None:
             key = key, policy  # casts are nodes of the graph
         try:
@@ -368,15 +368,15 @@ class HybridBlock(Block):
             raise unhashable_error(self, args, kwargs) from None
         if graph is None:
             with CollectionPause():
-                graph = self._trace(key, structure, arrays)
+                graph = self._trace(key, pytree, arrays)
         return graph, arrays
 
-    def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> Graph:
-        with self._turn:
+    def _trace(self, key: Any, pytree: Any, arrays: list[NDArray]) -> Graph:
+        with self._trace_lock:
             graph = self._graphs.get(key)
             if graph is None:
                 with Reads() as found:
-                    graph = graph_of_call(self, structure, arrays, self._options)
+                    graph = graph_of_call(self, pytree, arrays, self._options)
                 graph.basis = found.basis(graph.parameters)
                 if len(self._graphs) >= _MAX_GRAPHS:
                     self._graphs.pop(next(iter(tuple(self._graphs))), None)
@@ -384,33 +384,33 @@ class HybridBlock(Block):
             return graph
 
     def _call_forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run ``forward`` where its arguments are: on a device, or in a trace."""
+        """Run ``forward`` on its arguments' device, or in a trace."""
         try:
             if self.has_hybrid_forward:
                 return self.forward(*args, **kwargs)
-            first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
+            first = next(iter(flatten(pack_arguments(args, kwargs), _is_array)[0]), None)
             if not isinstance(first, NDArray) or first.is_traced:
                 with self.name_scope():
                     return forward_with_shapes(self, args, kwargs)
-            with first.context:  # so that Parameter.data() is the one on this device
+            with first.context:  # so that Parameter.data() returns the array on this device
                 return forward_with_shapes(self, args, kwargs)
         except OperatorError as error:
             locate(error, self)
             raise
 
-    if not TYPE_CHECKING:  # to a type checker it is Block's, so that a subclass may name its inputs
+    if not TYPE_CHECKING:  # type checkers see Block.forward, so that a subclass may name its inputs
 
         def forward(self, x: Any, *args: Any) -> Any:
-            """Compute by ``hybrid_forward``: at once on NDArrays, as part of a graph on Symbols.
+            """Call ``hybrid_forward``: imperatively on NDArrays, as part of a graph on Symbols.
 
             Args:
                 x: First input, NDArray or Symbol.
-                *args: The others.
+                *args: The other inputs.
             """
             return self._by_hybrid_forward(x, *args)
 
     def _by_hybrid_forward(self, x: Any, *args: Any) -> Any:
-        """Compute by ``hybrid_forward``, with the parameters as its last arguments."""
+        """Call ``hybrid_forward`` with the parameters as keyword arguments."""
         first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
         if first is None:
             raise ArgumentTypeError(
@@ -422,7 +422,7 @@ class HybridBlock(Block):
                 check_one_kind(self, first, (x, *args))
                 break
         if self._active and self.has_hybrid_forward and isinstance(first, NDArray):
-            graph, inputs = self._graph_of(x, *args)  # who calls `forward` wants the graph, too
+            graph, inputs = self._graph_of(x, *args)  # a direct call of `forward` uses the graph
             if isinstance(graph, HybridGraph):
                 return graph.run(inputs, self._op_hook)
         if isinstance(first, Symbol):
@@ -434,9 +434,9 @@ class HybridBlock(Block):
         try:
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         except DeferredInitializationError:
-            # A class's own `forward` may have called this one, with other arguments than its own.
-            below = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
-            set_deferred_shapes(self, (x, *args), self.collect_params().values(), below)
+            # An overriding `forward` may have called this one with other arguments.
+            base = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
+            set_deferred_shapes(self, (x, *args), self.collect_params().values(), base)
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         if first.is_traced:
             with self.name_scope():
@@ -444,16 +444,16 @@ class HybridBlock(Block):
         return self.hybrid_forward(nd, x, *args, **arrays)
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs; a subclass defines it (or ``forward``).
+        """Compute the outputs; defined by a subclass (or else ``forward``).
 
         Args:
             F: The namespace of functions to compute with, ``nd`` or ``sym``.
             x: First input.
-            *args: The others.
-            **kwargs: This block's own parameters by attribute name.
+            *args: The other inputs.
+            **kwargs: This block's parameters by attribute name.
 
         Raises:
-            NotSupportedError: The class does not define it.
+            NotSupportedError: The class does not define ``hybrid_forward``.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a class that defines hybrid_forward(self, F, x, ...) "
@@ -461,13 +461,13 @@ class HybridBlock(Block):
         )
 
     def infer_shape(self, *args: Any) -> None:
-        """Infer unknown parameter shapes from example inputs; `export` then needs no call.
+        """Infer unknown parameter shapes from example inputs; `export` then works without a call.
 
         Args:
             *args: The arguments of a call.
 
         Raises:
-            OperatorError: An operator does not accept the shapes.
+            OperatorError: An operator does not support the shapes.
             ParameterError: A shape remains unknown.
         """
         self._infer(args, shapes=True)
@@ -481,7 +481,7 @@ class HybridBlock(Block):
         self._infer(args, shapes=False)
 
     def _infer(self, args: tuple[Any, ...], *, shapes: bool) -> None:
-        """Infer shapes or dtypes, and take note of what the graph that says so depends on."""
+        """Infer shapes or dtypes, and record the versions that the inferred graph depends on."""
         with Reads() as found:
             traced = infer_parameters(self, args, shapes=shapes)
         self._inferred = None if traced is None else (traced, found.basis())
@@ -489,20 +489,20 @@ class HybridBlock(Block):
     def export(
         self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
     ) -> tuple[str, str]:
-        """Export graph and parameters, for `SymbolBlock.imports`, Module or MXNet itself.
+        """Export graph and parameters for `SymbolBlock.imports`, Module or MXNet.
 
         Args:
-            path: Path and prefix: the files are ``path-symbol.json`` and ``path-0000.params``. One
-                that ends with ``.safetensors`` or ``.npz`` says the format of the parameters:
+            path: Path prefix: the files are ``path-symbol.json`` and ``path-0000.params``. The
+                extension ``.safetensors`` or ``.npz`` selects the format of the parameters:
                 ``net.safetensors`` gives ``net-symbol.json`` and ``net-0000.safetensors``.
             epoch: Number in the name of the parameter file, in four digits.
-            remove_amp_cast: Whether to leave casts of mixed precision out of the graph.
+            remove_amp_cast: Whether to remove the casts of mixed precision from the graph.
 
         Returns:
             The names of both files.
 
         Raises:
-            GraphError: There is no graph: hybridize the block and call it once first.
+            GraphError: There is no graph; hybridize the block and call it once first.
             ArgumentTypeError: ``path`` is not a path, or ``epoch`` not a number.
             MissingFileError: The folder does not exist.
         """
@@ -511,7 +511,7 @@ class HybridBlock(Block):
     def _describe_graph(self) -> dict[str, Any]:
         return describe(self._newest_graph())
 
-    def _hybridize_again(self) -> None:
+    def _rehybridize(self) -> None:
         self._active = True
         self._clear_cached_op()
 
@@ -522,41 +522,41 @@ class HybridBlock(Block):
 
         Args:
             callback: Called with the output's name, the operator's name, and the array.
-            monitor_all: Whether to report the operators' inputs, too.
+            monitor_all: Whether to report the operators' inputs as well.
         """
         self._op_hook = (callback, monitor_all)
         super().register_op_hook(callback, monitor_all)
 
-    # Under the names by which programs for MXNet get at the inner facts.
+    # Private names of MXNet that programs use.
 
     @property
     def _cached_graph(self) -> Any:
-        """Inputs and outputs of the newest graph as Symbols, or () without one."""
+        """Inputs and outputs of the newest graph as Symbols, or () without a graph."""
         return cached_symbols(self, self._newest_graph())
 
     @property
     def _cached_op(self) -> Any:
-        """The newest graph; None without one."""
+        """The newest graph, or None."""
         self._forget_changed()
         return next(reversed(self._graphs.values()), None)
 
     @property
     def _flags(self) -> list[tuple[str, Any]]:
-        """The options of `HybridBlock.hybridize` that have an effect, in pairs."""
+        """The effective options of `HybridBlock.hybridize`, as pairs."""
         return [("static_alloc", self._options.static_alloc)]
 
     @property
     def _in_format(self) -> Any:
-        """How arrays are nested in the newest graph's arguments, as MXNet writes it."""
+        """The format of the newest graph's arguments, in MXNet's encoding."""
         return call_formats(self._newest_graph())[0]
 
     @property
     def _out_format(self) -> Any:
-        """How arrays are nested in the newest graph's results, as MXNet writes it."""
+        """The format of the newest graph's results, in MXNet's encoding."""
         return call_formats(self._newest_graph())[1]
 
     def _deferred_infer_shape(self, *args: Any) -> None:
-        """Find the unknown shapes of parameters from the arguments of a call."""
+        """Infer the unknown shapes of parameters from the arguments of a call."""
         self.infer_shape(*args)
 
     def _get_graph(self, *args: Any) -> tuple[list[Symbol], Symbol]:
@@ -567,7 +567,7 @@ class HybridBlock(Block):
         return inputs, outputs
 
     def _build_cache(self, *args: Any) -> None:
-        """Trace a call, without running it."""
+        """Trace a call without running it."""
         self._graph_of(*args)
 
     def _call_cached_op(self, *args: Any) -> Any:

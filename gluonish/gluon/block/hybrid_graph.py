@@ -1,4 +1,4 @@
-"""HybridGraph: the graph of a HybridBlock, partitioned by back ends, bound to its parameters."""
+"""HybridGraph: a HybridBlock's traced graph, partitioned by back ends and bound to parameters."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -12,15 +12,15 @@ from gluonish.core.program import Program
 from gluonish.core.spec import PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version
-from gluonish.gluon.block.arguments import call
+from gluonish.gluon.block.arguments import call_packed
 from gluonish.gluon.block.export_files import values_by_name
 from gluonish.gluon.block.options import HybridOptions
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.block.tracing import (
     Traced,
+    defines_infer_shape,
     is_symbolic,
     learn_parameters,
-    says_shapes,
     set_deferred_shapes,
     trace_block,
 )
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
     from gluonish.graph.cached_graph import CachedGraph
 
 
-class Watched(ValueScope):
-    """Scope in which every operator that this thread calls on arrays is told to a hook.
+class OpHookScope(ValueScope):
+    """Scope that reports every imperative operator of this thread to a hook.
 
-    The names are those that the nodes of a trace would get. The hook's own calls are not told, nor
-    is what a graph computes, which tells its own hook.
+    Names are those of the nodes in a trace. Operators called by the hook itself, or run by a graph
+    (which has its own hook), are not reported.
 
     Args:
-        hook: Called with name, operator name and array for every output and, if the flag beside it
-            is set, for every input.
+        hook: A callback of name, operator name and array, called for every output; and whether to
+            call it for every input, too.
     """
 
     __slots__ = ("_callback", "_monitor_all")
@@ -61,14 +61,14 @@ class Watched(ValueScope):
         self._callback, self._monitor_all = hook
 
     def __enter__(self) -> None:
-        self._change(recording.watcher, self._tell)
+        self._change(recording.watcher, self._report)
         self._change(recording.mode, recording.mode.get() | WATCHED)
 
     def __exit__(self, *exc_info: object) -> None:
         self._restore()
         self._restore()
 
-    def _tell(
+    def _report(
         self, op: Operator, attrs: Attrs, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
     ) -> None:
         name = NameManager.current.get(None, operator_word(op))
@@ -84,20 +84,20 @@ class Watched(ValueScope):
             recording.mode.set(before)
 
 
-# The value, an array and its version, that a back end gave each parameter it added.
-_given: WeakKeyDictionary[Parameter, tuple[NDArray, int]] = WeakKeyDictionary()
+# The value, an array and its version, that a back end set for each parameter it added.
+_backend_values: WeakKeyDictionary[Parameter, tuple[NDArray, int]] = WeakKeyDictionary()
 
 
-def _value_of(parameter: Parameter) -> tuple[NDArray, int]:
-    """Return the array on the first device, and how often it was written."""
+def _versioned_value(parameter: Parameter) -> tuple[NDArray, int]:
+    """Return the array on the first device, and its version."""
     array = parameter.list_data()[0]
     return array, array._var.version
 
 
-def _is_as_given(parameter: Parameter) -> bool:
-    array, version = _value_of(parameter)
-    given, given_version = _given[parameter]
-    return array is given and version == given_version
+def _is_unmodified(parameter: Parameter) -> bool:
+    array, version = _versioned_value(parameter)
+    initial, initial_version = _backend_values[parameter]
+    return array is initial and version == initial_version
 
 
 def partitioned_outputs(
@@ -106,20 +106,20 @@ def partitioned_outputs(
     arrays: Sequence[NDArray],
     backends: Sequence[tuple[str, Mapping[str, Any]]],
 ) -> Sequence[Value] | None:
-    """Return the outputs of a traced call after all back ends; None if there are none.
+    """Return the outputs of a traced call after all back ends; None without back ends.
 
     Args:
-        block: The block; parameters that back ends add become its own, and can be trained. At
-            every trace they get the back end's values, but those that were written since then,
-            by a Trainer say, or when they were loaded.
+        block: The block; parameters added by back ends become its trainable parameters. Each trace
+            sets them to the back end's values, unless they were written since, such as by a
+            Trainer or by loading.
         traced: The call.
-        arrays: Its arrays; parameters have values where they do.
-        backends: Registered names and options. Without any, ``MXNET_SUBGRAPH_BACKEND`` may name
-            one.
+        arrays: The arrays of the call, on a device where parameters have values.
+        backends: Registered names and options; by default the back end of
+            ``MXNET_SUBGRAPH_BACKEND``, if any.
 
     Raises:
-        ConfigError: It names one that is not registered.
-        GraphError: A back end fails, or gives what does not fit.
+        ConfigError: ``MXNET_SUBGRAPH_BACKEND`` is not registered.
+        GraphError: A back end fails, or returns an invalid graph.
     """
     if not backends:
         name = backend_of_environment()
@@ -137,52 +137,52 @@ def partitioned_outputs(
         )
         if parameter._arrays is None:
             parameter.initialize(ctx=contexts)
-        elif parameter not in _given or not _is_as_given(parameter):
+        elif parameter not in _backend_values or not _is_unmodified(parameter):
             return parameter.name
         parameter.set_data(array)
-        _given[parameter] = _value_of(parameter)
+        _backend_values[parameter] = _versioned_value(parameter)
         return parameter.name
 
     partition = load("gluonish.symbol.partition").partition
     for name, options in backends:
         parameters = {p.name: p for p in block.collect_params().values()}
-        wanted = [node.name for node in Symbol(outputs)._variables() if node.name in parameters]
-        values = {key: parameters[key].data(context) for key in wanted}
-        known = {
+        used = [node.name for node in Symbol(outputs)._variables() if node.name in parameters]
+        values = {key: parameters[key].data(context) for key in used}
+        specs = {
             key: PartialSpec(x._spec.shape, x._spec.dtype) for key, x in {**values, **data}.items()
         }
-        outputs = partition(what, outputs, name, options, known, values, add)
+        outputs = partition(what, outputs, name, options, specs, values, add)
     return outputs
 
 
 class HybridGraph:
-    """The graph of one kind of call of a block.
+    """The graph of a block for calls with one pytree of arguments.
 
     Args:
         block: The block.
-        structure: How the call's arrays are nested.
-        arrays: The arrays of the first such call.
-        options: What `hybridize` was told.
+        pytree: The nesting of the call's arrays.
+        arrays: The arrays of the first call.
+        options: The options of `hybridize`.
 
     Raises:
-        GraphError: The block cannot be traced, or reads a variable that is no Parameter of it.
+        GraphError: The block cannot be traced, or reads a variable that is not its Parameter.
 
     Attributes:
-        basis: The versions of the blocks that it was traced from; whoever traces sets it.
+        basis: The versions of the blocks it was traced from; set by the caller.
     """
 
     __slots__ = (
-        "_asks_each_call",
+        "_array_types",
         "_auxiliary",
         "_bound",
         "_cached",
         "_dynamic",
-        "_faces",
         "_lines",
         "_outputs",
+        "_overrides_data",
         "_parameters",
         "_programs",
-        "_structure",
+        "_pytree",
         "_traced",
         "basis",
     )
@@ -190,24 +190,24 @@ class HybridGraph:
     def __init__(
         self,
         block: Traceable,
-        structure: Structure,
+        pytree: Structure,
         arrays: Sequence[NDArray],
         options: HybridOptions,
     ) -> None:
         self.basis = Basis({}, Version.newest)
-        self._traced = traced = trace_block(block, structure, arrays)
+        self._traced = traced = trace_block(block, pytree, arrays)
         self._outputs = traced.outputs
-        self._structure = traced.structure
-        self._faces = traced.faces
+        self._pytree = traced.pytree
+        self._array_types = traced.array_types
         self._lines = traced.lines
         self._auxiliary = set(self.symbol().list_auxiliary_states())
         variables = traced.variables()
         self._parameters = parameters_of(block, variables)
-        self._asks_each_call = any(type(one).data is not Parameter.data for one in self._parameters)
-        # By device: the parameters' arrays, and the last call on them as a function of the data.
+        self._overrides_data = any(type(p).data is not Parameter.data for p in self._parameters)
+        # By device: the parameters' arrays, and the last call bound to them.
         self._bound: dict[Device, Program[list[NDArray]]] = {}
         self._programs: dict[Device, Program[Callable[[Sequence[NDArray]], list[NDArray]]]] = {}
-        # Outside training, and in it.
+        # In inference, and in training.
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
         _finish_deferred(block, self._parameters, traced, arrays)
         if options.partition_if_dynamic or not any(self._dynamic):
@@ -233,7 +233,7 @@ class HybridGraph:
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
         """Run the graph on a call's arrays and the parameters on their device."""
         device = arrays[0]._device
-        version: list[object] = [Parameter.moves, recording.mode.get()]
+        version: list[object] = [Parameter.version, recording.mode.get()]
         for x in arrays:
             version.append(x._spec)
             version.append(x._device)
@@ -241,15 +241,15 @@ class HybridGraph:
         if program is not None and program.version == version and hook is None:
             results = program.work(arrays)
         else:
-            results = self._run_anew(arrays, version, hook)
-        if self._faces is not None:
+            results = self._run_uncached(arrays, version, hook)
+        if self._array_types is not None:
             results = [
                 as_np_ndarray(x) if face is ndarray else as_nd_ndarray(x)
-                for x, face in zip(results, self._faces, strict=True)
+                for x, face in zip(results, self._array_types, strict=True)
             ]
-        return results[0] if self._structure is None else regroup(results, self._structure)
+        return results[0] if self._pytree is None else regroup(results, self._pytree)
 
-    def _run_anew(
+    def _run_uncached(
         self, arrays: Sequence[NDArray], version: object, hook: tuple[Monitor, bool] | None
     ) -> list[NDArray]:
         device = arrays[0]._device
@@ -263,16 +263,16 @@ class HybridGraph:
             self._lines.complete(error)
             error.located = True
             raise
-        repeated = None if self._asks_each_call else self._cached.repeated(inputs)
+        repeated = None if self._overrides_data else self._cached.repeated(inputs)
         if repeated is not None:
             self._programs[device] = Program((), version, repeated)
         return results
 
     def _bind(self, device: Device) -> list[NDArray]:
-        """Return the parameters' arrays on a device, which stay until a Parameter gets others."""
-        version, bound = Parameter.moves, self._bound.get(device)
-        # A class of the program's may give other arrays at each call: weights with dropout.
-        if bound is None or self._asks_each_call or not bound.holds((), version):
+        """Return the parameters' arrays on a device, cached until any Parameter's are replaced."""
+        version, bound = Parameter.version, self._bound.get(device)
+        # A user's Parameter class may return other arrays in each call: weights with dropout.
+        if bound is None or self._overrides_data or not bound.holds((), version):
             self._programs.pop(device, None)
             arrays = [parameter.data(device.context) for parameter in self._parameters]
             bound = self._bound[device] = Program((), version, arrays)
@@ -281,7 +281,7 @@ class HybridGraph:
     def _by_operator(
         self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool] | None, *, dynamic: bool
     ) -> list[NDArray]:
-        """Run operator by operator; only this graph's hook is told, not that of a block around."""
+        """Run operator by operator, and report to this graph's hook only."""
         flags = recording.mode.get() & ~recording.WATCHED
         before = recording.mode.get()
         try:
@@ -297,7 +297,7 @@ class HybridGraph:
 
     @property
     def parameters(self) -> list[Parameter]:
-        """What it reads beside the call's arrays."""
+        """The parameters that the graph reads."""
         return self._parameters
 
     def symbol(self) -> Symbol:
@@ -305,29 +305,26 @@ class HybridGraph:
         return Symbol(self._outputs)
 
     def named_parameters(self) -> dict[str, NDArray]:
-        """Return the parameters' values on the CPU as exported files hold them.
-
-        Names begin with ``arg:`` or ``aux:``.
-        """
+        """Return the parameters' values on the CPU under ``arg:`` and ``aux:`` names."""
         return values_by_name({p.name: p for p in self._parameters}, self._auxiliary)
 
 
 class ImperativeCall:
-    """What stands in for the graph of a call that cannot have one: the block runs imperatively.
+    """The replacement of the graph of an untraceable call: runs the block imperatively.
 
     Args:
         block: The block.
-        structure: How the call's arrays are nested.
+        pytree: The nesting of the call's arrays.
         reason: Why there is no graph, for messages.
     """
 
     __slots__ = ("_arguments", "_block", "_reason", "basis")
 
-    parameters: tuple[Parameter, ...] = ()  # it reads them anew at each call
+    parameters: tuple[Parameter, ...] = ()  # they are read in each call
 
-    def __init__(self, block: Traceable, structure: Structure, reason: str) -> None:
+    def __init__(self, block: Traceable, pytree: Structure, reason: str) -> None:
         self._block = block
-        self._arguments = structure
+        self._arguments = pytree
         self._reason = reason
         self.basis = Basis({}, Version.newest)  # as of `HybridGraph`
 
@@ -335,23 +332,19 @@ class ImperativeCall:
         """Run ``forward`` on a call's arrays."""
         arguments = regroup(arrays, self._arguments)
         if hook is None:
-            return call(self._block._call_forward, arguments)
-        with self._block.name_scope(), Watched(hook):
-            return call(self._block._call_forward, arguments)
+            return call_packed(self._block._call_forward, arguments)
+        with self._block.name_scope(), OpHookScope(hook):
+            return call_packed(self._block._call_forward, arguments)
 
     def symbol(self) -> Symbol:
-        """Refuse: there is no graph.
-
-        Raises:
-            GraphError: always.
-        """
+        """Raise a GraphError, as there is no graph."""
         raise GraphError(
             f"{self._block.name}: expected a block with a graph, got one that cannot be traced: "
             f"{self._reason}"
         )
 
     def named_parameters(self) -> dict[str, NDArray]:
-        """Refuse, as `symbol` does."""
+        """Raise a GraphError, as `symbol` does."""
         self.symbol()
         return {}
 
@@ -360,29 +353,29 @@ Graph = HybridGraph | ImperativeCall
 
 
 def graph_of_call(
-    block: Traceable, structure: Structure, arrays: Sequence[NDArray], options: HybridOptions
+    block: Traceable, pytree: Structure, arrays: Sequence[NDArray], options: HybridOptions
 ) -> Graph:
-    """Return the graph of one kind of call of a block, or what stands in for it.
+    """Return the HybridGraph of a call, or an ImperativeCall if it cannot be traced.
 
     Args:
         block: The block.
-        structure: How the call's arrays are nested.
-        arrays: The arrays of the first such call.
-        options: What `hybridize` was told.
+        pytree: The nesting of the call's arrays.
+        arrays: The arrays of the first call.
+        options: The options of `hybridize`.
     """
     if block._untraceable is not None:
-        return ImperativeCall(block, structure, block._untraceable)
+        return ImperativeCall(block, pytree, block._untraceable)
     try:
-        return HybridGraph(block, structure, arrays, options)
+        return HybridGraph(block, pytree, arrays, options)
     except NoValuesError as error:
-        _give_up(block, error)
-        return ImperativeCall(block, structure, str(error))
+        _disable_graphs(block, error)
+        return ImperativeCall(block, pytree, str(error))
     except UntraceableError as error:
-        return ImperativeCall(block, structure, str(error))
+        return ImperativeCall(block, pytree, str(error))
 
 
-def _give_up(block: Traceable, error: NoValuesError) -> None:
-    """Have a block run without graphs, and those in it that led to the error; warn of it once."""
+def _disable_graphs(block: Traceable, error: NoValuesError) -> None:
+    """Disable graphs of a block and of the child blocks that raised the error, and warn once."""
     reason, traceback = str(error), error.__traceback__
     line = innermost(traceback)
     block._untraceable = reason
@@ -391,26 +384,25 @@ def _give_up(block: Traceable, error: NoValuesError) -> None:
         if hasattr(inner, "_untraceable"):
             inner._untraceable = reason
         traceback = traceback.tb_next
-    if line is None:  # it is the result that is at fault
+    if line is None:  # the result is invalid
         code = type(block).forward.__code__
         line = Line(code.co_filename, code.co_firstlineno, code.co_name)
-    message = f"{block.name}: hybridized, but it runs without a graph; {with_line(reason, line)}"
+    message = f"{block.name}: hybridized, but runs without a graph; {with_line(reason, line)}"
     warnings.warn_explicit(message, UserWarning, line.file, line.number)
 
 
 def parameters_of(block: Traceable, variables: Sequence[Node]) -> list[Parameter]:
-    """Return the parameters that variables of a block's graph stand for.
+    """Return the parameters of the variables of a block's graph.
 
     Raises:
-        GraphError: One is no parameter of the block.
+        GraphError: A variable is not a parameter of the block.
     """
     by_name = {parameter.name: parameter for parameter in block.collect_params().values()}
     unknown = [node.name for node in variables if node.name not in by_name]
     if unknown:
         raise GraphError(
             f"{block.name}: expected every variable of the graph to be an input or a Parameter of "
-            f"the block, got {unknown}; assign the block or Parameter that it belongs to as an "
-            "attribute"
+            f"the block, got {unknown}; assign the block or Parameter as an attribute"
         )
     return [by_name[node.name] for node in variables]
 
@@ -420,7 +412,7 @@ def _finish_deferred(
 ) -> None:
     if not any(p._arrays is None and p._deferred_init is not None for p in parameters):
         return
-    if not is_symbolic(block) or says_shapes(type(block)):
+    if not is_symbolic(block) or defines_infer_shape(type(block)):
         set_deferred_shapes(block, regroup(arrays, traced.arguments), parameters)
         return
     learn_parameters(block, traced, arrays, shapes=True)

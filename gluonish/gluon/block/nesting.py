@@ -1,4 +1,4 @@
-"""Nested arguments as MXNet's programs take them apart, and texts as its Blocks print them."""
+"""Private helpers of MXNet's Block that programs import: nested arguments, and printing."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,20 +10,20 @@ from gluonish.numpy import ndarray
 from gluonish.symbol import Symbol
 from gluonish.symbol.numpy_symbol import NumpySymbol
 
-# The form of one array; None among the arguments; n > 0 is a list whose forms are n plain arrays.
+# Formats: one array, None; n > 0 is a Symbol of n outputs.
 _ARRAY = 0
 _NOTHING = -1
 
 
 def flattened(args: Any, inout_str: str) -> tuple[list[Any], Any]:
-    """Return the arrays in nested lists, and their form: 0 an array, -1 None, a list of forms.
+    """Return the arrays in nested lists, and their format: 0 an array, -1 None, or a list.
 
     Args:
         args: An array, a Symbol, None, or a list or tuple of such arguments.
-        inout_str: What they are, for the message: ``"input"``.
+        inout_str: ``"input"`` or ``"output"``, for the message.
 
     Raises:
-        ArgumentError: There is something else among them.
+        ArgumentError: An element has another type.
     """
     if isinstance(args, NDArray):
         return [args], _ARRAY
@@ -38,21 +38,16 @@ def flattened(args: Any, inout_str: str) -> tuple[list[Any], Any]:
             f"{args!r:.200} of type {type(args)}"
         )
     flat: list[Any] = []
-    form = []
+    formats = []
     for arg in args:
-        inner, inner_form = flattened(arg, inout_str)
+        inner, inner_format = flattened(arg, inout_str)
         flat.extend(inner)
-        form.append(inner_form)
-    return flat, form
+        formats.append(inner_format)
+    return flat, formats
 
 
 def regrouped(args: Sequence[Any], fmt: Any) -> tuple[Any, Sequence[Any]]:
-    """Return arrays in the nested lists of a form, and the arrays that are left.
-
-    Args:
-        args: The arrays in order.
-        fmt: Their form, of `flattened`; a number above 0 takes as many arrays.
-    """
+    """Return arrays nested as a format of `flattened`, and the remaining arrays."""
     if isinstance(fmt, int):
         if fmt in (_ARRAY, _NOTHING):
             return args[0], args[1:]
@@ -65,15 +60,15 @@ def regrouped(args: Sequence[Any], fmt: Any) -> tuple[Any, Sequence[Any]]:
 
 
 def regroup(args: list[Any], fmt: Any) -> Any:
-    """Return arrays in the nested lists of a form that `flattened` gave."""
+    """Return arrays nested as a format of `flattened`."""
     return regrouped(args, fmt)[0]
 
 
 def context_facts(args: Any) -> tuple[bool, bool, set[Context], Context | None]:
-    """Return whether there are Symbols, whether arrays, the arrays' devices, and the first one.
+    """Return whether there are Symbols, whether arrays, the arrays' devices, and the first device.
 
     Args:
-        args: An array, a Symbol, or a list or tuple of such arguments; anything else is no array.
+        args: An array, a Symbol, or a list or tuple of such arguments; anything else is ignored.
     """
     if isinstance(args, NDArray):
         return False, True, {args.context}, args.context
@@ -92,10 +87,10 @@ def context_facts(args: Any) -> tuple[bool, bool, set[Context], Context | None]:
 
 
 def check_one_symbol_type(symbols: Iterable[Symbol]) -> type[Symbol]:
-    """Return the class of Symbols, which is to be one: classic, or of ``mx.sym.np``.
+    """Return the common class of Symbols: classic, or of ``mx.sym.np``.
 
     Raises:
-        ArgumentTypeError: There are both kinds.
+        ArgumentTypeError: The Symbols are of both kinds.
     """
     kinds = {isinstance(symbol, NumpySymbol) for symbol in symbols}
     if len(kinds) > 1:
@@ -107,13 +102,10 @@ def check_one_symbol_type(symbols: Iterable[Symbol]) -> type[Symbol]:
 
 
 def check_all_numpy(out: Any) -> None:
-    """Check that arrays and Symbols are those of ``mx.np``.
-
-    Args:
-        out: One, or nested lists of them; anything else is left alone.
+    """Check that arrays and Symbols, also in nested lists, are those of ``mx.np``.
 
     Raises:
-        ArgumentTypeError: A classic one is among them.
+        ArgumentTypeError: An array or Symbol is classic.
     """
     if isinstance(out, list | tuple):
         for inner in out:
@@ -126,22 +118,12 @@ def check_all_numpy(out: Any) -> None:
 
 
 def indented(s_: str, num_spaces: int) -> str:
-    """Return text with spaces before each line but the first.
-
-    Args:
-        s_: The text.
-        num_spaces: How many spaces.
-    """
+    """Return text with each line but the first indented by ``num_spaces``."""
     return s_.replace("\n", "\n" + " " * num_spaces)
 
 
 def brief_list(lst: Sequence[object], limit: int = 7) -> str:
-    """Return names in quotes; of a long list, only the first and last.
-
-    Args:
-        lst: The names.
-        limit: How many are told before some are left out.
-    """
+    """Return names in quotes; a list longer than ``limit`` is elided in the middle."""
     names = [f"'{name}'" for name in lst]
     if len(names) > limit:
         names = [*names[: limit // 2], "...", *names[-limit // 2 :]]

@@ -1,6 +1,6 @@
-"""A HybridBlock's graph as Symbols, exported, and as `Block.save` has it.
+"""A HybridBlock's newest graph: as Symbols, exported, and in files of `Block.save`.
 
-A block that never ran as a graph may have one that shapes or types were inferred from.
+A block that never ran as a graph may have the graph of `infer_shape` or `infer_type`.
 """
 
 import os
@@ -29,12 +29,7 @@ from gluonish.symbol import Symbol
 
 
 class InferredGraph:
-    """The graph that parameters' shapes or types were inferred from; to be written, not to run.
-
-    Args:
-        block: The block.
-        traced: The graph.
-    """
+    """The graph of `infer_shape` or `infer_type`, which is only exported, not run."""
 
     __slots__ = ("_block", "_traced")
 
@@ -47,10 +42,7 @@ class InferredGraph:
         return Symbol(self._traced.outputs)
 
     def named_parameters(self) -> dict[str, NDArray]:
-        """Return the parameters' values as `HybridGraph.named_parameters` does.
-
-        Those that waited for their shapes get values first.
-        """
+        """Return values as `HybridGraph.named_parameters`, after deferred initialization."""
         parameters = parameters_of(self._block, self._traced.variables())
         for parameter in parameters:
             parameter._finish_deferred_init()
@@ -61,7 +53,7 @@ class InferredGraph:
 def cached_symbols(
     block: Traceable, graph: Graph | InferredGraph | None
 ) -> tuple[()] | tuple[list[Symbol], Symbol]:
-    """Return the inputs and the outputs of a block's graph as Symbols; () without one."""
+    """Return the inputs and the outputs of a block's graph as Symbols; () without a graph."""
     if graph is None:
         return ()
     outputs = graph.symbol()
@@ -75,7 +67,7 @@ def example_symbols(
 ) -> tuple[list[Symbol], Symbol, dict[str, np.dtype[Any]]]:
     """Return the inputs and the outputs of the graph of a call, and the inputs' dtypes by name.
 
-    The block need not be hybridized, and keeps the graphs that it has.
+    The block need not be hybridized, and its graphs are unchanged.
 
     Args:
         block: The block; the shapes of its parameters are known.
@@ -84,8 +76,8 @@ def example_symbols(
     Raises:
         GraphError: The call has no graph.
     """
-    arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray))
-    graph = graph_of_call(block, structure, arrays, HybridOptions())
+    arrays, pytree = flatten(tuple(args), lambda x: isinstance(x, NDArray))
+    graph = graph_of_call(block, pytree, arrays, HybridOptions())
     outputs = graph.symbol()
     assert isinstance(graph, HybridGraph)  # others have no symbol
     data = graph._traced.data
@@ -95,14 +87,10 @@ def example_symbols(
 
 
 def call_formats(graph: Graph | InferredGraph | None) -> tuple[Any, Any]:
-    """Return how arrays are nested in arguments and results of a graph.
-
-    Returns:
-        Each as MXNet writes it, see `numbered`; None without a graph.
-    """
+    """Return the formats of a graph's arguments and results, see `numbered`; None without one."""
     if not isinstance(graph, HybridGraph):
         return None, None
-    return numbered(graph._traced.arguments), numbered(graph._structure)
+    return numbered(graph._traced.arguments), numbered(graph._pytree)
 
 
 def export_graph(
@@ -112,15 +100,7 @@ def export_graph(
     epoch: int,
     remove_amp_cast: bool,
 ) -> tuple[str, str]:
-    """Write a block's graph and its parameters, and return the names of the files.
-
-    Args:
-        block: The block.
-        graph: Its newest graph.
-        path: What the names begin with.
-        epoch: Number in the name of the parameter file, in four digits.
-        remove_amp_cast: Whether casts of mixed precision are left out.
-    """
+    """Write a block's graph and parameters; see `HybridBlock.export`."""
     what = f"{block.name}.export"
     if graph is None:
         raise GraphError(
@@ -129,12 +109,12 @@ def export_graph(
             "input"
         )
     symbol = graph.symbol()
-    _renew_multipliers(block, symbol)
+    _update_multipliers(block, symbol)
     return write_model(what, symbol, graph.named_parameters(), path, epoch, remove_amp_cast)
 
 
-def _renew_multipliers(block: Traceable, symbol: Symbol) -> None:
-    """Have variables of a graph say the factors that their parameters have now."""
+def _update_multipliers(block: Traceable, symbol: Symbol) -> None:
+    """Set the current ``lr_mult`` and ``wd_mult`` of parameters on a graph's variables."""
     parameters = {parameter.name: parameter for parameter in block.collect_params().values()}
     for node in symbol._variables():
         parameter = parameters.get(node.name)
@@ -147,10 +127,10 @@ def _renew_multipliers(block: Traceable, symbol: Symbol) -> None:
 
 
 def describe(graph: Graph | InferredGraph | None) -> dict[str, Any]:
-    """Return what files of `Block.save` hold of a block's newest graph.
+    """Return the entry of a block's newest graph in files of `Block.save`.
 
-    An array is 0 in a format, None is -1, and a list or tuple a list. A graph that they have no
-    words for is left out, as if there were none.
+    In a format an array is 0, None is -1, and a list or tuple is a list. A graph that cannot be
+    encoded is omitted.
     """
     if graph is None:
         return {"hybridized": False}
@@ -160,7 +140,7 @@ def describe(graph: Graph | InferredGraph | None) -> dict[str, Any]:
             return {"hybridized": False}
         return {
             "in_format": _format(graph._traced.arguments),
-            "out_format": _format(graph._traced.structure),
+            "out_format": _format(graph._traced.pytree),
             "inputs": [Symbol([Value(node)]).tojson() for node in graph._traced.data],
             "symbol": symbol.tojson(),
             "hybridized": True,
@@ -169,13 +149,13 @@ def describe(graph: Graph | InferredGraph | None) -> dict[str, Any]:
         return {"hybridized": False}
 
 
-def _format(structure: Structure) -> Any:
-    if structure is None:
+def _format(pytree: Structure) -> Any:
+    if pytree is None:
         return 0
-    if isinstance(structure, Constant):
-        if structure.value is not None:
-            raise GraphError(f"format: expected arrays and None, got {structure.value!r}")
+    if isinstance(pytree, Constant):
+        if pytree.value is not None:
+            raise GraphError(f"format: expected arrays and None, got {pytree.value!r}")
         return -1
-    if structure[0] is WithKeywords:
-        raise GraphError("format: expected arguments by position, got some by keyword only")
-    return [_format(part) for part in structure[1]]
+    if pytree[0] is WithKeywords:
+        raise GraphError("format: expected positional arguments, got keyword-only ones")
+    return [_format(child) for child in pytree[1]]

@@ -1,4 +1,4 @@
-"""What `HybridBlock.hybridize` is told: checked, and kept for the graphs that are traced later."""
+"""The checked options of `HybridBlock.hybridize`, which later traces use."""
 
 import logging
 from collections.abc import Mapping
@@ -11,23 +11,23 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.symbol.subgraph import find_backend
 
 _LOG = logging.getLogger(__name__)
-# oneDNN's kernels are used wherever they fit, so these change nothing.
+# Names without effect, as oneDNN's kernels are used wherever they support an operator.
 _KNOWN_BACKENDS = (None, "MKLDNN", "ONEDNN")
 _FLAGS = "static_alloc, static_shape, inline_limit, forward_bulk_size and backward_bulk_size"
 
 
 class HybridOptions(NamedTuple):
-    """The options of a graph that have an effect.
+    """The effective options of a graph.
 
     Attributes:
         static_alloc: Whether memory is kept between calls.
-        forward_bulk_size: Most operators in one engine job of the forward pass; None as the
-            environment says.
+        forward_bulk_size: Maximum number of operators in one engine operation of the forward pass;
+            None for the environment's.
         backward_bulk_size: The same for the backward pass.
-        backends: Back ends of the user's that the graph goes through, in order, with options.
-        partition_if_dynamic: Whether those get a graph whose shapes depend on values, too.
-        static_shape: Whether CUDA graphs may run where they are enabled; only with static_alloc.
-        inline_limit: Most operators of a graph that a recorded call shows one by one.
+        backends: The user's back ends that partition the graph, in order, with options.
+        partition_if_dynamic: Whether to partition graphs whose shapes depend on values, too.
+        static_shape: Whether CUDA graphs are allowed; only with ``static_alloc``.
+        inline_limit: Maximum number of operators of a graph that a recorded call shows one by one.
     """
 
     static_alloc: bool = False
@@ -45,27 +45,27 @@ def checked_options(
     """Return the options of a call of ``hybridize``.
 
     Args:
-        what: Who was called, for messages.
-        flags: ``active``, and those that the message about an unknown one lists.
-        backend: None, ``"MKLDNN"``, ``"ONEDNN"``, or a registered back end of the user's.
-        backend_options: Options that only a back end could take; without one they change nothing,
-            as in MXNet, and a line of the log at debug level says so.
+        what: The called method, for messages.
+        flags: ``active`` and the options of `_FLAGS`.
+        backend: None, ``"MKLDNN"``, ``"ONEDNN"``, or a registered back end.
+        backend_options: Options of the back end. Without a back end they have no effect, as in
+            MXNet, and are logged at debug level.
 
     Raises:
         ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
-        ArgumentTypeError: for a flag that is no bool, or a size that is no whole number.
+        ArgumentTypeError: A flag is not a bool, or a size not a whole number.
         NotSupportedError: The back end is not registered.
     """
-    is_own = find_backend(backend) is not None
-    own_options = dict(backend_options)
-    if_dynamic = own_options.pop("partition_if_dynamic", True)
-    if backend not in _KNOWN_BACKENDS and not is_own:
+    is_registered = find_backend(backend) is not None
+    options = dict(backend_options)
+    if_dynamic = options.pop("partition_if_dynamic", True)
+    if backend not in _KNOWN_BACKENDS and not is_registered:
         raise NotSupportedError(
-            f"{what}: expected backend None, 'MKLDNN' or 'ONEDNN', got {backend!r}; leave it out, "
-            "or register it with mx.sym.register_backend"
+            f"{what}: expected backend None, 'MKLDNN' or 'ONEDNN', got {backend!r}; omit it, or "
+            "register it with mx.sym.register_backend"
         )
-    if own_options and backend is None:
-        _tell_of_unknown(what, ", ".join(sorted(own_options)))
+    if options and backend is None:
+        _log_unknown(what, ", ".join(sorted(options)))
     switches = {name: flags[name] for name in ("static_alloc", "static_shape")}
     for name, value in {**switches, "partition_if_dynamic": if_dynamic}.items():
         if value not in (True, False):
@@ -80,7 +80,7 @@ def checked_options(
         bool(flags["static_alloc"]),
         flags["forward_bulk_size"],
         flags["backward_bulk_size"],
-        ((backend, own_options),) if backend is not None and is_own else (),
+        ((backend, options),) if backend is not None and is_registered else (),
         bool(if_dynamic),
         bool(flags["static_alloc"] and flags["static_shape"]),
         flags["inline_limit"],
@@ -88,8 +88,8 @@ def checked_options(
 
 
 @cache
-def _tell_of_unknown(what: str, names: str) -> None:
-    _LOG.debug("%s: ignored %s, which is none of %s", what, names, _FLAGS)
+def _log_unknown(what: str, names: str) -> None:
+    _LOG.debug("%s: ignored %s, expected %s", what, names, _FLAGS)
 
 
 def _check_size(what: str, name: str, size: object) -> None:

@@ -1,4 +1,4 @@
-"""What the parts of the package need of a Block, so that they stand below its class."""
+"""Protocols of Blocks, for modules below the class."""
 
 # ruff: noqa: D102  # the methods are documented where they are defined
 
@@ -11,14 +11,14 @@ from gluonish.gluon.parameter import Parameter, ParameterDict
 
 
 class Named(Protocol):
-    """A Block, for messages about it."""
+    """A Block with a name, for messages."""
 
     @property
     def name(self) -> str: ...
 
 
 class BlockTree(Named, Protocol):
-    """A Block with its parameters, its children and theirs; see `Block`."""
+    """A Block with its parameters and children; see `Block`."""
 
     _name: str
     _prefix: str
@@ -38,7 +38,7 @@ class BlockTree(Named, Protocol):
     def save_parameters(self, filename: str) -> None: ...
     def load_parameters(self, filename: str) -> None: ...
     def _describe_graph(self) -> dict[str, Any]: ...
-    def _hybridize_again(self) -> None: ...
+    def _rehybridize(self) -> None: ...
     def _rename_children(self, names: Mapping[str, str]) -> None: ...
     def register_forward_hook(self, hook: Callable[[Any, Any, Any], object]) -> HookHandle: ...
     def apply(self, fn: Callable[[Any], object]) -> Any: ...
@@ -46,7 +46,7 @@ class BlockTree(Named, Protocol):
 
 
 class Traceable(BlockTree, Protocol):
-    """A block that can be run once to get its graph; see `HybridBlock`."""
+    """A block that can be traced; see `HybridBlock`."""
 
     has_hybrid_forward: ClassVar[bool]
     _untraceable: str | None

@@ -1,4 +1,4 @@
-"""Reads: what a trace reads of Blocks, so that a graph is made anew when it changed."""
+"""Reads: tracks the attributes of Blocks read in a trace, which invalidate the graph on change."""
 
 import threading
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ from gluonish.core.versions import Basis, Version, reads
 from gluonish.gluon.block.block import Block
 from gluonish.gluon.parameter import Parameter
 
-_LOCK = threading.RLock()  # a signal's handler may trace, too
+_LOCK = threading.RLock()  # a signal handler may trace, too
 _scopes = 0
 
 
 def _noted(block: Block, name: str) -> Any:
-    """Read an attribute as ``object`` does, and note it if this thread traces."""
+    """Read an attribute as ``object`` does, and record the read if this thread traces."""
     if reads.get() is not None and not name.startswith("__"):
         version = super(Block, block).__getattribute__("__dict__").get("_version")
         if version is not None:
@@ -23,10 +23,10 @@ def _noted(block: Block, name: str) -> Any:
 
 
 class Reads:
-    """Scope of a trace, in which reading an attribute of any Block takes note of it.
+    """Scope of a trace that records reads of any Block's attributes.
 
-    Only while somebody traces does Block have a ``__getattribute__``, which takes ten times as long
-    as that of ``object``.
+    Block has a ``__getattribute__`` only while a thread traces, as it takes ten times as long as
+    that of ``object``.
     """
 
     __slots__ = ("_before", "_found", "_newest", "_token")
@@ -55,9 +55,5 @@ class Reads:
                 self._before.setdefault(version, number)
 
     def basis(self, parameters: Iterable[Parameter] = ()) -> Basis:
-        """Return the versions of all Blocks that were read, as they were then.
-
-        Args:
-            parameters: Those of the graph.
-        """
+        """Return the versions, when read, of all Blocks that were read, and the parameters."""
         return Basis(self._found, self._newest, parameters)

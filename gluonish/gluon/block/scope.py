@@ -1,8 +1,8 @@
 """Names of Blocks: prefixes such as ``net0_dense1_``, and the scopes that nest them.
 
-Outside any scope a Block is called after its class, with a counter that it shares with the symbols
-of its thread. Inside ``with parent.name_scope():`` the counter is the parent's, and the parent's
-prefix comes first. Which scope is open is a fact of the thread; the counters belong to the Block.
+Outside any scope a Block is named after its class, with a counter shared with the symbols of its
+thread. Inside ``with parent.name_scope():`` the counter is the parent's, and the parent's prefix
+comes first. The open scope is local to the thread; the counters belong to the Block.
 """
 
 from contextvars import ContextVar, Token
@@ -13,7 +13,7 @@ from gluonish.symbol.name import NameManager, Prefix
 
 
 class _Named(Protocol):
-    """What a scope needs of its Block."""
+    """The interface of a scope's Block."""
 
     _child_counts: dict[str, int]
 
@@ -24,7 +24,7 @@ class _Named(Protocol):
 
     @property
     def params(self) -> ParameterDict:
-        """The Block's own parameters."""
+        """The Block's parameters."""
         raise NotImplementedError
 
 
@@ -34,36 +34,36 @@ _current: ContextVar[_Named | None] = ContextVar("gluonish_name_scope", default=
 def name_block(
     prefix: str | None, params: ParameterDict | None, hint: str
 ) -> tuple[str, ParameterDict]:
-    """Return the full prefix and the dict of own parameters of a new Block.
+    """Return the full prefix and the ParameterDict of a new Block.
 
     Args:
-        prefix: What the user gave; None for the hint with a counter.
-        params: Parameters to share; None for none but those that the parent shares.
-        hint: The class name in lower case, or what stands for it.
+        prefix: The user's prefix; None for the hint with a counter.
+        params: Parameters to share; None for those that the parent shares.
+        hint: The class name in lower case, or its alias.
     """
     parent = _current.get()
     if parent is None:
         if prefix is None:
             prefix = NameManager.current.get(None, hint) + "_"
-        own = ParameterDict(prefix) if params is None else ParameterDict(params.prefix, params)
-        return prefix, own
+        created = ParameterDict(prefix) if params is None else ParameterDict(params.prefix, params)
+        return prefix, created
     if prefix is None:
         count = parent._child_counts.get(hint, 0)
         parent._child_counts[hint] = count + 1
         prefix = f"{hint}{count}_"
     if params is None:
-        own = ParameterDict(parent.params.prefix + prefix, parent.params._shared)
+        created = ParameterDict(parent.params.prefix + prefix, parent.params._shared)
     else:
-        own = ParameterDict(params.prefix, params)
-    return parent.prefix + prefix, own
+        created = ParameterDict(params.prefix, params)
+    return parent.prefix + prefix, created
 
 
 class _Innermost:
-    """The scope that is open in this thread, under the name that MXNet's programs reach it by."""
+    """The open scope of this thread, with the attribute that MXNet's programs read."""
 
     @property
     def value(self) -> "NameScope | None":
-        """A scope of the innermost Block; None outside any."""
+        """A scope of the innermost Block; None outside any scope."""
         block = _current.get()
         return None if block is None else NameScope(block, False)
 
@@ -75,7 +75,7 @@ class NameScope:
 
     Args:
         block: The Block, or any object with a ``prefix``.
-        empty: Whether the prefix was given as an empty string; None to ask the Block.
+        empty: Whether the prefix was passed as an empty string; None for the Block's flag.
     """
 
     __slots__ = ("_block", "_symbols", "_token")

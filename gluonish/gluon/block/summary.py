@@ -1,4 +1,4 @@
-"""The table that `Block.summary` prints: layers in the order they run, shapes, parameters."""
+"""The table of `Block.summary`: layers in the order of execution, shapes, parameters."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ _WIDTH = 80
 
 
 class _Row:
-    """A line of the table, and what it adds to the sums."""
+    """A line of the table, and its contribution to the sums."""
 
     __slots__ = ("name", "shape", "shared", "size", "trainable")
 
@@ -25,13 +25,13 @@ class _Row:
         self.trainable = 0
         self.shared = 0
 
-    def count(self, parameter: Parameter, seen: set[int]) -> None:
-        """Add a parameter; ``seen`` holds the identities of those counted before."""
+    def count(self, parameter: Parameter, counted: set[int]) -> None:
+        """Add a parameter; ``counted`` holds the ids of parameters counted before."""
         size = parameter.list_data()[0].size
         self.size += size
         self.trainable += size if parameter.grad_req != "null" else 0
-        self.shared += size if id(parameter) in seen else 0
-        seen.add(id(parameter))
+        self.shared += size if id(parameter) in counted else 0
+        counted.add(id(parameter))
 
     def __str__(self) -> str:
         return f"{self.name:>20}  {self.shape:>42} {self.size:>15}"
@@ -40,27 +40,27 @@ class _Row:
 def summarize(block: BlockTree, inputs: tuple[Any, ...]) -> str:
     """Run a network once and return its table.
 
-    Layers inside layers have their own lines, containers have none; what a layer runs on symbols,
-    to find out shapes, is left out.
+    Nested layers have separate lines, and containers have none; calls on Symbols, which infer
+    shapes, are omitted.
 
     Args:
         block: The network, initialized and not hybridized.
         inputs: Arguments of the call.
 
     Raises:
-        ArgumentError: The network or a part of it is hybridized.
+        ArgumentError: The network or a block in it is hybridized.
     """
     rows = [_Row("Input", _shape_text(inputs))]
-    seen: set[int] = set()
+    counted: set[int] = set()
 
     def add_row(layer: BlockTree, _: Any, outputs: Any) -> None:
         if not _holds_symbols(outputs):
             row = _Row(f"{type(layer).__name__}-{len(rows)}", _shape_text(outputs))
             for parameter in layer.params.values():
-                row.count(parameter, seen)
+                row.count(parameter, counted)
             rows.append(row)
 
-    handles = []
+    handles: list[HookHandle] = []
     try:
         for layer in _layers(block):
             if getattr(layer, "_active", False):
@@ -72,13 +72,9 @@ def summarize(block: BlockTree, inputs: tuple[Any, ...]) -> str:
                 handles.append(layer.register_forward_hook(add_row))
         block(*inputs)
     finally:
-        _detach(handles)
+        for handle in handles:
+            handle.detach()
     return "\n".join(_lines(rows))
-
-
-def _detach(handles: list[HookHandle]) -> None:
-    for handle in handles:
-        handle.detach()
 
 
 def _layers(block: BlockTree) -> Iterator[BlockTree]:

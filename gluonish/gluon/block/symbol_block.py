@@ -1,4 +1,4 @@
-"""SymbolBlock: a Block around a graph that was composed or loaded."""
+"""SymbolBlock: a Block of a composed or loaded graph."""
 
 import os
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class SymbolBlock(HybridBlock):
     Args:
         outputs: Symbol of the outputs, or a list of Symbols.
         inputs: The variables that are inputs: one, or a list.
-        params: ParameterDict to take parameters from; missing ones are created.
+        params: ParameterDict to share parameters with; missing ones are created.
 
     Raises:
         ArgumentError: An input is not a variable.
@@ -58,33 +58,33 @@ class SymbolBlock(HybridBlock):
         self._input_names = [str(symbol.name) for symbol in listed]
         self._register_parameters()
         self._active = True
-        outputs_form = len(self._symbol) if len(self._symbol) > 1 else 0
-        self._formats: tuple[Any, Any] = ([0] * len(listed), outputs_form)
+        out_format = len(self._symbol) if len(self._symbol) > 1 else 0
+        self._formats: tuple[Any, Any] = ([0] * len(listed), out_format)
         self._is_nested = False
 
     def _register_parameters(self) -> None:
-        """Make parameters for what is no input: the arguments first, then auxiliary states.
+        """Create parameters for all variables but inputs: arguments first, then auxiliary states.
 
-        As in MXNet, all arguments are made by the initializer of `initialize`, whatever variables
-        or operators say of it; auxiliary states start as their operators want them. Parameters that
-        are shared stay as they are, fixed ones fixed.
+        As in MXNet, arguments are filled by the initializer of `initialize`, and initializers of
+        variables or operators are ignored; auxiliary states have their operators' initial values.
+        Shared parameters stay unchanged, also their ``grad_req``.
 
-        In files of `save_parameters` they lack what all their names begin with.
+        Files of `save_parameters` omit the common prefix of the names.
         """
         auxiliary = set(self._symbol.list_auxiliary_states())
         for node in sorted(self._symbol._variables(), key=lambda node: node.name in auxiliary):
             if node.name in self._input_names:
                 continue
-            said = declared(node)
-            asked: dict[str, Any] = {
-                "shape": to_public(said.shape),
-                "dtype": None if said.dtype is None else said.dtype.type,
+            spec = declared(node)
+            arguments: dict[str, Any] = {
+                "shape": to_public(spec.shape),
+                "dtype": None if spec.dtype is None else spec.dtype.type,
                 "allow_deferred_init": True,
             }
             if node.name in auxiliary and self.params._find(node.name) is None:
-                asked |= {"init": node.extra.get("__init__"), "grad_req": "null"}
-            self.params.get(node.name, **asked)
-        common = os.path.commonprefix(list(self.params.keys()))  # noqa: RUF071  # letters are meant
+                arguments |= {"init": node.extra.get("__init__"), "grad_req": "null"}
+            self.params.get(node.name, **arguments)
+        common = os.path.commonprefix(list(self.params.keys()))  # noqa: RUF071  # by character
         self._reg_params.update({name[len(common) :]: p for name, p in self.params.items()})
 
     @staticmethod
@@ -96,23 +96,23 @@ class SymbolBlock(HybridBlock):
         allow_missing: bool = False,
         ignore_extra: bool = False,
     ) -> "SymbolBlock":
-        """Load a network that `HybridBlock.export` wrote, here or in MXNet.
+        """Load a network exported by `HybridBlock.export`, here or in MXNet.
 
         Args:
             symbol_file: The ``-symbol.json`` file.
             input_names: Name of the input variable, or a list of names.
-            param_file: The parameters, in any format that `nd.load` knows; None leaves them to
-                `initialize`.
+            param_file: The parameters, in any format that `nd.load` supports; None to call
+                `initialize` afterwards.
             ctx: Device or devices of the parameters; the CPU by default.
             allow_missing: Whether the file may lack some of the parameters.
-            ignore_extra: Whether arrays that the Block has no parameter for are ignored; if not,
-                that is an error.
+            ignore_extra: Whether to ignore arrays without a parameter; if False, they raise an
+                error.
 
         Raises:
-            FileFormatError: A file is damaged or of another kind.
+            FileFormatError: A file is damaged or of another format.
             ParameterError: A parameter is missing, or an input is not among ``input_names``.
             ArgumentError: An input name is not a variable of the graph, or the file has arrays that
-                no parameter matches.
+                match no parameter.
         """
         symbol = sym.load(symbol_file)
         names = [input_names] if isinstance(input_names, str) else list(input_names)
@@ -140,36 +140,37 @@ class SymbolBlock(HybridBlock):
 
     @property
     def _in_format(self) -> Any:
-        """How arrays are nested in arguments, as MXNet writes it; programs set it."""
+        """The format of the arguments in MXNet's encoding; may be set."""
         return self._formats[0]
 
     @_in_format.setter
-    def _in_format(self, form: Any) -> None:
-        self._formats, self._is_nested = (form, self._formats[1]), True
+    def _in_format(self, fmt: Any) -> None:
+        self._formats, self._is_nested = (fmt, self._formats[1]), True
 
     @property
     def _out_format(self) -> Any:
-        """How arrays are nested in results, as MXNet writes it; programs set it."""
+        """The format of the results in MXNet's encoding; may be set."""
         return self._formats[1]
 
     @_out_format.setter
-    def _out_format(self, form: Any) -> None:
-        self._formats, self._is_nested = (self._formats[0], form), True
+    def _out_format(self, fmt: Any) -> None:
+        self._formats, self._is_nested = (self._formats[0], fmt), True
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph of a call, in the nested lists that a program has set.
+        """Run the graph of a call in the formats set by a program, if any.
 
         Raises:
-            ArgumentError: The arguments are nested otherwise.
+            ArgumentError: The arguments have another format.
         """
         if not self._is_nested or kwargs:
             return super()._call_graph(*args, **kwargs)
-        arrays, structure = flatten(args, lambda x: isinstance(x, NDArray))
-        given, (expected, form) = numbered(structure), self._formats
-        if given != expected:
-            raise ArgumentError(f"{self.name}: expected arrays nested as {expected}, got {given}")
-        found = super()._call_graph(*arrays)
-        return regroup(found if isinstance(found, list | tuple) else [found], from_numbers(form))
+        arrays, pytree = flatten(args, lambda x: isinstance(x, NDArray))
+        actual, (in_format, out_format) = numbered(pytree), self._formats
+        if actual != in_format:
+            raise ArgumentError(f"{self.name}: expected arrays nested as {in_format}, got {actual}")
+        outputs = super()._call_graph(*arrays)
+        leaves = outputs if isinstance(outputs, list | tuple) else [outputs]
+        return regroup(leaves, from_numbers(out_format))
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Compute the outputs on arrays, or add the graph to a larger one.
@@ -193,7 +194,7 @@ class SymbolBlock(HybridBlock):
         return self._call_graph(x, *args)
 
     def _named(self, args: Sequence[Any]) -> dict[str, Any]:
-        """Return a call's arguments by the names of the inputs."""
+        """Return a call's arguments by input name."""
         if len(args) != len(self._input_names):
             raise ArgumentError(
                 f"{self.name}: expected {len(self._input_names)} inputs, {self._input_names}, got "
@@ -203,33 +204,33 @@ class SymbolBlock(HybridBlock):
 
     def _replay(self, args: Sequence[NDArray]) -> Any:
         """Append the graph to the trace of a larger one."""
-        given = self._named(args)
+        inputs = self._named(args)
         try:
             values: dict[str, Any] = {name: p.data() for name, p in self.params.items()}
         except DeferredInitializationError:
             set_deferred_shapes(self, args, self.params.values())
             values = {name: p.data() for name, p in self.params.items()}
-        graph_values = {name: value_of(x) for name, x in (values | given).items()}
+        graph_values = {name: value_of(x) for name, x in (values | inputs).items()}
         outputs = shown(replay(self._symbol._values, graph_values), fixed=True)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name
-        """Return the graph with the given Symbols in place of its input variables.
+        """Return the graph with its input variables replaced by Symbols.
 
         Args:
             F: ``mx.sym``.
             x: First input.
             *args: The other inputs.
-            **kwargs: The parameters, which are not used.
+            **kwargs: The parameters' variables by name.
 
         Raises:
             ArgumentTypeError: The inputs are not Symbols.
-            ArgumentError: There are more or fewer inputs than the graph has.
+            ArgumentError: The number of inputs is wrong.
         """
-        given = [x, *args]
-        if any(not isinstance(symbol, Symbol) for symbol in given):
-            raise ArgumentTypeError(f"SymbolBlock: expected Symbols, got {given!r}")
-        composed = type(x)(self._symbol(**self._named(given), **kwargs)._values)
+        inputs = [x, *args]
+        if any(not isinstance(symbol, Symbol) for symbol in inputs):
+            raise ArgumentTypeError(f"SymbolBlock: expected Symbols, got {inputs!r}")
+        composed = type(x)(self._symbol(**self._named(inputs), **kwargs)._values)
         return composed if len(composed) == 1 else list(composed)
 
     def hybridize(self, active: bool = True, *args: Any, **kwargs: Any) -> None:
@@ -263,9 +264,9 @@ class SymbolBlock(HybridBlock):
         self.collect_params().reset_ctx(ctx)
 
 
-def _symbols(what: str, given: Symbol | Sequence[Symbol]) -> list[Symbol]:
+def _symbols(what: str, symbols: Symbol | Sequence[Symbol]) -> list[Symbol]:
     """Return one Symbol, or several, as a list."""
-    listed: list[Any] = list(given) if isinstance(given, Symbol | list | tuple) else [given]
+    listed: list[Any] = list(symbols) if isinstance(symbols, Symbol | list | tuple) else [symbols]
     for symbol in listed:
         if not isinstance(symbol, Symbol):
             raise ArgumentTypeError(

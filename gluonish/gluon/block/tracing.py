@@ -1,7 +1,6 @@
-"""Tracing a HybridBlock, and what its traced graph says about the parameters.
+"""Tracing a HybridBlock, and inference of parameters' shapes and dtypes from the traced graph.
 
-A message of what goes wrong while a block is traced ends with the line of the user's program that
-led to it.
+The message of an error during a trace ends with the line of the user's program that caused it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from gluonish.core.errors import (
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.core.value_scope import ValueScope
-from gluonish.gluon.block.arguments import call
+from gluonish.gluon.block.arguments import call_packed
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.parameter import Parameter
 from gluonish.graph.inference import infer
@@ -38,26 +37,26 @@ class Traced(NamedTuple):
     """A traced call.
 
     Attributes:
-        arguments: How its arrays were nested.
-        data: Variables for them.
+        arguments: The pytree of its arrays.
+        data: Variables for the arrays.
         outputs: Its outputs.
-        structure: How they were nested.
-        lines: Where its nodes were made.
-        faces: For each output the class of its arrays, `NDArray` or ``mx.np.ndarray``; None if all
-            are of the class of the first of ``data``.
+        pytree: The pytree of the outputs.
+        lines: The source lines that created its nodes.
+        array_types: The class of each output, `NDArray` or ``mx.np.ndarray``; None if all have the
+            class of the first array.
     """
 
     arguments: Structure
     data: Sequence[Node]
     outputs: Sequence[Value]
-    structure: Structure
+    pytree: Structure
     lines: SourceLines
-    faces: tuple[type[NDArray], ...] | None
+    array_types: tuple[type[NDArray], ...] | None
 
     def variables(self) -> list[Node]:
-        """Return the variables that stand for parameters."""
-        given = {id(node) for node in self.data}
-        return [node for node in Symbol(self.outputs)._variables() if id(node) not in given]
+        """Return the variables of parameters."""
+        data = {id(node) for node in self.data}
+        return [node for node in Symbol(self.outputs)._variables() if id(node) not in data]
 
 
 def _data_names(count: int) -> list[str]:
@@ -66,33 +65,28 @@ def _data_names(count: int) -> list[str]:
 
 
 def is_symbolic(block: Any) -> bool:
-    """Whether a block and all blocks in it compute by ``hybrid_forward``.
+    """Whether a block and all blocks in it compute in ``hybrid_forward``.
 
-    Then they can be traced on Symbols, and one graph serves all shapes. MXNet 1.9 hands Symbols to
-    other blocks, too.
+    If so, they can be traced on Symbols, and one graph serves all shapes. MXNet 1.9 passes Symbols
+    to other blocks, too.
     """
     if not block.has_hybrid_forward:
         return False
     return follows_mxnet() or all(map(is_symbolic, block._children.values()))
 
 
-def trace_block(block: Traceable, structure: Structure, arrays: Sequence[NDArray]) -> Traced:
-    """Run a block once, on Symbols if that can be, else on arrays without values.
-
-    Args:
-        block: The block.
-        structure: How the call's arrays are nested.
-        arrays: The arrays.
+def trace_block(block: Traceable, pytree: Structure, arrays: Sequence[NDArray]) -> Traced:
+    """Trace a block, on Symbols if possible, else on arrays without values.
 
     Raises:
-        GraphError: No output is a Symbol or a value, or the computation needs numbers.
-        OperatorError: An operator refuses what reaches it.
+        GraphError: No output is a Symbol or an array, or the computation needs values.
+        OperatorError: An operator does not support its inputs.
     """
-    return (_trace_symbols if is_symbolic(block) else _trace_values)(block, structure, arrays)
+    return (_trace_symbols if is_symbolic(block) else _trace_values)(block, pytree, arrays)
 
 
 class _Located(SourceLines):
-    """Scope of a trace: records lines, and adds the one that failed to the error's message."""
+    """Scope of a trace: records source lines, and appends the failing one to an error's message."""
 
     __slots__ = ()
 
@@ -106,17 +100,11 @@ class _Located(SourceLines):
 
 def _trace_symbols(
     block: Traceable,
-    structure: Structure,
+    pytree: Structure,
     arrays: Sequence[NDArray],
     forward: Callable[..., Any] | None = None,
 ) -> Traced:
-    """Run ``hybrid_forward`` once on Symbols.
-
-    Args:
-        block: The block.
-        structure: How the call's arrays are nested.
-        arrays: The arrays, with values or traced; those of ``mx.np`` become such Symbols.
-        forward: What to run; the block's by default.
+    """Run ``hybrid_forward`` once on Symbols; arrays of ``mx.np`` become Symbols of ``mx.sym.np``.
 
     Raises:
         GraphError: No output is a Symbol.
@@ -126,78 +114,80 @@ def _trace_symbols(
         for name, x in zip(_data_names(len(arrays)), arrays, strict=True)
     ]
     with _Located() as lines:
-        result = (forward or block.forward)(*regroup(symbols, structure))
+        result = (forward or block.forward)(*regroup(symbols, pytree))
     leaves, nested = flatten(result, lambda x: isinstance(x, Symbol))
     if not leaves:
         raise GraphError(
             f"{block.name}: expected hybrid_forward to return Symbols, got {type(result).__name__}"
         )
     values = [value for symbol in leaves for value in symbol._values]
-    if len(values) != len(leaves):  # a Symbol of several outputs counts as a list of them
+    if len(values) != len(leaves):  # a Symbol of several outputs becomes a list
         nested = _widened(nested, iter(leaves))
     if follows_mxnet():
         nested = in_lists(nested)
-    faces = _faces(arrays[0], [_is_numpy(symbol) for symbol in leaves for _ in symbol._values])
+    array_types = _array_types(
+        arrays[0], [_is_numpy(symbol) for symbol in leaves for _ in symbol._values]
+    )
     data = [symbol._values[0].node for symbol in symbols]
-    return Traced(structure, data, values, nested, lines, faces)
+    return Traced(pytree, data, values, nested, lines, array_types)
 
 
 def _is_numpy(output: Symbol | Value) -> bool:
     return isinstance(output, NumpySymbol | NumpyValue)
 
 
-def _faces(first: NDArray, numpy: Sequence[bool]) -> tuple[type[NDArray], ...] | None:
-    """Return the classes of outputs; None if all are of the class of the call's first array."""
+def _array_types(first: NDArray, numpy: Sequence[bool]) -> tuple[type[NDArray], ...] | None:
+    """Return the classes of outputs; None if all have the class of the call's first array."""
     if all(flag == isinstance(first, ndarray) for flag in numpy):
         return None
     return tuple(ndarray if flag else NDArray for flag in numpy)
 
 
-def _widened(structure: Structure, leaves: Iterator[Symbol]) -> Structure:
-    if structure is None:
+def _widened(pytree: Structure, leaves: Iterator[Symbol]) -> Structure:
+    if pytree is None:
         count = len(next(leaves))
         return None if count == 1 else (list, (None,) * count)
-    if isinstance(structure, Constant):
-        return structure
-    kind, inner = structure
-    return kind, tuple(_widened(part, leaves) for part in inner)
+    if isinstance(pytree, Constant):
+        return pytree
+    kind, children = pytree
+    return kind, tuple(_widened(child, leaves) for child in children)
 
 
-def _trace_values(block: Traceable, structure: Structure, arrays: Sequence[NDArray]) -> Traced:
-    """Run ``forward`` once on arrays that have shapes, and no values."""
-    # Parameters and what it makes should lie where the arrays do.
+def _trace_values(block: Traceable, pytree: Structure, arrays: Sequence[NDArray]) -> Traced:
+    """Run ``forward`` once on arrays with shapes but without values."""
+    # Parameters and new arrays should be on the arrays' device.
     with arrays[0].context, _Located() as lines:
         trace = trace_forward(
-            lambda *values: call(block._call_forward, regroup(values, structure)),
+            lambda *values: call_packed(block._call_forward, regroup(values, pytree)),
             _data_names(len(arrays)),
             arrays,
             _named,
         )
-    faces = _faces(arrays[0], list(map(_is_numpy, trace.outputs)))
-    return Traced(structure, trace.data, trace.outputs, trace.structure, lines, faces)
+    array_types = _array_types(arrays[0], list(map(_is_numpy, trace.outputs)))
+    return Traced(pytree, trace.data, trace.outputs, trace.structure, lines, array_types)
 
 
-def _named(word: str) -> str:
-    name = NameManager.current.get(None, word)
+def _named(hint: str) -> str:
+    name = NameManager.current.get(None, hint)
     note(name)
     return name
 
 
 def forward_with_shapes(block: Traceable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a ``forward`` in the style of 2.0, inferring the shapes of the block's own parameters.
+    """Run a ``forward`` in the style of 2.0, and infer the shapes of the block's parameters.
 
     Raises:
-        ParameterError: They wait for a shape and the block does not say which.
+        ParameterError: A parameter waits for its shape, and the block has no ``infer_shape``.
     """
     try:
         return block.forward(*args, **kwargs)
     except DeferredInitializationError as error:
         waiting = [p for p in block._reg_params.values() if p._deferred_init is not None]
-        if waiting and not says_shapes(type(block)):
+        if waiting and not defines_infer_shape(type(block)):
             raise ParameterError(
-                f"{block.name}: expected infer_shape(self, x, ...), which sets the shapes of own "
-                f"parameters from those of the arguments, as {waiting[0].name} is "
-                f"{waiting[0].shape}, got none; define it, or give the whole shape"
+                f"{block.name}: expected infer_shape(self, x, ...), which sets the shapes of the "
+                f"block's parameters from its inputs, as the shape of {waiting[0].name} is "
+                f"{waiting[0].shape}, got none; define it, or pass the full shape"
             ) from error
         set_deferred_shapes(block, args, block._reg_params.values())
         return block.forward(*args, **kwargs)
@@ -211,11 +201,7 @@ def set_deferred_shapes(
 ) -> None:
     """Infer the shapes of parameters from the arguments of a call, and initialize them.
 
-    Args:
-        block: The block.
-        args: The arguments.
-        parameters: The parameters.
-        forward: What computes on Symbols; the block's by default, as its `infer_shape` says.
+    The shapes come from the block's `infer_shape`, or from ``forward`` on Symbols.
     """
     if forward is None:
         block.infer_shape(*args)
@@ -225,8 +211,8 @@ def set_deferred_shapes(
         parameter._finish_deferred_init()
 
 
-def says_shapes(kind: type) -> bool:
-    """Whether a class has an ``infer_shape`` of its own, before that of HybridBlock."""
+def defines_infer_shape(kind: type) -> bool:
+    """Whether a class overrides ``infer_shape`` of HybridBlock."""
     definer = next(base for base in kind.__mro__ if "infer_shape" in vars(base))
     return "hybrid_forward" not in vars(definer)
 
@@ -238,27 +224,27 @@ def infer_parameters(
     shapes: bool,
     forward: Callable[..., Any] | None = None,
 ) -> Traced | None:
-    """Find unknown shapes (or the dtypes) of a block's parameters from the arguments of a call.
+    """Infer unknown shapes (or the dtypes) of a block's parameters from the arguments of a call.
 
     Args:
         block: The block.
         args: The arguments: arrays, with values or traced.
-        shapes: Whether to find shapes; else dtypes.
-        forward: What computes on Symbols; the block's by default.
+        shapes: Whether to infer shapes; else dtypes.
+        forward: The function to trace on Symbols; the block's by default.
 
     Returns:
-        The graph that says so; None for a block in the style of 2.0, which runs instead.
+        The traced graph; None for a block in the style of 2.0, which is run instead.
 
     Raises:
-        OperatorError: An operator cannot take the shapes.
-        ParameterError: A shape does not follow from the arguments.
+        OperatorError: An operator does not support the shapes.
+        ParameterError: A shape cannot be inferred from the arguments.
     """
     if forward is None and not block.has_hybrid_forward:
-        with _Silence():  # its children infer their own when it runs
+        with _NoRecording():  # its children infer their own when it runs
             block.forward(*args)
         return None
-    arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray))
-    traced = _trace_symbols(block, structure, arrays, forward)
+    arrays, pytree = flatten(tuple(args), lambda x: isinstance(x, NDArray))
+    traced = _trace_symbols(block, pytree, arrays, forward)
     learn_parameters(block, traced, arrays, shapes=shapes)
     return traced
 
@@ -266,17 +252,11 @@ def infer_parameters(
 def learn_parameters(
     block: Traceable, traced: Traced, arrays: Sequence[NDArray], *, shapes: bool
 ) -> None:
-    """Find unknown shapes (or the dtypes) of a block's parameters from a graph of it.
-
-    Args:
-        block: The block.
-        traced: The graph.
-        arrays: The arrays of the call that was traced.
-        shapes: Whether to find shapes; else dtypes.
+    """Infer unknown shapes (or the dtypes) of a block's parameters from its graph.
 
     Raises:
-        OperatorError: An operator cannot take the shapes.
-        ParameterError: A shape does not follow from the arrays.
+        OperatorError: An operator does not support the shapes.
+        ParameterError: A shape cannot be inferred from the arrays.
     """
     known = {
         node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))
@@ -293,10 +273,10 @@ def learn_parameters(
         raise
     for node in found.nodes:
         if node.op is None and node.name in parameters:
-            _learn(parameters[node.name], found.spec(Value(node)), shapes=shapes)
+            _set_inferred(parameters[node.name], found.spec(Value(node)), shapes=shapes)
 
 
-def _learn(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:
+def _set_inferred(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:
     if not shapes:
         if spec.dtype is not None:
             parameter.cast(spec.dtype.type)
@@ -304,13 +284,13 @@ def _learn(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:
         if UNKNOWN in spec.shape:
             raise ParameterError(
                 f"Parameter {parameter.name}: expected a shape that follows from the inputs, got "
-                f"{spec.shape}; give in_units, in_channels and the like to the layer"
+                f"{spec.shape}; pass in_units, in_channels and the like to the layer"
             )
         parameter.shape = spec.shape
 
 
-class _Silence(ValueScope):
-    """Scope in which nothing is recorded and nothing trains."""
+class _NoRecording(ValueScope):
+    """Scope without recording, in inference mode."""
 
     __slots__ = ()
 

@@ -1,8 +1,7 @@
-"""Files from repositories: fetched or copied, resumed, checked by SHA-1, locked.
+"""Downloads from repositories: resumable, checked by SHA-1, locked between processes.
 
-pooch (1.9.0 was read) is not used: it starts again from the first byte, has no limit for a server
-that sends a byte now and then, none for the size, and no lock between processes. The servers of
-tests/gluon/download do each of these.
+pooch (as of 1.9.0) is not used: it does not resume, has no time limit for a slow server and no size
+limit, and does not lock. tests/gluon/download covers each case.
 """
 
 from gluonish.gluon.download.archive import BROKEN_ARCHIVE, WrongArchiveError, extract_members

@@ -1,4 +1,4 @@
-"""Taking single files out of a published archive, each checked by its SHA-1."""
+"""Extraction of single files from a published archive, each checked by its SHA-1."""
 
 import hashlib
 import stat
@@ -17,7 +17,7 @@ from gluonish.gluon.download.target import disk_full_error
 
 try:
     from lzma import LZMAError
-except ImportError:  # a Python that was built without it reads no such archive
+except ImportError:  # Python was built without lzma
     LZMAError = zlib.error  # type: ignore[misc, assignment]
 
 _CHUNK_NBYTES = 1 << 20
@@ -25,7 +25,7 @@ BROKEN_ARCHIVE = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, struct.error),
     *(EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError),
 )
-"""What reading an archive raises for one that is none, or is packed in a way that nobody reads."""
+"""Errors of reading a file that is not an archive, or has an unsupported compression."""
 
 
 class WrongArchiveError(DownloadError):
@@ -37,41 +37,41 @@ class _Open(Protocol):
 
 
 class _Member(NamedTuple):
-    """A file or folder in an archive; ``plain`` says that it is neither link nor device."""
+    """A member of an archive; ``regular`` members are files and folders, not links or devices."""
 
     name: str
-    plain: bool
+    regular: bool
     nbytes: int
     open: _Open
 
 
-def extract_members(archive_path: Path, wanted: Mapping[Path, str], max_nbytes: int) -> None:
-    """Extract given files from a zip or tar archive, and nothing else.
+def extract_members(archive_path: Path, requested: Mapping[Path, str], max_nbytes: int) -> None:
+    """Extract the requested files from a zip or tar archive.
 
-    A file appears only when it is complete and its SHA-1 is right. An archive is refused as a whole
-    if any member has a path outside the archive's folder, is a link or device, or is too large.
+    A file appears only when it is complete and its SHA-1 matches. The archive is refused if any
+    member has a path outside the archive's folder, is a link or device, or is too large.
 
     Args:
-        archive_path: Path of the archive; the ending ``.zip`` means a zip archive, others a tar.
-        wanted: Dict from the path to write to the expected SHA-1; the archive has a file of the
+        archive_path: Path of the archive; the extension ``.zip`` means a zip archive, others a tar.
+        requested: Dict from the path to write to the expected SHA-1; the archive has a file of the
             same name, in any folder.
         max_nbytes: Maximum size of a member, in bytes.
 
     Raises:
-        WrongArchiveError: It is not an archive, a file is missing, or has another SHA-1.
+        WrongArchiveError: The file is not an archive, or a member is missing or has another SHA-1.
         DownloadError: A member is refused, or the disk is full.
     """
     is_zip = ".zip" in archive_path.suffixes
     try:
-        _extract(_zip_members if is_zip else _tar_members, archive_path, wanted, max_nbytes)
+        _extract(_zip_members if is_zip else _tar_members, archive_path, requested, max_nbytes)
     except GluonishError:
         raise
     except BROKEN_ARCHIVE as error:
         raise _no_archive(archive_path, is_zip, error) from error
     except OSError as error:
-        if error.errno is None:  # what the gzip module raises for a damaged file
+        if error.errno is None:  # raised by gzip for a damaged file
             raise _no_archive(archive_path, is_zip, error) from error
-        full = disk_full_error(error, next(iter(wanted)))
+        full = disk_full_error(error, next(iter(requested)))
         if full is None:
             raise
         raise full from error
@@ -82,8 +82,8 @@ def _no_archive(archive_path: Path, is_zip: bool, error: Exception) -> WrongArch
     return WrongArchiveError(f"{archive_path}: expected a {kind} archive, got {error}")
 
 
-def _extract(read: Any, archive_path: Path, wanted: Mapping[Path, str], max_nbytes: int) -> None:
-    targets = {target.name: target for target in wanted}
+def _extract(read: Any, archive_path: Path, requested: Mapping[Path, str], max_nbytes: int) -> None:
+    targets = {target.name: target for target in requested}
     names = []
     for member in read(archive_path):
         _check(member, archive_path, max_nbytes)
@@ -92,7 +92,7 @@ def _extract(read: Any, archive_path: Path, wanted: Mapping[Path, str], max_nbyt
         source = member.open() if target is not None else None
         if target is not None and source is not None:
             with source:
-                _write(source, target, wanted[target], archive_path)
+                _write(source, target, requested[target], archive_path)
             del targets[target.name]
     if targets:
         raise WrongArchiveError(
@@ -104,28 +104,28 @@ def _zip_members(path: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)
-            plain = kind in (0, stat.S_IFREG, stat.S_IFDIR)
-            yield _Member(info.orig_filename, plain, info.file_size, partial(archive.open, info))
+            regular = kind in (0, stat.S_IFREG, stat.S_IFDIR)
+            yield _Member(info.orig_filename, regular, info.file_size, partial(archive.open, info))
 
 
 def _tar_members(path: Path) -> Iterator[_Member]:
     with tarfile.open(path) as archive:
         for info in archive:
-            plain = info.isfile() or info.isdir()
-            yield _Member(info.name, plain, info.size, partial(archive.extractfile, info))
+            regular = info.isfile() or info.isdir()
+            yield _Member(info.name, regular, info.size, partial(archive.extractfile, info))
 
 
 def _check(member: _Member, archive_path: Path, max_nbytes: int) -> None:
     name = member.name.replace("\\", "/")
     if name.startswith("/") or ".." in name.split("/") or ":" in name:
         got = f"{member.name!r}, which leaves its folder"
-    elif not member.plain:
+    elif not member.regular:
         got = f"{member.name!r}, which is a link or a device"
     elif member.nbytes > max_nbytes:
         got = f"{member.name!r} of {member.nbytes} bytes"
     else:
         return
-    raise DownloadError(f"{archive_path}: expected plain members, got {got}")
+    raise DownloadError(f"{archive_path}: expected regular files of allowed size, got {got}")
 
 
 def _write(source: IO[bytes], target: Path, sha1: str, archive_path: Path) -> None:

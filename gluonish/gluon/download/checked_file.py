@@ -1,4 +1,4 @@
-"""Getting a file by its URL, or from a folder, whole and checked."""
+"""Downloads by URL or path, complete and checked."""
 
 import errno
 import hashlib
@@ -16,7 +16,7 @@ _LOCAL_HOSTS = ("", "localhost")
 
 
 def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
-    """Whether a file has a given SHA-1.
+    """Whether a file has the expected SHA-1.
 
     Args:
         filename: Path of the file.
@@ -39,7 +39,7 @@ def download(
     """Download a file, and return its path.
 
     An interrupted transfer is resumed, in this call or a later one. The file appears only when it
-    is complete and its SHA-1 is right. If several processes request the same file, one downloads it
+    is complete and its SHA-1 matches. If several processes request the same file, one downloads it
     and the others wait.
 
     Args:
@@ -48,7 +48,7 @@ def download(
         overwrite: Whether to download even if the file exists.
         sha1_hash: Expected SHA-1 in hexadecimal digits; an existing file with another SHA-1 is
             replaced. None accepts any content.
-        retries: Number of further attempts after a failed one.
+        retries: Number of retries after a failed attempt.
         verify_ssl: Whether to verify the server's certificate.
 
     Raises:
@@ -60,13 +60,13 @@ def download(
     if retries < 0:
         raise ArgumentError(f"download: expected retries of 0 or more, got {retries}")
     target = _target(url, path)
-    if not overwrite and _is_there(target, sha1_hash):
+    if not overwrite and _is_complete(target, sha1_hash):
         return str(target)
     before = _identity(target)
     with exclusive(target):
-        made_meanwhile = before != _identity(target)
-        if (overwrite and not made_meanwhile) or not _is_there(target, sha1_hash):
-            _make(url, target, sha1_hash, retries, verify_ssl)
+        is_new = before != _identity(target)  # another process wrote it meanwhile
+        if (overwrite and not is_new) or not _is_complete(target, sha1_hash):
+            _obtain_checked(url, target, sha1_hash, retries, verify_ssl)
     return str(target)
 
 
@@ -83,10 +83,10 @@ def obtain(
 
     Args:
         url: ``http://``, ``https://`` or ``file://`` URL, or a local path.
-        target: Path of the final file; its folder exists and the caller holds its lock.
-        retries: Number of further attempts after a failed one.
+        target: Path of the final file; its folder exists and the caller owns its lock.
+        retries: Number of retries after a failed attempt.
         verify_ssl: Whether to verify the server's certificate.
-        advice: What the user can do if the download fails, for the error message.
+        advice: Advice in the error message of a failed download.
         max_nbytes: Maximum size in bytes; None accepts the size that the server announces.
 
     Raises:
@@ -107,12 +107,12 @@ def obtain(
 
 def _split(url: str) -> SplitResult:
     try:
-        parts = urlsplit(url)
-        if "\0" in url or "\0" in unquote(parts.path):
+        result = urlsplit(url)
+        if "\0" in url or "\0" in unquote(result.path):
             raise ValueError("it contains a zero byte")
     except ValueError as error:
         raise ArgumentError(f"download: expected a URL, got {url!r:.300}: {error}") from error
-    return parts
+    return result
 
 
 def _sha1(path: Path) -> str:
@@ -128,14 +128,14 @@ def _target(url: str, path: str | os.PathLike[str] | None) -> Path:
         named = target if path is None else target / name
         if name in ("", ".", "..") or _is_too_long(named):
             raise ArgumentError(
-                f"download: expected a URL that ends in a file name, got {url!r:.300}; give `path`"
+                f"download: expected a URL that ends in a file name, got {url!r:.300}; pass `path`"
             )
         return named
     return target
 
 
 def _is_too_long(path: Path) -> bool:
-    # Beside the file there will be others, with a few letters more.
+    # Temporary files next to it have longer names.
     try:
         path.with_name(f".{path.name}.part.json").lstat()
     except OSError as error:
@@ -143,7 +143,7 @@ def _is_too_long(path: Path) -> bool:
     return False
 
 
-def _is_there(target: Path, sha1_hash: str | None) -> bool:
+def _is_complete(target: Path, sha1_hash: str | None) -> bool:
     return target.is_file() and (not sha1_hash or check_sha1(target, sha1_hash))
 
 
@@ -155,10 +155,11 @@ def _identity(target: Path) -> tuple[int, int] | None:
     return status.st_ino, status.st_mtime_ns
 
 
-def _make(url: str, target: Path, sha1_hash: str | None, retries: int, verify_ssl: bool) -> None:
+def _obtain_checked(
+    url: str, target: Path, sha1_hash: str | None, retries: int, verify_ssl: bool
+) -> None:
     got = ""
-    # A wrong content may be an old one, of which a proxy or an earlier attempt kept a part: once
-    # more.
+    # Try twice: a wrong content may contain old bytes from a proxy or an earlier attempt.
     for _ in range(2):
         part = obtain(url, target, retries=retries, verify_ssl=verify_ssl)
         got = _sha1(part) if sha1_hash else ""
@@ -193,14 +194,14 @@ def _copy(url: str, part: Path, advice: str, max_nbytes: int | None) -> Path:
 
 
 def _local_path(url: str) -> Path:
-    parts = _split(url)
-    if parts.scheme.lower() == "file":
-        if parts.netloc not in _LOCAL_HOSTS:
+    split = _split(url)
+    if split.scheme.lower() == "file":
+        if split.netloc not in _LOCAL_HOSTS:
             raise ArgumentError(f"download: expected file:///path, got {url}")
-        # urllib.request has a function for this, and brings a whole HTTP client with it.
-        path = unquote(parts.path)
+        # urllib.request.url2pathname would import an HTTP client.
+        path = unquote(split.path)
         return Path(path[1:] if os.name == "nt" else path)  # /C:/folder
     # One letter is a Windows drive.
-    if len(parts.scheme) > 1 and "://" in url:
+    if len(split.scheme) > 1 and "://" in url:
         raise ArgumentError(f"download: expected http, https, file or a path, got {url}")
     return Path(url).expanduser()

@@ -1,17 +1,16 @@
-"""Fetching by HTTP: attempts that go on where the last one stopped, and connections that stall.
+"""HTTP downloads: resumed attempts, and time limits for stalled connections.
 
-A server that sends a byte a minute keeps each read of a socket short of its timeout, while the
-answer's head, a chunk's length or the piece that was asked for takes years. So a thread of its own
-looks at the clock, and shuts down what is open when the time for a step is over.
+A server that sends a byte a minute never exceeds a socket's read timeout, while the response head,
+a chunk's length or the requested bytes take years. So a dedicated thread shuts down the connections
+when the time limit of a step is exceeded.
 
-Invariants: ``_copies`` holds a copy of the descriptor of each connection of the attempt, so that
-the one shut down is never another that got its number. A connection enters it before
-``expired`` is looked at, and ``expired`` is set before ``_copies`` is: one of the two sees it.
+Invariants: ``_copies`` holds a duplicated descriptor of each connection of the attempt, so that a
+reused descriptor number is never shut down. A connection is added before ``expired`` is read, and
+``expired`` is set before ``_copies`` is read, so that no connection escapes both.
 
-Invariants: ``{target}.part`` holds the first bytes of what ``{target}.part.json`` describes (URL,
-length, entity tag or date); both go when the content turns out to have changed, when it is
-complete, when it is larger than it may be, and when the disk is full. Only the process that holds
-the target's lock touches them.
+Invariants: ``{target}.part`` holds the first bytes of the content that ``{target}.part.json``
+describes (URL, length, entity tag or date); both are deleted when the content has changed, is
+complete or too large, and when the disk is full. Only the owner of the target's lock uses them.
 """
 
 import json
@@ -33,17 +32,17 @@ from gluonish.gluon.download.target import check_room, disk_full_error, most_nby
 
 
 class _Session(Protocol):
-    """What is used of a `requests.Session`."""
+    """The used interface of a `requests.Session`."""
 
     @property
     def adapters(self) -> Mapping[str, Any]: ...
 
 
-class StallWatch:
-    """Context manager, used once, that ends an attempt to download if it stalls.
+class StallMonitor:
+    """Single-use context manager that ends a download attempt if it stalls.
 
     Args:
-        session: Opens the connections; none is open yet.
+        session: The session, without open connections.
         limit_s: Time limit of each step, in seconds.
 
     Attributes:
@@ -55,27 +54,23 @@ class StallWatch:
         self._limit_s = limit_s
         self._copies: list[socket.socket] = []
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="download-watch", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="download-watch", daemon=True)
         for adapter in session.adapters.values():
-            _watch_connections(adapter, self)
+            _monitor_connections(adapter, self)
         self.step()
 
     def step(self) -> None:
-        """Start the time of the next step."""
+        """Restart the time limit for the next step."""
         self._until = time.monotonic() + self._limit_s
 
     def add(self, connection: socket.socket) -> None:
-        """Watch another open connection.
-
-        Args:
-            connection: The connection.
-        """
+        """Monitor another open connection."""
         copy = connection.dup()
         self._copies.append(copy)
         if self.expired:
             _shut_down(copy)
 
-    def __enter__(self) -> "StallWatch":
+    def __enter__(self) -> "StallMonitor":
         self._thread.start()
         return self
 
@@ -85,7 +80,7 @@ class StallWatch:
         for copy in self._copies:
             copy.close()
 
-    def _watch(self) -> None:
+    def _run(self) -> None:
         while not self._ended.wait(max(0.0, self._until - time.monotonic())):
             if time.monotonic() >= self._until:
                 self.expired = True
@@ -95,36 +90,36 @@ class StallWatch:
 
 
 def _shut_down(connection: socket.socket) -> None:
-    with suppress(OSError):  # the other side was faster
+    with suppress(OSError):  # already closed by the peer
         connection.shutdown(socket.SHUT_RDWR)
 
 
-def _watch_connections(adapter: Any, watch: StallWatch) -> None:
-    """Have an adapter of requests show the watch each connection that it opens."""
+def _monitor_connections(adapter: Any, monitor: StallMonitor) -> None:
+    """Make an adapter of requests add each connection that it opens to the monitor."""
     through_proxy = adapter.proxy_manager_for
 
     def proxy_manager_for(*args: Any, **kwargs: Any) -> Any:
         manager = through_proxy(*args, **kwargs)
-        _watch_pools(manager, watch)
+        _monitor_pools(manager, monitor)
         return manager
 
     adapter.proxy_manager_for = proxy_manager_for
-    _watch_pools(adapter.poolmanager, watch)
+    _monitor_pools(adapter.poolmanager, monitor)
 
 
-def _watch_pools(manager: Any, watch: StallWatch) -> None:
+def _monitor_pools(manager: Any, monitor: StallMonitor) -> None:
     manager.pool_classes_by_scheme = {
-        scheme: _watched(pool, watch) for scheme, pool in manager.pool_classes_by_scheme.items()
+        scheme: _monitored(pool, monitor) for scheme, pool in manager.pool_classes_by_scheme.items()
     }
 
 
-def _watched(pool: Any, watch: StallWatch) -> Any:
-    """Return a pool whose connections are watched from before what TLS has to agree on."""
+def _monitored(pool: Any, monitor: StallMonitor) -> Any:
+    """Return a pool class whose connections are monitored from before the TLS handshake."""
 
     class Connection(pool.ConnectionCls):  # type: ignore[misc]  # urllib3's, or that of SOCKS
         def _new_conn(self) -> Any:
             opened = super()._new_conn()
-            watch.add(opened)
+            monitor.add(opened)
             return opened
 
     return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
@@ -133,31 +128,30 @@ def _watched(pool: Any, watch: StallWatch) -> Any:
 _LOG = logging.getLogger("gluonish")
 _CONNECT_TIMEOUT_S = 20.0
 _READ_TIMEOUT_S = 60.0
-# In which the head of an answer, and each chunk, must come: 700 bytes a second are few enough.
+# Time limit of a response head, and of each chunk, which is 700 bytes a second.
 _STALL_S = 90.0
-# What a cut connection loses at most: the piece that was being read.
+# The most that a cut connection loses: the chunk being read.
 _CHUNK_NBYTES = 1 << 16
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 5.0
-# Of what a server or a library says, so many letters of both ends go into a message.
-_TOLD_LENGTH = 250
+# Characters from each end of a server's or library's text in a message.
+_EXCERPT_LENGTH = 250
 _TRUST = (
-    "REQUESTS_CA_BUNDLE names a file with the certificates of those to trust, "
-    "verify_ssl=False trusts everybody"
+    "set REQUESTS_CA_BUNDLE to a file of trusted certificates, or pass verify_ssl=False to trust "
+    "any server"
 )
-# A server's refusals that may be gone a moment later.
-_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
 
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """Which content a part is of, as far as the server tells.
+    """The version of a partial content, as announced by the server.
 
     Args:
-        url: Where it comes from.
-        length: Its whole length in bytes, or None.
-        validator: Its strong entity tag or else its date, empty where the server tells neither.
+        url: Its URL.
+        length: Its full length in bytes, or None.
+        validator: Its strong entity tag or else its date; empty if the server sends neither.
     """
 
     url: str
@@ -166,7 +160,7 @@ class _Version:
 
 
 class _Response(Protocol):
-    """What is used of a `requests.Response`; requests itself is imported by the first fetch."""
+    """The used interface of a `requests.Response`; requests is imported in the first fetch."""
 
     status_code: int
     reason: str
@@ -184,11 +178,11 @@ _Get = Callable[..., _Response]
 
 
 class _CutOffError(Exception):
-    """The attempt ended early; another may go on."""
+    """The attempt ended early; another may resume it."""
 
 
 class _RefusedError(Exception):
-    """The server will not give the file, however often it is asked."""
+    """The server refuses the file permanently."""
 
 
 def fetch(
@@ -204,16 +198,16 @@ def fetch(
 
     Args:
         url: ``http://`` or ``https://`` URL.
-        target: Path of the final file; its folder exists and the caller holds its lock.
-        retries: Number of further attempts after a failed one.
+        target: Path of the final file; its folder exists and the caller owns its lock.
+        retries: Number of retries after a failed attempt.
         verify_ssl: Whether to verify the server's certificate.
-        advice: What the user can do if the download fails, for the error message.
+        advice: Advice in the error message of a failed download.
         max_nbytes: Maximum size in bytes; None for the size that the server announces, or
-            `UNTOLD_NBYTES` if it announces none.
+            `UNANNOUNCED_NBYTES` if it announces none.
 
     Returns:
-        Path of the complete file, ``{target}.part``, for the caller to check and to rename or
-        remove.
+        Path of the complete file, ``{target}.part``, which the caller checks and renames or
+        removes.
 
     Raises:
         DownloadError: The server refuses, cannot be reached, does not speak HTTP, or sends too
@@ -225,11 +219,11 @@ def fetch(
     part = target.with_name(f"{target.name}.part")
     for attempt in range(retries + 1):
         try:
-            with requests.Session() as session, StallWatch(session, _STALL_S) as watch:
-                # Of the session's own ``verify`` REQUESTS_CA_BUNDLE would make True again.
+            with requests.Session() as session, StallMonitor(session, _STALL_S) as monitor:
+                # REQUESTS_CA_BUNDLE would override the session's ``verify``.
                 get = session.get if verify_ssl else partial(session.get, verify=False)
-                with _stalls(watch, url):
-                    _attempt(get, watch, url, part, max_nbytes)
+                with _stalls(monitor, url):
+                    _attempt(get, monitor, url, part, max_nbytes)
             break
         except (_CutOffError, _RefusedError) as error:
             if attempt == retries or isinstance(error, _RefusedError):
@@ -242,16 +236,16 @@ def fetch(
 
 
 @contextmanager
-def _stalls(watch: StallWatch, url: str) -> Iterator[None]:
-    """Turn what comes of a connection that was shut down into `_CutOffError`."""
+def _stalls(monitor: StallMonitor, url: str) -> Iterator[None]:
+    """Convert the errors of a connection that was shut down to `_CutOffError`."""
     stalled = None
     try:
         yield
     except (_CutOffError, _RefusedError) as error:
-        if not watch.expired:
+        if not monitor.expired:
             raise
         stalled = error
-    if watch.expired:  # also without an error: a body of untold length seems to be at its end
+    if monitor.expired:  # also without an error: a body of unannounced length seems complete
         raise _CutOffError(
             f"{url} sent less than {_CHUNK_NBYTES} bytes in {_STALL_S:g} seconds"
         ) from stalled
@@ -259,32 +253,33 @@ def _stalls(watch: StallWatch, url: str) -> Iterator[None]:
 
 @contextmanager
 def _transfer_errors() -> Iterator[None]:
-    """Turn what the HTTP libraries raise into `_CutOffError` and `_RefusedError`.
+    """Convert errors of the HTTP libraries to `_CutOffError` and `_RefusedError`.
 
-    They let through what they did not expect of a server: the ValueErrors of the functions that
-    read an address or a number, and errors of the layers below.
+    They also raise unconverted ValueErrors of parsed addresses and numbers, and errors of urllib3.
     """
     import requests
 
     below = requests.exceptions.BaseHTTPError  # type: ignore[attr-defined]  # urllib3's
     try:
         yield
-    except ValueError as error:  # an address or a length that is none, now and the next time
-        raise _RefusedError(_told(str(error))) from error
+    except ValueError as error:  # an invalid address or length, which is permanent
+        raise _RefusedError(_excerpt(str(error))) from error
     except (requests.RequestException, below) as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
-            raise _RefusedError(f"{_told(str(error))}; {_TRUST}") from error
-        raise _CutOffError(_told(str(error))) from error
+            raise _RefusedError(f"{_excerpt(str(error))}; {_TRUST}") from error
+        raise _CutOffError(_excerpt(str(error))) from error
 
 
-def _told(text: str) -> str:
-    """Return what others wrote as one line, without what would steer a terminal."""
-    if len(text) > 2 * _TOLD_LENGTH:  # the reason comes last
-        text = f"{text[:_TOLD_LENGTH]}...{text[-_TOLD_LENGTH:]}"
+def _excerpt(text: str) -> str:
+    """Return a server's or library's text as one line, with control characters escaped."""
+    if len(text) > 2 * _EXCERPT_LENGTH:  # the reason comes last
+        text = f"{text[:_EXCERPT_LENGTH]}...{text[-_EXCERPT_LENGTH:]}"
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def _attempt(get: _Get, watch: StallWatch, url: str, part: Path, max_nbytes: int | None) -> None:
+def _attempt(
+    get: _Get, monitor: StallMonitor, url: str, part: Path, max_nbytes: int | None
+) -> None:
     known = _read_description(part, url)
     have = part.stat().st_size if known is not None else 0
     headers = {"Accept-Encoding": "identity"}
@@ -293,17 +288,21 @@ def _attempt(get: _Get, watch: StallWatch, url: str, part: Path, max_nbytes: int
         if known.validator:
             headers["If-Range"] = known.validator
     timeout = (_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S)
-    with ExitStack() as answers:
+    with ExitStack() as responses:
 
-        def hold(answer: _Response, *_: object, **__: object) -> None:
-            # A redirect that leads nowhere would stay open otherwise.
-            answers.callback(answer.close)
+        def close_at_exit(response: _Response, *_: object, **__: object) -> None:
+            # Otherwise a failed redirect would stay open.
+            responses.callback(response.close)
 
         with _transfer_errors():
             response = get(
-                url, headers=headers, stream=True, timeout=timeout, hooks={"response": hold}
+                url,
+                headers=headers,
+                stream=True,
+                timeout=timeout,
+                hooks={"response": close_at_exit},
             )
-        watch.step()
+        monitor.step()
         start = _start(response, url, part, known, have)
         version = _version(response, url, start)
         if max_nbytes is not None and (version.length or 0) > max_nbytes:
@@ -313,15 +312,15 @@ def _attempt(get: _Get, watch: StallWatch, url: str, part: Path, max_nbytes: int
             return
         check_room(part, (version.length or 0) - start)
         _description(part).write_text(json.dumps(asdict(version)), encoding="utf-8")
-        _receive(response, watch, part, start, version.length, max_nbytes)
+        _receive(response, monitor, part, start, version.length, max_nbytes)
 
 
 def _start(response: _Response, url: str, part: Path, known: _Version | None, have: int) -> int:
-    """From which byte on the response's body counts, 0 where the server sends everything.
+    """Return the first byte of the response's body; 0 if the server sends the full content.
 
     Raises:
         _RefusedError: The server refuses.
-        _CutOffError: The server is to be asked again.
+        _CutOffError: The request should be repeated.
     """
     status = response.status_code
     if status == _PARTIAL and known is not None and _continues(response, url, known, have):
@@ -333,13 +332,13 @@ def _start(response: _Response, url: str, part: Path, known: _Version | None, ha
             return have
         _discard(part)
         raise _CutOffError(f"{url} cannot be continued at byte {have}")
-    if status in _PASSING:
-        raise _CutOffError(f"{url} answered {status} {_told(response.reason)}")
-    raise _RefusedError(f"{status} {_told(response.reason)}")
+    if status in _TRANSIENT:
+        raise _CutOffError(f"{url} answered {status} {_excerpt(response.reason)}")
+    raise _RefusedError(f"{status} {_excerpt(response.reason)}")
 
 
 def _continues(response: _Response, url: str, known: _Version, have: int) -> bool:
-    """Whether a partial answer is the rest of what we have the beginning of."""
+    """Whether a partial response continues the partial file."""
     if not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
         return False
     now = _version(response, url, have)
@@ -356,18 +355,18 @@ def _total(response: _Response) -> int | None:
 
 def _version(response: _Response, url: str, start: int) -> _Version:
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        # Compressed against our wish: the length is not the content's, and a part of it no prefix.
+        # Compressed despite the request: the length is not the content's, and it cannot be resumed.
         return _Version(url, None, "")
     length = _total(response)
-    told = response.headers.get("Content-Length", "")
+    announced = response.headers.get("Content-Length", "")
     if (
         length is None
-        and re.fullmatch(r"\d{1,18}", told)
+        and re.fullmatch(r"\d{1,18}", announced)
         and response.status_code != _NOT_SATISFIABLE
     ):
-        length = start + int(told)
+        length = start + int(announced)
     tag = response.headers.get("ETag", "")
-    # A weak tag does not promise equal bytes.
+    # A weak tag does not guarantee equal bytes.
     validator = (
         response.headers.get("Last-Modified", "") if tag.startswith("W/") or not tag else tag
     )
@@ -376,7 +375,7 @@ def _version(response: _Response, url: str, start: int) -> _Version:
 
 def _receive(
     response: _Response,
-    watch: StallWatch,
+    monitor: StallMonitor,
     part: Path,
     start: int,
     length: int | None,
@@ -388,7 +387,7 @@ def _receive(
             file.seek(start)
             file.truncate()
             name = part.name.removesuffix(".part")
-            end = _write(_chunks(response, watch), file, name, start, length, limit)
+            end = _write(_chunks(response, monitor), file, name, start, length, limit)
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -406,23 +405,23 @@ def _receive(
         raise _CutOffError(f"{response.url} ended after {end} of {length} bytes")
 
 
-def _chunks(response: _Response, watch: StallWatch) -> Iterator[bytes]:
+def _chunks(response: _Response, monitor: StallMonitor) -> Iterator[bytes]:
     chunks = iter(response.iter_content(_CHUNK_NBYTES))
     while True:
         with _transfer_errors():
             chunk = next(chunks, None)
         if chunk is None:
             return
-        watch.step()
+        monitor.step()
         yield chunk
 
 
 def _write(
     chunks: Iterable[bytes], file: BinaryIO, name: str, start: int, length: int | None, limit: int
 ) -> int:
-    """Write the chunks under a progress bar, shown on terminals only, and return where they end.
+    """Write chunks up to the limit with a progress bar on terminals, and return their end.
 
-    A chunk that goes beyond the limit is not written, nor is what follows it.
+    A chunk that exceeds the limit, and later ones, are not written.
     """
     from tqdm import tqdm
 
@@ -450,7 +449,7 @@ def _description(part: Path) -> Path:
 
 
 def _read_description(part: Path, url: str) -> _Version | None:
-    """What the part beside is of; None where nothing can be continued."""
+    """Return the version of the partial file; None if it cannot be resumed."""
     with suppress(OSError, ValueError, TypeError):
         known = _Version(**json.loads(_description(part).read_text(encoding="utf-8")))
         valid = isinstance(known.validator, str) and isinstance(known.length, int | None)

@@ -1,4 +1,4 @@
-"""The repository of published files that ``MXNET_GLUON_REPO`` names."""
+"""The repository of published files at ``MXNET_GLUON_REPO``."""
 
 import logging
 from pathlib import Path
@@ -11,7 +11,7 @@ _LOG = logging.getLogger("gluonish")
 
 
 def published_url(path: str) -> str:
-    """Return where a file of the model repository is: a URL, or a path if the repository is local.
+    """Return the URL of a file of the model repository, or its path if the repository is local.
 
     Args:
         path: Path of the file in the repository, such as ``gluon/models/x.zip``.

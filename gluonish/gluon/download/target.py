@@ -1,4 +1,4 @@
-"""The file that a download goes to: its lock, and the space that it needs."""
+"""The target file of a download: its lock, and free disk space."""
 
 import errno
 import logging
@@ -11,32 +11,24 @@ from pathlib import Path
 
 from gluonish.core.errors import DownloadError
 
-UNTOLD_NBYTES = 64 << 30
-"""The most that is taken of a content of which nobody tells how large it is, in bytes."""
+UNANNOUNCED_NBYTES = 64 << 30
+"""Size limit, in bytes, of a content whose size the server does not announce."""
 
-# What a content of untold size leaves free for other programs: so much, or a tenth of a full disk.
+# Space left free by a content of unannounced size: this, or a tenth of the free space if less.
 _RESERVE_NBYTES = 256 << 20
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def disk_full_error(error: OSError, path: Path) -> DownloadError | None:
-    """Return a DownloadError if ``error`` means that the disk is full, else None.
-
-    Args:
-        error: Error of a write.
-        path: File that was written.
-    """
-    return _no_room(path, error.strerror) if error.errno in _FULL_DISK else None
+    """Return a DownloadError if a write failed because the disk is full, else None."""
+    return _no_space(path, error.strerror) if error.errno in _FULL_DISK else None
 
 
 def make_folder(folder: Path) -> None:
     """Create a folder and its parents, unless it exists.
 
-    Args:
-        folder: Path of the folder.
-
     Raises:
-        DownloadError: It cannot be created.
+        DownloadError: The folder cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,15 +37,10 @@ def make_folder(folder: Path) -> None:
 
 
 def folder_error(error: Exception, folder: Path) -> DownloadError:
-    """Return the DownloadError for a folder that cannot be created or written.
-
-    Args:
-        error: The cause.
-        folder: Path of the folder.
-    """
+    """Return the DownloadError for a folder that cannot be created or written."""
     return DownloadError(
-        f"download: expected a folder that can be written, got {error} for {folder}; give another"
-        " folder or set MXNET_HOME to one"
+        f"download: expected a writable folder, got {error} for {folder}; pass another folder or"
+        " set MXNET_HOME to one"
     )
 
 
@@ -69,7 +56,7 @@ def check_room(path: Path, nbytes: int) -> None:
     """
     free = shutil.disk_usage(path.parent).free
     if nbytes > free:
-        raise _no_room(path, f"{free} bytes free for {nbytes}")
+        raise _no_space(path, f"{free} bytes free for {nbytes}")
 
 
 def most_nbytes(path: Path, have: int, max_nbytes: int | None) -> int:
@@ -78,14 +65,14 @@ def most_nbytes(path: Path, have: int, max_nbytes: int | None) -> int:
     Args:
         path: File to write.
         have: Number of bytes it already has.
-        max_nbytes: Maximum size of its content; None for `UNTOLD_NBYTES`.
+        max_nbytes: Maximum size of its content; None for `UNANNOUNCED_NBYTES`.
     """
     free = shutil.disk_usage(path.parent).free
-    allowed = UNTOLD_NBYTES if max_nbytes is None else max_nbytes
+    allowed = UNANNOUNCED_NBYTES if max_nbytes is None else max_nbytes
     return min(allowed, have + free - min(_RESERVE_NBYTES, free // 10))
 
 
-def _no_room(path: Path, got: str | None) -> DownloadError:
+def _no_space(path: Path, got: str | None) -> DownloadError:
     return DownloadError(
         f"download: expected free space for {path.name} in {path.parent}, got {got};"
         " free some space or set MXNET_HOME to a folder on another disk"
@@ -93,7 +80,7 @@ def _no_room(path: Path, got: str | None) -> DownloadError:
 
 
 _LOG = logging.getLogger("gluonish")
-# The largest weights, 575 MB, take this long at 320 kB/s.
+# Enough for the largest weights, 575 MB, at 320 kB/s.
 _WAIT_S = 1800.0
 _POLL_S = 0.1
 
@@ -103,10 +90,10 @@ def exclusive(target: Path) -> Iterator[None]:
     """Context manager that locks ``target`` against other processes and threads.
 
     The lock is a hidden file next to the target. It is never deleted: if a lock file were deleted
-    while another process waits for it, two processes could get the lock.
+    while another process waits for it, two processes could acquire the lock.
 
     Args:
-        target: Path of the file that will be made; its folder is created, too.
+        target: Path of the file that will be created; its folder is created, too.
 
     Raises:
         DownloadError: The folder is not writable, or another process held the lock for half an
@@ -131,10 +118,10 @@ def exclusive(target: Path) -> Iterator[None]:
                 f"download: expected {owner} to finish {target} within {_WAIT_S:.0f} s, got no"
                 f" result; end that process, or delete {path} if it no longer runs"
             ) from error
-    except (OSError, NotImplementedError) as error:  # the latter of a disk that knows no locks
+    except (OSError, NotImplementedError) as error:  # the latter if the disk has no locks
         raise folder_error(error, target.parent) from error
     try:
-        # Windows does not let even its holder write to a locked file.
+        # On Windows not even the lock's owner may write to a locked file.
         with suppress(OSError):
             path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
         yield

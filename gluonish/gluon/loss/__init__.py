@@ -1,4 +1,4 @@
-"""Losses: how far predictions are from labels, one number a sample."""
+"""Loss functions: distances between predictions and labels, one number per sample."""
 
 from gluonish.gluon.loss.base import Loss, _apply_weighting, _reshape_like  # noqa: F401  # used by name
 from gluonish.gluon.loss.cross_entropy import (

@@ -1,4 +1,4 @@
-"""What every loss shares: weighting, and the mean over all axes but the batch's."""
+"""Loss: the base class of losses, with weighting and the mean over all axes but the batch axis."""
 
 from numbers import Number
 from types import ModuleType
@@ -20,25 +20,19 @@ _LEAST = 6e-8  # the smallest float16 above 0
 
 
 def finite_log(F: ModuleType, x: Tensor, epsilon: float) -> Any:
-    """Return ``log(x + epsilon)``, which is finite in float16, too, where epsilon is 0.
-
-    Args:
-        F: `gluonish.ndarray` or `gluonish.symbol`.
-        x: Values from 0 up.
-        epsilon: Above 0.
-    """
-    above = x + epsilon
+    """Return ``log(x + epsilon)`` for x >= 0, finite also in float16, where epsilon rounds to 0."""
+    shifted = x + epsilon
     if (
         isinstance(x, NDArray)
         and isinstance(epsilon, float)
         and np.dtype(x.dtype).type(epsilon) > 0
     ):
-        return F.log(above)
-    return F.log(above + (above == 0) * (above + _LEAST))
+        return F.log(shifted)
+    return F.log(shifted + (shifted == 0) * (shifted + _LEAST))
 
 
 def _is_ready(sample_weight: Any, loss: Any) -> bool:
-    """Whether weights are to be multiplied with a loss as they are."""
+    """Whether weights need no reshaping before they are multiplied with a loss."""
     if isinstance(sample_weight, NDArray) and isinstance(loss, NDArray):
         return is_aligned(sample_weight.shape, loss.shape) or follows_mxnet()
     return not isinstance(sample_weight, NDArray | Symbol) or follows_mxnet()
@@ -47,12 +41,12 @@ def _is_ready(sample_weight: Any, loss: Any) -> bool:
 def _apply_weighting(
     F: ModuleType, loss: Tensor, weight: float | None = None, sample_weight: Tensor | None = None
 ) -> Any:
-    """Return losses times their weights; under MXNet's name, which programs' own losses import.
+    """Return losses times their weights; a private name of MXNet that user-defined losses import.
 
     Args:
         F: `gluonish.ndarray` or `gluonish.symbol`.
         loss: The loss of each element.
-        weight: Factor on all, or None.
+        weight: Constant factor, or None.
         sample_weight: Factors that broadcast to the loss, or None.
 
     Raises:
@@ -68,12 +62,12 @@ def _apply_weighting(
 
 
 def _reshape_like(F: ModuleType, x: Tensor, y: Tensor) -> Any:
-    """Return ``x`` in the shape of ``y``; under MXNet's name, which programs' own losses import.
+    """Reshape ``x`` to the shape of ``y``; a private name of MXNet that user-defined losses import.
 
     Args:
         F: `gluonish.ndarray` or `gluonish.symbol`.
-        x: What is reshaped.
-        y: What has the shape.
+        x: The array to reshape.
+        y: The array with the target shape.
     """
     return F.npx.reshape_like(x, y) if is_np_array() else F.reshape_like(x, y)
 
@@ -82,7 +76,7 @@ class Loss(HybridBlock):
     """Base class of losses; a subclass defines ``hybrid_forward(F, pred, label, ...)``.
 
     Args:
-        weight: Constant that the loss is multiplied by; None for 1.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. Most losses are averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -110,16 +104,17 @@ class Loss(HybridBlock):
         weight: float | None = None,
         batch_axis: int | None = None,
     ) -> Any:
-        """Return the loss times ``sample_weight``, each sample times its own, and times the weight.
+        """Return the loss times ``sample_weight`` and the weight.
 
-        Of one axis it is one weight for each sample, which MXNet multiplies with the last axis.
+        A ``sample_weight`` of one axis has a weight for each sample; MXNet multiplies it with the
+        last axis instead.
 
         Args:
             F: `gluonish.ndarray` or `gluonish.symbol`.
             loss: The loss of each element.
             sample_weight: Factors, or None.
-            weight: Used instead of the loss's own weight if not None.
-            batch_axis: The axis of samples in ``loss``, if it is not that of the loss's inputs.
+            weight: Replaces the weight of the Loss if not None.
+            batch_axis: Axis of the samples in ``loss``, if other than in the inputs.
         """
         if sample_weight is not None and not _is_ready(sample_weight, loss):
             axis = self._batch_axis if batch_axis is None else batch_axis
@@ -127,6 +122,6 @@ class Loss(HybridBlock):
         return _apply_weighting(F, loss, self._weight if weight is None else weight, sample_weight)
 
     def _mean(self, F: ModuleType, loss: Tensor) -> Any:
-        """Return the mean over all axes but the batch's."""
+        """Return the mean over all axes but the batch axis."""
         mean: Tensor = F.mean(loss, axis=self._batch_axis, exclude=True)
         return mean

@@ -1,4 +1,4 @@
-"""Losses of classes: cross-entropies of scores, and connectionist temporal classification."""
+"""Classification losses: cross-entropies, and connectionist temporal classification."""
 
 from types import ModuleType
 from typing import Any
@@ -8,8 +8,7 @@ from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.symbol import Symbol
 
-# Keeps log away from 0 where probabilities, not scores, are given.
-_EPSILON = 1e-12
+_EPSILON = 1e-12  # keeps the logarithm of a probability finite
 
 
 class SoftmaxCrossEntropyLoss(Loss):
@@ -17,10 +16,10 @@ class SoftmaxCrossEntropyLoss(Loss):
 
     Args:
         axis: Axis of the classes in ``pred``.
-        sparse_label: Whether labels are class indices; if not, they are a probability for each
-            class.
-        from_logits: Whether ``pred`` holds log-probabilities, to which no softmax is applied.
-        weight: Constant that the loss is multiplied by; None for 1.
+        sparse_label: Whether labels are class indices; if False, they are probabilities of all
+            classes.
+        from_logits: Whether ``pred`` already holds log-probabilities; if False, softmax is applied.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -70,7 +69,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         """
         along = {"axis": self._axis, "keepdims": True}
         if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
-            # Of Symbols the graph makes the same, and files hold MXNet's operators.
+            # Symbols use MXNet's operators, which files store and the graph fuses likewise.
             loss = -F._log_softmax_pick(pred, label, **along)
             return self._mean(F, self._weighted(F, loss, sample_weight))
         if not self._from_logits:
@@ -85,11 +84,11 @@ class SoftmaxCrossEntropyLoss(Loss):
 class SigmoidBinaryCrossEntropyLoss(Loss):
     """Binary cross entropy: ``-(label * log p + (1 - label) * log(1 - p))``.
 
-    p is the sigmoid of ``pred``; the formula in use does not overflow.
+    p is the sigmoid of ``pred``; the computation does not overflow.
 
     Args:
-        from_sigmoid: Whether ``pred`` holds the probabilities p already.
-        weight: Constant that the loss is multiplied by; None for 1.
+        from_sigmoid: Whether ``pred`` already holds the probabilities p.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -98,7 +97,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         label: as many elements as ``pred``, in 0..1.
         sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
             broadcastable to it.
-        pos_weight: factor of the term of positive labels, which broadcasts to ``pred``.
+        pos_weight: optional factor of the term of positive labels, broadcastable to ``pred``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -139,12 +138,12 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     def _of_score(
         self, F: ModuleType, pred: Tensor, label: Tensor, pos_weight: Tensor | None
     ) -> Any:
-        # log(1 + exp(-|x|)) is the part of -log sigmoid that cannot overflow.
-        rest = F.Activation(-F.abs(pred), act_type="softrelu")
+        # -log sigmoid(x) = log1p_exp + relu(-x), where log(1 + exp(-|x|)) cannot overflow.
+        log1p_exp = F.Activation(-F.abs(pred), act_type="softrelu")
         if pos_weight is None:
-            return F.relu(pred) - pred * label + rest
+            return F.relu(pred) - pred * label + log1p_exp
         factor = 1 + F.broadcast_mul(label, pos_weight - 1)
-        return pred - pred * label + factor * (rest + F.relu(-pred))
+        return pred - pred * label + factor * (log1p_exp + F.relu(-pred))
 
     def _of_probability(
         self, F: ModuleType, pred: Tensor, label: Tensor, pos_weight: Tensor | None
@@ -166,22 +165,22 @@ class CTCLoss(Loss):
     Args:
         layout: Axes of ``pred``: ``"NTC"`` or ``"TNC"``.
         label_layout: Axes of ``label``: ``"NT"`` or ``"TN"``.
-        weight: Constant that the loss is multiplied by; None for 1.
+        weight: Constant factor of the loss; None for 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: (N, T, C) in the layout, scores before the softmax.
         label: (N, L) in the layout with L at most T: class indices below C - 1, padded with -1.
-        pred_lengths: (N,), number of time steps of each sequence; all of them if omitted.
-        label_lengths: (N,), number of labels of each sequence; those before the first -1 if
-            omitted.
+        pred_lengths: (N,), number of time steps of each sequence; by default T.
+        label_lengths: (N,), number of labels of each sequence; by default those before the first
+            -1.
         sample_weight: optional weight of each sample, (N,).
 
     Outputs:
         loss: (N,).
 
     Raises:
-        ArgumentError: A layout is not one of those listed.
+        ArgumentError: A layout is not supported.
 
     References:
         A. Graves, S. Fernandez, F. Gomez, J. Schmidhuber, "Connectionist temporal classification:

@@ -1,4 +1,4 @@
-"""Losses of margins: hinges, and distances between embeddings."""
+"""Margin losses: hinges, and distances between embeddings."""
 
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ class HingeLoss(Loss):
 
     Args:
         margin: Value of ``pred * label`` from which on the loss is 0.
-        weight: Constant that the loss is multiplied by; None for 1.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -57,7 +57,7 @@ class SquaredHingeLoss(Loss):
 
     Args:
         margin: Value of ``pred * label`` from which on the loss is 0.
-        weight: Constant that the loss is multiplied by; None for 1.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -97,7 +97,7 @@ class LogisticLoss(Loss):
     """Logistic loss: ``log(1 + exp(-pred * label))``.
 
     Args:
-        weight: Constant that the loss is multiplied by; None for 1.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         label_format: ``"signed"``: labels are -1 or 1; ``"binary"``: 0 or 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
@@ -112,7 +112,7 @@ class LogisticLoss(Loss):
         loss: (batch,), the mean over the other axes.
 
     Raises:
-        ArgumentError: ``label_format`` is neither of these.
+        ArgumentError: ``label_format`` is neither ``"signed"`` nor ``"binary"``.
     """
 
     def __init__(
@@ -143,8 +143,7 @@ class LogisticLoss(Loss):
         label = F.reshape_like(label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) / 2.0
-        rest = F.Activation(-F.abs(pred), act_type="softrelu")
-        loss = F.relu(pred) - pred * label + rest
+        loss = F.relu(pred) - pred * label + F.Activation(-F.abs(pred), act_type="softrelu")
         return self._mean(F, self._weighted(F, loss, sample_weight))
 
 
@@ -152,9 +151,9 @@ class TripletLoss(Loss):
     """Triplet loss: ``max(0, |pred - positive|^2 - |pred - negative|^2 + margin)``.
 
     Args:
-        margin: How much farther from the anchor the negative sample must be than the positive one,
-            in squared distance, for a loss of 0.
-        weight: Constant that the loss is multiplied by; None for 1.
+        margin: Least difference between the squared distances of the negative and the positive
+            sample from the anchor at which the loss is 0.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. Squared distances are summed over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -195,7 +194,7 @@ class CosineEmbeddingLoss(Loss):
     """Cosine distance: ``1 - cos`` for label 1, ``max(0, cos - margin)`` for label -1.
 
     Args:
-        weight: Constant that the loss is multiplied by; None for 1.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Accepted for compatibility; has no effect.
         margin: Cosine similarity, in [-1, 1], up to which a pair with label -1 has no loss.
         **kwargs: ``prefix`` and ``params``, as for every Block.
@@ -264,8 +263,8 @@ class SDMLLoss(Loss):
         loss: (N,).
 
     Raises:
-        NotSupportedError: It is called with Symbols, that is, hybridized.
-        ArgumentError: ``x1`` and ``x2`` do not form pairs.
+        NotSupportedError: The inputs are Symbols, as in a hybridized block.
+        ArgumentError: ``x1`` and ``x2`` are not of equal shape (N, D).
 
     References:
         D. Bonadiman, A. Kumar, A. Mittal, Large scale question paraphrase retrieval with smoothed
@@ -304,9 +303,9 @@ class SDMLLoss(Loss):
         count = x1.shape[0]
         difference = F.broadcast_sub(F.expand_dims(x1, axis=1), F.expand_dims(x2, axis=0))
         log_probability = F.log_softmax(-F.sum(F.square(difference), axis=2), axis=1)
-        right = F.eye(count, ctx=x1.context, dtype=x1.dtype)
-        share = self.smoothing_parameter / max(1, count - 1)
-        labels = right * (1 - self.smoothing_parameter - share) + share
+        partners = F.eye(count, ctx=x1.context, dtype=x1.dtype)
+        noise = self.smoothing_parameter / max(1, count - 1)
+        labels = partners * (1 - self.smoothing_parameter - noise) + noise
         if isinstance(x1, ndarray):
             labels = as_np_ndarray(labels)
         return self.kl_loss(log_probability, labels)

@@ -1,4 +1,4 @@
-"""Losses of numbers: distances, Huber's, and likelihoods of distributions."""
+"""Regression losses: distances, Huber loss, and likelihoods of distributions."""
 
 import math
 from types import ModuleType
@@ -12,7 +12,7 @@ class L2Loss(Loss):
     """Half the squared difference: ``weight / 2 * (label - pred)^2``.
 
     Args:
-        weight: Constant that the loss is multiplied by.
+        weight: Constant factor of the loss.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -46,15 +46,15 @@ class L2Loss(Loss):
             sample_weight: Weight of each sample; None for 1.
         """
         loss = F.square(F.reshape_like(label, pred) - pred)
-        half = None if self._weight is None else self._weight / 2
-        return self._mean(F, self._weighted(F, loss, sample_weight, half))
+        weight = None if self._weight is None else self._weight / 2
+        return self._mean(F, self._weighted(F, loss, sample_weight, weight))
 
 
 class L1Loss(Loss):
     """The absolute difference: ``weight * |label - pred|``.
 
     Args:
-        weight: Constant that the loss is multiplied by; None for 1.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -92,8 +92,8 @@ class HuberLoss(Loss):
     With ``d = |label - pred|``: ``d - rho / 2`` where ``d > rho``, else ``d^2 / (2 rho)``.
 
     Args:
-        rho: Difference at which the squared part ends and the absolute part begins.
-        weight: Constant that the loss is multiplied by; None for 1.
+        rho: Difference at which the loss changes from squared to absolute.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -138,10 +138,10 @@ class KLDivLoss(Loss):
     """Kullback-Leibler divergence: the sum of ``label * (log label - pred)``.
 
     Args:
-        from_logits: Whether ``pred`` already holds log-probabilities; if not, log-softmax is
+        from_logits: Whether ``pred`` already holds log-probabilities; if False, log-softmax is
             applied.
-        axis: Axis of the classes, along which log-softmax is taken.
-        weight: Constant that the loss is multiplied by; None for 1.
+        axis: Axis of the classes, along which log-softmax is computed.
+        weight: Constant factor of the loss; None for 1.
         batch_axis: Axis of the samples. The loss is summed over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
@@ -188,13 +188,13 @@ class KLDivLoss(Loss):
 class PoissonNLLLoss(Loss):
     """Negative log-likelihood of counts under a Poisson distribution, without its constant term.
 
-    This is ``exp(pred) - target * pred`` with ``from_logits``, and ``pred - target * log(pred +
-    epsilon)`` without. Unlike other losses it is averaged over the batch, too.
+    The formula is ``exp(pred) - target * pred`` with ``from_logits``, and ``pred - target *
+    log(pred + epsilon)`` without. Unlike other losses it is averaged over the batch, too.
 
     Args:
-        weight: Constant that the loss is multiplied by; None for 1.
+        weight: Constant factor of the loss; None for 1.
         from_logits: Whether ``pred`` is the logarithm of the expected count.
-        batch_axis: Axis of the samples, for a ``sample_weight`` of one axis.
+        batch_axis: Axis of the samples, for a one-dimensional ``sample_weight``.
         compute_full: Whether to add Stirling's approximation of the constant term, for targets
             above 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
@@ -245,8 +245,8 @@ class PoissonNLLLoss(Loss):
         else:
             loss = pred - target * finite_log(F, pred, epsilon)
         if self._compute_full:
-            above = F.where(target > 1, target, F.ones_like(target))
-            stirling = above * F.log(above) - above + 0.5 * F.log(2 * math.pi * above)
+            n = F.where(target > 1, target, F.ones_like(target))
+            stirling = n * F.log(n) - n + 0.5 * F.log(2 * math.pi * n)
             loss = loss + (target > 1) * stirling
         mean: Tensor = F.mean(self._weighted(F, loss, sample_weight))
         return mean

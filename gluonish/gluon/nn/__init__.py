@@ -1,4 +1,4 @@
-"""Layers: `gluonish.gluon.nn` is this package."""
+"""Neural network layers."""
 
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock

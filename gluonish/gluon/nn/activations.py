@@ -1,4 +1,4 @@
-"""Activation, LeakyReLU and its kin, Swish and SiLU: elementwise functions as layers."""
+"""Activation functions as layers."""
 
 from types import ModuleType
 from typing import Any
@@ -27,7 +27,7 @@ class Activation(HybridBlock):
         y: shape of ``x``.
 
     Raises:
-        OperatorError: There is no such function; raised when the layer is called.
+        OperatorError: In the call, if there is no such function.
     """
 
     def __init__(self, activation: str, **kwargs: Any) -> None:

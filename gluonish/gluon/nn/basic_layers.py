@@ -42,21 +42,21 @@ class Dense(HybridBlock):
         units: Number of output features.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add the bias ``b``.
-        flatten: Whether to flatten all axes but the first before the product; if not, only the last
-            axis is transformed.
+        flatten: Whether to flatten all axes but the first before the product; if False, only the
+            last axis is transformed.
         dtype: Element type of the parameters.
-        weight_initializer: Initializer of ``weight`` (units, in_units); None for the one that
-            `initialize` is given.
+        weight_initializer: Initializer of ``weight`` (units, in_units); None uses the one passed
+            to `initialize`.
         bias_initializer: Initializer of ``bias`` (units,).
         in_units: Number of input features; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Raises:
-        ArgumentError: At the call: ``units`` is below 1.
+        ArgumentError: In the call, if ``units`` is below 1.
         ArgumentTypeError: ``units`` or ``in_units`` is not an int.
 
     Inputs:
-        x: (N, ..., in_units); with ``flatten`` the axes after N have in_units elements together.
+        x: (N, ..., in_units); with ``flatten`` any (N, ...) with in_units elements per sample.
 
     Outputs:
         y: (N, units) with ``flatten``, else (N, ..., units).
@@ -106,8 +106,7 @@ class Dense(HybridBlock):
 
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            x: (N, ..., in_units); with ``flatten`` the axes after N have in_units elements
-                together.
+            x: (N, ..., in_units); with ``flatten`` any (N, ...) with in_units elements per sample.
             weight: The parameter ``weight``.
             bias: The parameter ``bias``; None with ``use_bias=False``.
         """
@@ -129,13 +128,12 @@ class Dense(HybridBlock):
 
 
 class Dropout(HybridBlock):
-    """Zero elements with probability ``rate`` while training, and scale the rest by 1 / (1 - rate).
+    """Zero elements with probability ``rate`` in training, and scale the others by 1 / (1 - rate).
 
     Args:
-        rate: Probability of zeroing, in [0, 1]; with 1 all elements are 0 while training, and below
-            0 none is.
-        axes: Axes that share one random decision: with ``(2, 3)`` whole channels of images are
-            dropped; () decides for each element.
+        rate: Probability of zeroing, at most 1; 0 or less disables dropout.
+        axes: Axes that share one random decision: ``(2, 3)`` drops full channels of images; () is
+            for independent elements.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -145,7 +143,7 @@ class Dropout(HybridBlock):
         y: shape of ``x``; equal to ``x`` outside training.
 
     Raises:
-        ArgumentError: At the call: ``rate`` is above 1.
+        ArgumentError: In the call, if ``rate`` is above 1.
 
     References:
         N. Srivastava et al., Dropout: A Simple Way to Prevent Neural Networks from Overfitting,
@@ -191,8 +189,8 @@ class Embedding(HybridBlock):
         output_dim: Length of a vector.
         dtype: Element type of the table and the output.
         weight_initializer: Initializer of ``weight`` (input_dim, output_dim).
-        sparse_grad: Whether the gradient of ``weight`` is row-sparse, with only the rows that were
-            looked up; optimizers with ``lazy_update`` then update no other rows.
+        sparse_grad: Whether the gradient of ``weight`` is row-sparse, with the looked-up rows only;
+            optimizers with ``lazy_update`` then update no other rows.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -278,14 +276,14 @@ class Lambda(Block):
     """Run a function of NDArrays as a layer.
 
     Args:
-        function: The function, or the name of one in ``nd``.
+        function: The function, or the name of a function in ``nd``.
         prefix: See `Block`.
 
     Inputs:
-        *args: what the function takes.
+        *args: inputs of the function.
 
     Outputs:
-        y: what the function returns.
+        y: outputs of the function.
 
     Raises:
         ArgumentError: ``nd`` has no function of that name.
@@ -319,14 +317,14 @@ class HybridLambda(HybridBlock):
 
     Args:
         function: ``function(F, x, *args)``, where ``F`` is ``nd`` or ``sym``; or the name of a
-            function that both have.
+            function of both.
         prefix: See `HybridBlock`.
 
     Inputs:
-        x, *args: what the function takes.
+        x, *args: inputs of the function.
 
     Outputs:
-        y: what the function returns.
+        y: outputs of the function.
 
     Raises:
         ArgumentError: ``nd`` or ``sym`` has no function of that name.
@@ -358,7 +356,7 @@ class HybridLambda(HybridBlock):
 
 
 def _by_name(name: str) -> Callable[..., Any]:
-    """Return a function that calls the one of this name in the namespace it is given."""
+    """Return a function of a namespace and inputs that calls the namespace's function ``name``."""
 
     def call(F: ModuleType, *args: Any) -> Any:
         return getattr(F, name)(*args)

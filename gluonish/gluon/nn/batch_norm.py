@@ -14,8 +14,7 @@ from gluonish.gluon.parameter.parameter import Init
 class BatchNormLayer(HybridBlock):
     """Common base of the batch normalizations; see `BatchNorm` for the arguments.
 
-    Subclasses say by ``fuse_relu`` whether ReLU is applied to the result; as a keyword it can be
-    given to a layer, too.
+    ``fuse_relu``, a class attribute or keyword argument, applies ReLU to the result.
     """
 
     fuse_relu: bool = False
@@ -56,9 +55,9 @@ class BatchNormLayer(HybridBlock):
         return self.params._declare(name, (self.in_channels,), init, **options)
 
     def cast(self, dtype: Any) -> None:
-        """Convert the parameters to another dtype; float16 and bfloat16 leave them in float32.
+        """Convert the parameters to another dtype; for float16 and bfloat16 they stay float32.
 
-        The statistics of a batch lose too much precision in 16 bits.
+        Batch statistics lose too much precision in 16 bits.
 
         Args:
             dtype: The new element type.
@@ -98,18 +97,17 @@ class BatchNormLayer(HybridBlock):
 class BatchNorm(BatchNormLayer):
     """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    While training, mean and variance are taken from the batch, and the running statistics are
-    updated: ``running = momentum * running + (1 - momentum) * batch``. Otherwise the running
-    statistics are used.
+    In training, mean and variance are those of the batch, and the running statistics are updated:
+    ``running = momentum * running + (1 - momentum) * batch``. Otherwise the running statistics
+    are used.
 
     Args:
         axis: The axis of the channels.
-        momentum: Fraction of the running statistics that an update keeps; the rest comes from
-            the batch.
+        momentum: Weight of the old running statistics in an update.
         epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether to multiply by ``gamma``; if not, gamma is fixed at 1.
-        use_global_stats: Whether to normalize by the running statistics even while training.
+        use_global_stats: Whether to normalize by the running statistics even in training.
         beta_initializer: Initializer of ``beta`` (C,).
         gamma_initializer: Initializer of ``gamma`` (C,).
         running_mean_initializer: Initializer of ``running_mean`` (C,).

@@ -1,4 +1,4 @@
-"""ConvLayer: what convolutions and transposed convolutions of any rank share."""
+"""ConvLayer: the base class of convolutions and transposed convolutions of any rank."""
 
 from types import ModuleType
 from typing import Any
@@ -32,17 +32,18 @@ class ConvLayer(HybridBlock):
         kernel_size: Size of the kernel along each spatial axis.
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
+        groups: Number of groups that the channels are split into; each output channel depends on
+            the input channels of its group only.
         layout: Order of the axes of input, output and weight.
         in_channels: Number of input channels; 0 infers it from the first batch.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
-        weight_initializer: For ``weight`` (C_out, C_in / groups, *kernel_size), transposed
-            (C_in, C_out / groups, *kernel_size); the second axis is where the layout has channels.
+        weight_initializer: Initializer of ``weight`` (C_out, C_in / groups, *kernel_size), or
+            (C_in, C_out / groups, *kernel_size) if transposed; with channels last, the second axis
+            is last, too.
         bias_initializer: Initializer of ``bias`` (C_out,).
-        op_name: ``"Convolution"`` or ``"Deconvolution"``, its transpose.
+        op_name: ``"Convolution"``, or ``"Deconvolution"`` for its transpose.
         adj: Elements added to the end of each spatial axis of the output of a transposed
             convolution; None for a convolution.
         prefix: See `HybridBlock`.
@@ -95,7 +96,7 @@ class ConvLayer(HybridBlock):
             self._kwargs["adj"] = as_extents(adj, rank, f"{layer} output_padding")
         if self._transposed:
             outer, inner = in_channels, channels // groups
-        # Where the layout has channels, the weight has those of a group.
+        # The weight has the channels of a group at the layout's channel axis.
         shape = [outer, *kernel_size]
         self._in_axis = layout.index("C")
         shape.insert(self._in_axis, inner)
@@ -129,21 +130,21 @@ class ConvLayer(HybridBlock):
         in_channels = (shape[self._in_axis] if shape else 0) or None
         channels = f"{in_channels} -> {self._channels}"
         if self._transposed and shape:
-            channels = f"{shape[1]} -> {shape[0]}"  # what MXNet prints
-        parts = [
+            channels = f"{shape[1]} -> {shape[0]}"  # as MXNet prints it
+        fields = [
             channels,
             f"kernel_size={settings['kernel']}",
             f"stride={settings['stride']}",
         ]
         rank = len(self._kwargs["kernel"])
         if settings["pad"] != (0,) * rank:
-            parts.append(f"padding={settings['pad']}")
+            fields.append(f"padding={settings['pad']}")
         if settings["dilate"] != (1,) * rank:
-            parts.append(f"dilation={settings['dilate']}")
+            fields.append(f"dilation={settings['dilate']}")
         if settings["num_group"] != 1:
-            parts.append(f"groups={settings['num_group']}")
+            fields.append(f"groups={settings['num_group']}")
         if self.bias is None:
-            parts.append("bias=False")
+            fields.append("bias=False")
         if self.act is not None:
-            parts.append(repr(self.act))
-        return f"{type(self).__name__}({', '.join(parts)})"
+            fields.append(repr(self.act))
+        return f"{type(self).__name__}({', '.join(fields)})"

@@ -1,4 +1,4 @@
-"""Convolutions and their transposes over one to three axes, and padding by reflection."""
+"""Convolutions and transposed convolutions over one to three axes, and reflection padding."""
 
 from types import ModuleType
 from typing import Any
@@ -54,9 +54,9 @@ class Conv1D(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCW"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -118,9 +118,9 @@ class Conv2D(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -189,9 +189,9 @@ class Conv3D(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Step of the kernel along each spatial axis, in elements of the input.
         padding: Number of zeros added to both ends of each spatial axis.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -255,9 +255,9 @@ class Conv1DTranspose(ConvLayer):
             spatial axis.
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCW"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -325,9 +325,9 @@ class Conv2DTranspose(ConvLayer):
             spatial axis.
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -395,9 +395,9 @@ class Conv3DTranspose(ConvLayer):
             spatial axis.
         padding: Number of elements cropped from both ends of each spatial axis of the output.
         output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
-        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
-        groups: Number of groups that the channels are split into; each output channel sees the
-            input channels of its own group only.
+        dilation: Spacing between kernel elements; 1 for an ordinary (dense) kernel.
+        groups: Number of groups that the channels are split into; each output channel uses the
+            input channels of its group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
@@ -460,7 +460,7 @@ class ReflectionPad2D(HybridBlock):
 
     Args:
         padding: Number of elements added to each of the four sides; or 8 ints, the padding before
-            and after each of the axes N, C, H and W, of which the first 4 must be 0.
+            and after each of the axes N, C, H and W, where the first 4 must be 0.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -477,7 +477,7 @@ class ReflectionPad2D(HybridBlock):
         super().__init__(**kwargs)
         widths = (0, 0, 0, 0, *[padding] * 4) if isinstance(padding, int) else tuple(padding)
         if len(widths) != 8:
-            raise ArgumentError(f"ReflectionPad2D: expected a number or 8 of them, got {padding}")
+            raise ArgumentError(f"ReflectionPad2D: expected an int or 8 ints, got {padding}")
         self._padding = widths
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:

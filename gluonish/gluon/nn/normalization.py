@@ -9,11 +9,11 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 
-_REQ = {True: "write", False: "null"}  # of what is trained, and of what is not
+_REQ = {True: "write", False: "null"}  # grad_req by whether a parameter is trained
 
 
 class Normalization(HybridBlock):
-    """Base of `LayerNorm`, `GroupNorm` and `InstanceNorm`: ``gamma``, ``beta`` and the settings.
+    """Base class of `LayerNorm`, `GroupNorm` and `InstanceNorm` with ``gamma`` and ``beta``.
 
     Args:
         extent: Number of entries of ``gamma`` and ``beta``; 0 infers it from the first batch.
@@ -51,7 +51,7 @@ class LayerNorm(Normalization):
     """Normalize along an axis: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
     Args:
-        axis: The axis that mean and variance are taken over.
+        axis: The axis over which mean and variance are computed.
         epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
@@ -110,7 +110,7 @@ class LayerNorm(Normalization):
 class GroupNorm(Normalization):
     """Normalize groups of channels: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    Mean and variance are taken over each group of channels of each sample.
+    Mean and variance are computed over each group of channels of each sample.
 
     Args:
         num_groups: Number G of groups, which divides the number of channels.
@@ -172,7 +172,7 @@ class GroupNorm(Normalization):
 class InstanceNorm(Normalization):
     """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    Mean and variance are taken over the spatial axes of each channel of each sample.
+    Mean and variance are computed over the spatial axes of each channel of each sample.
 
     Args:
         axis: The axis of the channels.

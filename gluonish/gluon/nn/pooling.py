@@ -1,4 +1,4 @@
-"""Pooling layers: maximum and average over windows, or over all positions."""
+"""Pooling layers: maximum and average over windows, or over all spatial positions."""
 
 from types import ModuleType
 from typing import Any
@@ -11,7 +11,7 @@ _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
 class PoolingLayer(HybridBlock):
-    """Pooling of any rank and kind; base of `MaxPool2D` and the others.
+    """Pooling of any rank and type; base class of `MaxPool2D` and the others.
 
     Args:
         pool_size: Size of the window along each spatial axis.
@@ -20,10 +20,10 @@ class PoolingLayer(HybridBlock):
         padding: Number of elements added to both ends of each spatial axis.
         ceil_mode: Whether to round the output size up, so that a last window may reach over the
             edge; if not, it is rounded down.
-        global_pool: Whether the window is the whole input.
+        global_pool: Whether the window spans the full input.
         pool_type: ``"max"`` or ``"avg"``.
         layout: Order of the axes.
-        count_include_pad: Whether padding counts in the mean, as zeros; None for maxima.
+        count_include_pad: Whether the mean includes padding zeros; None for maxima.
         **kwargs: See `HybridBlock`.
     """
 

@@ -1,7 +1,7 @@
-"""Containers: children that run one after the other, or side by side on the same input.
+"""Containers that run their children in sequence, or in parallel on the same input.
 
-MXNet 1.9 has them as ``Concurrent`` and ``HybridConcurrent`` in ``contrib.nn``, 2.0 as
-``Concatenate`` and ``HybridConcatenate`` in ``nn``.
+The parallel ones are ``Concurrent`` and ``HybridConcurrent`` of ``contrib.nn`` in MXNet 1.9, and
+``Concatenate`` and ``HybridConcatenate`` of ``nn`` in 2.0.
 """
 
 import warnings
@@ -17,7 +17,7 @@ from gluonish.ndarray import concat
 
 
 class _Stack(Block):
-    """What both containers share: a list of Blocks."""
+    """Base class of containers: a list of Blocks."""
 
     _in_summary = False
 
@@ -43,10 +43,10 @@ class _Stack(Block):
         layers = list(self._children.values())[key]
         if isinstance(layers, Block):
             return layers
-        part = self._empty()
-        with part.name_scope():
-            part.add(*layers)
-        return part
+        sliced = self._empty()
+        with sliced.name_scope():
+            sliced.add(*layers)
+        return sliced
 
     def _empty(self) -> Self:
         """Return a container of the same name and settings without layers."""
@@ -60,21 +60,21 @@ class _Stack(Block):
 
 
 class Sequential(_Stack):
-    """Run layers one after the other, each on the output of the one before.
+    """Run layers in sequence, each on the output of the previous one.
 
     Args:
         prefix: See `Block`.
         params: See `Block`.
 
     Inputs:
-        x: what the first layer takes.
+        x: input of the first layer.
 
     Outputs:
-        y: what the last layer returns; ``x`` itself if there are no layers.
+        y: output of the last layer; ``x`` itself without layers.
     """
 
     def forward(self, x: Any) -> Any:
-        """Run the layers in order, each on the output of the one before.
+        """Run the layers in order, each on the output of the previous one.
 
         Args:
             x: Input of the first layer.
@@ -84,10 +84,10 @@ class Sequential(_Stack):
         return x
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Hybridize each layer on its own; the container itself keeps running imperatively.
+        """Hybridize each layer separately; the container itself runs imperatively.
 
         Args:
-            active: True to switch graph execution on, False to switch it off.
+            active: True for on, False for off.
             **kwargs: Options of `HybridBlock.hybridize`, such as ``static_alloc``.
         """
         children = self._children.values()
@@ -102,17 +102,17 @@ class Sequential(_Stack):
 
 
 class HybridSequential(_Stack, HybridBlock):
-    """Run HybridBlocks one after the other; when hybridized they form one graph.
+    """Run HybridBlocks in sequence; when hybridized they form one graph.
 
     Args:
         prefix: See `Block`.
         params: See `Block`.
 
     Inputs:
-        x: what the first layer takes.
+        x: input of the first layer.
 
     Outputs:
-        y: what the last layer returns; ``x`` itself if there are no layers.
+        y: output of the last layer; ``x`` itself without layers.
 
     Example:
         >>> import gluonish as mx
@@ -125,7 +125,7 @@ class HybridSequential(_Stack, HybridBlock):
     """
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Run the layers in order, each on the output of the one before.
+        """Run the layers in order, each on the output of the previous one.
 
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
@@ -145,7 +145,7 @@ class Concatenate(Sequential):
         params: See `Block`.
 
     Inputs:
-        x: what each of the layers takes.
+        x: input of every layer.
 
     Outputs:
         y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.
@@ -178,7 +178,7 @@ class HybridConcatenate(HybridSequential):
         params: See `Block`.
 
     Inputs:
-        x: what each of the layers takes.
+        x: input of every layer.
 
     Outputs:
         y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.

@@ -1,4 +1,4 @@
-"""Types that layers speak of: what `hybrid_forward` computes with, and extents."""
+"""Types and argument checks of layers."""
 
 from collections.abc import Iterable, Sequence
 from typing import SupportsIndex
@@ -8,59 +8,54 @@ from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-# Values when a layer runs, symbols while it is traced.
-Tensor = NDArray | Symbol
+Tensor = NDArray | Symbol  # input of a layer: values when it runs, Symbols while it is traced
 Extents = int | Sequence[int]
 
 
 def as_extents(value: Extents, rank: int, what: str, default: int | None = None) -> tuple[int, ...]:
-    """Return one number for each spatial axis; a single number is repeated, and () the default.
+    """Return one number for each spatial axis; a single number is repeated, () means the default.
 
     Raises:
-        ArgumentError: There are more or fewer.
-        ArgumentTypeError: It is neither a number nor a sequence.
+        ArgumentError: The sequence has the wrong length.
+        ArgumentTypeError: ``value`` is neither a number nor a sequence.
     """
     if isinstance(value, int):
         return (value,) * rank
     if not isinstance(value, Iterable):
-        raise ArgumentTypeError(f"{what}: expected an int or {rank} of them, got {value!r}")
+        raise ArgumentTypeError(f"{what}: expected an int or {rank} ints, got {value!r}")
     extents = tuple(value)
     if not extents and default is not None:
         return (default,) * rank
     if len(extents) != rank:
-        raise ArgumentError(f"{what}: expected an int or {rank} of them, got {value!r}")
+        raise ArgumentError(f"{what}: expected an int or {rank} ints, got {value!r}")
     return extents
 
 
 def check_ints(layer: str, **numbers: object) -> None:
-    """Raise an error for an argument of a layer that is not an int.
+    """Refuse arguments of a layer that are not ints.
 
     Raises:
-        ArgumentTypeError: naming the first.
+        ArgumentTypeError: An argument is not an int.
     """
     for name, number in numbers.items():
         if not isinstance(number, SupportsIndex):
             raise ArgumentTypeError(f"{layer}: expected {name} to be an int, got {number!r}")
 
 
-def check_factors(owner: str, /, **given: object) -> None:
-    """Refuse arguments that are neither numbers nor arrays of them.
-
-    Args:
-        owner: Whose arguments they are, for the message.
-        **given: The arguments by name.
+def check_factors(layer: str, /, **factors: object) -> None:
+    """Refuse arguments of a layer that are neither numbers nor arrays.
 
     Raises:
-        ArgumentTypeError: One is neither.
+        ArgumentTypeError: An argument is neither.
     """
-    check_numbers(owner, **{k: x for k, x in given.items() if not isinstance(x, Tensor)})
+    check_numbers(layer, **{k: x for k, x in factors.items() if not isinstance(x, Tensor)})
 
 
 def check_layout(layout: str, allowed: Sequence[str], layer: str) -> None:
-    """Refuse a layout that a layer does not have.
+    """Refuse a layout that a layer does not support.
 
     Raises:
-        ArgumentError: naming those that it has.
+        ArgumentError: ``layout`` is not in ``allowed``.
     """
     if layout not in allowed:
         raise ArgumentError(f"{layer}: expected layout {' or '.join(allowed)}, got {layout!r}")

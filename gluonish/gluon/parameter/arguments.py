@@ -1,6 +1,6 @@
-"""What a Parameter is given: checked arguments, and where its first values come from.
+"""Checks of a Parameter's arguments, and deferred initialization.
 
-An extent of a shape that is not known yet is 0 or -1.
+An unknown extent of a shape is 0 or -1.
 """
 
 import operator
@@ -19,14 +19,10 @@ from gluonish.numpy.array import gluon_array
 
 
 def as_shape(what: str, shape: Any) -> Shape:
-    """Return extents as a tuple of ints; a single number is the extent of the only axis.
-
-    Args:
-        what: Whose shape, for messages.
-        shape: What the caller gave.
+    """Return a shape as a tuple of ints; a number is the extent of a single axis.
 
     Raises:
-        ArgumentTypeError: It is neither a number nor a sequence of numbers.
+        ArgumentTypeError: ``shape`` is neither a number nor a sequence of numbers.
     """
     several = isinstance(shape, Sequence) and not isinstance(shape, str)
     extents: tuple[Any, ...] = tuple(shape) if several else (shape,)
@@ -38,22 +34,22 @@ def as_shape(what: str, shape: Any) -> Shape:
         ) from error
 
 
-def check_fits(what: str, stored: Shape, given: Shape) -> None:
-    """Refuse a shape that changes a parameter's known extents.
+def check_fits(what: str, stored: Shape, new_shape: Shape) -> None:
+    """Refuse a shape that changes a parameter's rank or its known extents.
 
     Raises:
-        ParameterError: It has other extents, or another number of them.
+        ParameterError: The shapes do not match.
     """
-    if len(given) != len(stored) or any(
-        old not in (new, 0, -1) for old, new in zip(stored, given, strict=True)
+    if len(new_shape) != len(stored) or any(
+        old not in (new, 0, -1) for old, new in zip(stored, new_shape, strict=True)
     ):
-        raise ParameterError(f"{what}: expected a shape that fits {stored}, got {given}")
+        raise ParameterError(f"{what}: expected a shape that fits {stored}, got {new_shape}")
 
 
 def shape_is_known(shape: Shape | None) -> bool:
-    """Whether an array of this shape can be made: there are axes, and every extent is above 0.
+    """Whether the shape has axes and every extent is above 0.
 
-    With NumPy's semantics of shapes, () is a shape as well, and only an extent of -1 is unknown.
+    With NumPy shape semantics () is a known shape, too, and only -1 is unknown.
     """
     if shape is None:
         return False
@@ -62,13 +58,13 @@ def shape_is_known(shape: Shape | None) -> bool:
     return len(shape) > 0 and all(extent > 0 for extent in shape)
 
 
-def join_shapes(stored: Shape, given: Shape) -> Shape | None:
+def join_shapes(stored: Shape, other: Shape) -> Shape | None:
     """Fill the unknown extents of one shape from another; None if the two contradict each other."""
-    if len(stored) != len(given):
+    if len(stored) != len(other):
         return None
-    if any(a > 0 and b > 0 and a != b for a, b in zip(stored, given, strict=True)):
+    if any(a > 0 and b > 0 and a != b for a, b in zip(stored, other, strict=True)):
         return None
-    return tuple(a if a > 0 else b for a, b in zip(stored, given, strict=True))
+    return tuple(a if a > 0 else b for a, b in zip(stored, other, strict=True))
 
 
 ContextList = Context | Sequence[Context]
@@ -76,7 +72,7 @@ _STYPES = ("default", "row_sparse", "csr")
 
 
 def check_stype(argument: str, stype: str, name: str) -> str:
-    """Return a storage type.
+    """Return ``stype``.
 
     Raises:
         ArgumentError: There is no such storage type.
@@ -87,23 +83,23 @@ def check_stype(argument: str, stype: str, name: str) -> str:
 
 
 def in_file(array: NDArray) -> bool:
-    """Whether an array is a map of a file, which ends a process that uses what was cut off."""
+    """Whether an array is memory-mapped: if its file is truncated, reading it kills the process."""
     return array.stype == "default" and is_mapped(array._data)
 
 
 def as_contexts(ctx: ContextList | None, what: str) -> list[Context]:
-    """Return devices as a list without repetitions; None means the current context.
+    """Return unique devices as a list; None means the current context.
 
     Raises:
-        ArgumentTypeError: ``ctx`` holds something else than contexts.
-        ArgumentError: It is empty.
+        ArgumentTypeError: ``ctx`` is not a Context or a list of Contexts.
+        ArgumentError: ``ctx`` is empty.
     """
-    given = [current_context()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
-    if not isinstance(given, list | tuple) or not all(isinstance(c, Context) for c in given):
+    contexts = [current_context()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
+    if not isinstance(contexts, list | tuple) or not all(isinstance(c, Context) for c in contexts):
         raise ArgumentTypeError(f"{what}: expected ctx as a Context or a list of them, got {ctx!r}")
-    if not given:
+    if not contexts:
         raise ArgumentError(f"{what}: expected at least one context in ctx, got none")
-    return list(dict.fromkeys(given))
+    return list(dict.fromkeys(contexts))
 
 
 def loaded_dtype(current: Any, saved: Any, what: str, cast_dtype: bool, dtype_source: str) -> Any:
@@ -117,12 +113,12 @@ def loaded_dtype(current: Any, saved: Any, what: str, cast_dtype: bool, dtype_so
         raise ArgumentError(
             f"{what} expected dtype_source 'current' or 'saved', got {dtype_source!r}"
         )
-    own, other = normalize_dtype(current), normalize_dtype(saved)
-    if own == other:
+    expected, actual = normalize_dtype(current), normalize_dtype(saved)
+    if expected == actual:
         return current
     if not cast_dtype:
         raise ParameterError(
-            f"{what} expected dtype {own}, got {other}; set cast_dtype=True to convert"
+            f"{what} expected dtype {expected}, got {actual}; set cast_dtype=True to convert"
         )
     return current if dtype_source == "current" else saved
 
@@ -130,10 +126,10 @@ def loaded_dtype(current: Any, saved: Any, what: str, cast_dtype: bool, dtype_so
 def check_loaded_contexts(
     what: str, present: Sequence[Context] | None, contexts: Sequence[Context] | None
 ) -> None:
-    """Refuse to load onto other devices than those that a parameter is on.
+    """Refuse to load onto devices other than the parameter's.
 
     Raises:
-        ParameterError: Both are given and differ.
+        ParameterError: Both are known and differ.
     """
     if contexts and present and set(contexts) != set(present):
         raise ParameterError(
@@ -143,10 +139,10 @@ def check_loaded_contexts(
 
 
 def array_on(arrays: Mapping[Context, NDArray], ctx: Context | None, what: str) -> NDArray:
-    """Return the array of a device, of the current one for None; pinned memory is the CPU's.
+    """Return the array on a device (None: the current context); pinned memory counts as CPU.
 
     Raises:
-        ParameterError: There is none.
+        ParameterError: There is no array on the device.
     """
     if ctx is None:
         ctx = current_context()
@@ -161,7 +157,7 @@ def array_on(arrays: Mapping[Context, NDArray], ctx: Context | None, what: str) 
 
 
 def mean_on_cpu(values: Sequence[NDArray]) -> NDArray:
-    """Return a new array on the CPU, the mean of a parameter's arrays."""
+    """Return the mean of arrays as a new array on the CPU."""
     first, *others = [value.copyto(cpu()) for value in values]
     for other in others:
         first += other
@@ -169,7 +165,7 @@ def mean_on_cpu(values: Sequence[NDArray]) -> NDArray:
     return mean
 
 
-# An initializer, its name or JSON, or any function of a name and an array, as `mx.init.Mixed` is.
+# An initializer, its name or JSON, or any function of a name and an array, such as `mx.init.Mixed`.
 Init = Initializer | str | Callable[[str, NDArray], None]
 
 
@@ -177,10 +173,8 @@ class Deferred(NamedTuple):
     """An initialization that waits for the shape.
 
     Attributes:
-        init: What fills the array.
-        contexts: The devices.
-        default_init: What the caller asked for; it decides how names in ``init`` are read.
-        data: Values that were set in the meantime, in place of what ``init`` gives.
+        default_init: The initializer passed to `initialize`; it resolves names in ``init``.
+        data: Values set in the meantime; they replace those of ``init``.
     """
 
     init: Init
@@ -189,10 +183,10 @@ class Deferred(NamedTuple):
     data: NDArray | None
 
     def values(self, name: str, shape: Shape, dtype: Any) -> NDArray:
-        """Return what a parameter of this name starts from."""
+        """Return the initial values of a parameter."""
         if self.data is not None:
             return self.data
-        # Initializers fill axes, so that a scalar is filled as an axis of one element.
+        # Initializers need an axis, so a scalar is filled as an array of shape (1,).
         filled: NDArray = gluon_array(zeros(shape or (1,), cpu(), dtype))
         if isinstance(self.init, str | Initializer):
             outer = self.default_init

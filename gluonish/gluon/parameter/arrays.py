@@ -1,4 +1,4 @@
-"""What a Parameter holds: an NDArray on each of its devices, with its gradient."""
+"""The arrays of a Parameter: its values and gradient on each of its devices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -21,47 +21,40 @@ from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.core.versions import Version
 from gluonish.gluon.parameter.arguments import Deferred, array_on, as_shape, check_fits, mean_on_cpu
-from gluonish.gluon.parameter.places import described
+from gluonish.gluon.parameter.paths import described
 from gluonish.ndarray import NDArray, arange, recording, reset_arrays, zeros
 from gluonish.numpy.array import gluon_array
 from gluonish.symbol import Symbol
 from gluonish_engine import Var
 
-_LEAST_UNUSED_NBYTES = 1 << 20
+_LAZY_NBYTES = 1 << 20
 
 
 def attach_gradients(
     data: Mapping[Context, NDArray], dtype: Any, stype: str, grad_req: str
 ) -> dict[Context, NDArray]:
-    """Attach zero gradients to a parameter's arrays, and return them by device.
-
-    Args:
-        data: The arrays, by device.
-        dtype: Element type of the gradients.
-        stype: Their storage type.
-        grad_req: ``"write"`` or ``"add"``.
-    """
+    """Attach zero gradients to a parameter's arrays, and return them by device."""
     made = {ctx: gluon_array(_zeros(x.shape, ctx, dtype, stype)) for ctx, x in data.items()}
     mark_variables(list(data.values()), list(made.values()), grad_req)
     return made
 
 
 def _zeros(shape: Shape, ctx: Context, dtype: Any, stype: str) -> NDArray:
-    """Return zeros; large ones on a CPU take memory and time when they are first used.
+    """Return zeros; the memory of large ones on the CPU is committed at first use.
 
-    Otherwise weights that are loaded for inference would cost twice their size, and reading them
-    half as long again. Whoever watches allocations sees them made as ever.
+    Otherwise weights loaded for inference would cost twice their size, and loading them half as
+    long again. While allocations are observed, zeros are allocated as usual.
     """
     spec = Spec(shape, normalize_dtype(dtype))
     device = device_of(ctx)
-    if stype == "default" and device.empty is np.empty and spec.nbytes >= _LEAST_UNUSED_NBYTES:
-        with suppress(MemoryError):  # which `zeros` describes
+    if stype == "default" and device.empty is np.empty and spec.nbytes >= _LAZY_NBYTES:
+        with suppress(MemoryError):  # `zeros` raises the described error
             return NDArray(np.zeros(shape, spec.dtype), spec, device, Var())
     return zeros(shape, ctx, dtype, stype)
 
 
 def zero_arrays(arrays: Iterable[NDArray]) -> None:
-    """Set arrays to zero in place: all dense ones of a device by one operator."""
+    """Set arrays to zero in place, all dense ones on a device with one operator."""
     dense: dict[Context, list[NDArray]] = {}
     for x in arrays:
         if x.stype == "default":
@@ -73,12 +66,7 @@ def zero_arrays(arrays: Iterable[NDArray]) -> None:
 
 
 class _ArrayList(list[NDArray]):
-    """Arrays in a list that tells its owner when one is replaced.
-
-    Args:
-        arrays: The arrays.
-        replaced: Is called with the list.
-    """
+    """A list of arrays that calls ``replaced(list)`` when an element is assigned."""
 
     def __init__(
         self, arrays: Iterable[NDArray], replaced: Callable[[Sequence[NDArray]], None]
@@ -86,29 +74,23 @@ class _ArrayList(list[NDArray]):
         super().__init__(arrays)
         self._replaced = replaced
 
-    def __setitem__(self, place: Any, value: Any) -> None:
-        super().__setitem__(place, value)
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(index, value)
         self._replaced(self)
 
 
-class TrainerLink(Protocol):
-    """What a Parameter needs of its Trainer."""
+class TrainerLike(Protocol):
+    """The interface of a Trainer for its Parameters."""
 
-    def _parameter_was_set(self, parameter: Any, moves: bool = False) -> None:
-        """Take note that values were put into the parameter by hand, perhaps with new memory."""
+    def _parameter_was_set(self, parameter: Any, reallocated: bool = False) -> None:
+        """Record that the user set the parameter's values."""
 
     def _row_sparse_pull(self, parameter: Any, out: Any, row_ids: Any) -> None:
-        """Bring rows of a sparse parameter from where all of them are."""
+        """Copy rows of a row-sparse parameter from the store into arrays."""
 
 
 class ParameterArrays:
-    """The half of `Parameter` that is read: shape, values, gradients and devices.
-
-    Args:
-        name: Full name, which exported files and symbols use.
-        shape: Shape; an unknown size is 0 or -1. None if the number of axes is unknown, too.
-        stype: Storage type of the values.
-    """
+    """Base of `Parameter` with its accessors: shape, values, gradients and devices."""
 
     def __init__(self, name: str, shape: int | Sequence[int] | None, stype: str) -> None:
         self.name = name
@@ -119,15 +101,15 @@ class ParameterArrays:
         self._arrays: dict[Context, NDArray] | None = None
         self._grads: dict[Context, NDArray] | None = None
         self._deferred_init: Deferred | None = None
-        self._trainer: TrainerLink | None = None
+        self._trainer: TrainerLike | None = None
         self._dtype: Any = None
         self._var: Symbol | None = None
 
     @property
     def shape(self) -> Shape | None:
-        """The shape; unknown sizes are 0 or -1. They may be set; known ones cannot be changed.
+        """The shape. Unknown sizes are 0 or -1 and may be set; known sizes cannot be changed.
 
-        With NumPy's semantics of shapes, unknown sizes are -1.
+        With NumPy shape semantics, unknown sizes are -1.
         """
         if self._shape is None or not is_np_shape():
             return self._shape
@@ -140,14 +122,14 @@ class ParameterArrays:
             check_fits(described(self), self._shape, shape)
         self._shape = shape
 
-    def _take_dtype(self, dtype: Any) -> None:
+    def _set_dtype(self, dtype: Any) -> None:
         normalize_dtype(dtype)
         self._dtype, self._var = dtype, None
-        Version.touch()  # graphs may have been traced with the old one
+        Version.touch()  # graphs may have been traced with the old dtype
 
     @property
     def _data(self) -> list[NDArray] | None:
-        """The arrays in the order of `list_ctx`, or None; what is put there takes their place."""
+        """The arrays in the order of `list_ctx`, or None; assignment replaces them."""
         return None if self._arrays is None else _ArrayList(self._arrays.values(), self._set_arrays)
 
     @_data.setter
@@ -155,10 +137,10 @@ class ParameterArrays:
         self._set_arrays(arrays)
 
     def _set_arrays(self, arrays: Sequence[NDArray] | None) -> None:
-        self._hold(None if arrays is None else {array.context: array for array in arrays})
+        self._replace_arrays(None if arrays is None else {array.context: array for array in arrays})
 
-    def _hold(self, data: dict[Context, NDArray] | None) -> None:
-        """Have these arrays from now on; `Parameter` tells whoever keeps them."""
+    def _replace_arrays(self, data: dict[Context, NDArray] | None) -> None:
+        """Replace the arrays; `Parameter` also increments its version."""
         self._arrays = data
 
     @property
@@ -175,16 +157,16 @@ class ParameterArrays:
 
     @property
     def _ctx_list(self) -> list[Context] | None:
-        """The devices, or None; they are those of the arrays, whatever is put there."""
+        """The devices of the arrays, or None; assignment has no effect."""
         return None if self._arrays is None else list(self._arrays)
 
     @_ctx_list.setter
     def _ctx_list(self, contexts: Sequence[Context] | None) -> None:
-        """Nothing: a program that shares a parameter's arrays sets this, too."""
+        """Ignore the value: programs that share a parameter's arrays set this, too."""
 
     @property
     def _ctx_map(self) -> list[list[int | None]]:
-        """Positions in `_data`, by device number: of GPUs first, of CPUs second."""
+        """Indices into `_data` by device id: GPUs first, CPUs second."""
         positions: list[list[int | None]] = [[], []]
         for position, context in enumerate(self._arrays or ()):
             row = positions[context.device_typeid & 1]
@@ -194,31 +176,31 @@ class ParameterArrays:
 
     @_ctx_map.setter
     def _ctx_map(self, positions: Any) -> None:
-        """Nothing, as of `_ctx_list`."""
+        """Ignore the value, as `_ctx_list` does."""
 
     def _check_and_get(self, arr_list: Sequence[NDArray] | None, ctx: Any) -> Any:
-        """Return what a list of arrays, one a device, has for a device.
+        """Return the element of ``arr_list``, ordered as `list_ctx`, for a device.
 
         Args:
-            arr_list: The arrays, in the order of `list_ctx`, or None.
-            ctx: The device; None for the only or the current one; `list` for all in a list.
+            arr_list: One array for each device, or None.
+            ctx: The device; None for the only or the current one; the type `list` for all.
 
         Raises:
-            ParameterError: There is none.
+            ParameterError: There is no array on the device.
         """
         if arr_list is None or self._arrays is None:
             refuse_uninitialized(self)
         if ctx is list:
             return list(arr_list)
-        return self._on(dict(zip(self._arrays, arr_list, strict=True)), ctx)
+        return self._array_on(dict(zip(self._arrays, arr_list, strict=True)), ctx)
 
     def _waiting_contexts(self) -> list[Context] | None:
         if self._arrays is not None:
             return list(self._arrays)
         return None if self._deferred_init is None else self._deferred_init.contexts
 
-    def _on(self, arrays: dict[Context, NDArray] | None, ctx: Context | None) -> NDArray:
-        """Return the array of a device; of the only one, or the current one, for None."""
+    def _array_on(self, arrays: dict[Context, NDArray] | None, ctx: Context | None) -> NDArray:
+        """Return the array on a device; None means the only one, or the current one."""
         if arrays is None:
             refuse_uninitialized(self)
         if ctx is None and len(arrays) == 1:
@@ -247,22 +229,22 @@ class ParameterArrays:
         """
         if self._stype != "default":
             _check_dense(self, "data")
-        array = self._on(self._arrays, ctx)
+        array = self._array_on(self._arrays, ctx)
         tracer = recording.tracer.get()
         traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
         return traced
 
     def list_data(self) -> list[NDArray]:
-        """Return the values on all devices, in the order given to `initialize`.
+        """Return the values on all devices, in the order passed to `initialize`.
 
         Raises:
             ParameterError: The parameter is not initialized, or sparse.
         """
         _check_dense(self, "list_data")
-        return self._held()
+        return self._list_arrays()
 
-    def _held(self) -> list[NDArray]:
-        """Return the arrays on all devices, whatever their storage type."""
+    def _list_arrays(self) -> list[NDArray]:
+        """Return the arrays on all devices, of any storage type."""
         if self._arrays is None:
             refuse_uninitialized(self)
         return list(self._arrays.values())
@@ -276,7 +258,7 @@ class ParameterArrays:
         Raises:
             ParameterError: As for `data`; or ``grad_req`` is ``"null"``.
         """
-        return self._on(self._gradients(), ctx)
+        return self._array_on(self._gradients(), ctx)
 
     def list_grad(self) -> list[NDArray]:
         """Return the gradients on all devices."""
@@ -309,7 +291,7 @@ class ParameterArrays:
             ParameterError: The parameter is dense, not initialized, or not in a Trainer.
         """
         _check_rows(self, "row_sparse_data", row_id)
-        found = self._on(self._arrays, row_id.context)
+        found = self._array_on(self._arrays, row_id.context)
         _pull_rows(self, found, row_id)
         return found
 
@@ -320,15 +302,15 @@ class ParameterArrays:
             row_id: Array of row indices.
         """
         _check_rows(self, "list_row_sparse_data", row_id)
-        found = self._held()
+        found = self._list_arrays()
         _pull_rows(self, found, row_id)
         return found
 
-    def _set_trainer(self, trainer: TrainerLink | None) -> None:
-        """Belong to a trainer; a sparse parameter to one only, whose store has all its rows.
+    def _set_trainer(self, trainer: TrainerLike | None) -> None:
+        """Set the trainer; the store of a sparse parameter's only trainer holds all its rows.
 
         Raises:
-            ParameterError: A sparse parameter belongs to another trainer.
+            ParameterError: The parameter is sparse and belongs to another trainer.
         """
         if self._stype != "default" and trainer is not None:
             _check_only_trainer(self, trainer)
@@ -338,7 +320,7 @@ class ParameterArrays:
         """Return a copy of the values on the CPU, the mean over the devices."""
         with pause():
             if self._stype != "default":
-                return _whole_rows(self)
+                return _all_rows(self)
             return mean_on_cpu(self.list_data())
 
 
@@ -346,31 +328,27 @@ def refuse_uninitialized(parameter: ParameterArrays) -> NoReturn:
     """Raise the error of a parameter without arrays.
 
     Raises:
-        DeferredInitializationError: It waits for its shape.
-        ParameterError: It was not initialized.
+        DeferredInitializationError: The parameter waits for its shape.
+        ParameterError: The parameter was not initialized.
     """
     what = f"{described(parameter)}: expected an initialized parameter, got one that"
     if parameter._deferred_init is not None:
         raise DeferredInitializationError(
             f"{what} waits for its shape {parameter.shape}; pass a batch through the network "
-            "first, which has to reach the layer, or give in_units, in_channels and the like to it"
+            "first, so that it reaches the layer, or set in_units, in_channels and the like"
         )
     raise ParameterError(
-        f"{what} is not; call initialize() on the network, and take its parameters from "
+        f"{what} is not; call initialize() on the network, and get its parameters from "
         "collect_params(): Block.params lacks those of its children"
     )
 
 
 def refuse_shape(parameter: ParameterArrays) -> NoReturn:
-    """Raise the error of a parameter that may not wait for its shape.
-
-    Raises:
-        ArgumentError: Always.
-    """
+    """Raise the error of an unknown shape without ``allow_deferred_init``."""
     remedy = (
-        "a scalar needs NumPy's semantics of shapes, see util.set_np"
+        "a scalar needs NumPy shape semantics, see util.set_np"
         if parameter._shape == ()
-        else "give all extents, or allow_deferred_init=True"
+        else "pass all extents, or allow_deferred_init=True"
     )
     raise ArgumentError(
         f"{described(parameter)}: expected a known shape, got {parameter.shape}; {remedy}"
@@ -378,23 +356,15 @@ def refuse_shape(parameter: ParameterArrays) -> NoReturn:
 
 
 def refuse_unknown_shape(parameter: ParameterArrays) -> NoReturn:
-    """Raise the error of a parameter that waited for its shape in vain.
-
-    Raises:
-        ParameterError: Always.
-    """
+    """Raise the error of a deferred parameter whose shape is still unknown."""
     raise ParameterError(
         f"{described(parameter)}: expected a known shape, got {parameter.shape}; "
-        "give in_units, in_channels and the like to the layer"
+        "pass in_units, in_channels and the like to the layer"
     )
 
 
-def refuse_move(parameter: ParameterArrays) -> NoReturn:
-    """Raise the error of a parameter without arrays that is to be on other devices.
-
-    Raises:
-        ArgumentError: Always.
-    """
+def refuse_reset(parameter: ParameterArrays) -> NoReturn:
+    """Raise the error of `Parameter.reset_ctx` before initialization."""
     raise ArgumentError(
         f"{described(parameter)}: reset_ctx expected an initialized parameter, got one that "
         "is not; call initialize(ctx=...)"
@@ -402,7 +372,7 @@ def refuse_move(parameter: ParameterArrays) -> NoReturn:
 
 
 def _check_dense(parameter: ParameterArrays, what: str) -> None:
-    """Refuse a method that does not serve sparse parameters.
+    """Refuse a method that does not support sparse parameters.
 
     Raises:
         ParameterError: The parameter is sparse.
@@ -410,7 +380,7 @@ def _check_dense(parameter: ParameterArrays, what: str) -> None:
     if parameter._stype == "default":
         return
     remedy = (
-        "use row_sparse_data, which takes the rows that you need"
+        "use row_sparse_data with the rows that you need"
         if parameter._stype == "row_sparse"
         else "make the parameter dense, or a Constant"
     )
@@ -421,12 +391,7 @@ def _check_dense(parameter: ParameterArrays, what: str) -> None:
 
 
 def _check_rows(parameter: ParameterArrays, what: str, row_id: object) -> None:
-    """Refuse to bring rows where there are none, or of no array of their numbers.
-
-    Args:
-        parameter: Whose rows.
-        what: The method, for messages.
-        row_id: Numbers of rows.
+    """Check the call of a method that pulls rows.
 
     Raises:
         ParameterError: The parameter is not row-sparse, not initialized, or in no Trainer.
@@ -441,8 +406,8 @@ def _check_rows(parameter: ParameterArrays, what: str, row_id: object) -> None:
         refuse_uninitialized(parameter)
     if parameter._trainer is None:
         raise ParameterError(
-            f"{described(parameter)}: {what} expected a Parameter in a Trainer, got one in "
-            "none; the Trainer's store has the rows"
+            f"{described(parameter)}: {what} expected a Parameter of a Trainer, got one without; "
+            "the Trainer's store holds the rows"
         )
     if not isinstance(row_id, NDArray):
         raise ArgumentTypeError(
@@ -451,42 +416,42 @@ def _check_rows(parameter: ParameterArrays, what: str, row_id: object) -> None:
         )
 
 
-def _check_only_trainer(parameter: ParameterArrays, trainer: TrainerLink) -> None:
+def _check_only_trainer(parameter: ParameterArrays, trainer: TrainerLike) -> None:
     """Refuse a second trainer for a sparse parameter.
 
     Raises:
-        ParameterError: It belongs to another one.
+        ParameterError: The parameter belongs to another trainer.
     """
     if parameter._trainer is not None and parameter._trainer is not trainer:
         raise ParameterError(
             f"{described(parameter)}: expected one Trainer for a {parameter._stype} parameter, got "
-            "a second; the first one's store has its rows"
+            "a second; the store of the first holds its rows"
         )
 
 
 def _pull_rows(parameter: ParameterArrays, out: Any, row_id: NDArray) -> None:
-    """Bring rows from the Trainer's store into a row-sparse array, or a list of such arrays."""
+    """Copy rows from the Trainer's store into a row-sparse array, or a list of such arrays."""
     if parameter._trainer is not None:
-        with pause():  # a pull is no part of the graph, though its array may be
+        with pause():  # a pull is not recorded, though its array may be
             parameter._trainer._row_sparse_pull(parameter, out, row_id)
 
 
-def _whole_rows(parameter: ParameterArrays) -> NDArray:
-    """Return a sparse copy of all values on the CPU, as the Trainer's store has them."""
-    first = parameter._held()[0]
+def _all_rows(parameter: ParameterArrays) -> NDArray:
+    """Return a sparse copy on the CPU of all rows in the Trainer's store."""
+    first = parameter._list_arrays()[0]
     if parameter._trainer is None or parameter._stype != "row_sparse":
         copied: NDArray = first.copyto(cpu())
         return copied
-    whole: NDArray = zeros(first.shape, cpu(), first.dtype, parameter._stype)
-    parameter._trainer._row_sparse_pull(parameter, whole, arange(0, first.shape[0], dtype="int64"))
-    return whole
+    rows: NDArray = zeros(first.shape, cpu(), first.dtype, parameter._stype)
+    parameter._trainer._row_sparse_pull(parameter, rows, arange(0, first.shape[0], dtype="int64"))
+    return rows
 
 
 def _holders(parameter: ParameterArrays) -> list[Holder]:
     return [
         Holder(ctx, name, [x._data])
-        for name, held in (("parameters", parameter._arrays), ("gradients", parameter._grads))
-        for ctx, x in (held or {}).items()
+        for name, arrays in (("parameters", parameter._arrays), ("gradients", parameter._grads))
+        for ctx, x in (arrays or {}).items()
         if x.stype == "default"
     ]
 

@@ -1,8 +1,8 @@
 """Parameter: a named array of a network, on every device it trains on, with its gradient.
 
-A Parameter is in one of three states: not initialized; deferred, where initialization was asked for
-and waits for the shape (``_deferred_init`` is set); or initialized (``_data`` holds one NDArray a
-device). The NDArrays stay the same until `cast`, `reset_ctx`, a new ``grad_req`` or a new
+A Parameter is in one of three states: not initialized; deferred, while the requested initialization
+waits for the shape (``_deferred_init`` is set); or initialized (``_data`` holds one NDArray for
+each device). The NDArrays stay the same until `cast`, `reset_ctx`, a new ``grad_req`` or a new
 `initialize`: everything else writes into them, because executors bind them.
 """
 
@@ -34,12 +34,12 @@ from gluonish.gluon.parameter.arguments import (
 from gluonish.gluon.parameter.arrays import (
     ParameterArrays,
     attach_gradients,
-    refuse_move,
+    refuse_reset,
     refuse_shape,
     refuse_uninitialized,
     refuse_unknown_shape,
 )
-from gluonish.gluon.parameter.places import described
+from gluonish.gluon.parameter.paths import described
 from gluonish.initializer import Constant as ConstantInitializer
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray, array, zeros
@@ -53,9 +53,9 @@ tensor_types = (Symbol, NDArray)
 
 _UNIFORM = Uniform()
 
-# Threads that make the first call of one network together get one and the same array, and draw its
-# random numbers once. An initializer may use parameters itself.
-_FINISHING = Turn()
+# Concurrent first calls of a network initialize each parameter once, and draw its random numbers
+# once. The lock is reentrant, as an initializer may use parameters itself.
+_INIT_LOCK = Turn()
 
 
 class Parameter(ParameterArrays):
@@ -63,8 +63,8 @@ class Parameter(ParameterArrays):
 
     Args:
         name: Full name, which exported files and symbols use.
-        grad_req: What backward does with the gradient: ``"write"`` it, ``"add"`` it to the previous
-            one, or ``"null"``: there is none.
+        grad_req: Whether backward overwrites the gradient (``"write"``), accumulates into it
+            (``"add"``), or computes none (``"null"``).
         shape: Shape; an unknown size is 0 or -1. None if the number of axes is unknown, too.
         dtype: Element type of values and gradients.
         lr_mult: Factor of the Trainer's learning rate for this parameter.
@@ -74,17 +74,17 @@ class Parameter(ParameterArrays):
             values are then created at the first call.
         differentiable: Whether the parameter can have a gradient; if not, ``grad_req`` stays
             ``"null"``.
-        stype: ``"default"``, that is dense; or ``"row_sparse"``: then a Trainer's kvstore has all
-            rows, and `row_sparse_data` brings the ones that are needed; or ``"csr"``, whose values
-            can be saved and loaded only.
+        stype: Storage type: ``"default"`` (dense); ``"row_sparse"``, where a Trainer's kvstore
+            holds all rows and `row_sparse_data` pulls the requested ones; or ``"csr"``, which can
+            only be saved and loaded.
         grad_stype: Storage type of the gradient.
 
     Raises:
         ArgumentError: ``grad_req``, ``stype`` or ``grad_stype`` is unknown.
 
     Attributes:
-        moves: Of the class: how often any Parameter got other arrays. Whoever keeps arrays reads it
-            before it gathers them, and need not look at each as long as it stays.
+        version: Class attribute: how often any Parameter's arrays were replaced. Cached arrays
+            are valid while it equals its value from before they were collected.
 
     Example:
         >>> import gluonish as mx
@@ -94,7 +94,7 @@ class Parameter(ParameterArrays):
         ((2, 3), (2, 3))
     """
 
-    moves: ClassVar[int] = 0
+    version: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Parameter(ParameterArrays):
 
     @property
     def grad_req(self) -> str:
-        """What backward does with the gradient: ``"write"``, ``"add"`` or, for none, ``"null"``."""
+        """How backward stores the gradient: ``"write"``, ``"add"``, or ``"null"`` for none."""
         return self._grad_req
 
     @grad_req.setter
@@ -146,7 +146,7 @@ class Parameter(ParameterArrays):
 
     @property
     def dtype(self) -> Any:
-        """Element type, as it was given."""
+        """Element type, as passed to the constructor or `cast`."""
         return self._dtype
 
     @dtype.setter
@@ -163,23 +163,23 @@ class Parameter(ParameterArrays):
         """Create values and gradients, now or as soon as the shape is known.
 
         Args:
-            init: Initializer; None for the parameter's own, or ``default_init`` if it has none.
+            init: Initializer; None for the parameter's ``init``, or ``default_init`` without one.
             ctx: Device or devices; the current context by default.
             default_init: Initializer for parameters without one.
-            force_reinit: Whether to replace existing values; if not, they stay, with a warning.
+            force_reinit: Whether to replace existing values; if False, they stay, with a warning.
 
         Raises:
             ArgumentError: The shape is unknown, and ``allow_deferred_init`` was False.
         """
         if self._arrays is not None and not force_reinit:
             warnings.warn(
-                f"{described(self)}: already initialized on {self.list_ctx()} and kept; "
-                "set force_reinit=True to start again",
+                f"{described(self)}: already initialized on {self.list_ctx()}, unchanged; "
+                "set force_reinit=True to initialize again",
                 UserWarning,
                 stacklevel=2,
             )
             return
-        self._hold(None)
+        self._replace_arrays(None)
         self._grads = None
         contexts = as_contexts(ctx, described(self))
         if init is None:
@@ -192,13 +192,13 @@ class Parameter(ParameterArrays):
             self._finish_deferred_init()
 
     def _finish_deferred_init(self) -> None:
-        """Allocate what waited for the shape, which is known by now; nothing if nothing waited.
+        """Run a deferred initialization, if any.
 
         Raises:
             ParameterError: The shape is still unknown.
-            OutOfMemoryError: There is no memory for it.
+            OutOfMemoryError: The memory is exhausted.
         """
-        with _FINISHING:
+        with _INIT_LOCK:
             deferred = self._deferred_init
             if deferred is None:
                 return
@@ -209,54 +209,56 @@ class Parameter(ParameterArrays):
                 with pause():
                     data = deferred.values(self.name, shape, self._dtype)
                     copies = self._copies(data, deferred.contexts)
-                    held, gradients = self._with_gradients(copies)
+                    arrays, gradients = self._with_gradients(copies)
             except OutOfMemoryError as error:
                 raise OutOfMemoryError(f"{described(self)}: {error}") from error
-            if self._deferred_init is deferred:  # a step: nobody has finished it meanwhile
+            if self._deferred_init is deferred:  # an initializer may have finished it
                 self._deferred_init = None
-                self._arrays = held
+                self._arrays = arrays
                 self._grads = gradients
-            Parameter.moves += 1  # afterwards, as in `_hold`
+            Parameter.version += 1  # last, as in `_replace_arrays`
 
     def _copies(
-        self, source: NDArray, contexts: Sequence[Context], taken: bool = False
+        self, source: NDArray, contexts: Sequence[Context], donated: bool = False
     ) -> dict[Context, NDArray]:
         """Return copies of ``source`` in this dtype, by device; see `_allocate`."""
         dtype, copies = normalize_dtype(self._dtype), {}
         same = source.stype == self._stype == "default" and source._spec.dtype == dtype
         for ctx in contexts:
-            if taken and same and ctx == source.context and not in_file(source):
+            if donated and same and ctx == source.context and not in_file(source):
                 copies[ctx] = gluon_array(source)
                 continue
             copies[ctx] = gluon_array(zeros(source.shape, ctx, self._dtype, self._stype))
             source.copyto(copies[ctx])
         return copies
 
-    def _allocate(self, source: NDArray, contexts: Sequence[Context], taken: bool = False) -> None:
-        """Become initialized on these devices, with copies of ``source`` in this dtype.
+    def _allocate(
+        self, source: NDArray, contexts: Sequence[Context], donated: bool = False
+    ) -> None:
+        """Initialize the parameter on these devices with copies of ``source`` in this dtype.
 
-        If nobody else has ``source`` (``taken``), it is itself the copy on its device.
+        A ``donated`` source, which the caller does not use again, becomes the array on its device.
         """
-        copies = self._copies(source, contexts, taken)
-        self._hold(copies)
+        copies = self._copies(source, contexts, donated)
+        self._replace_arrays(copies)
         self._init_grad(copies)
 
-    def _hold(self, data: dict[Context, NDArray] | None) -> None:
-        """Have these arrays from now on; the dict is never changed."""
+    def _replace_arrays(self, data: dict[Context, NDArray] | None) -> None:
+        """Replace the arrays; the dict is never mutated."""
         self._arrays = data
-        # Afterwards: so nobody gathers the old arrays under the new number.
-        Parameter.moves += 1
+        # Last, so that no reader pairs the old arrays with the new version.
+        Parameter.version += 1
 
     def _init_grad(self, data: dict[Context, NDArray]) -> None:
-        """Attach zero gradients to the arrays, or with ``grad_req`` null take them off."""
-        held, self._grads = self._with_gradients(data)
-        if held is not data:
-            self._hold(held)
+        """Attach zero gradients to the arrays, or detach them if ``grad_req`` is null."""
+        arrays, self._grads = self._with_gradients(data)
+        if arrays is not data:
+            self._replace_arrays(arrays)
 
     def _with_gradients(
         self, data: dict[Context, NDArray]
     ) -> tuple[dict[Context, NDArray], dict[Context, NDArray] | None]:
-        """Return arrays with zero gradients attached, and those; without for ``grad_req`` null."""
+        """Return the arrays with zero gradients attached, and the gradients (None if null)."""
         if self._grad_req == "null":
             return {ctx: value.detach() for ctx, value in data.items()}, None
         return data, attach_gradients(data, self._dtype, self._grad_stype, self._grad_req)
@@ -267,20 +269,20 @@ class Parameter(ParameterArrays):
         ctx: ContextList | None,
         cast_dtype: bool = False,
         dtype_source: str = "current",
-        taken: bool = False,
+        donated: bool = False,
     ) -> None:
-        """Take values from a file, initializing the parameter if it is not.
+        """Load values from a file, and initialize the parameter if it is not.
 
         Args:
             data: The values.
-            ctx: Devices to initialize on; None for those it is on or waits for, else the CPU.
-            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
-            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
-                parameter's, or ``"saved"``, the file's.
-            taken: Whether nobody else has ``data``, which then need not be copied.
+            ctx: Devices to initialize on; None for the parameter's, or else the CPU.
+            cast_dtype: Whether to convert between dtypes; if False, a difference is an error.
+            dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
+                or ``"saved"``, the file's.
+            donated: Whether the caller does not use ``data`` again, so that no copy is needed.
 
         Raises:
-            ParameterError: Shape, dtype or devices do not fit.
+            ParameterError: Shape, dtype or devices do not match.
         """
         what = f"{described(self)}: loading"
         contexts = None if ctx is None else as_contexts(ctx, what)
@@ -289,24 +291,18 @@ class Parameter(ParameterArrays):
         self._fit(data, cast_dtype, dtype_source)
         if self._arrays is None:
             with pause():
-                self._allocate(data, present or contexts or [cpu()], taken)
-        elif taken and type(self).set_data is Parameter.set_data:
-            self._set(data, taken=True)
+                self._allocate(data, present or contexts or [cpu()], donated)
+        elif donated and type(self).set_data is Parameter.set_data:
+            self._set(data, donated=True)
         else:
             self.set_data(data)
         self._deferred_init = None
 
     def _fit(self, data: NDArray, cast_dtype: bool, dtype_source: str) -> None:
-        """Take the shape, and where asked for the dtype, of the values to come.
-
-        Args:
-            data: The values.
-            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
-            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
-                parameter's, or ``"saved"``, the file's.
+        """Adopt the shape, and if requested the dtype, of values to load; see `_load_init`.
 
         Raises:
-            ParameterError: Shape or dtype do not fit; the parameter is as before then.
+            ParameterError: Shape or dtype do not match; the parameter is unchanged.
         """
         what = f"{described(self)}: loading"
         shape = _loaded_shape(self._shape, data.shape)
@@ -334,32 +330,32 @@ class Parameter(ParameterArrays):
         elif self._deferred_init is not None:
             self._deferred_init = self._deferred_init._replace(contexts=contexts)
         else:
-            refuse_move(self)
+            refuse_reset(self)
 
     def set_data(self, data: Any) -> None:
         """Set the values on all devices; an unknown shape becomes that of the values.
 
         Args:
-            data: NDArray of its shape, or what `nd.array` takes; converted to its dtype.
+            data: NDArray or array-like of the parameter's shape; converted to its dtype.
 
         Raises:
-            ParameterError: The shape does not fit, or the parameter is not initialized.
+            ParameterError: The shape does not match, or the parameter is not initialized.
         """
         self._set(data if isinstance(data, NDArray) else array(data))
 
-    def _set(self, source: NDArray, taken: bool = False) -> None:
+    def _set(self, source: NDArray, donated: bool = False) -> None:
         if self._arrays is None:
             if self._deferred_init is None:
                 refuse_uninitialized(self)
             self.shape = source.shape
-            kept = source.copy() if in_file(source) else source
-            self._deferred_init = self._deferred_init._replace(data=kept)
+            values = source.copy() if in_file(source) else source
+            self._deferred_init = self._deferred_init._replace(data=values)
             return
         self.shape = source.shape
         if self._trainer is not None:
-            self._trainer._parameter_was_set(self, taken)
+            self._trainer._parameter_was_set(self, donated)
         with pause():
-            write_into(source, [*self._arrays.values()], taken)
+            write_into(source, [*self._arrays.values()], donated)
 
     def cast(self, dtype: Any) -> None:
         """Convert values and gradients to another element type.
@@ -367,17 +363,17 @@ class Parameter(ParameterArrays):
         Args:
             dtype: The new element type.
         """
-        self._take_dtype(dtype)
+        self._set_dtype(dtype)
         if self._arrays is None:
             return
         with pause():
-            self._hold({ctx: value.astype(dtype) for ctx, value in self._arrays.items()})
+            self._replace_arrays({ctx: value.astype(dtype) for ctx, value in self._arrays.items()})
             if self._grads is not None:
                 self._grads = {ctx: grad.astype(dtype) for ctx, grad in self._grads.items()}
-                mark_variables(self._held(), self.list_grad(), self._grad_req)
+                mark_variables(self._list_arrays(), self.list_grad(), self._grad_req)
 
     def var(self) -> Symbol:
-        """Return the Symbol variable of this parameter, the same one until `cast` is called."""
+        """Return the Symbol variable of this parameter; the same one until `cast` is called."""
         if self._var is None:
             unknown = -1 if is_np_shape() else 0
             known = self._shape
@@ -399,7 +395,7 @@ class Constant(Parameter):
 
     Args:
         name: Full name, which exported files and symbols use.
-        value: The value: NDArray, or what `nd.array` takes (which becomes float32).
+        value: NDArray, or array-like that `nd.array` converts to float32.
     """
 
     def __init__(self, name: str, value: Any) -> None:
@@ -423,13 +419,13 @@ class Constant(Parameter):
         if req != "null":
             warnings.warn(
                 f"Constant {self.name}: expected grad_req 'null', got {req!r}, which was ignored; "
-                "use a Parameter for what has a gradient",
+                "use a Parameter for a value with a gradient",
                 UserWarning,
                 stacklevel=2,
             )
 
 
-def _loaded_shape(own: Shape | None, loaded: Shape) -> Shape | None:
-    if own is None or (own == () and not is_np_shape()):
+def _loaded_shape(current: Shape | None, loaded: Shape) -> Shape | None:
+    if current is None or (current == () and not is_np_shape()):
         return loaded
-    return join_shapes(own, loaded)
+    return join_shapes(current, loaded)

@@ -1,4 +1,4 @@
-"""ParameterDict: the parameters of a Block by their full names, created as they are asked for."""
+"""ParameterDict: the parameters of a Block by their full names, created on request."""
 
 import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
@@ -18,7 +18,7 @@ from gluonish.core.spec import Shape
 from gluonish.gluon.parameter.arguments import ContextList, as_shape, join_shapes
 from gluonish.gluon.parameter.arrays import zero_arrays
 from gluonish.gluon.parameter.parameter import Constant, Init, Parameter
-from gluonish.gluon.parameter.places import described
+from gluonish.gluon.parameter.paths import described
 from gluonish.initializer import Initializer, Uniform
 from gluonish.ndarray import NDArray, array, load, save
 
@@ -28,7 +28,7 @@ _UNIFORM = Uniform()
 class UnknownParameterError(ParameterError, KeyError):
     """There is no parameter of the requested name."""
 
-    __str__ = Exception.__str__  # KeyError's shows a quoted text
+    __str__ = Exception.__str__  # that of KeyError quotes the message
 
 
 class ParameterDict:
@@ -36,7 +36,7 @@ class ParameterDict:
 
     Args:
         prefix: Prefix of the names that `get` and `get_constant` create.
-        shared: ParameterDict in which `get` looks before it creates a parameter.
+        shared: ParameterDict that `get` searches before it creates a parameter.
     """
 
     def __init__(self, prefix: str = "", shared: "ParameterDict | None" = None) -> None:
@@ -94,10 +94,10 @@ class ParameterDict:
 
         Args:
             name: Name without the prefix.
-            **kwargs: Arguments of `Parameter`. They must agree with those of an existing parameter,
-                whose unknown sizes and missing initializer are filled in; what is not given is
-                taken as it is. An existing parameter keeps its ``differentiable`` and
-                ``grad_stype``, and may wait for its shape if either asks for that.
+            **kwargs: Arguments of `Parameter`. They must agree with an existing parameter, whose
+                unknown sizes and missing initializer they fill in. An existing parameter keeps its
+                ``differentiable`` and ``grad_stype``, and allows deferred initialization if either
+                side does.
 
         Raises:
             ParameterError: The parameter exists with other properties.
@@ -109,12 +109,12 @@ class ParameterDict:
         if parameter is None:
             parameter = self._params[full_name] = Parameter(full_name, **kwargs)
         else:
-            for attribute, wanted in kwargs.items():
-                _agree(parameter, attribute, wanted)
+            for attribute, value in kwargs.items():
+                _merge_argument(parameter, attribute, value)
         return parameter
 
     def _declare(self, name: str, shape: Shape, init: Init | None, **kwargs: Any) -> Parameter:
-        """Return a layer's weight, which may wait for unknown sizes of its shape; see `get`."""
+        """Return a layer's weight, with deferred initialization if needed; see `get`."""
         return self.get(name, shape=shape, init=init, allow_deferred_init=True, **kwargs)
 
     def get_constant(self, name: str, value: Any = None) -> Parameter:
@@ -125,8 +125,8 @@ class ParameterDict:
             value: Value of the constant; None returns any existing parameter of that name.
 
         Raises:
-            UnknownParameterError: There is none, and ``value`` is None.
-            ParameterError: A parameter of that name is not a constant, or has another value.
+            UnknownParameterError: The constant does not exist, and ``value`` is None.
+            ParameterError: The existing parameter is not a constant, or has another value.
         """
         require_text(name, "ParameterDict.get_constant: expected name")
         full_name = self._prefix + name
@@ -135,7 +135,7 @@ class ParameterDict:
             if value is None:
                 raise UnknownParameterError(
                     f"ParameterDict: expected a constant {full_name!r}, got none of that name; "
-                    "give its value to make it"
+                    "pass its value to create it"
                 )
             constant = self._params[full_name] = Constant(full_name, value)
             return constant
@@ -145,12 +145,12 @@ class ParameterDict:
             raise ParameterError(
                 f"ParameterDict: expected {full_name!r} to be a Constant, got a Parameter"
             )
-        wanted = value if isinstance(value, NDArray) else array(value)
-        same = wanted.shape == found.value.shape
-        if not same or (wanted.asnumpy() != found.value.asnumpy()).any():
+        new = value if isinstance(value, NDArray) else array(value)
+        same = new.shape == found.value.shape
+        if not same or (new.asnumpy() != found.value.asnumpy()).any():
             raise ParameterError(
                 f"ParameterDict: expected constant {full_name!r} to keep its value "
-                f"{found.value}, got {wanted}"
+                f"{found.value}, got {new}"
             )
         return found
 
@@ -181,10 +181,10 @@ class ParameterDict:
         """Initialize all parameters; see `Parameter.initialize`.
 
         Args:
-            init: Initializer for parameters that have none of their own.
+            init: Initializer for parameters without one.
             ctx: Device or devices; the current context by default.
             verbose: Whether to log the initialization of each parameter.
-            force_reinit: Whether to initialize parameters again that are initialized already.
+            force_reinit: Whether to reinitialize initialized parameters.
         """
         if verbose and isinstance(init, Initializer):
             init.set_verbosity(verbose)
@@ -205,7 +205,7 @@ class ParameterDict:
             parameter.reset_ctx(ctx)
 
     def list_ctx(self) -> list[Context]:
-        """Return all devices that parameters are, or will be, initialized on."""
+        """Return all devices on which parameters are, or will be, initialized."""
         found = (ctx for parameter in self.values() for ctx in parameter.list_ctx())
         return list(dict.fromkeys(found))
 
@@ -224,7 +224,7 @@ class ParameterDict:
         """Save all values to a file, under their full names.
 
         Args:
-            filename: Path of the file; its ending chooses the format, see `nd.save`.
+            filename: Path of the file; its extension selects the format, see `nd.save`.
             strip_prefix: Prefix to remove from the names.
 
         Raises:
@@ -252,20 +252,20 @@ class ParameterDict:
         """Load values from a file; ``arg:`` and ``aux:`` before names are ignored.
 
         Args:
-            filename: Path of a file of any format that `nd.load` knows.
+            filename: Path of a file in any format that `nd.load` supports.
             ctx: Devices for parameters that are not initialized.
-            allow_missing: Whether parameters that the file lacks are left as they are; if not, that
-                is an error.
-            ignore_extra: Whether arrays of other names are ignored; if not, that is an error.
+            allow_missing: Whether parameters missing in the file keep their values; if False, they
+                raise an error.
+            ignore_extra: Whether to ignore arrays of other names; if False, they raise an error.
             restore_prefix: Prefix to add to the file's names.
-            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
-            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
-                parameter's, or ``"saved"``, the file's.
+            cast_dtype: Whether to convert between dtypes; if False, a difference raises an error.
+            dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
+                or ``"saved"``, the file's.
 
         Raises:
-            ParameterError: A parameter is missing in the file, or its shape or dtype does not fit.
-            ArgumentError: The file has arrays that no parameter matches, or arrays without names.
-            FileFormatError: The file is damaged or of another kind.
+            ParameterError: A parameter is missing in the file, or its shape or dtype mismatches.
+            ArgumentError: The file has arrays that match no parameter, or arrays without names.
+            FileFormatError: The file is damaged or of another format.
         """
         filename = path_text(filename, "ParameterDict.load")
         loaded = load(filename, mmap=False)
@@ -287,7 +287,7 @@ class ParameterDict:
         )
 
     def _replace_prefix(self, old: str, new: str) -> None:
-        """Give keys that begin with one prefix another; the parameters keep their names."""
+        """Replace a prefix of the keys; the parameters keep their names."""
         self._params = {
             new + name.removeprefix(old) if old and name.startswith(old) else name: parameter
             for name, parameter in self._params.items()
@@ -309,14 +309,14 @@ class ParameterDict:
         Args:
             param_dict: Arrays by parameter name.
             ctx: Devices for parameters that are not initialized.
-            allow_missing: Whether parameters that the dict lacks keep their values; if not, they
+            allow_missing: Whether parameters missing in the dict keep their values; if False, they
                 raise an error.
-            ignore_extra: Whether to ignore arrays of other names; if not, they raise an error.
+            ignore_extra: Whether to ignore arrays of other names; if False, they raise an error.
             restore_prefix: Prefix to add to the names.
-            filename: How error messages refer to the source.
-            cast_dtype: Whether to convert between dtypes; if not, a difference raises an error.
-            dtype_source: With ``cast_dtype``: ``"current"`` keeps the parameter's dtype,
-                ``"saved"`` takes the array's.
+            filename: Name of the source in error messages.
+            cast_dtype: Whether to convert between dtypes; if False, a difference raises an error.
+            dtype_source: The resulting dtype with ``cast_dtype``: ``"current"``, the parameter's,
+                or ``"saved"``, the array's.
         """
         source = "the dict" if filename is None else repr(filename)
         how = cast_dtype, dtype_source, False
@@ -332,7 +332,7 @@ class ParameterDict:
         source: str,
         how: tuple[bool, str, bool],
     ) -> None:
-        """Load values; ``how`` is for `Parameter._load_init`, after the devices."""
+        """Load values; ``how`` holds the last three arguments of `Parameter._load_init`."""
         for name in self:
             if not name.startswith(restore_prefix):
                 raise ArgumentError(
@@ -344,7 +344,7 @@ class ParameterDict:
             if name not in arrays:
                 raise ParameterError(
                     f"ParameterDict: expected {name!r} in {source}, got {len(arrays)} other arrays"
-                    f"{nearest(name, arrays)}; set allow_missing=True to go on without it"
+                    f"{nearest(name, arrays)}; set allow_missing=True to leave it unchanged"
                 )
         for name, values in arrays.items():
             if name in self._params:
@@ -352,15 +352,15 @@ class ParameterDict:
             elif not ignore_extra:
                 raise ArgumentError(
                     f"ParameterDict: expected only its own parameters in {source}, got {name!r}"
-                    f"{nearest(name, self._params)}; set ignore_extra=True to go on without it"
+                    f"{nearest(name, self._params)}; set ignore_extra=True to ignore it"
                 )
 
 
 def bare_names(arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
-    """Return arrays without the ``arg:`` and ``aux:`` that exported models put before names.
+    """Return arrays without the ``arg:`` and ``aux:`` prefixes of exported models.
 
     Raises:
-        ArgumentTypeError: A name is no text.
+        ArgumentTypeError: A name is not a str.
     """
     for name in arrays:
         require_text(name, "load: expected names of arrays")
@@ -369,38 +369,38 @@ def bare_names(arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
     }
 
 
-# Arguments of Parameter that one which exists does not change for; layers that share it differ.
-_KEPT = ("differentiable", "grad_stype")
+# Arguments that an existing Parameter ignores: layers that share it may differ in them.
+_IGNORED = ("differentiable", "grad_stype")
 _COMPARED = ("grad_req", "shape", "dtype", "lr_mult", "wd_mult", "init", "stype")
 
 
-def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:
-    """Check one attribute of an existing parameter, or let it take over what it lacks."""
-    if attribute in _KEPT:
+def _merge_argument(parameter: Parameter, attribute: str, value: Any) -> None:
+    """Check one argument against an existing parameter, or set an attribute that is unknown."""
+    if attribute in _IGNORED:
         return
     if attribute == "allow_deferred_init":
-        parameter._allow_deferred_init |= bool(wanted)
+        parameter._allow_deferred_init |= bool(value)
         return
     if attribute not in _COMPARED:
         raise ArgumentTypeError(
             f"ParameterDict: expected arguments of Parameter, got {attribute!r}"
-            f"{nearest(attribute, (*_COMPARED, *_KEPT, 'allow_deferred_init'))}"
+            f"{nearest(attribute, (*_COMPARED, *_IGNORED, 'allow_deferred_init'))}"
         )
     stored: Any = getattr(parameter, "_stype" if attribute == "stype" else attribute)
     if stored is None:
-        if wanted is not None:
-            setattr(parameter, attribute, wanted)
+        if value is not None:
+            setattr(parameter, attribute, value)
         return
-    if wanted is None or stored == wanted:
+    if value is None or stored == value:
         return
-    if attribute == "dtype" and normalize_dtype(stored) == normalize_dtype(wanted):
+    if attribute == "dtype" and normalize_dtype(stored) == normalize_dtype(value):
         return
     if attribute == "shape":
-        joined = join_shapes(stored, as_shape(described(parameter), wanted))
+        joined = join_shapes(stored, as_shape(described(parameter), value))
         if joined is not None:
             parameter.shape = joined
             return
     raise ParameterError(
-        f"{described(parameter)}: expected {attribute} {stored}, as it was made, got {wanted} from "
-        "a layer that shares it; give both layers the same, or do not share"
+        f"{described(parameter)}: expected {attribute} {stored}, as created, got {value} from "
+        "a layer that shares it; pass the same to both layers, or do not share"
     )

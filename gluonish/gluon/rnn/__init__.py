@@ -1,4 +1,4 @@
-"""Recurrent layers, and the cells that take single steps."""
+"""Recurrent layers, and recurrent cells, which compute single time steps."""
 
 from gluonish.gluon.rnn import rnn_cell, rnn_layer
 from gluonish.gluon.rnn.rnn_cell import (

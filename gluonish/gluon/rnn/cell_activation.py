@@ -1,4 +1,4 @@
-"""Activations of cells, given by name, as a Block, or as a function."""
+"""Activations of cells: names, Blocks, or functions."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -8,7 +8,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
 CellActivation = str | Callable[..., Any]
 
-# Those with an operator of their own, which graphs of MXNet hold for them.
+# Activations with a separate operator, which graphs of MXNet contain.
 _OPERATORS = ("relu", "sigmoid", "softsign", "tanh")
 _NAMES = (*_OPERATORS, "softrelu")
 
@@ -16,13 +16,9 @@ _NAMES = (*_OPERATORS, "softrelu")
 def check_activation(activation: Any, what: str) -> None:
     """Check the activation of a cell.
 
-    Args:
-        activation: A name, a Block, or a function.
-        what: Class name of the cell, for error messages.
-
     Raises:
         ArgumentError: There is no activation of this name.
-        ArgumentTypeError: It is neither a name nor callable.
+        ArgumentTypeError: ``activation`` is neither a name nor callable.
     """
     if isinstance(activation, str):
         if activation not in _NAMES:
@@ -37,14 +33,7 @@ def check_activation(activation: Any, what: str) -> None:
 
 
 def activated(F: ModuleType, x: Any, activation: CellActivation, **kwargs: Any) -> Any:
-    """Apply an activation.
-
-    Args:
-        F: Module of functions, ``nd`` or ``sym``.
-        x: Any shape.
-        activation: A name, a Block, or a function.
-        **kwargs: ``name`` of the node.
-    """
+    """Apply an activation; ``kwargs`` may hold the ``name`` of the node."""
     if not isinstance(activation, str):
         return activation(x)
     if activation in _OPERATORS:

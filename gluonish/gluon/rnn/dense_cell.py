@@ -1,4 +1,4 @@
-"""What the cells with two matrix products share: parameters, state and the products."""
+"""DenseCell: the base class of cells with an input and a hidden matrix product."""
 
 from types import ModuleType
 from typing import Any
@@ -24,15 +24,15 @@ class DenseCell(HybridRecurrentCell):
 
     Args:
         hidden_size: H, features of the cell.
-        gates: Number of parts of the products, each of H rows.
+        gates: Number of gates, each with H rows of the products.
         input_size: Number C of input features; 0 infers it from the first step.
-        initializers: For the weights and biases, in the order of the parameters.
-        projection_size: R, features that the output is projected to; None for no projection.
+        initializers: Initializers of the weights and biases, in the order of the parameters.
+        projection_size: R, features of the projected output; None for no projection.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
     Raises:
-        ArgumentError: At the call: a size is below 1.
+        ArgumentError: In the call, if a size is below 1.
     """
 
     def __init__(
@@ -80,27 +80,27 @@ class DenseCell(HybridRecurrentCell):
         """Return both products, (N, gates * H) each."""
         found = [
             F.FullyConnected(
-                x, weight, bias, num_hidden=self._rows, name=f"t{self._counter}_{word}"
+                x, weight, bias, num_hidden=self._rows, name=f"t{self._counter}_{product}"
             )
-            for word, x, weight, bias in zip(
+            for product, x, weight, bias in zip(
                 ("i2h", "h2h"), (inputs, hidden), weights, biases, strict=True
             )
         ]
         return found[0], found[1]
 
     def _step(self, op: Operator, i2h: Any, h2h: Any, state: Any) -> Any:
-        """Return what an operator of `gluonish.ops.recurrent.cell_steps` gives.
+        """Apply a fused operator of `gluonish.ops.recurrent.cell_steps`.
 
-        None where plain operators are to run: in a graph, on a GPU, for arrays that it refuses, and
-        where somebody watches operators.
+        Return None if separate operators must run: in a graph, on a GPU, for unsupported arrays,
+        and while an operator hook is registered.
         """
         if not isinstance(state, NDArray) or state.is_traced or state.stype != "default":
             return None
         spec = state._spec
-        wanted = Spec((len(i2h), self._rows), spec.dtype)
+        product_spec = Spec((len(i2h), self._rows), spec.dtype)
         if (
             spec.shape != (len(i2h), self._hidden_size)
-            or not (i2h._spec == h2h._spec == wanted)
+            or not (i2h._spec == h2h._spec == product_spec)
             or not state._device.is_host
             or not is_floating(spec.dtype)
             or recording.mode.get() & WATCHED
@@ -109,7 +109,7 @@ class DenseCell(HybridRecurrentCell):
         return apply(op, (i2h, h2h, state), {})
 
     def _sizes(self) -> str:
-        """Return the words of `__repr__`: features of the input, and rows of the products."""
+        """Return the text of `__repr__`: input features and rows of the products."""
         shape = self._reg_params["i2h_weight"].shape or (0, 0)
         return f"{shape[1] or None} -> {shape[0]}"
 

@@ -1,4 +1,4 @@
-"""ModifierCell, ResidualCell and ZoneoutCell: cells that change what another cell does."""
+"""ModifierCell, ResidualCell and ZoneoutCell: cells that modify another cell."""
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -17,10 +17,10 @@ from gluonish.symbol import Symbol
 
 
 class ModifierCell(HybridRecurrentCell):
-    """Base class of cells that modify what another cell does.
+    """Base class of cells that modify another cell.
 
-    The modifier takes over the base cell's parameters and states; the base cell must not be called
-    directly any more.
+    The modifier owns the base cell's parameters and states; the base cell must no longer be called
+    directly.
 
     Args:
         base_cell: The cell to modify.
@@ -35,7 +35,7 @@ class ModifierCell(HybridRecurrentCell):
 
     Raises:
         ArgumentTypeError: ``base_cell`` is not a hybrid cell.
-        ArgumentError: It is part of another modifier.
+        ArgumentError: ``base_cell`` is already part of a modifier.
     """
 
     def __init__(self, base_cell: Any) -> None:
@@ -46,8 +46,8 @@ class ModifierCell(HybridRecurrentCell):
             )
         if base_cell._modified:
             raise ArgumentError(
-                f"{type(self).__name__}: expected a base_cell that no modifier has, got "
-                f"{base_cell.name}; modify the modifier"
+                f"{type(self).__name__}: expected a base_cell without a modifier, got "
+                f"{base_cell.name}; modify its modifier instead"
             )
         base_cell._modified = True
         super().__init__(prefix=base_cell.prefix + self._alias(), params=None)
@@ -55,12 +55,12 @@ class ModifierCell(HybridRecurrentCell):
 
     @property
     def params(self) -> ParameterDict:
-        """The base cell's own parameters."""
+        """The base cell's parameters."""
         params: ParameterDict = self.base_cell.params
         return params
 
     def _unmodified(self) -> "_Unmodified":
-        """Return a scope in which the base cell may be called as if it stood for itself."""
+        """Return a scope in which the base cell may be called directly."""
         return _Unmodified(self.base_cell)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
@@ -80,15 +80,15 @@ class ModifierCell(HybridRecurrentCell):
         self._check_unmodified()
         if not callable(func):
             raise ArgumentTypeError(
-                f"{self.name}.begin_state: expected func to be a function, got {func!r}; write "
-                "batch_size=..."
+                f"{self.name}.begin_state: expected func to be a function, got {func!r}; pass "
+                "batch_size by keyword"
             )
         with self._unmodified():
             states: list[Any] = self.base_cell.begin_state(func=func, **kwargs)
         return states
 
     def hybrid_forward(self, F: ModuleType, inputs: Any, states: Any) -> Any:
-        """Compute one time step; subclasses define it.
+        """Compute one time step; defined by subclasses.
 
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
@@ -96,7 +96,7 @@ class ModifierCell(HybridRecurrentCell):
             states: List of the previous states.
 
         Raises:
-            NotSupportedError: The class does not define it.
+            NotSupportedError: The class does not define ``hybrid_forward``.
         """
         return super().hybrid_forward(F, inputs, states)
 
@@ -105,7 +105,7 @@ class ModifierCell(HybridRecurrentCell):
 
 
 class _Unmodified:
-    """Scope in which a base cell stands for itself."""
+    """Scope in which a base cell may be called directly."""
 
     __slots__ = ("_cell",)
 
@@ -120,13 +120,13 @@ class _Unmodified:
 
 
 def holds_bidirectional(cell: Any) -> bool:
-    """Whether a cell is a `BidirectionalCell` or has one in it, so that it cannot take steps."""
+    """Whether a cell is or contains a `BidirectionalCell`, which cannot compute single steps."""
     inner = cell._children.values() if isinstance(cell, Block) else ()
     return isinstance(cell, BidirectionalCell) or any(map(holds_bidirectional, inner))
 
 
 def same_kind(one: Any, two: Any) -> bool:
-    """Whether both are Symbols or both are not, so that they can be in one computation."""
+    """Whether both are Symbols or both are NDArrays, so that one operator can combine them."""
     return isinstance(one, Symbol) == isinstance(two, Symbol) and isinstance(
         one, nd.NDArray
     ) == isinstance(two, nd.NDArray)
@@ -148,7 +148,7 @@ class ResidualCell(ModifierCell):
 
     Raises:
         ArgumentTypeError: ``base_cell`` is not a hybrid cell.
-        ArgumentError: It is part of another modifier.
+        ArgumentError: ``base_cell`` is already part of a modifier.
 
     References:
         Y. Wu et al., Google's Neural Machine Translation System, 2016.
@@ -179,7 +179,7 @@ class ResidualCell(ModifierCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Process whole sequences, and add the inputs to the outputs.
+        """Process full sequences, and add the inputs to the outputs.
 
         Args:
             length: Number T of time steps.
@@ -211,12 +211,12 @@ class ResidualCell(ModifierCell):
 
 
 class ZoneoutCell(ModifierCell):
-    """Zoneout: while training, keep random elements of the previous step.
+    """Zoneout: in training, keep random elements of the previous step.
 
     Args:
-        base_cell: The cell to modify; it must be able to compute single steps.
+        base_cell: The cell to modify; it must support single steps.
         zoneout_outputs: Probability that an element of the output keeps its previous value, which
-            is 0 at the first step.
+            is 0 in the first step.
         zoneout_states: Probability that an element of a state keeps its previous value.
 
     Inputs:
@@ -229,8 +229,8 @@ class ZoneoutCell(ModifierCell):
 
     Raises:
         ArgumentTypeError: ``base_cell`` is not a hybrid cell.
-        ArgumentError: It is part of another modifier, or is or contains a `BidirectionalCell`; at
-            the call: a probability is not in [0, 1].
+        ArgumentError: ``base_cell`` is already part of a modifier, or is or contains a
+            `BidirectionalCell`; in the call, if a probability is not in [0, 1].
 
     References:
         D. Krueger et al., Zoneout: Regularizing RNNs by Randomly Preserving Hidden Activations,
@@ -244,8 +244,8 @@ class ZoneoutCell(ModifierCell):
     ) -> None:
         if holds_bidirectional(base_cell):
             raise ArgumentError(
-                "ZoneoutCell: expected a base_cell that takes single steps, got one with a "
-                "BidirectionalCell; put ZoneoutCell around the cells in it"
+                "ZoneoutCell: expected a base_cell that computes single steps, got one with a "
+                "BidirectionalCell; wrap its inner cells in ZoneoutCell"
             )
         check_numbers("ZoneoutCell", zoneout_outputs=zoneout_outputs, zoneout_states=zoneout_states)
         super().__init__(base_cell)
@@ -265,7 +265,7 @@ class ZoneoutCell(ModifierCell):
         return "zoneout"
 
     def reset(self) -> None:
-        """Forget the previous output."""
+        """Clear the previous output."""
         super().reset()
         self._prev_output = None
 
@@ -281,11 +281,11 @@ class ZoneoutCell(ModifierCell):
         """
         output, last = self.base_cell(inputs, states)
         if self.zoneout_outputs:
-            kept = _mask(F, output, self.zoneout_outputs)
-            before = self._prev_output
-            if before is None or not same_kind(before, output):
-                before = F.zeros_like(output)
-            output = F.where(kept, output, before)
+            mask = _mask(F, output, self.zoneout_outputs)
+            previous = self._prev_output
+            if previous is None or not same_kind(previous, output):
+                previous = F.zeros_like(output)
+            output = F.where(mask, output, previous)
         if self.zoneout_states:
             last = [
                 F.where(_mask(F, new, self.zoneout_states), new, old)
@@ -302,5 +302,5 @@ class ZoneoutCell(ModifierCell):
 
 
 def _mask(F: ModuleType, like: Any, p: float) -> Any:
-    """Return 0 with probability ``p`` while training, else something else."""
+    """Return 0 with probability ``p`` in training, else a nonzero value."""
     return F.Dropout(F.ones_like(like), p=p)

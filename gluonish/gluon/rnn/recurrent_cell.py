@@ -1,4 +1,4 @@
-"""RecurrentCell and HybridRecurrentCell: what takes one step of a sequence, and its states on."""
+"""RecurrentCell and HybridRecurrentCell: base classes of cells, which compute single steps."""
 
 from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
@@ -24,9 +24,9 @@ from gluonish.gluon.rnn.sequence import (
     is_tensor,
     last_states,
     masked,
-    of_the_kind_of,
+    match_array_type,
     time_axis,
-    zeros_beside,
+    zeros_function,
 )
 from gluonish.symbol import NumpySymbol, Symbol
 
@@ -52,7 +52,7 @@ class RecurrentCell(Block):
         states: list of new states, as in the inputs.
     """
 
-    # What a cell counts and keeps from step to step: `reset` sets it before each sequence.
+    # Counters of steps, which `reset` clears before each sequence.
     _unwatched = Block._unwatched | {"_counter", "_init_counter"}
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
@@ -63,7 +63,7 @@ class RecurrentCell(Block):
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything kept from earlier steps; call it before a new sequence."""
+        """Clear the counters and arrays of earlier steps; call this before a new sequence."""
         self._init_counter = -1
         self._counter = -1
         for child in self._children.values():
@@ -77,14 +77,14 @@ class RecurrentCell(Block):
             batch_size: Number N of sequences; 0 if unknown.
 
         Raises:
-            NotSupportedError: The class does not define it.
+            NotSupportedError: The class does not define ``state_info``.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a class that defines state_info(batch_size), got none"
         )
 
     def _get_activation(self, F: ModuleType, inputs: Any, activation: Any, **kwargs: Any) -> Any:
-        """Return an activation of an array; cells of programs call it for theirs."""
+        """Apply an activation; user-defined cells call this."""
         return activated(F, inputs, activation, **kwargs)
 
     def begin_state(
@@ -128,7 +128,7 @@ class RecurrentCell(Block):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Process whole sequences, step by step.
+        """Process full sequences step by step.
 
         Args:
             length: Number T of time steps.
@@ -136,7 +136,7 @@ class RecurrentCell(Block):
             begin_state: States before the first step; None for zeros.
             layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
             merge_outputs: True returns one array in ``layout``, False a list of T arrays; None a
-                list, or an array if ``valid_length`` is given.
+                list, or an array with ``valid_length``.
             valid_length: (N,), length of each sequence; None if all have T steps. Outputs after the
                 end of a sequence are 0.
 
@@ -151,25 +151,25 @@ class RecurrentCell(Block):
         axis = time_axis(layout, self.name)
         steps = as_steps(length, inputs, axis, self.name)
         states = self._first_states(begin_state, inputs, layout)
-        outputs, kept = [], []
+        outputs, history = [], []
         for step in steps:
             output, states = self(step, states)
             outputs.append(output)
-            kept.append(states)
+            history.append(states)
         if valid_length is None:
             return arranged(length, outputs, axis, merge_outputs, self.name), states
-        whole = masked(as_array(length, outputs, axis, self.name), valid_length, axis)
-        states = last_states(kept, valid_length)
-        return arranged(length, whole, axis, merge_outputs, self.name), states
+        merged = masked(as_array(length, outputs, axis, self.name), valid_length, axis)
+        states = last_states(history, valid_length)
+        return arranged(length, merged, axis, merge_outputs, self.name), states
 
-    def _first_states(self, given: Sequence[Any] | None, inputs: Any, layout: str) -> Any:
-        """Return states for an unrolling: those given, or zeros that fit the inputs."""
-        if given is not None:
-            return given
+    def _first_states(self, begin_state: Sequence[Any] | None, inputs: Any, layout: str) -> Any:
+        """Return the initial states of `unroll`: ``begin_state``, or zeros matching the inputs."""
+        if begin_state is not None:
+            return begin_state
         first = inputs if is_tensor(inputs) else inputs[0]
         options: dict[str, Any]
         if isinstance(first, NumpySymbol):
-            options = {"func": zeros_beside(inputs, layout)}
+            options = {"func": zeros_function(inputs, layout)}
         elif isinstance(first, Symbol):
             options = {"func": sym.zeros, "dtype": self._parameter_dtype()}
         else:
@@ -178,7 +178,7 @@ class RecurrentCell(Block):
             if is_floating(dtype):
                 options["dtype"] = dtype.type
         states = self.begin_state(batch_size=batch_size(inputs, layout), **options)
-        return [of_the_kind_of(state, first) for state in states]
+        return [match_array_type(state, first) for state in states]
 
     def _parameter_dtype(self) -> str:
         parameters = self.collect_params().values()
@@ -216,14 +216,14 @@ class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride] 
         states: list of new states, as in the inputs.
     """
 
-    # Whether the class keeps arrays from one step for the next, which a graph of one step cannot.
+    # Whether the class stores arrays from one step for the next, which a graph of one step cannot.
     _has_memory: ClassVar[bool] = False
     has_hybrid_forward: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        told = cls.__dict__.get("has_hybrid_forward")
+        declared = cls.__dict__.get("has_hybrid_forward")
         super().__init_subclass__(**kwargs)
-        if told is None:
+        if declared is None:
             cls.has_hybrid_forward = cls.forward is HybridRecurrentCell.forward
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
@@ -232,45 +232,45 @@ class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride] 
     def hybridize(self, active: bool = True, *args: Any, **kwargs: Any) -> None:
         """Hybridize the cell: run its time steps as graphs; see `HybridBlock.hybridize`.
 
-        A cell that keeps arrays from step to step runs imperatively, and only its children as
-        graphs. A hybridized block that unrolls a cell has the whole sequence in one graph.
+        A cell that stores arrays from step to step runs imperatively, and only its children run as
+        graphs. A hybridized block that unrolls a cell has the full sequence in one graph.
         """
         super().hybridize(active, *args, **kwargs)
         if remembers(self):
             self._active = False
 
-    def _trace(self, key: Any, structure: Any, arrays: list[nd.NDArray]) -> Graph:
-        if remembers(self):  # such a cell was put into it since `hybridize`
-            return ImperativeCall(self, structure, "it keeps arrays from one step for the next")
-        return super()._trace(key, structure, arrays)
+    def _trace(self, key: Any, pytree: Any, arrays: list[nd.NDArray]) -> Graph:
+        if remembers(self):  # such a cell was added after `hybridize`
+            return ImperativeCall(self, pytree, "it stores arrays from one step for the next")
+        return super()._trace(key, pytree, arrays)
 
     def hybrid_forward(self, F: ModuleType, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """Compute one time step; a subclass defines it (or ``forward``).
+        """Compute one time step; defined by a subclass (or else ``forward``).
 
         Args:
             F: Namespace of the functions to use, ``nd`` or ``sym``.
             x: The input.
             *args: The states.
-            **kwargs: The cell's own parameters.
+            **kwargs: The cell's parameters.
 
         Raises:
-            NotSupportedError: The class does not define it.
+            NotSupportedError: The class does not define ``hybrid_forward``.
         """
         return super().hybrid_forward(F, x, *args, **kwargs)
 
 
 def remembers(block: Block) -> bool:
-    """Whether a cell, or one in it, keeps arrays from one step for the next."""
+    """Whether a cell, or a cell in it, stores arrays from one step for the next."""
     if isinstance(block, HybridRecurrentCell) and block._has_memory:
         return True
     return any(remembers(child) for child in block._children.values())
 
 
 def check_states(name: str, states: Any, count: int) -> None:
-    """Refuse states of a step that are no list, or too few.
+    """Refuse states of a step that are not a list of ``count`` elements.
 
     Raises:
-        ArgumentTypeError: It is not a list.
+        ArgumentTypeError: ``states`` is not a list.
         ArgumentError: The number of states differs.
     """
     if not isinstance(states, list | tuple):
@@ -281,14 +281,14 @@ def check_states(name: str, states: Any, count: int) -> None:
 
 
 def joined_info(cells: Iterable[RecurrentCell], batch_size: int) -> Info:
-    """Return `RecurrentCell.state_info` of several cells, one after the other."""
+    """Return the concatenated `RecurrentCell.state_info` of several cells."""
     return [info for cell in cells for info in cell.state_info(batch_size)]
 
 
 def joined_states(
     cells: Iterable[RecurrentCell], batch_size: int, func: Callable[..., Any], kwargs: Any
 ) -> list[Any]:
-    """Return `RecurrentCell.begin_state` of several cells, one after the other."""
+    """Return the concatenated `RecurrentCell.begin_state` of several cells."""
     return [
         state
         for cell in cells

@@ -1,4 +1,4 @@
-"""What the recurrent layers share: parameters, states and the call of the operator."""
+"""RecurrentLayer: the base class of recurrent layers."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ from gluonish.ndarray import NDArray
 from gluonish.ops.recurrent.layout import GATES
 from gluonish.symbol import Symbol
 
-_SIDES = "lr"  # what names of the two directions begin with
+_SIDES = "lr"  # prefixes of names in the forward and the backward direction
 
 
 class RecurrentLayer(HybridBlock):
@@ -46,9 +46,8 @@ class RecurrentLayer(HybridBlock):
         h2h_weight_initializer: Initializer of the recurrent weights.
         i2h_bias_initializer: Initializer of the input biases.
         h2h_bias_initializer: Initializer of the recurrent biases.
-        mode: Kind of cell, a key of `GATES`.
-        projection_size: Number of features an LSTM's output is projected to; None for no
-            projection.
+        mode: Type of cell, a key of `GATES`.
+        projection_size: Number of features of an LSTM's projected output; None for no projection.
         h2r_weight_initializer: Initializer of the projections.
         lstm_state_clip_min: Lower bound of an LSTM's cell state c; needs the upper bound, too.
         lstm_state_clip_max: Upper bound of c.
@@ -87,7 +86,7 @@ class RecurrentLayer(HybridBlock):
             _check_sizes(what, hidden_size, num_layers, input_size, projection_size, dropout)
         if mode != "lstm":
             clip = (lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan or None)
-            _refuse_lstms_options(what, projection_size, h2r_weight_initializer, *clip)
+            _refuse_lstm_options(what, projection_size, h2r_weight_initializer, *clip)
         self._hidden_size = hidden_size
         self._projection_size = projection_size
         self._num_layers = num_layers
@@ -110,15 +109,16 @@ class RecurrentLayer(HybridBlock):
         rows, width = self._gates * hidden_size, projection_size or hidden_size
         for layer in range(num_layers):
             for side in _SIDES[: self._dir]:
-                own: list[tuple[str, tuple[int, ...], Init | None]] = [
+                declarations: list[tuple[str, tuple[int, ...], Init | None]] = [
                     ("i2h_weight", (rows, input_size), i2h_weight_initializer),
                     ("h2h_weight", (rows, width), h2h_weight_initializer),
                     ("i2h_bias", (rows,), i2h_bias_initializer),
                     ("h2h_bias", (rows,), h2h_bias_initializer),
                 ]
                 if projection_size is not None:
-                    own.append(("h2r_weight", (width, hidden_size), h2r_weight_initializer))
-                for name, shape, init in own:
+                    projection = ("h2r_weight", (width, hidden_size), h2r_weight_initializer)
+                    declarations.append(projection)
+                for name, shape, init in declarations:
                     self._register_param(
                         f"{side}{layer}_{name}", shape=shape, init=init, dtype=dtype
                     )
@@ -127,11 +127,11 @@ class RecurrentLayer(HybridBlock):
     def _register_param(
         self, name: str, shape: tuple[int, ...], init: Init | None, dtype: Any
     ) -> Parameter:
-        """Return a new parameter, which is an attribute of the layer; subclasses may replace this.
+        """Declare a parameter as an attribute of the layer; subclasses may override this.
 
         Args:
             name: Its name in the layer.
-            shape: Its shape, 0 for an extent that follows from the first call.
+            shape: Its shape; 0 infers an extent in the first call.
             init: Its initializer.
             dtype: Its element type.
         """
@@ -145,35 +145,35 @@ class RecurrentLayer(HybridBlock):
 
     def __repr__(self) -> str:
         rows, inputs = self._reg_params["l0_i2h_weight"].shape or (0, 0)
-        words = [f"{inputs or None} -> {rows // self._gates}", self._layout]
+        fields = [f"{inputs or None} -> {rows // self._gates}", self._layout]
         if self._num_layers != 1:
-            words.append(f"num_layers={self._num_layers}")
+            fields.append(f"num_layers={self._num_layers}")
         if self._dropout != 0:
-            words.append(f"dropout={self._dropout}")
+            fields.append(f"dropout={self._dropout}")
         if self._dir == 2:
-            words.append("bidirectional")
-        return f"{type(self).__name__}({', '.join(words)})"
+            fields.append("bidirectional")
+        return f"{type(self).__name__}({', '.join(fields)})"
 
     def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
-        """Return parameters by the names that files hold: those of the layer's cells."""
+        """Return parameters by the names of the layer's cells, which files use."""
         start = f"{prefix}." if prefix else ""
         found = {}
         for name, parameter in self._reg_params.items():
-            side, layer, own = name[0], *name[1:].split("_", 1)
+            side, layer, local_name = name[0], *name[1:].split("_", 1)
             cell = f"{layer}.{side}_cell" if self._dir == 2 else layer
-            found[f"{start}_unfused.{cell}.{own}"] = parameter
+            found[f"{start}_unfused.{cell}.{local_name}"] = parameter
         return found
 
     def cast(self, dtype: Any) -> None:
-        """Convert all parameters to a dtype, which the computation then uses."""
+        """Convert all parameters to a dtype, in which the layer then computes."""
         super().cast(dtype)
         self._dtype = dtype
 
     def unfuse(self) -> HybridSequentialRNNCell:
         """Return a stack of cells that share this layer's parameters, to compute single steps.
 
-        Its ``unroll`` computes the same as the layer; for ``dropout`` there is a `DropoutCell`
-        between cells.
+        Its ``unroll`` computes the same as the layer; with ``dropout`` there are `DropoutCell`s
+        between the cells.
 
         Raises:
             ArgumentError: The layer clips its cell states.
@@ -219,12 +219,12 @@ class RecurrentLayer(HybridBlock):
     def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
         self, inputs: Any, states: Any = None, sequence_length: Any = None, *others: Any
     ) -> Any:
-        """Compute; without states, begin with zeros and return the output alone.
+        """Compute the outputs; without states, begin with zeros and return only the output.
 
         Args:
-            inputs: As the class says.
-            states: A list of states, or the only one; None for zeros.
-            sequence_length: (N,), the steps of each sequence; with ``use_sequence_length``.
+            inputs: See the class.
+            states: A list of states, or the only state; None for zeros.
+            sequence_length: (N,), the length of each sequence; with ``use_sequence_length``.
             *others: None.
 
         Raises:
@@ -234,23 +234,23 @@ class RecurrentLayer(HybridBlock):
             raise no_arrays_error(self, (inputs,), {})
         check_one_kind(self, inputs, (states, sequence_length))
         if self._use_sequence_length is (sequence_length is None):
-            self._complain_of_lengths()
+            self._report_lengths()
         lengths = (sequence_length,) if self._use_sequence_length else ()
         if states is None:
-            # A tuple says that nobody asks for the last states; so the two kinds of call have
-            # graphs of their own.
-            given: Any = tuple(self._zero_states(inputs))
+            # A tuple marks calls that do not return the last states, so that they have a separate
+            # graph.
+            begin: Any = tuple(self._zero_states(inputs))
         else:
-            given = [states] if isinstance(states, NDArray | Symbol) else list(states)
-        return super().__call__(inputs, given, *lengths, *others)
+            begin = [states] if isinstance(states, NDArray | Symbol) else list(states)
+        return super().__call__(inputs, begin, *lengths, *others)
 
-    def _complain_of_lengths(self) -> None:
+    def _report_lengths(self) -> None:
         if self._use_sequence_length:
             raise ArgumentError(
                 f"{self.name}: expected sequence_length with use_sequence_length=True, got None"
             )
         warnings.warn(
-            f"{self.name}: sequence_length changes nothing without use_sequence_length=True",
+            f"{self.name}: sequence_length has no effect without use_sequence_length=True",
             UserWarning,
             stacklevel=3,
         )
@@ -258,9 +258,9 @@ class RecurrentLayer(HybridBlock):
     def _zero_states(self, inputs: Any) -> list[Any]:
         if isinstance(inputs, Symbol):
             return self.begin_state(0, func=sym.zeros)
-        where: dict[str, Any] = {"ctx": inputs.context} if isinstance(inputs, NDArray) else {}
+        options: dict[str, Any] = {"ctx": inputs.context} if isinstance(inputs, NDArray) else {}
         batch_size = inputs.shape[self._layout.index("N")]
-        return self.begin_state(batch_size, dtype=inputs.dtype, **where)
+        return self.begin_state(batch_size, dtype=inputs.dtype, **options)
 
     def hybrid_forward(  # type: ignore[override]  # `x` has the name that MXNet gives it
         self,
@@ -281,7 +281,7 @@ class RecurrentLayer(HybridBlock):
             **kwargs: The parameters.
 
         Raises:
-            ArgumentError: A state has another shape than the inputs require.
+            ArgumentError: The shape of a state does not match the inputs.
         """
         output, last = self._forward_kernel(F, inputs, states, sequence_length, **kwargs)
         return output if isinstance(states, tuple) else (output, last)
@@ -299,10 +299,10 @@ class RecurrentLayer(HybridBlock):
         if self._layout == "NTC":
             inputs = F.swapaxes(inputs, dim1=0, dim2=1)
         names = [
-            f"{side}{i}_{word}_{kind}"
-            for kind, words in (("weight", ("i2h", "h2h", "h2r")), ("bias", ("i2h", "h2h")))
+            f"{side}{i}_{product}_{kind}"
+            for kind, products in (("weight", ("i2h", "h2h", "h2r")), ("bias", ("i2h", "h2h")))
             for i, side in self._runs()
-            for word in words
+            for product in products
         ]
         flat = [F.reshape(kwargs[name], shape=-1) for name in names if name in kwargs]
         parameters = F._rnn_param_concat(*flat, dim=0)
@@ -318,8 +318,8 @@ class RecurrentLayer(HybridBlock):
         return {"sequence_length": lengths[0]} if lengths else {}
 
     def _attributes(self) -> dict[str, Any]:
-        """Return the operator's attributes; None as the word that MXNet's files hold."""
-        given = {
+        """Return the operator's attributes; None becomes ``"None"``, as in MXNet's files."""
+        attributes = {
             "use_sequence_length": self._use_sequence_length,
             "state_size": self._hidden_size,
             "projection_size": self._projection_size,
@@ -332,7 +332,7 @@ class RecurrentLayer(HybridBlock):
             "lstm_state_clip_max": self._lstm_state_clip_max,
             "lstm_state_clip_nan": self._lstm_state_clip_nan,
         }
-        return {name: "None" if value is None else value for name, value in given.items()}
+        return {name: "None" if value is None else value for name, value in attributes.items()}
 
     def _check_states(self, inputs: Any, states: Sequence[Any]) -> None:
         infos = self.state_info(0)
@@ -349,10 +349,10 @@ class RecurrentLayer(HybridBlock):
                 )
 
 
-def _refuse_lstms_options(what: str, *options: object) -> None:
+def _refuse_lstm_options(what: str, *options: object) -> None:
     if any(option is not None for option in options):
         raise ArgumentTypeError(
-            f"{what}: expected no projection and no state clipping, which LSTM alone has, got "
+            f"{what}: expected no projection and no state clipping, which only LSTM supports, got "
             f"{options}"
         )
 
@@ -384,7 +384,7 @@ def _unfused(layer: RecurrentLayer) -> HybridSequentialRNNCell:
     if layer._lstm_state_clip_min is not None or layer._lstm_state_clip_nan:
         raise ArgumentError(
             f"{layer.name}.unfuse: expected a layer without state clipping, which cells do not "
-            "have, got one with it"
+            "support, got one with it"
         )
     stack = HybridSequentialRNNCell(prefix=layer.prefix, params=layer.params)
     width = layer._projection_size or layer._hidden_size

@@ -1,4 +1,4 @@
-"""RNNCell, GRUCell, LSTMCell and LSTMPCell: one step of a recurrent layer."""
+"""RNNCell, GRUCell, LSTMCell and LSTMPCell: single time steps of recurrent layers."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -60,7 +60,7 @@ class RNNCell(DenseCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: There is no such activation; at the call: a size is below 1.
+        ArgumentError: There is no such activation; in the call, if a size is below 1.
 
     References:
         J. Elman, Finding Structure in Time, 1990.
@@ -130,8 +130,8 @@ class RNNCell(DenseCell):
 class GRUCell(DenseCell):
     """Gated recurrent unit (GRU).
 
-    With s the recurrent activation, ``a = W_i x + b_i`` and ``b = W_h h + b_h``, in three parts
-    each::
+    With s the recurrent activation, ``a = W_i x + b_i`` and ``b = W_h h + b_h``, each split into
+    three gates r, z and n::
 
         r = s(a_r + b_r)
         z = s(a_z + b_z)
@@ -148,9 +148,9 @@ class GRUCell(DenseCell):
         input_size: Number C of input features; 0 infers it from the first step.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
-        activation: Activation of the new state: a name, as for `RNNCell`, a Block, or a function.
-            From MXNet 2.0, like the next one.
-        recurrent_activation: The activation s, in the same forms.
+        activation: Activation of the new state: a name, as for `RNNCell`, a Block, or a function
+            (MXNet 2.0).
+        recurrent_activation: The activation s, likewise.
 
     Inputs:
         inputs: (N, C).
@@ -161,7 +161,7 @@ class GRUCell(DenseCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: There is no such activation; at the call: a size is below 1.
+        ArgumentError: There is no such activation; in the call, if a size is below 1.
 
     References:
         K. Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014.
@@ -235,15 +235,15 @@ class GRUCell(DenseCell):
         total = F.elemwise_add(i_n, reset, name=f"{t}plus2")
         new = _gate(F, total, self._activation, f"{t}h_act")
         ones = F.ones_like(z, name=f"{t}ones_like0")
-        share = F.elemwise_sub(ones, z, name=f"{t}minus0")
-        added = F.elemwise_mul(share, new, name=f"{t}mul1")
-        kept = F.elemwise_mul(z, states[0], name=f"{t}mul20")
-        output = F.elemwise_add(added, kept, name=f"{t}out")
+        complement = F.elemwise_sub(ones, z, name=f"{t}minus0")
+        added = F.elemwise_mul(complement, new, name=f"{t}mul1")
+        carried = F.elemwise_mul(z, states[0], name=f"{t}mul20")
+        output = F.elemwise_add(added, carried, name=f"{t}out")
         return output, [output]
 
 
 def _gate(F: ModuleType, x: Any, activation: CellActivation, name: str) -> Any:
-    """Return an activation, which MXNet's graphs hold as the operator Activation."""
+    """Apply an activation; names use the operator Activation, as in MXNet's graphs."""
     if isinstance(activation, str):
         return F.Activation(x, act_type=activation, name=name)
     return activated(F, x, activation)
@@ -252,8 +252,8 @@ def _gate(F: ModuleType, x: Any, activation: CellActivation, name: str) -> Any:
 class LSTMCell(DenseCell):
     """Long short-term memory (LSTM).
 
-    With s the recurrent activation, a the activation, and ``W_i x + b_i + W_h h + b_h`` in four
-    parts i, f, g and o::
+    With s the recurrent activation, a the activation, and ``W_i x + b_i + W_h h + b_h`` split into
+    four gates i, f, g and o::
 
         c' = s(f) * c + s(i) * a(g)
         h' = s(o) * a(c')
@@ -268,7 +268,7 @@ class LSTMCell(DenseCell):
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
         activation: The activation a: a name, as for `RNNCell`, a Block, or a function.
-        recurrent_activation: The activation s, in the same forms.
+        recurrent_activation: The activation s, likewise.
 
     Inputs:
         inputs: (N, C).
@@ -279,7 +279,7 @@ class LSTMCell(DenseCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: There is no such activation; at the call: a size is below 1.
+        ArgumentError: There is no such activation; in the call, if a size is below 1.
 
     References:
         S. Hochreiter, J. Schmidhuber, Long Short-Term Memory, 1997.
@@ -346,30 +346,23 @@ class LSTMCell(DenseCell):
             if found is not None:
                 return found[0], found
         total = F.elemwise_add(i2h, h2h, name=f"{t}plus0")
-        parts = list(F.SliceChannel(total, num_outputs=4, name=f"{t}slice"))
-        in_gate = activated(F, parts[0], gate, name=f"{t}i")
-        forget_gate = activated(F, parts[1], gate, name=f"{t}f")
-        new = activated(F, parts[2], self._activation, name=f"{t}c")
-        out_gate = activated(F, parts[3], gate, name=f"{t}o")
-        kept = F.elemwise_mul(forget_gate, states[1], name=f"{t}mul0")
+        gates = list(F.SliceChannel(total, num_outputs=4, name=f"{t}slice"))
+        in_gate = activated(F, gates[0], gate, name=f"{t}i")
+        forget_gate = activated(F, gates[1], gate, name=f"{t}f")
+        new = activated(F, gates[2], self._activation, name=f"{t}c")
+        out_gate = activated(F, gates[3], gate, name=f"{t}o")
+        carried = F.elemwise_mul(forget_gate, states[1], name=f"{t}mul0")
         added = F.elemwise_mul(in_gate, new, name=f"{t}mul1")
-        cell = F.elemwise_add(kept, added, name=f"{t}state")
-        seen = _shown(F, cell, self._activation, f"{t}activation0")
-        output = F.elemwise_mul(out_gate, seen, name=f"{t}out")
+        cell = F.elemwise_add(carried, added, name=f"{t}state")
+        squashed = _gate(F, cell, self._activation, f"{t}activation0")
+        output = F.elemwise_mul(out_gate, squashed, name=f"{t}out")
         return output, [output, cell]
-
-
-def _shown(F: ModuleType, cell: Any, activation: CellActivation, name: str) -> Any:
-    """Return the activation of a cell; MXNet's graphs hold it as the operator Activation."""
-    if isinstance(activation, str):
-        return F.Activation(cell, act_type=activation, name=name)
-    return activated(F, cell, activation)
 
 
 class LSTMPCell(DenseCell):
     """Long short-term memory whose output is projected to fewer features.
 
-    With s the sigmoid, and ``W_i x + b_i + W_h r + b_h`` in four parts i, f, g and o::
+    With s the sigmoid, and ``W_i x + b_i + W_h r + b_h`` split into four gates i, f, g and o::
 
         c' = s(f) * c + s(i) * tanh(g)
         r' = W_r (s(o) * tanh(c'))
@@ -395,11 +388,11 @@ class LSTMPCell(DenseCell):
         states: list of r' and c'.
 
     Raises:
-        ArgumentError: At the call: a size is below 1.
+        ArgumentError: In the call, if a size is below 1.
 
     References:
         H. Sak, A. Senior, F. Beaufays, Long Short-Term Memory Based Recurrent Neural Network
-        Architectures, 2014; without its peepholes.
+        Architectures, 2014; here without peepholes.
     """
 
     def __init__(
@@ -445,11 +438,11 @@ class LSTMPCell(DenseCell):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             inputs: (N, C).
             states: List of r (N, R) and c (N, H).
-            i2h_weight: The parameter, as the others.
-            h2h_weight: The parameter.
-            h2r_weight: The parameter.
-            i2h_bias: The parameter.
-            h2h_bias: The parameter.
+            i2h_weight: Input weight, a parameter.
+            h2h_weight: Recurrent weight, a parameter.
+            h2r_weight: Projection, a parameter.
+            i2h_bias: Input bias, a parameter.
+            h2h_bias: Recurrent bias, a parameter.
         """
         check_states(self.name, states, 2)
         t = f"t{self._counter}_"
@@ -464,16 +457,16 @@ class LSTMPCell(DenseCell):
         return output, [output, cell]
 
     def _gated(self, F: ModuleType, total: Any, state: Any, t: str) -> tuple[Any, Any]:
-        """Return the state before its projection, and the cells, from the summed products."""
-        parts = list(F.SliceChannel(total, num_outputs=4, name=f"{t}slice"))
-        in_gate = F.Activation(parts[0], act_type="sigmoid", name=f"{t}i")
-        forget_gate = F.Activation(parts[1], act_type="sigmoid", name=f"{t}f")
-        new = F.Activation(parts[2], act_type="tanh", name=f"{t}c")
-        out_gate = F.Activation(parts[3], act_type="sigmoid", name=f"{t}o")
-        kept = forget_gate * state
-        cell = F.elemwise_add(kept, in_gate * new, name=f"{t}state")
-        seen = F.Activation(cell, act_type="tanh")
-        hidden = F.elemwise_mul(out_gate, seen, name=f"{t}hidden")
+        """Return the unprojected hidden state and the cell state from the summed products."""
+        gates = list(F.SliceChannel(total, num_outputs=4, name=f"{t}slice"))
+        in_gate = F.Activation(gates[0], act_type="sigmoid", name=f"{t}i")
+        forget_gate = F.Activation(gates[1], act_type="sigmoid", name=f"{t}f")
+        new = F.Activation(gates[2], act_type="tanh", name=f"{t}c")
+        out_gate = F.Activation(gates[3], act_type="sigmoid", name=f"{t}o")
+        carried = forget_gate * state
+        cell = F.elemwise_add(carried, in_gate * new, name=f"{t}state")
+        squashed = F.Activation(cell, act_type="tanh")
+        hidden = F.elemwise_mul(out_gate, squashed, name=f"{t}hidden")
         return hidden, cell
 
     def __repr__(self) -> str:

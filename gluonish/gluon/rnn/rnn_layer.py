@@ -1,10 +1,10 @@
-"""Recurrent layers that run whole sequences in one operator: RNN, LSTM and GRU.
+"""Recurrent layers that run full sequences in one operator: RNN, LSTM and GRU.
 
 References:
     J. Elman, Finding Structure in Time, 1990.
     S. Hochreiter, J. Schmidhuber, Long Short-Term Memory, 1997.
-    K. Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014; the reset gate
-    here multiplies the recurrent product, as in cuDNN.
+    K. Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014; here the reset
+    gate multiplies the recurrent product, as in cuDNN.
     H. Sak, A. Senior, F. Beaufays, Long Short-Term Memory Based Recurrent Neural Network
     Architectures, 2014 (projection).
 """
@@ -23,7 +23,7 @@ class RNN(RecurrentLayer):
 
     Args:
         hidden_size: Number H of features of h.
-        num_layers: Number of stacked layers; each takes the output of the one below.
+        num_layers: Number of stacked layers; each runs on the output of the layer below.
         activation: ``"relu"`` or ``"tanh"``.
         layout: Axes of input and output: ``"TNC"`` or ``"NTC"`` (T time, N batch, C features).
         dropout: Dropout probability for the output of each layer but the last, in training.
@@ -49,7 +49,7 @@ class RNN(RecurrentLayer):
 
     Raises:
         KeyLookupError: There is no such activation.
-        ArgumentError: The layout is another one.
+        ArgumentError: The layout is not supported.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class LSTM(RecurrentLayer):
 
     Args:
         hidden_size: Number H of features of the cell state c.
-        num_layers: Number of stacked layers; each takes the output of the one below.
+        num_layers: Number of stacked layers; each runs on the output of the layer below.
         layout: Axes of input and output: ``"TNC"`` or ``"NTC"`` (T time, N batch, C features).
         dropout: Dropout probability for the output of each layer but the last, in training.
         bidirectional: Whether to run in both directions and concatenate the outputs.
@@ -106,7 +106,7 @@ class LSTM(RecurrentLayer):
         h2h_weight_initializer: Initializer of the recurrent weights (4 H, R).
         i2h_bias_initializer: Initializer of the input biases (4 H,).
         h2h_bias_initializer: Initializer of the recurrent biases (4 H,).
-        projection_size: Number R of features that h is projected to; None for no projection, R = H.
+        projection_size: Number R of features of the projected h; None for no projection, R = H.
         h2r_weight_initializer: Initializer of the projections (R, H).
         state_clip_min: Lower bound of c; only together with ``state_clip_max``.
         state_clip_max: Upper bound of c.
@@ -127,7 +127,7 @@ class LSTM(RecurrentLayer):
         states: list of the final states; returned only if states were passed.
 
     Raises:
-        ArgumentError: The layout is neither of these.
+        ArgumentError: The layout is not supported.
 
     Example:
         >>> import gluonish as mx
@@ -186,7 +186,8 @@ class LSTM(RecurrentLayer):
 class GRU(RecurrentLayer):
     """Gated recurrent unit (GRU).
 
-    With s the sigmoid, ``a = W_i x_t + b_i`` and ``b = W_h h_(t-1) + b_h``, in three parts each::
+    With s the sigmoid, ``a = W_i x_t + b_i`` and ``b = W_h h_(t-1) + b_h``, each split into three
+    gates r, z and n::
 
         r = s(a_r + b_r)
         z = s(a_z + b_z)
@@ -194,7 +195,7 @@ class GRU(RecurrentLayer):
 
     Args:
         hidden_size: Number H of features of h.
-        num_layers: Number of stacked layers; each takes the output of the one below.
+        num_layers: Number of stacked layers; each runs on the output of the layer below.
         layout: Axes of input and output: ``"TNC"`` or ``"NTC"`` (T time, N batch, C features).
         dropout: Dropout probability for the output of each layer but the last, in training.
         bidirectional: Whether to run in both directions and concatenate the outputs.
@@ -218,7 +219,7 @@ class GRU(RecurrentLayer):
         states: list of the final states; returned only if states were passed.
 
     Raises:
-        ArgumentError: The layout is another one.
+        ArgumentError: The layout is not supported.
     """
 
     def __init__(

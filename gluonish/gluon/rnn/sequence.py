@@ -1,4 +1,4 @@
-"""Sequences that cells unroll over: one array with a time axis, or a list of arrays, one a step."""
+"""Input sequences of cells: one array with a time axis, or a list of arrays of single steps."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,33 +14,24 @@ from gluonish.symbol import NumpySymbol, Symbol
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is one array: an NDArray, a Symbol or a value of a trace."""
+    """Whether a value is one array: an NDArray or a Symbol."""
     return isinstance(value, NDArray | Symbol)
 
 
 def namespace_of(value: Any) -> ModuleType:
-    """Return the module of the functions for a value: `gluonish.symbol` or `gluonish.ndarray`."""
+    """Return the namespace of functions of a value: `gluonish.symbol` or `gluonish.ndarray`."""
     return sym if isinstance(value, Symbol) else nd
 
 
-def of_the_kind_of(value: Any, like: Any) -> Any:
-    """Return a value as an ``mx.np`` array if another value is one.
-
-    Args:
-        value: The value.
-        like: The other value.
-    """
+def match_array_type(value: Any, like: Any) -> Any:
+    """Return ``value`` as an ``mx.np`` array if ``like`` is one."""
     if isinstance(like, ndarray | NumpySymbol):
         return value.as_np_ndarray()
     return value
 
 
 def time_axis(layout: str, what: str) -> int:
-    """Return the index of the time axis in a layout.
-
-    Args:
-        layout: The layout, such as ``"NTC"``.
-        what: Name of the cell, for error messages.
+    """Return the index of the time axis in a layout such as ``"NTC"``.
 
     Raises:
         ArgumentError: The layout does not contain T and N exactly once.
@@ -57,7 +48,7 @@ def _check(length: int, inputs: Any, axis: int, what: str) -> None:
         if len(inputs) != 1:
             raise ArgumentError(
                 f"{what}.unroll: expected a Symbol with one output, got {len(inputs)} outputs; "
-                "give list(inputs) for a step each"
+                "pass list(inputs) to use each output as a step"
             )
         return
     if is_tensor(inputs):
@@ -81,21 +72,15 @@ def _check(length: int, inputs: Any, axis: int, what: str) -> None:
 def as_steps(length: int, inputs: Any, axis: int, what: str) -> list[Any]:
     """Return a sequence as a list of its steps.
 
-    Args:
-        length: Number of steps.
-        inputs: An array with that extent along ``axis``, or a list.
-        axis: The axis of time.
-        what: The cell's name, for messages.
-
     Raises:
-        ArgumentError: There are more or fewer steps.
-        ArgumentTypeError: It is neither an array nor a list.
+        ArgumentError: The number of steps is not ``length``.
+        ArgumentTypeError: ``inputs`` is neither an array nor a list.
     """
     _check(length, inputs, axis, what)
     if not is_tensor(inputs):
         return list(inputs)
-    parts = namespace_of(inputs).split(inputs, axis=axis, num_outputs=length, squeeze_axis=1)
-    return [parts] if length == 1 and is_tensor(parts) else list(parts)
+    steps = namespace_of(inputs).split(inputs, axis=axis, num_outputs=length, squeeze_axis=1)
+    return [steps] if length == 1 and is_tensor(steps) else list(steps)
 
 
 def as_array(length: int, inputs: Any, axis: int, what: str) -> Any:
@@ -107,7 +92,7 @@ def as_array(length: int, inputs: Any, axis: int, what: str) -> Any:
 
 
 def arranged(length: int, inputs: Any, axis: int, merge: bool | None, what: str) -> Any:
-    """Return a sequence as one array (``merge``), as a list of steps, or as it is (None)."""
+    """Return a sequence as one array (``merge``), as a list of steps, or unchanged (None)."""
     if merge is None:
         _check(length, inputs, axis, what)
         return inputs
@@ -115,24 +100,19 @@ def arranged(length: int, inputs: Any, axis: int, merge: bool | None, what: str)
 
 
 def batch_size(inputs: Any, layout: str) -> int:
-    """Return the batch size N of a sequence; 0 for Symbols, whose shape is unknown.
-
-    Args:
-        inputs: An array, or a list of steps.
-        layout: The layout of the array.
-    """
+    """Return the batch size N of a sequence; 0 for Symbols, whose shape is unknown."""
     first = inputs if is_tensor(inputs) else inputs[0]
     if isinstance(first, Symbol):
         return 0
-    own = layout if is_tensor(inputs) else layout.replace("T", "")
-    size: int = first.shape[own.index("N")]
+    step_layout = layout if is_tensor(inputs) else layout.replace("T", "")
+    size: int = first.shape[step_layout.index("N")]
     return size
 
 
-def zeros_beside(inputs: Any, layout: str) -> Callable[..., Any]:
-    """Return a function of a shape (N, ...) that makes zeros in a graph, with N from a sequence.
+def zeros_function(inputs: Any, layout: str) -> Callable[..., Any]:
+    """Return a function of a shape (N, ...) that creates zeros in a graph, with N from a sequence.
 
-    Operators of ``mx.np`` broadcast, so that in their graphs an unknown N would stay unknown.
+    Operators of ``mx.np`` broadcast, so that an unknown N would stay unknown in their graphs.
     """
     first = inputs if is_tensor(inputs) else inputs[0]
     axis = (layout if is_tensor(inputs) else layout.replace("T", "")).index("N")
@@ -150,25 +130,14 @@ def zeros_beside(inputs: Any, layout: str) -> Callable[..., Any]:
 
 
 def masked(outputs: Any, valid_length: Any, axis: int) -> Any:
-    """Return an array with zeros after the end of each sequence.
-
-    Args:
-        outputs: The array.
-        valid_length: (N,), length of each sequence.
-        axis: The time axis.
-    """
+    """Zero an array after the end of each sequence, where ``valid_length`` is (N,)."""
     return namespace_of(outputs).SequenceMask(
         outputs, sequence_length=valid_length, use_sequence_length=True, axis=axis
     )
 
 
 def last_states(steps: Sequence[Sequence[Any]], valid_length: Any) -> list[Any]:
-    """Return the states at the end of each sequence.
-
-    Args:
-        steps: The states after each step.
-        valid_length: (N,), the length of each sequence.
-    """
+    """Return the states at the end of each sequence, from the states after each step."""
     return [
         namespace_of(states[0]).SequenceLast(
             namespace_of(states[0]).stack(*states, axis=0),
@@ -181,16 +150,11 @@ def last_states(steps: Sequence[Sequence[Any]], valid_length: Any) -> list[Any]:
 
 
 def reversed_steps(steps: Sequence[Any], valid_length: Any) -> list[Any]:
-    """Return the steps in reverse order; with lengths only the valid steps of each sequence.
-
-    Args:
-        steps: List of steps.
-        valid_length: (N,), length of each sequence; None reverses all steps.
-    """
+    """Return the steps in reverse order; with lengths, reverse the valid steps of each sequence."""
     if valid_length is None:
         return list(reversed(steps))
     space = namespace_of(steps[0])
-    turned = space.SequenceReverse(
+    flipped = space.SequenceReverse(
         space.stack(*steps, axis=0), sequence_length=valid_length, use_sequence_length=True
     )
-    return as_steps(len(steps), turned, 0, "reversed_steps")
+    return as_steps(len(steps), flipped, 0, "reversed_steps")

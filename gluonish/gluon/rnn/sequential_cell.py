@@ -1,4 +1,4 @@
-"""Cells of cells: one after the other, both directions, and dropout between them."""
+"""Containers of cells: in sequence or in both directions; and dropout between cells."""
 
 import numbers
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ from gluonish.gluon.rnn.sequence import (
 class BidirectionalCell(HybridRecurrentCell):
     """Run one cell forward and another one backward, and concatenate their outputs.
 
-    It processes whole sequences by `unroll`, and cannot be called for a single step.
+    It processes full sequences by `unroll`, and cannot be called for a single step.
 
     Args:
         l_cell: The cell that runs forward, from the first step.
@@ -47,8 +47,8 @@ class BidirectionalCell(HybridRecurrentCell):
         states: list of new states, as in the inputs.
 
     Raises:
-        ArgumentTypeError: One of them is not a hybrid cell.
-        NotSupportedError: It is called for a single step.
+        ArgumentTypeError: A cell is not hybrid.
+        NotSupportedError: The cell is called for a single step.
 
     References:
         M. Schuster, K. Paliwal, Bidirectional Recurrent Neural Networks, 1997.
@@ -70,13 +70,13 @@ class BidirectionalCell(HybridRecurrentCell):
         return list(self._children.values())
 
     def __call__(self, inputs: Any, states: Any) -> Any:
-        """Not available: the backward cell needs the whole sequence; use `unroll`.
+        """Not available: the backward cell needs the full sequence; use `unroll`.
 
         Raises:
             NotSupportedError: Always.
         """
         raise NotSupportedError(
-            "BidirectionalCell: expected whole sequences, got a single step; call unroll"
+            "BidirectionalCell: expected full sequences, got a single step; call unroll"
         )
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
@@ -99,7 +99,7 @@ class BidirectionalCell(HybridRecurrentCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Process whole sequences in both directions.
+        """Process full sequences in both directions.
 
         Args:
             length: Number T of time steps.
@@ -108,9 +108,9 @@ class BidirectionalCell(HybridRecurrentCell):
                 zeros.
             layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
             merge_outputs: True returns one array in ``layout``, False a list of T arrays; None a
-                list, or an array if ``valid_length`` is given.
-            valid_length: (N,), length of each sequence, at whose end the backward cell starts; None
-                if all have T steps. Outputs after the end of a sequence are 0.
+                list, or an array with ``valid_length``.
+            valid_length: (N,), length of each sequence, from whose end the backward cell starts;
+                None if all have T steps. Outputs after the end of a sequence are 0.
 
         Returns:
             The outputs of both cells, concatenated along the features, and the list of states after
@@ -123,17 +123,17 @@ class BidirectionalCell(HybridRecurrentCell):
         check_states("BidirectionalCell", states, len(self.state_info(0)))
         l_cell, r_cell = self._cells
         count = len(l_cell.state_info(0))
-        rest = (layout, False, valid_length)
-        l_outputs, l_states = l_cell.unroll(length, steps, states[:count], *rest)
-        turned = reversed_steps(steps, valid_length)
-        r_outputs, r_states = r_cell.unroll(length, turned, states[count:], *rest)
+        options = (layout, False, valid_length)
+        l_outputs, l_states = l_cell.unroll(length, steps, states[:count], *options)
+        flipped = reversed_steps(steps, valid_length)
+        r_outputs, r_states = r_cell.unroll(length, flipped, states[count:], *options)
         r_outputs = reversed_steps(r_outputs, valid_length)
         if merge_outputs is None:
             merge_outputs = valid_length is not None
         joined: Any
         if merge_outputs:
-            parts = [as_array(length, x, axis, self.name) for x in (l_outputs, r_outputs)]
-            joined = namespace_of(parts[0]).concat(*parts, dim=2, name=f"{self._output_prefix}out")
+            sides = [as_array(length, x, axis, self.name) for x in (l_outputs, r_outputs)]
+            joined = namespace_of(sides[0]).concat(*sides, dim=2, name=f"{self._output_prefix}out")
         else:
             joined = [
                 namespace_of(left).concat(left, right, dim=1, name=f"{self._output_prefix}t{t}")
@@ -147,7 +147,7 @@ class BidirectionalCell(HybridRecurrentCell):
 
 
 class _Stack(RecurrentCell):
-    """What both containers share: a list of cells."""
+    """Base class of containers: a list of cells."""
 
     _in_summary = False
 
@@ -156,10 +156,10 @@ class _Stack(RecurrentCell):
         return list(self._children.values())
 
     def add(self, cell: RecurrentCell) -> None:
-        """Put a cell on top.
+        """Append a cell on top of the stack.
 
         Raises:
-            ArgumentTypeError: It is no cell.
+            ArgumentTypeError: ``cell`` is not a RecurrentCell.
         """
         if not isinstance(cell, RecurrentCell):
             raise ArgumentTypeError(
@@ -168,7 +168,7 @@ class _Stack(RecurrentCell):
         self.register_child(cell)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Return shape and layout of the states of all cells, from the lowest."""
+        """Return shape and layout of the states of all cells, from the bottom."""
         return joined_info(self._cells, batch_size)
 
     def begin_state(
@@ -187,7 +187,7 @@ class _Stack(RecurrentCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Process whole sequences: each cell runs over all steps before the next cell does.
+        """Process full sequences: each cell runs over all steps before the next cell does.
 
         Args:
             length: Number T of time steps.
@@ -211,8 +211,8 @@ class _Stack(RecurrentCell):
         for i, cell in enumerate(cells):
             count = len(cell.state_info(0))
             merge = merge_outputs if i + 1 == len(cells) else None
-            own = states[at : at + count]
-            inputs, after = cell.unroll(length, inputs, own, layout, merge, valid_length)
+            begin = states[at : at + count]
+            inputs, after = cell.unroll(length, inputs, begin, layout, merge, valid_length)
             at += count
             last += after
         return inputs, last
@@ -223,8 +223,8 @@ class _Stack(RecurrentCell):
         for cell in self._cells:
             if isinstance(cell, BidirectionalCell):
                 raise ArgumentError(
-                    f"{self.name}: expected cells that take single steps, got BidirectionalCell; "
-                    "call unroll"
+                    f"{self.name}: expected cells that compute single steps, got "
+                    "BidirectionalCell; call unroll"
                 )
             at, count = len(last), len(cell.state_info(0))
             inputs, after = cell(inputs, states[at : at + count])
@@ -243,7 +243,7 @@ class _Stack(RecurrentCell):
 
 
 class SequentialRNNCell(_Stack):
-    """Stack cells: each takes the output of the one below.
+    """Stack cells: each runs on the output of the cell below.
 
     Args:
         prefix: See `Block`.
@@ -251,7 +251,7 @@ class SequentialRNNCell(_Stack):
 
     Inputs:
         inputs: the inputs of the first cell.
-        states: list of the states of all cells, from the lowest.
+        states: list of the states of all cells, from the bottom.
 
     Outputs:
         output: the output of the last cell.
@@ -283,7 +283,7 @@ class SequentialRNNCell(_Stack):
             **kwargs: Anything.
 
         Raises:
-            NotSupportedError: always.
+            NotSupportedError: Always.
         """
         raise NotSupportedError(
             "SequentialRNNCell: expected a call, got hybrid_forward; use HybridSequentialRNNCell"
@@ -291,7 +291,7 @@ class SequentialRNNCell(_Stack):
 
 
 class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
-    """Stack hybrid cells: each takes the output of the one below.
+    """Stack hybrid cells: each runs on the output of the cell below.
 
     Args:
         prefix: See `HybridBlock`.
@@ -299,7 +299,7 @@ class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
 
     Inputs:
         inputs: the inputs of the first cell.
-        states: list of the states of all cells, from the lowest.
+        states: list of the states of all cells, from the bottom.
 
     Outputs:
         output: the output of the last cell.
@@ -327,14 +327,13 @@ class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
 
 
 class DropoutCell(HybridRecurrentCell):
-    """Zero elements with probability ``rate`` while training, and scale the rest by 1 / (1 - rate).
+    """Zero elements with probability ``rate`` in training, and scale the others by 1 / (1 - rate).
 
     The cell has no states.
 
     Args:
-        rate: Probability of zeroing, in [0, 1]; with 1 all elements are 0 while training, and below
-            0 none is.
-        axes: Axes that share one random decision; () decides for each element.
+        rate: Probability of zeroing, at most 1; 0 or less disables dropout.
+        axes: Axes that share one random decision; () is for independent elements.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -347,8 +346,8 @@ class DropoutCell(HybridRecurrentCell):
         states: an empty list.
 
     Raises:
-        ArgumentError: At the call: ``rate`` is above 1.
-        ArgumentTypeError: It is not a number.
+        ArgumentError: In the call, if ``rate`` is above 1.
+        ArgumentTypeError: ``rate`` is not a number.
     """
 
     def __init__(
@@ -358,8 +357,8 @@ class DropoutCell(HybridRecurrentCell):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        given: object = rate
-        if isinstance(given, bool) or not isinstance(given, numbers.Real):
+        number: object = rate
+        if isinstance(number, bool) or not isinstance(number, numbers.Real):
             raise ArgumentTypeError(f"DropoutCell: expected rate to be a number, got {rate!r}")
         super().__init__(prefix=prefix, params=params)
         with RefusedAtCall(self):
@@ -406,8 +405,8 @@ class DropoutCell(HybridRecurrentCell):
             inputs: An array in ``layout``, or a list of T arrays, one per step.
             begin_state: None or an empty list.
             layout: Order of the axes.
-            merge_outputs: True returns an array, False a list; None the kind of the inputs.
-            valid_length: Ignored: padding is treated like the rest.
+            merge_outputs: True returns an array, False a list; None the form of the inputs.
+            valid_length: Ignored: dropout applies to padding, too.
         """
         self.reset()
         axis = time_axis(layout, self.name)

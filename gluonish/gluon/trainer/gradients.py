@@ -1,4 +1,4 @@
-"""Gradients of a step: fresh or stale, summed over devices, clipped."""
+"""Gradients of a training step: new or stale, and clipping."""
 
 import math
 import warnings
@@ -12,99 +12,85 @@ import gluonish.ndarray as nd
 from gluonish.autograd import pause
 from gluonish.core.errors import ArgumentError, ParameterError
 from gluonish.gluon.parameter import Parameter
-from gluonish.gluon.parameter.places import described
+from gluonish.gluon.parameter.paths import described
 from gluonish.ndarray import NDArray, zeros
 
 
 class StaleGradientError(ParameterError, UserWarning):
-    """A parameter got no new gradient since the last step; MXNet raises a UserWarning."""
+    """A parameter has no new gradient since the last step; MXNet raises a UserWarning."""
 
 
 class LossScaler(Protocol):
-    """What a Trainer asks of a loss scaler, which `contrib.amp` attaches to it."""
+    """The interface of a loss scaler, which `contrib.amp` attaches to a Trainer."""
 
     def has_overflow(
         self, params: Sequence[Parameter], any_of: Callable[[bool], bool] = bool
     ) -> bool:
-        """Whether a gradient is infinite or no number, so that this step has to be skipped.
+        """Whether a gradient is infinite or NaN, so that the step must be skipped.
 
         Args:
             params: Parameters with new gradients.
-            any_of: Returns whether something holds in any process, by whether it does in this.
+            any_of: Reduces a flag by logical or over all processes.
         """
         raise NotImplementedError
 
 
 def stale_error(stale: NDArray, params: Sequence[Parameter]) -> StaleGradientError:
-    """Return the error of a parameter that the last backward pass left out.
-
-    Args:
-        stale: Its array on the device where the gradient is old.
-        params: All parameters of the trainer.
-    """
-    param = next(p for p in params if any(x is stale for x in p._held()))
+    """Return the error of a stale gradient, by the weight on its device."""
+    param = next(p for p in params if any(x is stale for x in p._list_arrays()))
     return StaleGradientError(
         f"Trainer: expected backward to have written the gradient of {described(param)} on "
-        f"{stale.context} since the last step, got none; call backward before step, and see that "
-        "the loss of this device depends on it. If it need not, call step with "
-        "ignore_stale_grad=True, or set its grad_req to 'null' to leave it as it is"
+        f"{stale.context} since the last step, got none; call backward before step, and check that "
+        "the loss on this device depends on it. If it should not, call step with "
+        "ignore_stale_grad=True, or set its grad_req to 'null' to freeze it"
     )
 
 
-def new_gradients(param: Parameter, elsewhere: bool = False) -> list[NDArray] | None:
-    """Return gradients with zeros for devices whose gradient is not new; None if all are.
+def new_gradients(param: Parameter, remote: bool = False) -> list[NDArray] | None:
+    """Return the gradients with zeros in place of stale ones; None if they are used unchanged.
 
-    Args:
-        param: The parameter.
-        elsewhere: Whether its gradient is new in another process; if not there either, the old ones
-            of all devices are meant.
+    They are if all are new, or all are stale here and in other processes (``remote`` is False).
     """
-    fresh = [data._fresh_grad for data in param._held()]
-    if all(fresh) or not (elsewhere or any(fresh)):
+    updated = [data._fresh_grad for data in param._list_arrays()]
+    if all(updated) or not (remote or any(updated)):
         return None
     return [
-        gradient if is_fresh else _zeros_like(gradient)
-        for gradient, is_fresh in zip(param.list_grad(), fresh, strict=True)
+        gradient if is_updated else _zeros_like(gradient)
+        for gradient, is_updated in zip(param.list_grad(), updated, strict=True)
     ]
 
 
-def clear_old(param: Parameter, elsewhere: bool = False) -> None:
-    """Set gradients that are not new to 0, as they count, where one elsewhere or here is new."""
-    new = new_gradients(param, elsewhere)
+def zero_stale(param: Parameter, remote: bool = False) -> None:
+    """Set stale gradients to 0 if the gradient is new on another device or process."""
+    new = new_gradients(param, remote)
     if new is not None:
         for gradient, value in zip(param.list_grad(), new, strict=True):
             if value is not gradient:
                 gradient[:] = value
 
 
-def clear_all_old(members: Iterable[tuple[int, Parameter]], elsewhere: Collection[int]) -> None:
-    """Do as `clear_old` for several parameters.
+def zero_all_stale(members: Iterable[tuple[int, Parameter]], remote: Collection[int]) -> None:
+    """Call `zero_stale` for several parameters.
 
     Args:
         members: Positions and parameters.
-        elsewhere: Positions of those whose gradient is new in another process only.
+        remote: Positions of parameters whose gradient is new in another process only.
     """
     for i, param in members:
-        clear_old(param, i in elsewhere)
+        zero_stale(param, i in remote)
 
 
-def only_new(
+def only_updated(
     indices: Sequence[int], gradients: Sequence[NDArray], weights: Sequence[NDArray]
 ) -> tuple[Sequence[int], Sequence[NDArray], Sequence[NDArray]]:
-    """Return those of one device's weights whose gradients are new on it.
-
-    Args:
-        indices: Positions of parameters.
-        gradients: Their gradients on the device.
-        weights: Their weights on the device.
-    """
-    fresh = [weight._fresh_grad for weight in weights]
-    if all(fresh):
+    """Return the indices, gradients and weights on one device whose gradients are new."""
+    updated = [weight._fresh_grad for weight in weights]
+    if all(updated):
         return indices, gradients, weights
     return (
-        tuple(compress(indices, fresh)),
-        tuple(compress(gradients, fresh)),
-        tuple(compress(weights, fresh)),
+        tuple(compress(indices, updated)),
+        tuple(compress(gradients, updated)),
+        tuple(compress(weights, updated)),
     )
 
 
@@ -115,7 +101,7 @@ def _zeros_like(gradient: NDArray) -> NDArray:
 def groups(
     items: Sequence[tuple[int, Parameter]], size: int
 ) -> Iterator[Sequence[tuple[int, Parameter]]]:
-    """Yield parts of at most ``size`` parameters, in order."""
+    """Yield chunks of at most ``size`` parameters, in order."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
@@ -125,15 +111,15 @@ def clip_global_norm(
 ) -> np.float32 | NDArray:
     """Scale arrays in place so that their joint 2-norm is at most ``max_norm``.
 
-    To clip the gradients of a Trainer, call it between `Trainer.allreduce_grads` and
-    `Trainer.update`, once for the gradients of each device. At that point they are sums over all
+    To clip the gradients of a Trainer, call this between `Trainer.allreduce_grads` and
+    `Trainer.update`, once for the gradients on each device. At that point they are sums over all
     devices and processes.
 
     Args:
         arrays: The arrays, on any devices.
         max_norm: Largest norm allowed, above 0.
-        check_isfinite: Whether to wait for the norm and warn if it is not finite; if not, the call
-            returns without waiting.
+        check_isfinite: Whether to wait for the norm and warn if it is not finite; if False, the
+            call returns without waiting.
 
     Returns:
         The norm before scaling: a ``numpy.float32``, or without ``check_isfinite`` an array (1,).
@@ -165,9 +151,9 @@ def clip_global_norm(
                 UserWarning,
                 stacklevel=2,
             )
-        # The small number is MXNet's: it keeps a norm of 0 from dividing.
+        # MXNet's epsilon, against division by a norm of 0.
         scale = nd.minimum(max_norm / (norm + 1e-8), 1.0)
-        with np.errstate(all="ignore"):  # of a norm that is not finite, the one warning is enough
+        with np.errstate(all="ignore"):  # the warning above is enough
             for x in arrays:
                 x *= scale.as_in_context(x.context).astype(x.dtype)
     if not check_isfinite:

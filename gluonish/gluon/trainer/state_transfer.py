@@ -1,4 +1,4 @@
-"""States of updaters: their files, and those of devices that joined after training began."""
+"""States of updaters: copies for devices added after training began, and files."""
 
 import copy
 import os
@@ -13,7 +13,7 @@ from gluonish.optimizer.base import State
 
 
 def copy_states(source: Updater, target: Updater) -> None:
-    """Give an updater copies of another's states; they move to their weights' device when used."""
+    """Copy states between updaters; they move to their weights' device at the next update."""
     target.states = {index: _copied(state) for index, state in source.states.items()}
     target.states_synced = dict.fromkeys(target.states, False)
 
@@ -22,33 +22,27 @@ def _copied(state: State) -> State:
     if isinstance(state, NDArray):
         return state.copy()
     if isinstance(state, tuple | list):
-        return type(state)(_copied(part) for part in state)
+        return type(state)(_copied(x) for x in state)
     return copy.copy(state)
 
 
 def updaters_for(
     optimizer: Optimizer, contexts: list[Context], former: list[Updater]
 ) -> list[Updater]:
-    """Return an updater for each device, with the states that the first one had so far.
-
-    Args:
-        optimizer: The optimizer of all.
-        contexts: The devices from now on.
-        former: The updaters so far; they are used again.
-    """
-    kept = former[: len(contexts)]
-    for updater in kept:
+    """Return an updater for each device: former ones are reused, and new ones copy the states."""
+    reused = former[: len(contexts)]
+    for updater in reused:
         updater.states_synced = dict.fromkeys(updater.states, False)
-    added = [get_updater(optimizer) for _ in contexts[len(kept) :]]
-    for updater in added if kept else []:
-        copy_states(kept[0], updater)
-    return kept + added
+    added = [get_updater(optimizer) for _ in contexts[len(reused) :]]
+    for updater in added if reused else []:
+        copy_states(reused[0], updater)
+    return reused + added
 
 
 def save_updater(
     updaters: Sequence[Updater], optimizer: Optimizer, fname: str | os.PathLike[str]
 ) -> None:
-    """Write the states of the first updater, or none, and the optimizer to a file."""
+    """Write the optimizer and the states of the first updater, if any, to a file."""
     first = updaters[0] if updaters else get_updater(optimizer)
     data = first.get_states(dump_optimizer=True)
     with atomic_write(fname) as file:
@@ -61,19 +55,21 @@ def load_updaters(
     fname: str | os.PathLike[str],
     params: Sequence[Parameter],
 ) -> Optimizer:
-    """Read states from a file into all updaters, and return the optimizer that they share now.
+    """Load states from a file into all updaters, and return their new common optimizer.
 
     Args:
-        updaters: One for each device; perhaps none.
-        optimizer: The one that they share so far.
+        updaters: One for each device; may be empty.
+        optimizer: Their current optimizer.
         fname: The file.
-        params: Whose states they are; what waits for its shape takes any.
+        params: The parameters; the shapes of initialized ones are checked.
 
     Raises:
-        FileFormatError: The file holds no states, or those of other parameters; nothing has changed
-            then.
+        FileFormatError: The file holds no states, or those of other parameters; nothing was
+            changed.
     """
-    weights = {i: param._held()[0] for i, param in enumerate(params) if param._arrays is not None}
+    weights = {
+        i: param._list_arrays()[0] for i, param in enumerate(params) if param._arrays is not None
+    }
     with open_to_read(fname, "Trainer.load_states") as file:
         data = file.read()
     loaded = list(updaters) or [get_updater(optimizer)]

@@ -1,15 +1,15 @@
-"""The store of a Trainer: which one it is, and updates that run in it.
+"""The choice of a Trainer's store, and updates through it.
 
-The rules are those that MXNet 1.9.1 shows, in this order:
+The rules are those of MXNet 1.9.1, in this order:
 
-- Row-sparse weights live in the store, which updates them; anything else is refused.
-- A store that is named serves where there are several devices or processes to combine, or where
-  ``update_on_kvstore=True`` asks for it; a store that is given always serves.
-- Without a store nothing can update on it.
-- ``update_on_kvstore`` decides if it is given.
+- Row-sparse weights live in the store, which updates them; contradicting arguments are refused.
+- A named store is used with several devices or processes, or with ``update_on_kvstore=True``; a
+  KVStore object is always used.
+- Without a store each device updates its weights.
+- ``update_on_kvstore`` decides if it is not None.
 - Processes of a ``dist_sync`` store update their own weights, which needs no copies.
-- Row-sparse gradients of dense weights are added up, and each device updates.
-- Else ``MXNET_UPDATE_ON_KVSTORE`` decides, if the store can update.
+- With row-sparse gradients of dense weights each device updates.
+- Otherwise ``MXNET_UPDATE_ON_KVSTORE`` decides, if the store can update.
 """
 
 import sys
@@ -20,14 +20,14 @@ from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.parameter import Parameter
-from gluonish.gluon.parameter.places import described
-from gluonish.gluon.trainer.gradients import clear_all_old, groups, new_gradients
+from gluonish.gluon.parameter.paths import described
+from gluonish.gluon.trainer.gradients import groups, new_gradients, zero_all_stale
 from gluonish.gluon.trainer.trainables import Selection, Trainables
 from gluonish.kvstore import KVStore, KVStoreBase, create
 from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.create import SYNCHRONOUS
 from gluonish.kvstore.distributed import channel
-from gluonish.kvstore.distributed.statistics import share_statistics
+from gluonish.kvstore.distributed.channel import share_statistics
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.ops.support.across_ranks import expect_ranks
 from gluonish.optimizer import Optimizer
@@ -35,13 +35,7 @@ from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
 
 class StoreChoice(NamedTuple):
-    """Who updates the weights, and why.
-
-    Attributes:
-        store: The store; None without.
-        update: Whether the store updates the weights.
-        reason: What decided, for people.
-    """
+    """The store, whether it updates the weights, and the reason as text."""
 
     store: KVStoreBase | None
     update: bool
@@ -49,11 +43,11 @@ class StoreChoice(NamedTuple):
 
 
 def expect_processes(trainer: Any, kvstore: str | KVStoreBase | None) -> None:
-    """Have SyncBatchNorm's statistics be those of all processes, though the store is made later.
+    """Share SyncBatchNorm's statistics among all processes before the store is created.
 
     Args:
-        trainer: What will make the store.
-        kvstore: As the Trainer was given it.
+        trainer: The Trainer that will create the store.
+        kvstore: The Trainer's argument.
     """
     if isinstance(kvstore, str) and kvstore.lower() in SYNCHRONOUS:
         expect_ranks(trainer, lambda: share_statistics(channel()))
@@ -65,17 +59,11 @@ def choose_store(
     contexts: Sequence[Context],
     params: Sequence[Parameter],
 ) -> StoreChoice:
-    """Decide, and make the store if one is needed and named.
-
-    Args:
-        kvstore: As the Trainer was given it.
-        update_on_kvstore: As the Trainer was given it.
-        contexts: The devices.
-        params: The parameters.
+    """Choose who updates the weights, and create the store if one is needed and named.
 
     Raises:
         ArgumentError: The arguments contradict each other, or the weights.
-        NotSupportedError: The store is one of MXNet's that gluonish lacks.
+        NotSupportedError: gluonish lacks this store of MXNet's.
     """
     update = update_on_kvstore
     _check_sparse(kvstore, update, params)
@@ -107,7 +95,7 @@ def _needs_store(
     contexts: Sequence[Context],
     params: Sequence[Parameter],
 ) -> bool:
-    """Return whether a store has anything to do."""
+    """Whether a store is needed."""
     if not isinstance(kvstore, str):
         return kvstore is not None
     spread = len(contexts) > 1 or "dist" in kvstore
@@ -117,13 +105,13 @@ def _needs_store(
 def _choose_update(
     has_store: bool, capable: bool, update: bool | None, params: Sequence[Parameter]
 ) -> tuple[bool, str]:
-    """Return whether the store updates the weights, and what decided that."""
+    """Return whether the store updates the weights, and the reason."""
     if not has_store:
         return False, "one device needs no store, or there is none"
     if _has_sparse_weights(params):
         return True, "the store has the row_sparse weights"
     if update is not None:
-        return bool(update), "as asked"
+        return bool(update), "as requested"
     if not capable:
         return False, "the store cannot"
     if any(param._grad_stype != "default" for param in params):
@@ -131,15 +119,15 @@ def _choose_update(
     return MXNET_UPDATE_ON_KVSTORE.value, "MXNET_UPDATE_ON_KVSTORE"
 
 
-def take_store(
+def set_up_store(
     store: KVStoreBase, optimizer: Optimizer | None, compression: Mapping[str, Any] | None
 ) -> int:
-    """Set a store up for a trainer, and return the first of the keys that are the trainer's.
+    """Set up a store for a trainer, and return the trainer's first key.
 
     Args:
         store: The store.
-        optimizer: What the store updates weights by; None if it only adds up.
-        compression: What ``set_gradient_compression`` takes, or nothing.
+        optimizer: The optimizer that runs in the store; None if it only sums gradients.
+        compression: Arguments of ``set_gradient_compression``, or None.
 
     Raises:
         ArgumentError: The store updates weights of another trainer, or cannot compress.
@@ -148,7 +136,7 @@ def take_store(
     if optimizer is not None and first_key:
         raise ArgumentError(
             f"Trainer: expected a {store.type} store that no other Trainer uses, got one with "
-            "another Trainer's weights; make a store for each, or pass update_on_kvstore=False"
+            "another Trainer's weights; create one for each, or pass update_on_kvstore=False"
         )
     if compression:
         compress = getattr(store, "set_gradient_compression", None)
@@ -167,7 +155,7 @@ def weights_a_call(store: KVStoreBase, optimizer: Optimizer) -> int:
     """Return how many weights a store updates in one call."""
     if not isinstance(store, KVStore):
         return 1
-    if isinstance(optimizer, RuleOptimizer) and optimizer.takes_all:
+    if isinstance(optimizer, RuleOptimizer) and optimizer.supports_apply:
         return optimizer.group_limit or sys.maxsize
     return max(1, optimizer.aggregate_num)
 
@@ -178,11 +166,11 @@ def expected_update(
     contexts: Sequence[Context],
     params: Sequence[Parameter],
 ) -> str:
-    """Return what `choose_store` would say of ``update_on_kvstore`` now, and why, for people."""
+    """Return the choice of `choose_store` for ``update_on_kvstore``, and the reason, as text."""
     named = isinstance(kvstore, str)
     registered = isinstance(kvstore, str) and kvstore.lower() in KVStoreBase.kv_registry
     if registered or not (named or kvstore is None or isinstance(kvstore, KVStore)):
-        return f"{update_on_kvstore}: settled in the first step"
+        return f"{update_on_kvstore}: decided in the first step"
     needed = _needs_store(kvstore, update_on_kvstore, contexts, params)
     updates, reason = _choose_update(needed, needed, update_on_kvstore, params)
     return f"{updates}: {reason}"
@@ -200,25 +188,25 @@ def _check_sparse(
         return
     if kvstore is None or (update is not None and not update):
         raise ArgumentError(
-            "Trainer: expected a kvstore that updates the weights, since it has the rows of "
+            "Trainer: expected a kvstore that updates the weights, since it holds the rows of "
             f"{described(sparse)} of stype {sparse._stype}, got kvstore={kvstore!r} with "
             f"update_on_kvstore={update}"
         )
 
 
-def add_up(
-    store: KVStoreBase, selection: Selection, elsewhere: Collection[int], first_key: int
+def allreduce_gradients(
+    store: KVStoreBase, selection: Selection, remote: Collection[int], first_key: int
 ) -> None:
     """Replace gradients by their sums.
 
     Args:
         store: The store.
         selection: The parameters.
-        elsewhere: Positions of those whose gradient is new in another process only.
+        remote: Positions of parameters whose gradient is new in another process only.
         first_key: The store's key of the trainer's first parameter.
     """
     if isinstance(store, SyncStore):
-        clear_all_old(selection.members, elsewhere)
+        zero_all_stale(selection.members, remote)
         keys = [first_key + i for i in selection.indices]
         store.add_up(keys, [param.list_grad() for _, param in selection.members])
         return
@@ -237,37 +225,38 @@ def update_in_store(
     optimizer: Optimizer,
     first_key: int,
 ) -> None:
-    """Hand gradients to the store and take new weights, several at once where it can.
+    """Push gradients to the store and pull new weights, in groups if the store supports them.
 
     Args:
         store: The store.
         selection: The parameters to update.
-        trainables: All that have gradients.
-        optimizer: What the store updates by.
+        trainables: All parameters with gradients.
+        optimizer: The store's optimizer.
         first_key: The store's key of the trainer's first parameter.
     """
-    elsewhere = trainables.elsewhere
+    remote = trainables.remote
     for group in groups(selection.members, weights_a_call(store, optimizer)):
         keys = [first_key + i for i, _ in group]
-        gradients = [
-            new_gradients(param, i in elsewhere) or param.list_grad() for i, param in group
-        ]
-        weights = [param._held() for _, param in group]
+        gradients = [new_gradients(param, i in remote) or param.list_grad() for i, param in group]
+        weights = [param._list_arrays() for _, param in group]
         priority = -group[0][0]
         if len(group) == 1:
             store.pushpull(keys[0], gradients[0], out=weights[0], priority=priority)
         else:
             store.pushpull(keys, gradients, out=weights, priority=priority)
     if isinstance(store, AsyncStore):
-        _pull_rest(store, selection, trainables, first_key)
+        _pull_others(store, selection, trainables, first_key)
 
 
-def _pull_rest(
+def _pull_others(
     store: AsyncStore, updated: Selection, trainables: Trainables, first_key: int
 ) -> None:
-    """Take weights that other processes may update, though this one has no new gradient."""
+    """Pull weights without a new gradient here, which other processes may update."""
     done = set(updated.indices)
-    rest = [(i, param) for i, param in trainables.all().members if i not in done]
-    weights = {first_key + i: param._held() for i, param in rest if param._stype == "default"}
+    weights = {
+        first_key + i: param._list_arrays()
+        for i, param in trainables.all().members
+        if i not in done and param._stype == "default"
+    }
     if weights:
         store.pull([*weights], out=[*weights.values()])

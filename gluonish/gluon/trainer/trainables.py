@@ -1,7 +1,7 @@
-"""What a Trainer is given, and the parameters that it trains.
+"""Checks of a Trainer's arguments, and the parameters that it trains.
 
-A step over hundreds of small parameters costs as much as its look-ups do, so nothing is gathered
-anew in a step unless a parameter got other arrays, or gradients came to others than last time.
+The look-ups dominate a step over hundreds of small parameters, so their arrays are cached until a
+parameter's arrays are replaced, or other parameters have new gradients than in the last step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import as_float
 from gluonish.gluon.parameter import Parameter, ParameterDict
-from gluonish.gluon.parameter.places import described
+from gluonish.gluon.parameter.paths import described
 from gluonish.kvstore import KVStoreBase
 from gluonish.kvstore.compression import compression_from
 from gluonish.ndarray import NDArray
@@ -20,7 +20,7 @@ from gluonish.ndarray.recording import Leaf
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer import create as create_optimizer
 
-_data_of, _link_of, _fresh_of = attrgetter("_arrays"), attrgetter("_link"), attrgetter("fresh")
+_data_of, _edge_of, _is_updated = attrgetter("_arrays"), attrgetter("_link"), attrgetter("fresh")
 
 
 class Selection:
@@ -30,10 +30,10 @@ class Selection:
         members: Position in the trainer's list and parameter.
 
     Attributes:
-        members: As given.
+        members: The argument.
         indices: The positions.
-        weights: For each device the weights.
-        gradients: For each device the gradients.
+        weights: The weights by device.
+        gradients: The gradients by device.
     """
 
     __slots__ = ("_leaves", "gradients", "indices", "members", "weights")
@@ -41,12 +41,12 @@ class Selection:
     def __init__(self, members: Sequence[tuple[int, Parameter]]) -> None:
         self.members = tuple(members)
         self.indices = tuple(i for i, _ in members)
-        self.weights = tuple(zip(*(param._held() for _, param in members), strict=True))
+        self.weights = tuple(zip(*(param._list_arrays() for _, param in members), strict=True))
         self.gradients = tuple(zip(*(param.list_grad() for _, param in members), strict=True))
         self._leaves = [_leaf_of(array) for arrays in self.weights for array in arrays]
 
     def mark_used(self) -> None:
-        """Take note that the gradients were used: they are not new any more."""
+        """Mark the gradients as stale."""
         for leaf in self._leaves:
             leaf.fresh = False
 
@@ -58,125 +58,125 @@ class Trainables:
         params: All parameters of the trainer.
 
     Attributes:
-        elsewhere: Positions of parameters whose gradient is new in another process only.
+        remote: Positions of parameters whose gradient is new in another process only.
     """
 
     __slots__ = (
         "_all",
+        "_all_arrays",
         "_arrays",
         "_data",
+        "_edges",
         "_leaves",
-        "_links",
-        "_moves",
         "_params",
         "_selected",
-        "_watched",
-        "elsewhere",
+        "_version",
+        "remote",
     )
 
     def __init__(self, params: Sequence[Parameter]) -> None:
         self._params = params
-        self._moves = -1
-        self.elsewhere: frozenset[int] = frozenset()
-        self._data: list[Any] = []  # what each parameter held when the rest was gathered
+        self._version = -1
+        self.remote: frozenset[int] = frozenset()
+        self._data: list[Any] = []  # each parameter's dict of arrays in the last `_gather`
         self._arrays: list[NDArray] = []
-        self._watched: list[NDArray] = []
-        self._links: list[Any] = []
+        self._all_arrays: list[NDArray] = []
+        self._edges: list[Any] = []
         self._leaves: list[Leaf] = []
         self._all = Selection(())
-        # Which arrays had new gradients in the last step, what was new elsewhere, and what was
-        # selected for it.
+        # Of the last step: which gradients were new, which were new in other processes only, and
+        # the resulting selection.
         self._selected: tuple[list[bool], frozenset[int], Selection] = ([], frozenset(), self._all)
 
     def all(self) -> Selection:
-        """Return all of them.
+        """Return all parameters with gradients.
 
         Raises:
-            ParameterError: One is not initialized, or waits for its shape.
+            ParameterError: A parameter is not initialized, or waits for its shape.
         """
-        # A parameter's dictionary of arrays is replaced, never changed, and the link of an array
-        # tells where its gradient goes, or that it has none.
-        moves = Parameter.moves
+        # A parameter's dict of arrays is replaced, never mutated. The edge of an array names the
+        # leaf of its gradient, or is None.
+        version = Parameter.version
         if not (
-            (moves == self._moves or self._holds_the_same())
-            and all(map(is_, map(_link_of, self._watched), self._links))
+            (version == self._version or self._is_current())
+            and all(map(is_, map(_edge_of, self._all_arrays), self._edges))
         ):
             self._gather()
-        self._moves = moves
+        self._version = version
         return self._all
 
     @property
-    def known(self) -> Selection:
-        """What `all` returned last."""
+    def last(self) -> Selection:
+        """The last result of `all`."""
         return self._all
 
-    def _holds_the_same(self) -> bool:
-        """Whether no parameter got other arrays since the last time."""
+    def _is_current(self) -> bool:
+        """Whether no parameter's arrays were replaced since the last `_gather`."""
         return len(self._data) == len(self._params) and all(
             map(is_, map(_data_of, self._params), self._data)
         )
 
     def changed(self) -> list[Parameter]:
-        """Return the parameters that hold other arrays than when these were gathered last."""
-        pairs = zip(self._params, self._data, strict=False)  # nothing was gathered at first
+        """Return the parameters whose arrays were replaced since the last `_gather`."""
+        pairs = zip(self._params, self._data, strict=False)  # `_data` is empty at first
         return [param for param, data in pairs if param._arrays is not data]
 
     def _gather(self) -> None:
         members = [(i, param) for i, param in enumerate(self._params) if param.grad_req != "null"]
         self._all = Selection(members)
         self._data = [param._arrays for param in self._params]
-        self._arrays = [array for _, param in members for array in param._held()]
-        self._watched = [x for param in self._params for x in (param._arrays or {}).values()]
-        self._links = [array._link for array in self._watched]
+        self._arrays = [array for _, param in members for array in param._list_arrays()]
+        self._all_arrays = [x for param in self._params for x in (param._arrays or {}).values()]
+        self._edges = [array._link for array in self._all_arrays]
         self._leaves = [_leaf_of(array) for array in self._arrays]
         self._selected = ([True] * len(self._arrays), frozenset(), self._all)
 
-    def fresh(self) -> tuple[Selection, list[NDArray]]:
-        """Return those with a new gradient on some device, and all weights whose gradient is old.
+    def updated(self) -> tuple[Selection, list[NDArray]]:
+        """Return the parameters with a new gradient on some device, and weights with a stale one.
 
-        What is new elsewhere is among both.
+        Parameters whose gradient is new in another process only are in both.
 
         Raises:
             ParameterError: As `all`.
         """
         everything = self.all()
-        pattern = list(map(_fresh_of, self._leaves))
-        elsewhere = self.elsewhere
-        if pattern != self._selected[0] or elsewhere != self._selected[1]:
+        pattern = list(map(_is_updated, self._leaves))
+        remote = self.remote
+        if pattern != self._selected[0] or remote != self._selected[1]:
             devices = len(everything.weights)
             members = [
                 member
                 for n, member in enumerate(everything.members)
-                if member[0] in elsewhere or any(pattern[n * devices : (n + 1) * devices])
+                if member[0] in remote or any(pattern[n * devices : (n + 1) * devices])
             ]
             complete = len(members) == len(everything.members)
             selection = everything if complete else Selection(members)
-            self._selected = (pattern, elsewhere, selection)
+            self._selected = (pattern, remote, selection)
         if False not in pattern:
             return self._selected[2], []
-        stale = [x for x, fresh in zip(self._arrays, pattern, strict=True) if not fresh]
+        stale = [x for x, is_new in zip(self._arrays, pattern, strict=True) if not is_new]
         return self._selected[2], stale
 
     def mark_used(self, selection: Selection) -> None:
-        """Take note that the gradients of some were used: they are not new any more."""
+        """Mark the gradients of a selection as stale."""
         selection.mark_used()
-        self.elsewhere = frozenset()
+        self.remote = frozenset()
 
 
 def _leaf_of(array: NDArray) -> Leaf:
-    """Return where a gradient ends; one that is never new where there is no such place."""
+    """Return the leaf of an array; a dummy whose gradient is never new if it has none."""
     leaf = None if array._link is None else array._link[0]
     return leaf if isinstance(leaf, Leaf) else Leaf(array, "null")
 
 
 def parameter_list(params: Any) -> list[Parameter]:
-    """Return the parameters to train, each once; those of a dict sorted by name.
+    """Return the unique parameters to train; those of a dict sorted by name.
 
-    A dict of a network's structure may name a shared parameter twice, a list may not.
+    A dict may name a shared parameter twice, but a list may not contain one twice.
 
     Raises:
-        ArgumentTypeError: It is neither a list nor a dict of Parameters.
-        ArgumentError: A list holds a parameter twice.
+        ArgumentTypeError: ``params`` is neither a list nor a dict of Parameters.
+        ArgumentError: A list contains a parameter twice.
     """
     named = isinstance(params, ParameterDict | Mapping)
     if named:
@@ -192,38 +192,38 @@ def parameter_list(params: Any) -> list[Parameter]:
     if len(unique) < len(params) and not named:
         twice = next(param for i, param in enumerate(params) if any(p is param for p in params[:i]))
         raise ArgumentError(
-            f"Trainer: expected each Parameter once, got {described(twice)} twice; take the "
-            "parameters of networks that share some from one collect_params()"
+            f"Trainer: expected each Parameter once, got {described(twice)} twice; pass one "
+            "collect_params() of networks that share parameters"
         )
     return list(unique.values())
 
 
 def common_contexts(params: Sequence[Parameter]) -> list[Context]:
-    """Return the devices that all parameters are on, or wait for.
+    """Return the devices on which all parameters are, or will be, initialized.
 
     Raises:
-        ArgumentError: They are on different ones.
-        ParameterError: One is not initialized.
+        ArgumentError: Parameters are on different devices.
+        ParameterError: A parameter is not initialized.
     """
     contexts: list[Context] | None = None
     for param in params:
-        own = param.list_ctx()
-        if contexts is not None and own != contexts:
+        current = param.list_ctx()
+        if contexts is not None and current != contexts:
             raise ArgumentError(
-                f"Trainer: expected all Parameters on {contexts}, got {param.name} on {own}; "
+                f"Trainer: expected all Parameters on {contexts}, got {param.name} on {current}; "
                 "initialize them with one ctx, or call reset_ctx"
             )
-        contexts = own
+        contexts = current
     return contexts or []
 
 
 def make_optimizer(
     optimizer: str | Optimizer, settings: Mapping[str, Any] | None, params: Sequence[Parameter]
 ) -> Optimizer:
-    """Return the optimizer, with the parameters for its multipliers.
+    """Return the optimizer, with ``param_dict`` set for its multipliers.
 
     Raises:
-        ArgumentTypeError: It is neither a name nor an Optimizer.
+        ArgumentTypeError: ``optimizer`` is neither a name nor an Optimizer.
         ArgumentError: There is no such optimizer, or settings come with an Optimizer.
     """
     if settings and not isinstance(settings, Mapping):
@@ -235,23 +235,23 @@ def make_optimizer(
         return create_optimizer(optimizer, param_dict=param_dict, **(settings or {}))
     if not isinstance(optimizer, Optimizer):
         raise ArgumentTypeError(
-            f"Trainer: expected an Optimizer or its name, got {optimizer!r}; make one of a class"
+            f"Trainer: expected an Optimizer or its name, got {optimizer!r}; call the class"
         )
     if settings:
         raise ArgumentError(
             "Trainer: expected optimizer_params None with an Optimizer, got"
-            f" {dict(settings)}; give them to the optimizer itself"
+            f" {dict(settings)}; pass them to the optimizer itself"
         )
     optimizer.param_dict = param_dict
     return optimizer
 
 
 def check_store_arguments(kvstore: Any, compression: Any, update: Any) -> None:
-    """Refuse what is no store, no compression, or no answer to ``update_on_kvstore``.
+    """Check a Trainer's arguments of its store; names of stores are checked at creation.
 
     Raises:
-        ArgumentTypeError: One is of a wrong type.
-        ArgumentError: There is no such compression. A store's name is looked at where one is made.
+        ArgumentTypeError: An argument has the wrong type.
+        ArgumentError: There is no such compression.
     """
     if kvstore is not None and not isinstance(kvstore, str | KVStoreBase):
         raise ArgumentTypeError(
@@ -271,11 +271,11 @@ def check_store_arguments(kvstore: Any, compression: Any, update: Any) -> None:
 
 
 def check_batch_size(what: str, batch_size: Any) -> float:
-    """Return what gradients are divided by: a number above 0, or an array of one.
+    """Return the batch size, a number above 0 or an array of one element, as a float.
 
     Raises:
-        ArgumentTypeError: It is not a number.
-        ArgumentError: It is not above 0.
+        ArgumentTypeError: ``batch_size`` is not a number.
+        ArgumentError: ``batch_size`` is not above 0.
     """
     samples = as_float(f"Trainer.{what}", "batch_size", batch_size)
     if not samples > 0:
@@ -284,10 +284,10 @@ def check_batch_size(what: str, batch_size: Any) -> float:
 
 
 def refuse_update_in_store(what: str, update: bool | None) -> None:
-    """Refuse to work on weights that the store updates.
+    """Refuse a method of trainers that update outside the store.
 
     Raises:
-        ArgumentError: It does.
+        ArgumentError: The store updates the weights.
     """
     if update:
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""The processes of one job: how they find each other, agree, add up, and fail together."""
+"""The processes of a distributed job: rendezvous, collectives, servers, and failures."""
 
 from gluonish.kvstore.distributed.channel import Channel, channel
 from gluonish.kvstore.distributed.world import World, world

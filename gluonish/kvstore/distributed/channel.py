@@ -1,8 +1,8 @@
-"""Channel: what all ranks do together, as operations of the engine, in one order.
+"""Channel: collectives of all ranks, as engine operations in a fixed order.
 
-Every exchange writes the variable ``_order``, so that exchanges run one after another in the order
-in which the program asked for them, the same on all ranks, each as soon as its arrays are there and
-while other lanes compute. A `Meeting` comes before each.
+Every exchange writes the variable ``_order``, so that exchanges run one by one in program order,
+the same on all ranks, each as soon as its arrays are computed and in parallel with other lanes. A
+`Meeting` precedes each exchange.
 """
 
 import atexit
@@ -18,27 +18,28 @@ from gluonish.core.errors import DistributedError
 from gluonish.core.spec import Shape
 from gluonish.engine import current_engine
 from gluonish.kvstore.distributed.host_memory import host_memory
-from gluonish.kvstore.distributed.meeting import END, STALE, Meeting
 from gluonish.kvstore.distributed.messages import Messages, Transport
 from gluonish.kvstore.distributed.new_gradients import NewGradients
+from gluonish.kvstore.distributed.observers import notify, watchers
 from gluonish.kvstore.distributed.pieces import (
     BUCKET_NBYTES,
     Edges,
-    Named,
+    NamedArray,
     Purpose,
     buckets,
     on_host,
     pieces,
     unpack,
 )
+from gluonish.kvstore.distributed.rendezvous import END, STALE, Meeting
 from gluonish.kvstore.distributed.server import Server
-from gluonish.kvstore.distributed.watch import tell, watchers
 from gluonish.kvstore.distributed.world import World, world
 from gluonish.ndarray import NDArray
+from gluonish.ops.support.across_ranks import join_ranks
 from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var
 
-__all__ = ["BUCKET_NBYTES", "Channel", "Codec", "Named", "channel"]
+__all__ = ["BUCKET_NBYTES", "Channel", "Codec", "NamedArray", "channel", "share_statistics"]
 
 _LANE = ("mpi", 0, "exchange")
 
@@ -46,17 +47,18 @@ _channels: list["Channel"] = []
 
 
 def channel() -> "Channel":
-    """Return the channel of this process; starts MPI at the first call.
+    """Return the channel of this process; the first call starts MPI.
 
     Raises:
         NotSupportedError: mpi4py or MPI itself is not installed.
     """
     if not _channels:
-        current_engine()  # a profiler that it starts writes its file at exit after the ranks met
-        made = Channel(world())
-        if not _channels:  # a step
-            _channels.append(made)
-            atexit.register(made.end)
+        # The engine may start a profiler, whose exit handler must run after the channel's.
+        current_engine()
+        new = Channel(world())
+        if not _channels:  # atomic with the append
+            _channels.append(new)
+            atexit.register(new.end)
     return _channels[0]
 
 
@@ -64,29 +66,16 @@ class Codec(Protocol):
     """Converts arrays to bytes to send them."""
 
     def pack(self, sent: Any, /) -> Any:
-        """Return an array in host memory as bytes.
-
-        Args:
-            sent: The array.
-        """
+        """Return an array in host memory as bytes."""
         raise NotImplementedError
 
     def unpack(self, packed: Any, shape: Shape, /) -> Any:
-        """Return the array that `pack` converted to bytes, a new array.
-
-        Args:
-            packed: The bytes.
-            shape: Shape of the array.
-        """
+        """Return a new array from the bytes of `pack`."""
         raise NotImplementedError
 
 
 class Channel:
-    """Communication between the ranks of a world, one exchange after another.
-
-    Args:
-        world: The world.
-    """
+    """Communication between the ranks of a world, one exchange after another."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -95,51 +84,52 @@ class Channel:
         self._meeting = Meeting(world, self._host)
         self._order = Var()
         self._servers: list[Server] = []
-        self._new: NewGradients | None = None  # what the next exchange says of its step
+        self._new: NewGradients | None = None  # sent with the next exchange
         self.sent_nbytes = 0
 
-    def add_up(self, arrays: Sequence[Named], what: str, codec: Codec | None = None) -> None:
+    def add_up(self, arrays: Sequence[NamedArray], what: str, codec: Codec | None = None) -> None:
         """Replace arrays by their sums over all ranks, with equal bits on each.
 
         Args:
             arrays: Dense arrays that nothing else writes.
             what: Purpose, for messages.
-            codec: Compresses what is sent; None sends the arrays as they are.
+            codec: Compression; None sends uncompressed arrays.
         """
         for bucket in buckets(arrays):
-            parts = [x.array for x in bucket]
-            act = partial(self._sum_packed, parts, codec) if codec else partial(self._sum, parts)
+            xs = [x.array for x in bucket]
+            act = partial(self._sum_packed, xs, codec) if codec else partial(self._sum, xs)
             self._push(what, bucket, act)
 
-    def reduce_scatter(self, arrays: Sequence[Named], edges: Sequence[Edges], what: str) -> None:
-        """Replace this rank's share of arrays by its sum over all ranks.
+    def reduce_scatter(
+        self, arrays: Sequence[NamedArray], edges: Sequence[Edges], what: str
+    ) -> None:
+        """Replace this rank's shard of arrays by its sum over all ranks.
 
         Args:
             arrays: Dense arrays that nothing else writes.
-            edges: For each array where each rank's share of its elements begins, and the array's
-                size at the end.
+            edges: For each array the first element of each rank's shard, and the array's size.
             what: Purpose, for messages.
         """
-        self._share(arrays, edges, what, self._sum_shares)
+        self._push_sharded(arrays, edges, what, self._reduce_shards)
 
-    def all_gather(self, arrays: Sequence[Named], edges: Sequence[Edges], what: str) -> None:
-        """Copy each rank's share of arrays to all other ranks; see `reduce_scatter`."""
-        self._share(arrays, edges, what, self._take_shares)
+    def all_gather(self, arrays: Sequence[NamedArray], edges: Sequence[Edges], what: str) -> None:
+        """Copy each rank's shard of arrays to all other ranks; see `reduce_scatter`."""
+        self._push_sharded(arrays, edges, what, self._copy_shards)
 
-    def _share(
+    def _push_sharded(
         self,
-        arrays: Sequence[Named],
+        arrays: Sequence[NamedArray],
         edges: Sequence[Edges],
         what: str,
         act: Callable[[Sequence[NDArray], Sequence[Edges]], None],
     ) -> None:
-        of = {id(x.array): limits for x, limits in zip(arrays, edges, strict=True)}
+        edges_of = {id(x.array): limits for x, limits in zip(arrays, edges, strict=True)}
         for bucket in buckets(arrays):
-            parts = [x.array for x in bucket]
-            limits = [of[id(x)] for x in parts]
-            self._push(what, bucket, partial(act, parts, limits))
+            xs = [x.array for x in bucket]
+            limits = [edges_of[id(x)] for x in xs]
+            self._push(what, bucket, partial(act, xs, limits))
 
-    def broadcast(self, arrays: Sequence[Named], what: str) -> None:
+    def broadcast(self, arrays: Sequence[NamedArray], what: str) -> None:
         """Replace arrays by those of rank 0.
 
         Args:
@@ -147,13 +137,13 @@ class Channel:
             what: Purpose, for messages.
         """
         for bucket in buckets(arrays):
-            self._push(what, bucket, partial(self._spread, [x.array for x in bucket]))
+            self._push(what, bucket, partial(self._broadcast, [x.array for x in bucket]))
 
     def gather(self, value: Any, what: str) -> list[Any]:
-        """Return a list with the value that each rank passes, by rank, on all ranks; waits for all.
+        """Return a list of the values that the ranks pass, by rank; waits for all ranks.
 
         Args:
-            value: Anything that can be pickled.
+            value: Any picklable object.
             what: Purpose, for messages.
         """
         found: list[Any] = []
@@ -167,37 +157,35 @@ class Channel:
         Args:
             what: Purpose, for messages.
         """
-        self._push(what, (), _nothing)
+        self._push(what, (), _no_op)
         current_engine().wait(self._order)
 
     def new_gradients(self, mine: NewGradients) -> NewGradients:
-        """Return which gradients are new on any rank, for all ranks to sum them next.
+        """Return the gradients that are new on any rank, for all ranks to sum them next.
 
-        Where all are new here, this is known at once; the other ranks learn it with the next
+        If all are new on this rank, this does not wait; the other ranks are notified with the next
         exchange.
 
         Args:
-            mine: What is new on this rank.
+            mine: The new gradients of this rank.
         """
         self._new = mine
         if mine.new is None:
             return mine
         found: list[NewGradients] = []
-        self._push(mine.text(), (), _nothing, answer=found.append)
+        self._push(mine.text(), (), _no_op, on_result=found.append)
         current_engine().wait(self._order)
         return found[0]
 
     def report_stale(self, label: str) -> None:
-        """Have other ranks fail, unless they do so as well, as this one cannot take its step.
+        """Make other ranks fail, unless they call this, too, as this one cannot take its step.
 
         Args:
-            label: What messages call the parameter whose gradient is not new.
+            label: Name of the parameter with the stale gradient in messages.
         """
-        self._push(
-            Purpose(STALE, f"an error, as there is no new gradient of {label}"), (), _nothing
-        )
+        self._push(Purpose(STALE, f"an error, as there is no new gradient of {label}"), (), _no_op)
 
-    def alone(
+    def run_local(
         self, act: Callable[[], object], arrays: Sequence[NDArray], *, wait: bool = False
     ) -> None:
         """Run an operation that involves no other rank, in order with the exchanges.
@@ -205,11 +193,11 @@ class Channel:
         Args:
             act: The operation.
             arrays: Arrays that it reads or writes.
-            wait: Whether to wait until it is done.
+            wait: Whether to wait for the operation.
 
         Raises:
-            DistributedError: It failed; without ``wait`` the error is raised when the arrays are
-                read.
+            DistributedError: The operation failed; without ``wait`` the error is raised when the
+                arrays are read.
         """
         variables = [x._var for x in arrays]
 
@@ -224,17 +212,17 @@ class Channel:
             current_engine().wait(self._order)
 
     def serve(self, handle: Callable[[str, Any], Any]) -> Server:
-        """Start a server in each rank; all ranks must call this at the same time.
+        """Start a server in each rank; a collective call.
 
         Args:
-            handle: Function that answers requests; see `Server`.
+            handle: Request handler; see `Server`.
         """
         self.barrier("the start of servers")
         self._servers.append(Server(self.world, handle))
         return self._servers[-1]
 
     def end(self) -> None:
-        """Wait for the other ranks at the end of the process, or report which are missing."""
+        """Wait for the other ranks at the end of the process, or report missing ones."""
         try:
             self.barrier(END)
         except DistributedError as error:
@@ -249,7 +237,7 @@ class Channel:
     def exchange(
         self,
         what: str,
-        named: Sequence[Named],
+        named: Sequence[NamedArray],
         act: Callable[[], None],
         arrays: Sequence[NDArray],
         lane: Hashable,
@@ -260,122 +248,131 @@ class Channel:
             what: Purpose, for messages.
             named: Arrays with the names on which the ranks agree.
             act: The operation.
-            arrays: All arrays that it writes.
-            lane: Engine lane in which it runs.
+            arrays: All arrays that the operation writes.
+            lane: Engine lane of the operation.
         """
         self._push(what, named, act, [x._var for x in arrays], lane)
 
     def _push(
         self,
         what: str,
-        arrays: Sequence[Named],
+        arrays: Sequence[NamedArray],
         act: Callable[[], None],
         written: Sequence[Var] | None = None,
         lane: Hashable = _LANE,
-        answer: Callable[[Any], object] | None = None,
+        on_result: Callable[[Any], object] | None = None,
     ) -> None:
         variables = [x.array._var for x in arrays] if written is None else written
         new, self._new = self._new, None
-        run = partial(self._watched, what, arrays, variables, act, new, answer)
-        # Not as reads: a rank whose arrays carry a failure must come and say so.
+        run = partial(self._run, what, arrays, variables, act, new, on_result)
+        # Not as reads: a rank with failed arrays must still arrive, and report the failure.
         current_engine().push(run, (), [*variables, self._order], lane, 0, "kvstore_exchange")
 
-    def _watched(
+    def _run(
         self,
         what: str,
-        arrays: Sequence[Named],
+        arrays: Sequence[NamedArray],
         variables: Sequence[Var],
         act: Callable[[], None],
         new: NewGradients | None,
-        answer: Callable[[Any], object] | None,
+        on_result: Callable[[Any], object] | None,
     ) -> None:
-        """Meet and act, and tell who watches how long either took."""
+        """Rendezvous and run the operation, and notify observers of the times."""
         sent, start_ns = self.sent_nbytes, time.perf_counter_ns()
         found = self._meet(what, arrays, variables, new)
-        met_ns = time.perf_counter_ns()
+        ready_ns = time.perf_counter_ns()
         act()
-        if answer is not None:
-            answer(found)
+        if on_result is not None:
+            on_result(found)
         if watchers:
             names = [x.name for x in arrays]
-            tell("exchange", what, names, self.sent_nbytes - sent, start_ns, met_ns)
+            notify("exchange", what, names, self.sent_nbytes - sent, start_ns, ready_ns)
 
     def _meet(
         self,
         what: str,
-        arrays: Sequence[Named],
+        arrays: Sequence[NamedArray],
         variables: Sequence[Var],
         new: NewGradients | None,
     ) -> NewGradients | None:
         failed = next((x.error for x in variables if x.error is not None), None)
         if failed is None:
-            words = _lines(what, arrays, str)
-            return self._meeting.meet(words, partial(_labelled, what, arrays), new)
+            text = _lines(what, arrays, str)
+            return self._meeting.meet(text, partial(_labelled, what, arrays), new)
         message = f"a failure: {getattr(failed, 'cause', failed)}"
         self._meeting.meet(message)
         raise DistributedError(f"kvstore: expected arrays to exchange, got {message}")
 
     def _sum(self, arrays: Sequence[NDArray]) -> None:
-        for whole, _, parts in pieces(arrays):
-            total = (
-                whole.astype(wide) if (wide := accumulator(whole.dtype)) != whole.dtype else whole
-            )
+        for memory, _, packed in pieces(arrays):
+            wide = accumulator(memory.dtype)
+            total = memory.astype(wide) if wide != memory.dtype else memory
             self._transport.add_up(total)
             self.sent_nbytes += total.nbytes
-            if total is not whole:
-                whole[...] = total  # rounded once
-            unpack(whole, parts)
+            if total is not memory:
+                memory[...] = total  # rounded once
+            unpack(memory, packed)
 
-    def _sum_shares(self, arrays: Sequence[NDArray], limits: Sequence[Edges]) -> None:
+    def _reduce_shards(self, arrays: Sequence[NDArray], limits: Sequence[Edges]) -> None:
         rank = self.world.rank
-        for whole, edges, parts in pieces(arrays, limits):
-            wide = accumulator(whole.dtype)
-            total = whole.astype(wide) if wide != whole.dtype else whole
+        for memory, edges, packed in pieces(arrays, limits):
+            wide = accumulator(memory.dtype)
+            total = memory.astype(wide) if wide != memory.dtype else memory
             self._transport.reduce_scatter(total, edges)
             self.sent_nbytes += total.nbytes
-            if total is not whole:
-                place = slice(edges[rank], edges[rank + 1])
-                whole[place] = total[place]  # rounded once
-            unpack(whole, parts)
+            if total is not memory:
+                shard = slice(edges[rank], edges[rank + 1])
+                memory[shard] = total[shard]  # rounded once
+            unpack(memory, packed)
 
-    def _take_shares(self, arrays: Sequence[NDArray], limits: Sequence[Edges]) -> None:
-        for whole, edges, parts in pieces(arrays, limits):
-            self._transport.all_gather(whole, edges)
-            self.sent_nbytes += whole.nbytes
-            unpack(whole, parts)
+    def _copy_shards(self, arrays: Sequence[NDArray], limits: Sequence[Edges]) -> None:
+        for memory, edges, packed in pieces(arrays, limits):
+            self._transport.all_gather(memory, edges)
+            self.sent_nbytes += memory.nbytes
+            unpack(memory, packed)
 
     def _sum_packed(self, arrays: Sequence[NDArray], codec: Codec) -> None:
         packed = [codec.pack(on_host(x)) for x in arrays]
-        mine = np.concatenate(packed)
-        heard = np.empty((self.world.size, mine.size), np.uint8)
-        self.world.values.Allgather(mine, heard)
-        self.sent_nbytes += mine.nbytes
+        sent = np.concatenate(packed)
+        received = np.empty((self.world.size, sent.size), np.uint8)
+        self.world.values.Allgather(sent, received)
+        self.sent_nbytes += sent.nbytes
         first = 0
-        for x, part in zip(arrays, packed, strict=True):
-            place = slice(first, first + part.size)
-            total = codec.unpack(heard[0, place], x.shape)
-            for other in heard[1:, place]:  # in the order of the ranks
+        for x, data in zip(arrays, packed, strict=True):
+            columns = slice(first, first + data.size)
+            total = codec.unpack(received[0, columns], x.shape)
+            for other in received[1:, columns]:  # in the order of the ranks
                 total += codec.unpack(other, x.shape)
             unpack(total.reshape(-1), [x])
-            first += part.size
+            first += data.size
 
-    def _spread(self, arrays: Sequence[NDArray]) -> None:
-        for whole, _, parts in pieces(arrays):
-            self._transport.spread(whole)
-            self.sent_nbytes += whole.nbytes
-            unpack(whole, parts)
+    def _broadcast(self, arrays: Sequence[NDArray]) -> None:
+        for memory, _, packed in pieces(arrays):
+            self._transport.broadcast(memory)
+            self.sent_nbytes += memory.nbytes
+            unpack(memory, packed)
 
 
-def _nothing() -> None:
+def _no_op() -> None:
     pass
 
 
-def _lines(what: str, arrays: Sequence[Named], text: Callable[[Named], str]) -> str:
-    """Return what ranks are about to do, a line for it and one for each array."""
+def _lines(what: str, arrays: Sequence[NamedArray], text: Callable[[NamedArray], str]) -> str:
+    """Return the description of an exchange, with a line for each array."""
     first = f"{what}, {len(arrays)} arrays" if arrays else what
     return "\n".join([first, *map(text, arrays)])
 
 
-def _labelled(what: str, arrays: Sequence[Named]) -> str:
-    """Return the same lines as messages have them."""
-    return _lines(getattr(what, "labelled", what), arrays, Named.labelled)
+def _labelled(what: str, arrays: Sequence[NamedArray]) -> str:
+    """Return the description of an exchange with labels, for messages."""
+    return _lines(getattr(what, "labelled", what), arrays, NamedArray.labelled)
+
+
+def share_statistics(channel: Channel) -> None:
+    """Use the batch statistics of all ranks in SyncBatchNorm, summed by exchanges of a channel."""
+
+    def add_up(array: NDArray, what: str) -> None:
+        channel.add_up([NamedArray("statistics", array)], what)
+
+    if channel.world.size > 1:
+        join_ranks(add_up)

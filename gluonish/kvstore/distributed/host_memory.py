@@ -1,12 +1,12 @@
-"""HostMemory: sums and copies of arrays through memory that the ranks of one host share.
+"""HostMemory: collectives on arrays through shared memory of the ranks of one host.
 
-Each rank has a place in it. Of an array that is to be summed, a rank puts into its place what other
-ranks add up, adds up its own share in the order of the ranks, and takes the others' sums from their
-places. That copies less than messages do, and a rank that waits leaves its core to what it
-computes. The memory comes from MPI and has no name: nothing is left of it, however ranks end.
+Each rank has a slot in it. To sum an array, a rank copies the other ranks' shards into its slot,
+sums its shard over all slots in the order of the ranks, and copies the other shards' sums from
+their slots. This copies less than messages, and a waiting rank does not occupy its core. The memory
+is anonymous MPI memory, so that nothing remains of it, however ranks end.
 
-There are two sets of places, used in turns. A rank is at step n + 1 only when all have come to step
-n, so that nobody reads any more what was written two turns ago.
+There are two buffers of slots, used alternately. A rank is at step n + 1 only after all ranks have
+reached step n, so that no rank reads data from two steps ago.
 """
 
 import os
@@ -19,38 +19,35 @@ import numpy as np
 
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
 from gluonish.core.errors import DistributedError
-from gluonish.kvstore.distributed.messages import shares
+from gluonish.kvstore.distributed.messages import shard_edges
 from gluonish.kvstore.distributed.world import World
 
-_NBYTES = 16 << 20  # of all places; Docker gives all programs of a container 64 MB
-_PLACE_NBYTES = 4 << 20  # at most
-_LINE_NBYTES = 64  # by which processors share memory
-_SAID_NBYTES = 512
+_NBYTES = 16 << 20  # of all slots; a Docker container has 64 MB in total by default
+_SLOT_NBYTES = 4 << 20  # at most
+_LINE_NBYTES = 64  # of a cache line
+_MESSAGE_NBYTES = 512
 _SPIN_S, _SHORTEST_S, _LONGEST_S = 1e-5, 2e-5, 1e-3
 
 _Limits = Sequence[tuple[int, int]]
 
 
 def host_memory(world: World) -> "HostMemory | None":
-    """Return memory that all ranks share; None with several hosts, or with a single rank.
+    """Return shared memory of all ranks; None with several hosts, or with a single rank.
 
-    All ranks must call it at the same time.
-
-    Args:
-        world: The world.
+    This is a collective call.
     """
-    node = world.words.Split_type(world.mpi.COMM_TYPE_SHARED)
-    serves = 1 < node.size == world.size <= _NBYTES // 2 // _LINE_NBYTES**2
-    if not serves or not world.words.bcast(_has_room()):
+    node = world.control.Split_type(world.mpi.COMM_TYPE_SHARED)
+    supported = 1 < node.size == world.size <= _NBYTES // 2 // _LINE_NBYTES**2
+    if not supported or not world.control.bcast(_has_space()):
         node.Free()
         return None
     return HostMemory(world, node)
 
 
-def _has_room() -> bool:
+def _has_space() -> bool:
     try:
         found = os.statvfs("/dev/shm")
-    except OSError:  # it is elsewhere
+    except OSError:  # the system has shared memory elsewhere
         return True
     return found.f_bavail * found.f_frsize > 2 * _NBYTES
 
@@ -60,126 +57,114 @@ class HostMemory:
 
     Args:
         world: The world.
-        node: Communicator of its ranks.
+        node: Communicator of the ranks.
     """
 
     def __init__(self, world: World, node: Any) -> None:
         self._world, self._node = world, node
         size = world.size
-        place = min(_PLACE_NBYTES, _NBYTES // 2 // size)
-        self._room = place // size // _LINE_NBYTES * _LINE_NBYTES  # of each rank's share in a place
-        lengths = (size * _LINE_NBYTES, 2 * size * _SAID_NBYTES, 2 * size * size * self._room)
+        slot_nbytes = min(_SLOT_NBYTES, _NBYTES // 2 // size)
+        # Bytes of each rank's shard in a slot.
+        self._capacity = slot_nbytes // size // _LINE_NBYTES * _LINE_NBYTES
+        slots_nbytes = 2 * size * size * self._capacity
+        lengths = (size * _LINE_NBYTES, 2 * size * _MESSAGE_NBYTES, slots_nbytes)
         nbytes = sum(lengths) if world.rank == 0 else 0
         self._window = world.mpi.Win.Allocate_shared(nbytes, 1, comm=node)
         self._window.Lock_all()
         memory = np.frombuffer(self._window.Shared_query(0)[0], np.uint8, sum(lengths))
         first, second, third = np.split(memory, np.cumsum(lengths)[:2])
         self._steps = first.view(np.int64)[:: _LINE_NBYTES // 8]
-        self._said = second.reshape(2, size, _SAID_NBYTES)
-        self._places = third.reshape(2, size, size * self._room)
+        self._published = second.reshape(2, size, _MESSAGE_NBYTES)
+        self._slots = third.reshape(2, size, size * self._capacity)
         if world.rank == 0:
             first[:] = second[:] = 0
-        self._step = self._turn = 0
+        self._step = self._buffer = 0
         self._broken = ""
         node.barrier()
 
-    def tell(self, count: int, said: Any, seconds: float) -> tuple[Any, list[int]]:
-        """Publish some bytes to all ranks, and return what they publish.
+    def publish(self, count: int, message: Any, seconds: float) -> tuple[Any, list[int]]:
+        """Publish a message to all ranks, and return all messages.
 
         Args:
-            count: Number of this call, from 1; other ranks wait for it.
-            said: Up to 512 bytes, of which the first eight are ``count``.
+            count: Index of this call, from 1; other ranks wait for it.
+            message: 512 bytes, where the first eight are ``count``.
             seconds: Maximum time to wait for the others.
 
         Returns:
-            What each rank published, valid until the next call, and the ranks that did not arrive.
+            The messages by rank, valid until the next call, and the ranks that did not arrive.
         """
-        rows = self._said[count % 2]
+        rows = self._published[count % 2]
         counts = rows[:, :8].view(np.int64)[:, 0]
-        rows[self._world.rank, 8:] = said[8:]
+        rows[self._world.rank, 8:] = message[8:]
         self._window.Sync()
         counts[self._world.rank] = count
         if _wait(lambda: bool((counts >= count).all()), seconds):
             self._window.Sync()
             return rows, []
-        return self._said[1 - count % 2], np.flatnonzero(counts < count).tolist()
+        return self._published[1 - count % 2], np.flatnonzero(counts < count).tolist()
 
     def add_up(self, x: Any) -> None:
-        """Replace an array by its sum over all ranks.
-
-        Args:
-            x: Contiguous one-dimensional array.
-        """
-        for limits in self._cuts(x, shares(x.size, self._world.size)):
-            self._add_share(x, limits)
-            self._take_shares(x, limits)
+        """Replace an array by its sum over all ranks."""
+        for limits in self._chunks(x, shard_edges(x.size, self._world.size)):
+            self._reduce_shard(x, limits)
+            self._copy_shards(x, limits)
 
     def reduce_scatter(self, x: Any, edges: Sequence[int]) -> None:
-        """Replace this rank's share of an array by its sum over all ranks.
-
-        Args:
-            x: Contiguous one-dimensional array.
-            edges: Where each rank's share begins, and the last one ends.
-        """
-        for limits in self._cuts(x, edges):
-            self._add_share(x, limits)
+        """Replace this rank's shard of an array by its sum over all ranks."""
+        for limits in self._chunks(x, edges):
+            self._reduce_shard(x, limits)
 
     def all_gather(self, x: Any, edges: Sequence[int]) -> None:
-        """Copy each rank's share of an array to all other ranks; see `reduce_scatter`."""
+        """Copy each rank's shard of an array to all other ranks."""
         rank = self._world.rank
-        for limits in self._cuts(x, edges):
+        for limits in self._chunks(x, edges):
             first, last = limits[rank]
-            self._turn = 1 - self._turn
-            self._share(rank, rank, limits, x)[:] = x[first:last]
-            self._take_shares(x, limits)
+            self._buffer = 1 - self._buffer
+            self._slot(rank, rank, limits, x)[:] = x[first:last]
+            self._copy_shards(x, limits)
 
-    def spread(self, x: Any) -> None:
-        """Replace an array by that of rank 0.
+    def broadcast(self, x: Any) -> None:
+        """Replace an array by that of rank 0."""
+        self.all_gather(x, [0, *[x.size] * self._world.size])
 
-        Args:
-            x: Contiguous one-dimensional array.
-        """
-        others = [x.size] * self._world.size
-        self.all_gather(x, [0, *others])
-
-    def _cuts(self, x: Any, edges: Sequence[int]) -> Iterator[_Limits]:
-        """Yield what is exchanged at once: where each rank's part begins and ends."""
-        step = self._room // x.itemsize
+    def _chunks(self, x: Any, edges: Sequence[int]) -> Iterator[_Limits]:
+        """Yield the limits of the ranks' shards in each chunk."""
+        step = self._capacity // x.itemsize
         for begin in range(0, max(b - a for a, b in pairwise(edges)), step):
             yield [(min(a + begin, b), min(a + begin + step, b)) for a, b in pairwise(edges)]
 
-    def _add_share(self, x: Any, limits: _Limits) -> None:
-        """Add up this rank's part, into the array and the rank's own place."""
-        mine, ranks = self._world.rank, range(self._world.size)
-        self._turn = 1 - self._turn
+    def _reduce_shard(self, x: Any, limits: _Limits) -> None:
+        """Sum this rank's shard, into the array and the rank's slot."""
+        own, ranks = self._world.rank, range(self._world.size)
+        self._buffer = 1 - self._buffer
         for rank, (first, last) in enumerate(limits):
-            if rank != mine:
-                self._share(mine, rank, limits, x)[:] = x[first:last]
-        self._meet()
-        first, last = limits[mine]
-        parts = [self._share(rank, mine, limits, x) for rank in ranks]
-        total, parts[mine] = parts[mine], x[first:last]
-        np.add(parts[0], parts[1], out=total)
-        for part in parts[2:]:
-            total += part
+            if rank != own:
+                self._slot(own, rank, limits, x)[:] = x[first:last]
+        self._sync()
+        first, last = limits[own]
+        values = [self._slot(rank, own, limits, x) for rank in ranks]
+        total, values[own] = values[own], x[first:last]
+        np.add(values[0], values[1], out=total)
+        for value in values[2:]:
+            total += value
         x[first:last] = total
 
-    def _take_shares(self, x: Any, limits: _Limits) -> None:
-        """Copy the others' parts from where they added them up."""
-        self._meet()
+    def _copy_shards(self, x: Any, limits: _Limits) -> None:
+        """Copy the sums of other ranks' shards from their slots."""
+        self._sync()
         for rank, (first, last) in enumerate(limits):
             if rank != self._world.rank:
-                x[first:last] = self._share(rank, rank, limits, x)
+                x[first:last] = self._slot(rank, rank, limits, x)
 
-    def _share(self, place: int, rank: int, limits: _Limits, like: Any) -> Any:
-        """Return where, in the place of one rank, the part of another one lies."""
+    def _slot(self, owner: int, rank: int, limits: _Limits, like: Any) -> Any:
+        """Return the memory of a rank's shard in the slot of ``owner``."""
         first, last = limits[rank]
-        begin = rank * self._room
+        begin = rank * self._capacity
         nbytes = (last - first) * like.itemsize
-        return self._places[self._turn, place, begin : begin + nbytes].view(like.dtype)
+        return self._slots[self._buffer, owner, begin : begin + nbytes].view(like.dtype)
 
-    def _meet(self) -> None:
-        """Let others see what was written, and wait until all have come as far."""
+    def _sync(self) -> None:
+        """Publish this rank's writes, and wait until all ranks have reached this step."""
         if not self._broken:
             self._step += 1
             self._window.Sync()
@@ -189,30 +174,30 @@ class HostMemory:
                 self._window.Sync()
                 return
             late = np.flatnonzero(self._steps < self._step)
-            named = "; ".join(f"rank {rank} ({self._world.places[rank]})" for rank in late)
+            named = "; ".join(f"rank {rank} ({self._world.addresses[rank]})" for rank in late)
             self._broken = (
-                f"kvstore: expected all ranks to go on with an exchange within {seconds:g} s, got "
+                f"kvstore: expected all ranks to continue an exchange within {seconds:g} s, got "
                 f"nothing from {named}; these hang"
             )
         raise DistributedError(self._broken)
 
     def end(self) -> None:
-        """Free the memory; all ranks must call it at the same time."""
+        """Free the memory; a collective call."""
         self._window.Unlock_all()
         self._window.Free()
         self._node.Free()
 
 
 def _wait(reached: Callable[[], bool], seconds: float) -> bool:
-    """Return True as soon as something holds, or False after some seconds."""
+    """Return True as soon as a condition holds, or False after some seconds."""
     if reached():
         return True
     start, pause = time.perf_counter(), _SHORTEST_S
     while not reached():
-        passed = time.perf_counter() - start
-        if passed > seconds:
+        elapsed = time.perf_counter() - start
+        if elapsed > seconds:
             return False
-        if passed > _SPIN_S:
+        if elapsed > _SPIN_S:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_S)
     return True

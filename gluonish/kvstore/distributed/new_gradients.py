@@ -1,9 +1,9 @@
-"""NewGradients: which gradients of a step are new on a rank, so that ranks agree on what they sum.
+"""NewGradients: the new gradients of a rank in a step, so that ranks agree on what they sum.
 
-Ranks may use different layers in a step. What one of them has a new gradient of is summed by all. A
-rank whose gradients are all new need not ask, as the answer is known: that keeps the usual step
-free of a wait. A rank that lacks some asks in a meeting of its own, in which the others come with
-what they are about to do, and all of them find out by the difference.
+Ranks may use different layers in a step. All ranks sum a gradient that is new on any rank. A rank
+whose gradients are all new knows the result without communication, so that the usual step does not
+wait. A rank with stale gradients starts a separate rendezvous; the others arrive there with their
+next operation, and all ranks detect the difference and exchange their new gradients.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -13,12 +13,12 @@ from gluonish.core.errors import DistributedError
 
 
 class NewGradients(NamedTuple):
-    """What a rank has to say of a step.
+    """The new gradients of a rank in a step.
 
     Attributes:
-        names: Key and name of all parameters that have gradients.
-        new: Keys of those with a new gradient; None if it is all of them.
-        scale: What the gradients are to be multiplied by.
+        names: Dict from key to name of all parameters with gradients.
+        new: Keys of parameters with a new gradient; None for all.
+        scale: Factor of the gradients.
     """
 
     names: Mapping[Hashable, str]
@@ -26,39 +26,41 @@ class NewGradients(NamedTuple):
     scale: float = 1.0
 
     def keys(self) -> frozenset[Hashable]:
-        """Return the keys of those with a new gradient."""
+        """Return the keys of parameters with a new gradient."""
         return frozenset(self.names) if self.new is None else self.new
 
     def text(self) -> str:
-        """Return a text that is the same on ranks whose answer is the same."""
+        """Return a text that is equal on ranks with equal gradients."""
         lists = (self.names, self.keys())
         return "\n".join(
             ["the exchange of which gradients are new", *(repr(sorted(x, key=repr)) for x in lists)]
         )
 
 
-def new_on_any_rank(said: Sequence[NewGradients | None]) -> NewGradients | None:
-    """Return what is new on some rank; None where no rank asked, or one does not sum.
+def new_on_any_rank(by_rank: Sequence[NewGradients | None]) -> NewGradients | None:
+    """Return the gradients that are new on any rank.
+
+    Return None if all gradients are new on all ranks, or if a rank is not in a step.
 
     Args:
-        said: What each rank says, by rank; None of one that does something else than a step.
+        by_rank: The new gradients of each rank; None for a rank that is not in a step.
 
     Raises:
         DistributedError: Parameters have gradients on some of the ranks only.
     """
-    ranks = [each for each in said if each is not None]
-    if len(ranks) < len(said):
+    ranks = [gradients for gradients in by_rank if gradients is not None]
+    if len(ranks) < len(by_rank):
         return None
-    for key, name in {k: v for each in reversed(ranks) for k, v in each.names.items()}.items():
-        without = [str(rank) for rank, each in enumerate(ranks) if key not in each.names]
+    for key, name in {k: v for x in reversed(ranks) for k, v in x.names.items()}.items():
+        without = [str(rank) for rank, x in enumerate(ranks) if key not in x.names]
         if without:
             raise DistributedError(
                 "Trainer: expected the same parameters with gradients on all ranks, got none of "
                 f"{name}, or grad_req 'null', on rank{'s' * (len(without) > 1)} "
                 f"{', '.join(without)}; set the same grad_req on all ranks"
             )
-    if all(each.new is None for each in ranks):
+    if all(x.new is None for x in ranks):
         return None
-    new = frozenset().union(*(each.keys() for each in ranks))
-    scales = (each.scale for each in ranks if each.keys())
+    new = frozenset().union(*(x.keys() for x in ranks))
+    scales = (x.scale for x in ranks if x.keys())
     return ranks[0]._replace(new=new, scale=next(scales, ranks[0].scale))

@@ -1,4 +1,4 @@
-"""Pieces: how the arrays of an exchange are put together and cut into what goes at once."""
+"""Buckets and pieces: how the arrays of exchanges are grouped and packed into host memory."""
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
@@ -9,19 +9,19 @@ import numpy as np
 
 from gluonish.ndarray import NDArray
 
-BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
-_PACKED_NBYTES = 1 << 16  # smaller arrays are copied into one piece of memory
+BUCKET_NBYTES = 4 << 20  # of arrays in one exchange
+_PACKED_NBYTES = 1 << 16  # smaller arrays are packed together
 
-Edges = Sequence[int]  # where each rank's share of an array begins, and where the last one ends
+Edges = Sequence[int]  # first elements of the ranks' shards of an array, and the end of the last
 
 
-class Named(NamedTuple):
-    """An array with the name by which other ranks know it.
+class NamedArray(NamedTuple):
+    """An array with its name, the same on all ranks.
 
     Attributes:
         name: The name.
         array: The array.
-        label: What messages call it, which may differ from rank to rank; empty for the name.
+        label: Name in messages, which may differ between ranks; empty for ``name``.
     """
 
     name: str
@@ -32,24 +32,24 @@ class Named(NamedTuple):
         return f"{self.name} {np.dtype(self.array.dtype).name}{self.array.shape}"
 
     def labelled(self) -> str:
-        """Return what messages call it, with dtype and shape."""
+        """Return the label, with dtype and shape."""
         return str(self._replace(name=self.label or self.name))
 
 
 class Purpose(str):
-    """What an exchange is for: a text on which ranks agree, and one with labels for messages."""
+    """The purpose of an exchange: a text that ranks compare, and a labelled one for messages."""
 
     labelled: str
 
     def __new__(cls, what: str, labelled: str) -> "Purpose":
-        """Make it of both texts."""
-        made = super().__new__(cls, what)
-        made.labelled = labelled
-        return made
+        """Create it from both texts."""
+        purpose = super().__new__(cls, what)
+        purpose.labelled = labelled
+        return purpose
 
     @classmethod
-    def of(cls, what: str, first: Named) -> "Purpose":
-        """Make it of what is done, and the first array that it is done to."""
+    def of(cls, what: str, first: NamedArray) -> "Purpose":
+        """Create it from the operation and its first array."""
         return cls(f"{what} {first.name}", f"{what} {first.label or first.name}")
 
 
@@ -57,53 +57,48 @@ class Piece(NamedTuple):
     """One-dimensional host memory to exchange.
 
     Attributes:
-        whole: The memory.
-        edges: Where each rank's share of it begins, and the last one ends, if ranks have shares.
-        parts: Arrays to copy it back to; empty if it is an array's own memory.
+        memory: The memory.
+        edges: Edges of the ranks' shards in the memory, if sharded.
+        arrays: Arrays to copy it back to; empty if it is the memory of an array.
     """
 
-    whole: Any
+    memory: Any
     edges: Edges
-    parts: Sequence[NDArray]
+    arrays: Sequence[NDArray]
 
 
-def buckets(arrays: Sequence[Named], nbytes: int = BUCKET_NBYTES) -> list[list[Named]]:
-    """Split a list of arrays into buckets of about equal size.
-
-    Args:
-        arrays: The arrays.
-        nbytes: Size of a bucket, in bytes.
-    """
-    found: list[list[Named]] = []
-    room = 0
+def buckets(arrays: Sequence[NamedArray], nbytes: int = BUCKET_NBYTES) -> list[list[NamedArray]]:
+    """Split a list of arrays into buckets of about ``nbytes`` bytes."""
+    found: list[list[NamedArray]] = []
+    free = 0
     for named in arrays:
-        own = named.array._spec.nbytes
-        if own > room:
+        size = named.array._spec.nbytes
+        if size > free:
             found.append([])
-            room = nbytes
+            free = nbytes
         found[-1].append(named)
-        room -= own
+        free -= size
     return found
 
 
 def pieces(arrays: Sequence[NDArray], edges: Sequence[Edges] | None = None) -> list[Piece]:
     """Return pieces of host memory to exchange.
 
-    A large array in host memory is a piece by itself; small arrays of one dtype are combined into
-    one piece, and arrays on devices are copied.
+    A large array in host memory is a piece by itself; small arrays of one dtype are packed into one
+    piece, and arrays on devices are copied.
 
     Args:
         arrays: The arrays.
-        edges: For each array where each rank's share begins, and its size at the end; small arrays,
-            each in one rank's share as a whole, are sorted by rank.
+        edges: Edges of the ranks' shards of each array; small arrays, which belong to one rank, are
+            sorted by rank.
     """
     found: list[Piece] = []
     small: dict[np.dtype[Any], list[tuple[int, NDArray]]] = {}
     for i, x in enumerate(arrays):
         raw, limits = x._data, edges[i] if edges else ()
-        here = x._device.is_host and raw.flags.c_contiguous
+        direct = x._device.is_host and raw.flags.c_contiguous
         owners = [rank for rank, (a, b) in enumerate(pairwise(limits)) if b > a] or [0]
-        if here and raw.nbytes > _PACKED_NBYTES:
+        if direct and raw.nbytes > _PACKED_NBYTES:
             found.append(Piece(raw.reshape(-1), limits, []))
         elif len(owners) > 1:
             found.append(Piece(np.array(on_host(x)).reshape(-1), limits, [x]))
@@ -113,32 +108,23 @@ def pieces(arrays: Sequence[NDArray], edges: Sequence[Edges] | None = None) -> l
     for members in small.values():
         members.sort(key=itemgetter(0))
         sizes = [sum(x.size for owner, x in members if owner == rank) for rank in range(count)]
-        parts = [x for _, x in members]
-        whole = np.concatenate([on_host(x).reshape(-1) for x in parts])
-        found.append(Piece(whole, [0, *accumulate(sizes)], parts))
+        packed = [x for _, x in members]
+        memory = np.concatenate([on_host(x).reshape(-1) for x in packed])
+        found.append(Piece(memory, [0, *accumulate(sizes)], packed))
     return found
 
 
 def on_host(x: NDArray) -> Any:
-    """Return an array's values in host memory, without a copy if possible.
-
-    Args:
-        x: The array.
-    """
+    """Return an array's values in host memory, without a copy if possible."""
     return x._data if x._device.is_host else x._device.to_host(x._data)
 
 
-def unpack(whole: Any, parts: Sequence[NDArray]) -> None:
-    """Copy a piece back to the arrays it was made of.
-
-    Args:
-        whole: Memory of the piece.
-        parts: The arrays.
-    """
+def unpack(memory: Any, arrays: Sequence[NDArray]) -> None:
+    """Copy the memory of a piece back to its arrays."""
     first = 0
     devices: set[Any] = set()
-    for x in parts:
-        values = whole[first : first + x.size].reshape(x.shape)
+    for x in arrays:
+        values = memory[first : first + x.size].reshape(x.shape)
         if x._device.is_host:
             x._data[...] = values
         else:
@@ -146,6 +132,6 @@ def unpack(whole: Any, parts: Sequence[NDArray]) -> None:
             devices.add(x._device)
         first += x.size
     for device in devices:
-        # Whoever reads the arrays next takes the end of this operation for that of the copies.
+        # Later readers of the arrays wait for this operation only, not for the stream.
         stream = device.current()
         stream.synchronize_event(stream.record())

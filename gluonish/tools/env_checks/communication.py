@@ -34,7 +34,7 @@ from gluonish.core.device import gpu_count
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.trainer import Trainer
 from gluonish.kvstore import KVStore
-from gluonish.kvstore.distributed.meeting import wait_for_ranks
+from gluonish.kvstore.distributed.rendezvous import wait_for_ranks
 from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import ones
 from gluonish.optimizer import SGD, get_updater

@@ -141,7 +141,7 @@ def test_two_parameters_of_one_name_are_refused() -> None:
             self.first = self.params.get("weight", shape=(1,))
             self.weight = Parameter("weight", shape=(2,))
 
-    with pytest.raises(ParameterError, match=r"parameter 'wrong_weight' that params\.get made"):
+    with pytest.raises(ParameterError, match=r"parameter 'wrong_weight' that params\.get created"):
         Wrong()
 
 

@@ -248,7 +248,7 @@ def test_a_wrong_shape_changes_nothing(tmp_path: Path) -> None:
     before = values(net)
     arrays = {name: p.data() * 2 for name, p in net._collect_params_with_prefix().items()}
     arrays[list(arrays)[-1]] = ones((7, 7))
-    with pytest.raises(ParameterError, match=r"got \(7, 7\), in the dict; make the layers"):
+    with pytest.raises(ParameterError, match=r"got \(7, 7\), in the dict; create the layers"):
         net.load_dict(arrays)
     assert values(net) == before
 
@@ -266,6 +266,6 @@ def test_what_no_call_has_reached_is_named_by_path(tmp_path: Path) -> None:
     net.initialize()
     with pytest.raises(
         DeferredInitializationError,
-        match=r"net_dense1_weight at '1.weight' of shape \(2, 0\), which no call .* leave out",
+        match=r"net_dense1_weight at '1.weight' of shape \(2, 0\), which no call .* remove the",
     ):
         net.save_parameters(tmp_path / "x.params")

@@ -28,7 +28,7 @@ def test_hooks_run_before_and_after_with_block_and_values() -> None:
 def test_hook_runs_for_hybridized_blocks() -> None:
     dense, log = layer(), []
     dense.register_forward_hook(lambda *args: log.append(len(args)))
-    with pytest.warns(UserWarning, match="hybridized with forward hooks on it"):
+    with pytest.warns(UserWarning, match="hybridized with forward hooks"):
         dense.hybridize()
     dense(ones((1, 3)))
     assert log == [3]

@@ -155,5 +155,5 @@ def test_a_shape_that_does_not_follow_from_the_inputs_is_refused() -> None:
     net = Open()
     net.initialize()
     net.hybridize()
-    with pytest.raises(ParameterError, match=r"_w: expected a .*shape.*give in_units"):
+    with pytest.raises(ParameterError, match=r"_w: expected a .*shape.*pass in_units"):
         net(ones((2, 3)))

@@ -129,7 +129,7 @@ def test_options_reach_the_backend_and_unknown_ones_are_named() -> None:
     net.hybridize(backend="dense_relu", most=3)
     with pytest.raises(ArgumentError, match=r"options of backend 'dense_relu', got \{'most': 3\}"):
         net(X)
-    with pytest.raises(NotSupportedError, match="'fast'; leave it out, or register it"):
+    with pytest.raises(NotSupportedError, match="'fast'; omit it, or register it"):
         net.hybridize(backend="fast")
 
 

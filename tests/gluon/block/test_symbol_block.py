@@ -367,9 +367,9 @@ def test_shared_parameters_are_taken_as_they_are() -> None:
     given = net.collect_params()
     facts = {p.name: (p.grad_req, p.lr_mult, p.wd_mult) for p in given.values()}
     block = SymbolBlock(net(data), data, params=given)
-    taken = block.collect_params()
-    assert all(taken[name] is given[name] for name in given)
-    assert {p.name: (p.grad_req, p.lr_mult, p.wd_mult) for p in taken.values()} == facts
+    donated = block.collect_params()
+    assert all(donated[name] is given[name] for name in given)
+    assert {p.name: (p.grad_req, p.lr_mult, p.wd_mult) for p in donated.values()} == facts
     x = ones((4, 2))
     with record():
         y, expected = block(x), net(x)

@@ -78,7 +78,7 @@ def endless(head: bytes, piece: bytes) -> Callable[[], Iterator[bytes]]:
 def test_a_body_of_untold_length_ends_at_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(target, "UNTOLD_NBYTES", 1 << 20)
+    monkeypatch.setattr(target, "UNANNOUNCED_NBYTES", 1 << 20)
     body = endless(OK + b"\r\n", bytes(1 << 16))
     with (
         answering(body) as url,
@@ -147,5 +147,5 @@ def test_a_file_over_the_bound_is_not_copied(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(DownloadError, match=r"a folder that can be written, got .*MXNET_HOME"):
+    with pytest.raises(DownloadError, match=r"a writable folder, got .*MXNET_HOME"):
         download("http://127.0.0.1:9/f", tmp_path / "file" / "f")

@@ -11,7 +11,7 @@ from gluonish.ndarray import ones
         (lambda: nn.Conv1D(3, 2, layout="NWC"), "Conv1D: expected layout NCW, got 'NWC'"),
         (lambda: nn.Conv2D(3, 2, layout="NCW"), "layout NCHW or NHWC, got 'NCW'"),
         (lambda: nn.Conv3D(3, 2, layout="NHWC"), "layout NCDHW or NDHWC, got 'NHWC'"),
-        (lambda: nn.Conv2D(4, (3, 3, 3)), r"kernel_size: expected an int or 2 of them"),
+        (lambda: nn.Conv2D(4, (3, 3, 3)), r"kernel_size: expected an int or 2 ints"),
         (lambda: nn.Conv2D(4, 3, strides=(1, 1, 1)), r"strides: .*got \(1, 1, 1\)"),
         (lambda: nn.Conv2D(4, 3, groups=3), "groups=3 divides, got 4 and 0"),
         (lambda: nn.Conv2D(4, 3, groups=2, in_channels=3), "groups=2 divides, got 4 and 3"),

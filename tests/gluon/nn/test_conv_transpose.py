@@ -12,7 +12,7 @@ from gluonish.ndarray import ones
         (lambda: nn.Conv1DTranspose(3, 2, layout="NWC"), "Conv1DTranspose: expected layout NCW"),
         (lambda: nn.Conv2DTranspose(3, 2, layout="NCW"), "layout NCHW or NHWC, got 'NCW'"),
         (lambda: nn.Conv3DTranspose(3, (2, 2)), "Conv3DTranspose kernel_size: expected an int"),
-        (lambda: nn.Conv2DTranspose(3, 2, output_padding=(1,)), "output_padding: .* or 2 of them"),
+        (lambda: nn.Conv2DTranspose(3, 2, output_padding=(1,)), "output_padding: .* or 2 ints"),
         (lambda: nn.Conv2DTranspose(3, 2, groups=2), "groups=2 divides, got 3 and 0"),
     ],
 )

@@ -13,5 +13,5 @@ def test_border_is_the_mirror() -> None:
 
 
 def test_wrong_number_of_widths_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="a number or 8 of them"):
+    with pytest.raises(ArgumentError, match="an int or 8 ints"):
         nn.ReflectionPad2D((1, 2, 3, 4))

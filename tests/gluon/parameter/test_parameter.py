@@ -221,11 +221,11 @@ def test_set_data_writes_into_the_same_arrays() -> None:
 
 def test_moves_grow_with_new_arrays_and_not_with_new_values() -> None:
     parameter = Parameter("w", shape=(2,))
-    counts = [Parameter.moves]
+    counts = [Parameter.version]
 
     def moved(act: Callable[[], object]) -> bool:
         act()
-        counts.append(Parameter.moves)
+        counts.append(Parameter.version)
         return counts[-1] > counts[-2]
 
     assert moved(parameter.initialize)
@@ -257,7 +257,7 @@ class Recorder:
     def __init__(self) -> None:
         self.seen: list[Parameter] = []
 
-    def _parameter_was_set(self, parameter: Parameter, moves: bool = False) -> None:
+    def _parameter_was_set(self, parameter: Parameter, version: bool = False) -> None:
         self.seen.append(parameter)
 
 
@@ -397,7 +397,7 @@ def test_shape_may_hold_numpy_integers() -> None:
 
 
 def test_scalar_parameter_needs_the_shapes_of_numpy() -> None:
-    with pytest.raises(ArgumentError, match=r"got \(\); .*NumPy's semantics"):
+    with pytest.raises(ArgumentError, match=r"got \(\); .*NumPy shape semantics"):
         Parameter("w", shape=()).initialize()
     with util.np_shape(True):
         parameter = Parameter("w", shape=())
@@ -429,7 +429,7 @@ def test_rows_are_not_given_as_a_whole(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["row_sparse_data", "list_row_sparse_data"])
 def test_rows_need_a_trainer(method: str) -> None:
-    with pytest.raises(ParameterError, match=f"{method} expected a Parameter in a Trainer"):
+    with pytest.raises(ParameterError, match=f"{method} expected a Parameter of a Trainer"):
         getattr(rows(), method)(array([0]))
 
 

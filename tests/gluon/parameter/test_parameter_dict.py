@@ -92,7 +92,7 @@ def test_constant_is_made_once() -> None:
 
 def test_constant_needs_a_value_and_a_free_name() -> None:
     params = make(w=(1,))
-    with pytest.raises(KeyError, match="give its value"):
+    with pytest.raises(KeyError, match="pass its value"):
         params.get_constant("c")
     with pytest.raises(ParameterError, match="to be a Constant"):
         params.get_constant("w", [1])
@@ -197,7 +197,7 @@ def test_what_a_parameter_was_made_for_stays(kept: dict[str, object]) -> None:
 
 
 def test_other_storage_type_is_refused() -> None:
-    with pytest.raises(ParameterError, match="expected stype default, as it was made"):
+    with pytest.raises(ParameterError, match="expected stype default, as created"):
         make(w=(3, 5)).get("w", stype="row_sparse")
 
 
@@ -227,9 +227,16 @@ def test_what_is_not_asked_of_a_shared_parameter_is_taken_as_it_is() -> None:
     stored = given.get(
         "w", grad_req="null", shape=(0, 3), dtype="float64", lr_mult=2.0, wd_mult=3.0, init="ones"
     )
-    taken = ParameterDict("net_", given).get("w", shape=(2, 0), grad_stype="row_sparse")
-    assert taken is stored
-    facts = (taken.grad_req, taken.shape, taken.dtype, taken.lr_mult, taken.wd_mult, taken.init)
+    donated = ParameterDict("net_", given).get("w", shape=(2, 0), grad_stype="row_sparse")
+    assert donated is stored
+    facts = (
+        donated.grad_req,
+        donated.shape,
+        donated.dtype,
+        donated.lr_mult,
+        donated.wd_mult,
+        donated.init,
+    )
     assert facts == ("null", (2, 3), "float64", 2.0, 3.0, "ones")
     with pytest.raises(ParameterError, match="expected grad_req null"):
         given.get("w", grad_req="write")
@@ -239,6 +246,6 @@ def test_what_is_not_asked_of_a_shared_parameter_is_taken_as_it_is() -> None:
 def test_a_shared_parameter_waits_for_its_shape_if_either_lets_it(first: bool) -> None:
     given = ParameterDict("net_")
     given.get("w", shape=(0, 3), allow_deferred_init=first)
-    taken = ParameterDict("net_", given).get("w", allow_deferred_init=not first)
-    taken.initialize()
-    assert taken.shape == (0, 3)
+    donated = ParameterDict("net_", given).get("w", allow_deferred_init=not first)
+    donated.initialize()
+    assert donated.shape == (0, 3)

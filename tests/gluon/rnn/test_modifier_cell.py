@@ -131,14 +131,14 @@ def test_states_come_from_the_modifier_only() -> None:
     assert cell.begin_state(nd.ones, batch_size=2)[0].shape == (2, H)
     with pytest.raises(ArgumentError, match="inside a modifier"):
         base.begin_state(2)
-    with pytest.raises(ArgumentTypeError, match="expected func to be a function, got 2; write bat"):
+    with pytest.raises(ArgumentTypeError, match="expected func to be a function, got 2; pass bat"):
         cell.begin_state(2)  # type: ignore[arg-type]
 
 
 def test_a_cell_has_one_modifier() -> None:
     base = rnn.GRUCell(H, prefix="a_")
     rnn.ResidualCell(base)
-    with pytest.raises(ArgumentError, match="that no modifier has, got a; modify the modifier"):
+    with pytest.raises(ArgumentError, match="without a modifier, got a; modify its modifier"):
         rnn.ZoneoutCell(base)
     for kind in (rnn.ModifierCell, rnn.ResidualCell, rnn.ZoneoutCell):
         with pytest.raises(ArgumentTypeError, match="to be a HybridRecurrentCell, got Dense"):
@@ -155,7 +155,7 @@ def test_steps_need_cells_that_take_them() -> None:
     stack = rnn.HybridSequentialRNNCell()
     stack.add(rnn.BidirectionalCell(rnn.GRUCell(2), rnn.GRUCell(2)))
     for base in (stack, stack[0]):
-        with pytest.raises(ArgumentError, match="ZoneoutCell: expected a base_cell that takes"):
+        with pytest.raises(ArgumentError, match="ZoneoutCell: expected a base_cell that computes"):
             rnn.ZoneoutCell(base, 0.1)
         with pytest.raises(ArgumentError, match="VariationalDropoutCell: expected a base_cell"):
             contrib.VariationalDropoutCell(base, drop_states=0.1)

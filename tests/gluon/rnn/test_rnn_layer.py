@@ -291,6 +291,6 @@ def test_lengths_are_given_where_they_are_used(hybridize: bool) -> None:
         layer.hybridize(active=hybridize)
     with pytest.raises(ArgumentError, match="expected sequence_length with use_sequence_length"):
         used(sample())
-    with pytest.warns(UserWarning, match="sequence_length changes nothing without"):
+    with pytest.warns(UserWarning, match="sequence_length has no effect without"):
         output = plain(sample(), None, array([4, 2, 1]))
     np.testing.assert_array_equal(output.asnumpy(), plain(sample()).asnumpy())

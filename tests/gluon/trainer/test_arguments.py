@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.gluon.parameter import Parameter, note_place
+from gluonish.gluon.parameter import Parameter, register_path
 from gluonish.gluon.trainer import Trainer
 from gluonish.gluon.trainer.trainables import check_batch_size, parameter_list
 from gluonish.optimizer import SGD
@@ -31,8 +31,8 @@ def test_parameter_that_stands_in_a_list_twice_is_refused() -> None:
 
 def test_refused_parameter_is_told_with_its_path() -> None:
     w, net, layer = parameter("net0_dense0_weight"), Owner(), Owner()
-    note_place(layer, net, "output")
-    note_place(w, layer, "weight")
+    register_path(layer, net, "output")
+    register_path(w, layer, "weight")
     with pytest.raises(ArgumentError, match=r"net0_dense0_weight \(output\.weight\) twice"):
         Trainer([w, w], "sgd")
 

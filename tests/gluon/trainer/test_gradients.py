@@ -5,7 +5,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.gluon.parameter import Parameter
-from gluonish.gluon.trainer.gradients import clear_old, new_gradients
+from gluonish.gluon.trainer.gradients import new_gradients, zero_stale
 
 
 def on_two_devices(grad_stype: str) -> Parameter:
@@ -26,7 +26,7 @@ def values(arrays: list[mx.nd.NDArray]) -> list[float]:
 @pytest.mark.parametrize("grad_stype", ["default", "row_sparse"])
 def test_old_gradients_become_0(grad_stype: str) -> None:
     parameter = on_two_devices(grad_stype)
-    clear_old(parameter)
+    zero_stale(parameter)
     assert values(parameter.list_grad()) == [0, 2]
 
 
@@ -42,6 +42,6 @@ def test_zeros_stand_in_for_old_gradients_which_stay(grad_stype: str) -> None:
 def test_gradients_stay_where_none_is_new() -> None:
     parameter = on_two_devices("default")
     parameter.list_data()[1]._fresh_grad = False
-    clear_old(parameter)
+    zero_stale(parameter)
     assert values(parameter.list_grad()) == [1, 2]
     assert new_gradients(parameter) is None

@@ -71,7 +71,7 @@ def test_decisions_are_those_of_mxnet() -> None:
     [
         (1, "default", None, "False: one device needs no store"),
         (2, "default", None, "True: MXNET_UPDATE_ON_KVSTORE"),
-        (2, "default", False, "False: as asked"),
+        (2, "default", False, "False: as requested"),
         (2, "row_sparse", None, "False: gradients are row_sparse"),
     ],
 )
@@ -86,7 +86,7 @@ def test_repr_tells_the_decision_and_its_reason(
 
 def test_repr_of_a_registered_store_waits_for_the_first_step() -> None:
     trainer = Trainer(parameters(2), "sgd", kvstore="teststore")
-    assert "update_on_kvstore=None: settled in the first step" in repr(trainer)
+    assert "update_on_kvstore=None: decided in the first step" in repr(trainer)
     trainer.allreduce_grads()
     assert "kvstore='teststore', update_on_kvstore=False: the store cannot" in repr(trainer)
 

@@ -40,30 +40,30 @@ def test_arrays_are_gathered_once() -> None:
     params = parameters()
     trainables = Trainables(params)
     leave_gradients(params)
-    first, stale = trainables.fresh()
+    first, stale = trainables.updated()
     assert first.indices == (0, 1, 2)
     assert first.weights == (tuple(param.data() for param in params),)
     assert first.gradients == (tuple(param.grad() for param in params),)
     assert not stale
     first.mark_used()
-    _, stale = trainables.fresh()
+    _, stale = trainables.updated()
     assert [x is param.data() for x, param in zip(stale, params, strict=True)] == [True] * 3
     leave_gradients(params)
-    assert trainables.fresh() == (first, [])
+    assert trainables.updated() == (first, [])
 
 
 def test_selection_stays_while_the_same_gradients_are_new() -> None:
     params = parameters()
     trainables = Trainables(params)
     leave_gradients(params, skip=(1,))
-    first, stale = trainables.fresh()
+    first, stale = trainables.updated()
     assert first.indices == (0, 2)
     assert len(stale) == 1
     first.mark_used()
     leave_gradients(params, skip=(1,))
-    assert trainables.fresh()[0] is first
+    assert trainables.updated()[0] is first
     leave_gradients(params)
-    assert trainables.fresh()[0].indices == (0, 1, 2)
+    assert trainables.updated()[0].indices == (0, 1, 2)
 
 
 def test_one_device_with_a_new_gradient_is_enough() -> None:
@@ -71,7 +71,7 @@ def test_one_device_with_a_new_gradient_is_enough() -> None:
     with record():
         loss = (params[1].data(cpu(1)) ** 2).sum()
     backward([loss])
-    selection, stale = Trainables(params).fresh()
+    selection, stale = Trainables(params).updated()
     assert selection.indices == (1,)
     assert [x.context for x in selection.weights[1]] == [cpu(1)]
     assert len(stale) == 5

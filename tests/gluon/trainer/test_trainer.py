@@ -20,7 +20,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     ParameterError,
 )
-from gluonish.gluon.parameter import Parameter, ParameterDict, note_place
+from gluonish.gluon.parameter import Parameter, ParameterDict, register_path
 from gluonish.gluon.trainer import StaleGradientError, Trainer
 from gluonish.initializer import Constant
 from gluonish.kvstore import KVStore, KVStoreBase
@@ -623,8 +623,8 @@ def test_gradients_add_up_over_passes(update: bool | None) -> None:
 def test_stale_parameter_is_told_with_its_path() -> None:
     params = parameters(ONE)
     owner, net = Owner(), Owner()
-    note_place(owner, net, "output")
-    note_place(params["w"], owner, "weight")
+    register_path(owner, net, "output")
+    register_path(params["w"], owner, "weight")
     trainer = Trainer(params, "sgd")
     (parts,) = batches(1)
     backward(params, parts, names="b")

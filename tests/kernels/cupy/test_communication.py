@@ -130,12 +130,12 @@ def test_double_finds_a_new_array_that_compute_still_uses(
 ) -> None:
     if not is_threaded():
         pytest.skip("the naive engine synchronizes after each launch")
-    push = transfer.push_beside
+    push = transfer.push_async
 
     def without_order(*given: Any, private: bool = False) -> None:
         push(*given, private=True)
 
-    monkeypatch.setattr(transfer, "push_beside", without_order)
+    monkeypatch.setattr(transfer, "push_async", without_order)
     assert "Race" in failures(stores_in_used_memory)
 
 
@@ -149,7 +149,7 @@ def test_double_finds_arrays_that_are_not_kept(gpus: Any, monkeypatch: pytest.Mo
 def test_double_finds_a_sum_that_is_not_lent(gpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if not is_threaded():
         pytest.skip("the naive engine synchronizes after each launch")
-    monkeypatch.setattr("gluonish.kvstore.kvstore.lend", lambda array: None)
+    monkeypatch.setattr("gluonish.kvstore.kvstore.keep_alive", lambda array: None)
     assert "Race" in failures(sums_while_the_last_sum_is_used)
 
 

@@ -77,7 +77,7 @@ def test_what_the_library_cannot_add_is_added_up_without_it(gpus: Any) -> None:
 def test_library_is_found_where_there_is_a_gpu(gpus: Any) -> None:
     module: Any = SimpleNamespace(available=True)
     assert find_nccl(lambda: module) is module
-    with pytest.raises(DeviceError, match="expected the library"):
+    with pytest.raises(DeviceError, match="expected the NCCL library"):
         find_nccl(lambda: SimpleNamespace(available=False))  # type: ignore[arg-type, return-value]
 
 

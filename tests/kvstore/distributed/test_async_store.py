@@ -183,7 +183,7 @@ store.barrier()
     [
         ("update", "kvstore: the server of rank"),
         ("function", "call set_optimizer"),
-        ("states", "whose servers have them"),
+        ("states", "whose states are on the servers"),
         ("trainer", "expected update_on_kvstore=True or None with a dist_async store"),
         ("killed", ""),
     ],

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from gluonish.kvstore.distributed.messages import shares
+from gluonish.kvstore.distributed.messages import shard_edges
 from tests.kvstore.distributed.jobs import run_job
 
 pytestmark = pytest.mark.dist
@@ -13,7 +13,7 @@ EXCHANGES = """
 import numpy as np
 from gluonish.kvstore.distributed.channel import channel
 from gluonish.kvstore.distributed.host_memory import HostMemory
-from gluonish.kvstore.distributed.messages import Messages, shares
+from gluonish.kvstore.distributed.messages import Messages, shard_edges
 world = channel().world
 host, messages = channel()._transport, Messages(world)
 assert isinstance(host, HostMemory)
@@ -30,7 +30,7 @@ for n in (0, 1, 5, 1000, 300_001, 3_000_000):
         for other in every[1:]:
             total += other
         thirds = [n * i // 3 for i in range(size)] + [n]
-        for edges in (shares(n, size), [0] * size + [n], thirds):
+        for edges in (shard_edges(n, size), [0] * size + [n], thirds):
             first, last = edges[rank : rank + 2]
             x = every[rank].copy()
             host.add_up(x)
@@ -49,7 +49,7 @@ for n in (0, 1, 5, 1000, 300_001, 3_000_000):
                 assert (z == total).all()
         for transport in (host, messages):
             z = every[rank].copy()
-            transport.spread(z)
+            transport.broadcast(z)
             assert (z == every[0]).all()
             z = every[rank].copy()
             transport.add_up(z)
@@ -67,7 +67,7 @@ def test_sums_and_copies_are_those_of_messages(ranks: int) -> None:
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 1000, 100_000])
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
 def test_shares_cover_an_array(size: int, count: int) -> None:
-    edges = shares(size, count)
+    edges = shard_edges(size, count)
     assert len(edges) == count + 1
     assert (edges[0], edges[-1]) == (0, size)
     assert edges == sorted(edges)
@@ -100,7 +100,7 @@ def at_the_third():
     meet()
 
 if rank == 1:
-    meet, steps, host._meet = host._meet, host._step, at_the_third
+    meet, steps, host._sync = host._sync, host._step, at_the_third
 host.add_up(x)
 """
 
@@ -111,4 +111,4 @@ def test_a_rank_that_ends_in_an_exchange_ends_the_job_and_leaves_no_memory(kind:
     assert job.status != 0
     assert job.lines.count("here") == 2
     if kind == "stuck":
-        assert "go on with an exchange within 1.5 s, got nothing from rank 1 (" in job.errors
+        assert "continue an exchange within 1.5 s, got nothing from rank 1 (" in job.errors

@@ -149,7 +149,7 @@ try:
         shard_optimizer_states=True,
     ).step(1)
 except ValueError as error:
-    assert "only adds up with shard_optimizer_states" in str(error)
+    assert "only sums with shard_optimizer_states" in str(error)
     print("refused")
 """
 )
@@ -194,14 +194,14 @@ def test_a_file_is_that_of_unsharded_updates_and_serves_any_number_of_ranks(
 
     def arrays(name: str) -> dict[str, Any]:
         content = load_states((tmp_path / f"{name}.states").read_bytes())
-        parts = {
+        chunks = {
             f"{i} {k}": part.values
             for i, state in content.states.items()
             for k, part in enumerate(state)
         }
         weights = mx.nd.load(str(tmp_path / f"{name}.params"))
         assert content.optimizer is not None
-        return {**parts, **{k: v.asnumpy() for k, v in weights.items()}}
+        return {**chunks, **{k: v.asnumpy() for k, v in weights.items()}}
 
     def same(first: str, second: str) -> None:
         a, b = arrays(first), arrays(second)

@@ -216,9 +216,9 @@ def test_two_bits_an_element_are_sent_and_nothing_is_lost() -> None:
 LAYERS = """
 import gluonish as mx
 from gluonish import autograd, gluon, nd
-from gluonish.kvstore.distributed import watch
+from gluonish.kvstore.distributed import observers
 told = []
-watch.watchers.append(told.append)
+observers.watchers.append(told.append)
 for in_store in (None, True):
     for shard in (False, True):
         if in_store and shard:

@@ -10,12 +10,12 @@ from gluonish.core.errors import NotSupportedError
 world: Any = importlib.import_module("gluonish.kvstore.distributed.world")
 
 
-def started(monkeypatch: pytest.MonkeyPatch, room_mb: float, **variables: str) -> dict[str, str]:
+def started(monkeypatch: pytest.MonkeyPatch, free_mb: float, **variables: str) -> dict[str, str]:
     for name in ("PMI_SIZE", "MPI_LOCALNRANKS", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
-    monkeypatch.setattr(world, "_shared_memory_room", lambda: int(room_mb * 2**20))
+    monkeypatch.setattr(world, "_free_shared_memory", lambda: int(free_mb * 2**20))
     found: dict[str, str] = world._environment_of_mpi()
     return found
 

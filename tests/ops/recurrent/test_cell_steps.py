@@ -9,7 +9,7 @@ import pytest
 from gluonish import autograd, gluon, nd
 from gluonish.core.errors import OperatorError
 from gluonish.gluon import rnn
-from gluonish.gluon.block.hybrid_graph import Watched
+from gluonish.gluon.block.hybrid_graph import OpHookScope
 from gluonish.ndarray.recording import OperatorNode
 from tests.checking.check_operator import check_operator
 from tests.checking.values import run_operator
@@ -135,7 +135,7 @@ def test_one_operator_takes_the_place_of_a_dozen(name: str) -> None:
 def test_who_watches_sees_mxnets_operators() -> None:
     cell, x = made("lstm")
     seen: list[str] = []
-    with Watched((lambda name, op, array: seen.append(op), False)):
+    with OpHookScope((lambda name, op, array: seen.append(op), False)):
         cell(x[:, 0], cell.begin_state(2))
     assert "SliceChannel" in seen
     assert "_lstm_step" not in seen

@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from gluonish.kvstore.distributed.watch import names_of, nbytes_of
+from gluonish.kvstore.distributed.observers import names_of, nbytes_of
 from tests.kvstore.distributed.jobs import run_job
 
 WATCHED = """
 import json, sys, time
 import gluonish as mx
 from gluonish import nd
-from gluonish.kvstore.distributed.watch import watchers
+from gluonish.kvstore.distributed import observers
 store = mx.kv.create(sys.argv[1])
 told = []
-watchers.append(told.append)
+observers.watchers.append(told.append)
 store.init("a", nd.ones((1000,)))
 if store.rank == 1:
     time.sleep(1)
@@ -25,7 +25,8 @@ out.wait_to_read()
 store.barrier()
 nd.waitall()
 found = [
-    [x.kind, x.what, x.names, x.nbytes, x.met_ns - x.start_ns, x.stop_ns - x.met_ns] for x in told
+    [x.kind, x.what, x.names, x.nbytes, x.ready_ns - x.start_ns, x.stop_ns - x.ready_ns]
+    for x in told
 ]
 print(json.dumps([store.rank, found]))
 """

@@ -8,8 +8,8 @@ import pytest
 
 from gluonish import gluon, nd
 from gluonish.core.errors import DeferredInitializationError, ParameterError
-from gluonish.gluon.parameter import Parameter, note_place, path_of, places
-from gluonish.gluon.parameter.places import described
+from gluonish.gluon.parameter import Parameter, path_of, paths, register_path
+from gluonish.gluon.parameter.paths import described
 
 
 class Owner:
@@ -21,7 +21,7 @@ def chain(*names: str) -> tuple[Parameter, list[Owner]]:
     owners = [Owner() for _ in names]
     members = [*owners[1:], parameter]
     for member, owner, name in zip(members, owners, names, strict=True):
-        note_place(member, owner, name)
+        register_path(member, owner, name)
     return parameter, owners
 
 
@@ -44,11 +44,11 @@ def test_path_of_one_step_is_left_out() -> None:
 def test_first_of_several_places_is_told_while_it_exists() -> None:
     parameter, owners = chain("features", "weight")
     other = Owner()
-    note_place(parameter, other, "tied")
+    register_path(parameter, other, "tied")
     assert path_of(parameter) == "features.weight"
     del owners
     gc.collect()
-    note_place(parameter, other, "tied")
+    register_path(parameter, other, "tied")
     assert path_of(parameter) == "tied"
 
 
@@ -63,7 +63,7 @@ def test_blocks_are_not_kept_alive() -> None:
 
 def test_block_in_itself_ends() -> None:
     owner = Owner()
-    note_place(owner, owner, "self")
+    register_path(owner, owner, "self")
     assert path_of(owner) == "self"
 
 
@@ -78,7 +78,7 @@ def test_messages_tell_the_path() -> None:
     with pytest.raises(ParameterError, match=called + ".*call initialize"):
         parameter.data()
     parameter.initialize()
-    with pytest.raises(DeferredInitializationError, match=called + ".*has to reach the layer"):
+    with pytest.raises(DeferredInitializationError, match=called + ".*reaches the layer"):
         parameter.data()
     with pytest.raises(ParameterError, match=called + "expected a shape that fits"):
         parameter.shape = (3, 3)
@@ -87,9 +87,9 @@ def test_messages_tell_the_path() -> None:
 def test_places_of_freed_members_are_forgotten() -> None:
     owner = Owner()
     for _ in range(5000):
-        note_place(Owner(), owner, "x")
-    assert len(places._PLACES) <= max(1024, places._PLACES.room)
-    assert sum(place.owner() is owner for place in places._PLACES.values()) < 2000
+        register_path(Owner(), owner, "x")
+    assert len(paths._EDGES) <= max(1024, paths._EDGES.capacity)
+    assert sum(place.owner() is owner for place in paths._EDGES.values()) < 2000
 
 
 def test_nothing_of_python_runs_when_parts_of_a_network_are_freed() -> None:

@@ -1,8 +1,8 @@
-"""OtherRanks: what a Trainer and those in other processes of a dist_sync store agree on.
+"""RankAgreement: the Trainers of a dist_sync store agree on parameters and new gradients.
 
 Ranks may use different layers in a step, as in multi-task training: a gradient that is new on one
-of them is summed and applied by all, and counts as 0 where it is not new. They have to train the
-same parameters in the same order, as the order tells which gradients belong together.
+rank is summed and applied by all ranks, and a stale one counts as 0. All ranks must train the same
+parameters in the same order, as gradients are matched by position.
 """
 
 from collections.abc import Hashable, Sequence
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import DistributedError
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.arguments import shape_is_known
-from gluonish.gluon.parameter.places import described
+from gluonish.gluon.parameter.paths import described
 from gluonish.gluon.trainer.trainables import Selection, Trainables
 from gluonish.kvstore import KVStoreBase
 from gluonish.kvstore.distributed.new_gradients import NewGradients
@@ -20,33 +20,27 @@ from gluonish.ndarray import NDArray
 
 
 class _ParameterInfo(NamedTuple):
-    """What ranks exchange about a parameter before its first step."""
+    """The facts of a parameter that ranks exchange before its first step."""
 
     name: str
     described: str
-    shape: tuple[int, ...] | None  # None while it is not known
+    shape: tuple[int, ...] | None  # None while it is unknown
 
 
-def other_ranks(
+def rank_agreement(
     store: KVStoreBase | None, first_key: int, params: Sequence[Parameter]
-) -> "OtherRanks | None":
-    """Return what agrees with other ranks; None where no others train in step with this one.
-
-    Args:
-        store: The Trainer's store.
-        first_key: The store's key of the Trainer's first parameter.
-        params: All parameters of the Trainer.
-    """
+) -> "RankAgreement | None":
+    """Return a RankAgreement; None without a ``dist_sync`` store of several ranks."""
     if not isinstance(store, SyncStore) or store.num_workers == 1:
         return None
-    return OtherRanks(store, first_key, params)
+    return RankAgreement(store, first_key, params)
 
 
-class OtherRanks:
-    """The other ranks of a Trainer.
+class RankAgreement:
+    """Exchanges facts about parameters and gradients with the other ranks of a Trainer.
 
     Args:
-        store: The store that connects them.
+        store: The store that connects the ranks.
         first_key: The store's key of the trainer's first parameter.
         params: All parameters of the trainer.
     """
@@ -55,49 +49,50 @@ class OtherRanks:
         self._store = store
         self._first_key = first_key
         self._params = params
-        self._known: set[int] = set()  # ids of parameters that all ranks have a shape of
+        self._known: set[int] = set()  # ids of parameters whose shape all ranks know
         self._all: tuple[Selection, NewGradients] = (Selection(()), NewGradients({}))
         store.set_labels({first_key + i: described(param) for i, param in enumerate(params)})
 
     def agreed(
-        self, trainables: Trainables, fresh: Selection, scale: float
+        self, trainables: Trainables, updated: Selection, scale: float
     ) -> tuple[Selection, float]:
-        """Agree on the parameters with a new gradient on any rank; those of other ranks count as 0.
+        """Agree on the parameters with a new gradient on any rank; a stale gradient counts as 0.
 
-        All ranks call this at the beginning of a step; it waits only where not all are new here.
+        All ranks call this at the beginning of a step. It waits only if some gradients are stale on
+        this rank.
 
         Args:
-            trainables: The trainer's; takes note of what is new on other ranks only.
-            fresh: What is new, as it says.
-            scale: What gradients are to be multiplied by.
+            trainables: The trainer's; its ``remote`` is set.
+            updated: The parameters with a new gradient on this rank.
+            scale: The factor of gradients.
 
         Returns:
-            The parameters, and the factor; that of another rank where nothing is new on this one,
-            as `contrib.amp.scale_loss` was not called then.
+            The parameters and the factor. If no gradient is new on this rank, the factor is that of
+            another one, as this rank did not call `contrib.amp.scale_loss`.
         """
-        if trainables.elsewhere:  # of a step that failed
-            trainables.elsewhere = frozenset()
-            fresh, _ = trainables.fresh()
-        everything, first = trainables.known, self._first_key
+        if trainables.remote:  # left by a failed step
+            trainables.remote = frozenset()
+            updated, _ = trainables.updated()
+        everything, first = trainables.last, self._first_key
         if self._all[0] is not everything or self._all[1].scale != scale:
             names: dict[Hashable, str] = {}
             names.update((first + i, described(param)) for i, param in everything.members)
             self._all = (everything, NewGradients(names, scale=scale))
         mine = self._all[1]
-        if fresh is everything:
+        if updated is everything:
             self._store.new_gradients(mine)
             return everything, scale
-        new: frozenset[Hashable] = frozenset(first + i for i in fresh.indices)
+        new: frozenset[Hashable] = frozenset(first + i for i in updated.indices)
         found = self._store.new_gradients(mine._replace(new=new))
         missing = (i for i in everything.indices if first + i in found.keys() - new)
-        trainables.elsewhere = frozenset(missing)
-        return trainables.fresh()[0], scale if new else found.scale
+        trainables.remote = frozenset(missing)
+        return trainables.updated()[0], scale if new else found.scale
 
     def report_stale(self, stale: NDArray) -> None:
-        """Have the other ranks fail instead of waiting for this one, which raises an error.
+        """Make the other ranks fail instead of waiting for this one, which raises an error.
 
         Args:
-            stale: A weight whose gradient is not new.
+            stale: A weight with a stale gradient.
         """
         position = next(
             i
@@ -107,21 +102,17 @@ class OtherRanks:
         self._store.report_stale(self._first_key + position)
 
     def any_of(self, mine: bool) -> bool:
-        """Whether something holds on any rank; all of them call this together.
-
-        Args:
-            mine: Whether it holds on this one.
-        """
+        """Return the logical or of a flag over all ranks, which call this together."""
         return any(self._store.gather(mine))
 
     def agree_on_parameters(self, params: Sequence[Parameter]) -> None:
-        """See that ranks have the same parameters, and take shapes that others know already.
+        """Check that ranks have the same parameters, and adopt shapes known on other ranks.
 
         Args:
-            params: Parameters whose values ranks are about to share.
+            params: Parameters whose values are about to be broadcast.
 
         Raises:
-            DistributedError: Ranks have other ones, or in another order, or of other shapes.
+            DistributedError: Ranks differ in the parameters, their order or their shapes.
         """
         params = [param for param in params if id(param) not in self._known]
         if not params:
@@ -147,7 +138,7 @@ def _info_of(param: Parameter) -> _ParameterInfo:
 
 
 def _check_order(ranks: Sequence[Sequence[_ParameterInfo]]) -> None:
-    """Refuse lists of parameters of which one is another one's in another order, or longer."""
+    """Refuse lists of parameters that differ in length or order between ranks."""
     names = [[info.name for info in infos] for infos in ranks]
     for rank, (infos, mine) in enumerate(zip(ranks, names, strict=True)):
         if len(mine) != len(names[0]):
@@ -155,7 +146,7 @@ def _check_order(ranks: Sequence[Sequence[_ParameterInfo]]) -> None:
                 "Trainer: expected the same parameters on all ranks, got "
                 f"{len(names[0])} on rank 0, and {len(mine)} on rank {rank}"
             )
-        # Names alone may differ: they count what a process has made.
+        # Names alone may differ: their counters depend on the blocks that a process has created.
         if mine != names[0] and sorted(mine) == sorted(names[0]):
             i = next(i for i, name in enumerate(mine) if name != names[0][i])
             raise DistributedError(

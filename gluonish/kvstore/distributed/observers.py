@@ -1,6 +1,6 @@
-"""What ranks do together or ask of each other, told to whoever looks, such as the profiler.
+"""Observers of exchanges and requests between ranks, such as the profiler.
 
-Nothing is told while nobody looks; what it costs then is two readings of the clock an exchange.
+Without observers the cost is two clock readings for each exchange.
 """
 
 import time
@@ -15,13 +15,13 @@ class Exchange(NamedTuple):
 
     Attributes:
         kind: ``"exchange"`` of all ranks; ``"request"`` to servers, until their replies arrive; or
-            ``"answer"``, what a server did for a request.
+            ``"answer"``, the work of a server for a request.
         what: Purpose, such as ``"push of 'a'"``.
-        names: Names of the arrays, as other ranks know them.
+        names: Names of the arrays, the same on all ranks.
         nbytes: Number of bytes that this rank sent.
         start_ns: When this rank arrived, by ``time.perf_counter_ns``.
-        met_ns: When all ranks had arrived; ``start_ns`` if there are none to wait for.
-        stop_ns: When it was done.
+        ready_ns: When all ranks had arrived; ``start_ns`` without other ranks.
+        stop_ns: When it was finished.
     """
 
     kind: Kind
@@ -29,46 +29,38 @@ class Exchange(NamedTuple):
     names: Sequence[str]
     nbytes: int
     start_ns: int
-    met_ns: int
+    ready_ns: int
     stop_ns: int
 
 
-# Who is called with each exchange, in the thread that made it and as soon as it is done.
+# Called with each finished exchange, in the thread that ran it.
 watchers: list[Callable[[Exchange], None]] = []
 
 
-def tell(
+def notify(
     kind: Kind,
     what: str,
     names: Sequence[str],
     nbytes: int,
     start_ns: int,
-    met_ns: int | None = None,
+    ready_ns: int | None = None,
 ) -> None:
-    """Notify all watchers of an exchange that is done now; see `Exchange` for the arguments."""
-    met = start_ns if met_ns is None else met_ns
-    exchange = Exchange(kind, what, names, nbytes, start_ns, met, time.perf_counter_ns())
+    """Notify all observers of an exchange that finishes now; see `Exchange` for the arguments."""
+    ready = start_ns if ready_ns is None else ready_ns
+    exchange = Exchange(kind, what, names, nbytes, start_ns, ready, time.perf_counter_ns())
     for watcher in tuple(watchers):
         watcher(exchange)
 
 
 def names_of(content: Any) -> list[str]:
-    """Return the keys in a request: those of its dict, or all items of its list.
-
-    Args:
-        content: Content of the request.
-    """
+    """Return the keys in a request's content: those of its dict, or all items of its list."""
     if isinstance(content, tuple) and content and isinstance(content[0], Mapping):
         content = content[0]
     return [repr(key) for key in content] if isinstance(content, Mapping | list) else []
 
 
 def nbytes_of(content: Any) -> int:
-    """Return the total size in bytes of all arrays in a request or reply, however nested.
-
-    Args:
-        content: Content of the request or reply.
-    """
+    """Return the total size in bytes of all arrays in the nested content of a request or reply."""
     if isinstance(content, Mapping):
         return sum(map(nbytes_of, content.values()))
     if isinstance(content, tuple | list):
