@@ -40,12 +40,12 @@ def split_data(
         )
     if num_slice == 1:
         return [data]
-    # The first size % num_slice slices have one example more.
+    # The first size % num_slice slices have one more example.
     step, longer = divmod(size, num_slice)
     bounds = [i * step + min(i, longer) for i in range(num_slice + 1)]
     before = (slice(None),) * (batch_axis % data.ndim)
     parts = ((*before, slice(a, b)) for a, b in itertools.pairwise(bounds))
-    # A csr matrix takes a slice of rows alone.
+    # A csr matrix supports slices of rows only.
     return [data[part if before else part[0]] for part in parts]
 
 

@@ -15,7 +15,13 @@ from tests.engine.places import interrupted_at
 
 FILES = tuple(
     f"data{os.sep}{name}.py"
-    for name in ("dataloader", "endings", "ring", "thread_pool", "worker_pool", "worker_service")
+    for name in (
+        "dataloader",
+        "service_threads",
+        "thread_pool",
+        "worker_pool",
+        "worker_service",
+    )
 )
 MOST = 2000
 VALUES = list(range(6))

@@ -61,16 +61,16 @@ def test_rows_that_nobody_holds_are_not_kept() -> None:
     rows = Rows(4, np.empty)
     load_batch(Images(), [3, 1, 2, 0], stack_on_host, rows)
     gc.collect()
-    assert not rows.are_kept
+    assert not rows.are_referenced
 
 
 def test_a_view_of_a_sample_keeps_its_row() -> None:
     rows = Rows(2, np.empty)
     rows.begin(0)
     view = rows.take((3, 4), np.float32)[1:, ::2][0]  # type: ignore[index]  # it is there
-    assert rows.are_kept
+    assert rows.are_referenced
     del view
-    assert not rows.are_kept
+    assert not rows.are_referenced
 
 
 def test_a_sample_has_one_row_and_only_while_it_is_made() -> None:
