@@ -1,4 +1,4 @@
-"""Makes `mx.image.image` a second name of `mx.image`: in MXNet it holds all but the detection."""
+"""Alias `mx.image.image` of `mx.image`, MXNet's module of everything but detection."""
 
 from gluonish.core.module_names import alias_modules
 

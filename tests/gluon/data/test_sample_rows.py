@@ -67,7 +67,7 @@ def test_rows_that_nobody_holds_are_not_kept() -> None:
 def test_a_view_of_a_sample_keeps_its_row() -> None:
     rows = Rows(2, np.empty)
     rows.begin(0)
-    view = rows.take((3, 4), np.float32)[1:, ::2][0]  # type: ignore[index]  # it is there
+    view = rows.acquire((3, 4), np.float32)[1:, ::2][0]  # type: ignore[index]  # it is there
     assert rows.are_referenced
     del view
     assert not rows.are_referenced
@@ -91,10 +91,10 @@ def test_a_sample_has_one_row_and_only_while_it_is_made() -> None:
 def test_samples_of_other_shapes_get_no_row() -> None:
     rows = Rows(3, np.empty)
     rows.begin(0)
-    assert rows.take((2,), np.float32) is not None
+    assert rows.acquire((2,), np.float32) is not None
     for number, kind in enumerate([((3,), np.float32), ((2,), np.float64)], 1):
         rows.begin(number)
-        assert rows.take(*kind) is None
+        assert rows.acquire(*kind) is None
 
 
 def test_rows_in_another_order_are_no_batch() -> None:
@@ -102,7 +102,7 @@ def test_rows_in_another_order_are_no_batch() -> None:
     made = []
     for number in range(2):
         rows.begin(number)
-        made.append(rows.take((2,), np.float32))
+        made.append(rows.acquire((2,), np.float32))
     assert rows.batch_of([made[1], made[0]]) is None  # type: ignore[list-item]  # they are there
     assert rows.batch_of([made[0]]) is None  # type: ignore[list-item]  # the same
     assert not rows.are_batch

@@ -99,12 +99,12 @@ def test_fork_has_no_part_in_the_threads() -> None:
         import os, warnings
         warnings.simplefilter("ignore")
         from gluonish.gluon.data import DataLoader
-        from gluonish.gluon.data.service_threads import endings
+        from gluonish.gluon.data.service_threads import service_threads
         loader = DataLoader([1], 1, num_workers=1, thread_pool=True)
         list(loader)
         child = os.fork()
-        assert bool(endings._running) == bool(child)
-        endings.finish()
+        assert bool(service_threads._running) == bool(child)
+        service_threads.finish()
         os.write(1, b"done\\n")
         if child:
             os.waitpid(child, 0)

@@ -17,9 +17,9 @@ from gluonish.gluon.data.vision.transforms.host import HostTransform, random_key
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.image.geometry import (
     center_crop,
-    drawn_region,
     imrotate,
     random_crop,
+    random_region,
     random_rotate,
     random_size_crop,
     scale_down,
@@ -317,7 +317,7 @@ class RandomResizedCrop(HostTransform):
         size, scale, ratio, method = self._args
         shares = (scale, 1.0) if isinstance(scale, int | float) else scale
         high, wide = values.shape[:2]
-        region = drawn_region(wide, high, shares, ratio)
+        region = random_region(wide, high, shares, ratio)
         if region is None:
             return _middle(values, size, method)
         x, y, width, height = region
