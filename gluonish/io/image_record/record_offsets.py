@@ -9,7 +9,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import open_to_read
-from gluonish.recordio.framing import FIRST, HEAD_NBYTES, MARK_BYTES, WHOLE
+from gluonish.recordio.framing import FIRST, HEAD_NBYTES, MAGIC_BYTES, WHOLE
 from gluonish.recordio.index_file import read_index
 from gluonish.recordio.record_file import RecordBuffer
 from gluonish.recordio.record_table import RecordFile
@@ -161,14 +161,14 @@ def _first_record_of(file: RecordFile, begin: int) -> int:
         while True:
             stored.seek(begin)
             chunk = stored.read(_CHUNK_NBYTES + HEAD_NBYTES)
-            found = chunk.find(MARK_BYTES)
+            found = chunk.find(MAGIC_BYTES)
             while 0 <= found < _CHUNK_NBYTES:
                 word = int.from_bytes(
-                    chunk[found + len(MARK_BYTES) : found + HEAD_NBYTES], "little"
+                    chunk[found + len(MAGIC_BYTES) : found + HEAD_NBYTES], "little"
                 )
                 if not found % 4 and word >> _KIND_SHIFT in (WHOLE, FIRST):
                     return begin + found
-                found = chunk.find(MARK_BYTES, found + 1)
+                found = chunk.find(MAGIC_BYTES, found + 1)
             if len(chunk) <= _CHUNK_NBYTES:
                 return file.nbytes
             begin += _CHUNK_NBYTES

@@ -123,8 +123,8 @@ def test_all_that_does_not_fit_is_listed(tmp_path: Path, tiny: Any) -> None:
         "no 'layer1.0.conv1' for features.4.0.body.0",
         "no running_mean in 'bn1' for features.1.running_mean; ",
         "fc.weight of shape (5, 9) for output.weight of shape (5, 8)",
-        "layer1.0.bn2.weight of int64, no floats",
-        "no place for layer3.0.conv1.weight",
+        "layer1.0.bn2.weight of int64, not floats",
+        "no parameters for layer3.0.conv1.weight",
     ):
         assert expected in message
 
@@ -138,7 +138,7 @@ def test_long_lists_are_cut(tmp_path: Path, tiny: Any) -> None:
 def test_extra_layers_are_left_out_when_asked(tmp_path: Path, tiny: Any) -> None:
     tiny["extra.weight"] = np.zeros((1, 1), np.float32)
     conversion = import_weights(NAME, written(tmp_path, tiny), ignore_extra=True)
-    assert conversion.notes == ["left out as asked: extra.weight"]
+    assert conversion.notes == ["ignored as requested: extra.weight"]
 
 
 def test_missing_layers_are_refused_even_then(tmp_path: Path, tiny: Any) -> None:

@@ -34,7 +34,7 @@ def gather_metrics(trainer: Trainer, metrics: Sequence[EvalMetric]) -> None:
         return
     sums_by_rank = store.gather([metric._all_sums() for metric in metrics])
     for metric, *sums in zip(metrics, *sums_by_rank, strict=True):
-        metric._put_sums(sums)
+        metric._set_sums(sums)
 
 
 class FirstRankFilter(logging.Filter):
