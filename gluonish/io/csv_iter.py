@@ -98,11 +98,11 @@ class CSVIter(MXDataIter):
         )
 
 
-def _columns(parts: Sequence[TextRange], batch: Spec) -> Iterator[Columns]:
+def _columns(ranges: Sequence[TextRange], batch: Spec) -> Iterator[Columns]:
     """Yield the samples of files, block by block."""
     width = batch.size // batch.shape[0]
     kind = (width, batch.dtype)
-    return parsed_blocks(parts, partial(_parse_fast, *kind), partial(_parse, *kind))
+    return parsed_blocks(ranges, partial(_parse_fast, *kind), partial(_parse, *kind))
 
 
 def _parse_fast(width: int, dtype: np.dtype[Any], text: bytes) -> Columns | None:

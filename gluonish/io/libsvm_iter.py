@@ -95,12 +95,12 @@ class LibSVMIter(MXDataIter):
         data = checked_spec(_NAME, (rows, width), dtype)
         label = checked_spec(_NAME, (rows, label_width) if labelled else (rows,), dtype)
         ranges_of = partial(text_ranges, params["data_libsvm"], _NAME, params["num_parts"])
-        part = ranges_of(params["part_index"])
-        files = [partial(_samples, part, width, dtype, (0,) if labelled else (0, 1))]
+        text_range = ranges_of(params["part_index"])
+        files = [partial(_samples, text_range, width, dtype, (0,) if labelled else (0, 1))]
         if labelled:
             labels = text_ranges(params["label_libsvm"], _NAME)
             before = [ranges_of(i) for i in range(params["part_index"])]
-            files.append(partial(_labels, labels, label_width, dtype, before, part))
+            files.append(partial(_labels, labels, label_width, dtype, before, text_range))
         super().__init__(
             RowSource(
                 _NAME,
@@ -122,16 +122,16 @@ def _columns_of(name: str, extents: Sequence[int]) -> int:
 
 
 def _samples(
-    parts: Sequence[TextRange], width: int, dtype: np.dtype[Any], indices: Sequence[int]
+    ranges: Sequence[TextRange], width: int, dtype: np.dtype[Any], indices: Sequence[int]
 ) -> Iterator[Columns]:
     """Yield the samples of files, block by block: features, labels, or both."""
     fast = partial(_parse_fast, width, dtype)
-    for columns in parsed_blocks(parts, fast, partial(_parse, width, dtype)):
+    for columns in parsed_blocks(ranges, fast, partial(_parse, width, dtype)):
         yield tuple(columns[i] for i in indices)
 
 
 def _labels(
-    parts: Sequence[TextRange],
+    ranges: Sequence[TextRange],
     width: int,
     dtype: np.dtype[Any],
     before: Sequence[Sequence[TextRange]],
@@ -140,7 +140,7 @@ def _labels(
     """Yield the labels of a part of the data; skip the labels of earlier parts."""
     skipped = sum(map(count_nonblank_lines, before))
     left = count_nonblank_lines(data)
-    for block in _samples(parts, width, dtype, (0,)):
+    for block in _samples(ranges, width, dtype, (0,)):
         rows = block[0]
         begin, end = min(skipped, len(rows)), min(skipped + left, len(rows))
         skipped -= begin

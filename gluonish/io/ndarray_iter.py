@@ -124,8 +124,8 @@ class _GpuRows:
         self._value = value
 
     def take(self, rows: Numbers) -> NDArray:
-        taken: NDArray = self._value.take(array(rows, self._value.context, np.int64))
-        return taken
+        selected: NDArray = self._value.take(array(rows, self._value.context, np.int64))
+        return selected
 
 
 class _CsrRows:

@@ -33,7 +33,7 @@ class _Buffer(Generic[Item]):
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._items: SimpleQueue[Item | None] = SimpleQueue()  # None: wakes the reader
-        self._taken: SimpleQueue[None] = SimpleQueue()  # wakes the thread
+        self._freed: SimpleQueue[None] = SimpleQueue()  # wakes the thread
         self._error: BaseException | None = None
         self._finished = False
         self._closed = False
@@ -43,7 +43,7 @@ class _Buffer(Generic[Item]):
         # Ends when the reader gets an item or the owner closes the buffer.
         while self._items.qsize() >= self._capacity and not self._closed:
             with suppress(Empty):
-                self._taken.get(timeout=_POLL_S)
+                self._freed.get(timeout=_POLL_S)
         if not self._closed:
             self._items.put(item)
         return not self._closed
@@ -61,17 +61,17 @@ class _Buffer(Generic[Item]):
             while True:
                 self._items.get_nowait()
         self._items.put(None)
-        self._taken.put(None)
+        self._freed.put(None)
 
     def get(self, alive: Callable[[], bool], name: str) -> Item:
         """Wait for an item and return it; raise StopIteration or the thread's error at the end."""
         deadline = time.monotonic() + _TIMEOUT_S
         while True:
-            over = self._finished or self._closed  # no items are added any more
+            is_over = self._finished or self._closed  # no items are added any more
             try:
-                item = self._items.get(timeout=0 if over else _POLL_S)
+                item = self._items.get(timeout=0 if is_over else _POLL_S)
             except Empty:
-                if over:
+                if is_over:
                     break
                 if not (alive() or self._finished):
                     raise GluonishError(
@@ -84,7 +84,7 @@ class _Buffer(Generic[Item]):
                     ) from None
                 continue
             if item is not None:
-                self._taken.put(None)
+                self._freed.put(None)
                 return item
         self._items.put(None)  # for other waiting readers
         # Raised once; a stored error would keep the frames of its traceback alive, and the reader.
@@ -260,14 +260,14 @@ class PrefetchingIter(DataIter):
         Raises:
             GluonishError: The iterators differ in the number of batches or in ``pad``.
         """
-        taken = [next(ahead, None) for ahead in self._ahead]
-        batches = [batch for batch in taken if batch is not None]
+        fetched = [next(ahead, None) for ahead in self._ahead]
+        batches = [batch for batch in fetched if batch is not None]
         if not batches:
             return False
         if len(batches) != self.n_iter:
             raise GluonishError(
                 "PrefetchingIter: expected iterators with equal numbers of batches, got iterator "
-                f"{taken.index(None)} ending first"
+                f"{fetched.index(None)} ending first"
             )
         pads = {batch.pad for batch in batches}
         if len(pads) > 1:
@@ -312,8 +312,8 @@ def _renamed(provided: list[Any], names: Names) -> list[DataDesc]:
     """Rename the descriptions of several iterators."""
     described = []
     for i, descriptions in enumerate(provided):
-        for given in descriptions:
-            desc = given if isinstance(given, DataDesc) else DataDesc(*given)
+        for item in descriptions:
+            desc = item if isinstance(item, DataDesc) else DataDesc(*item)
             if names is not None:
                 if desc.name not in names[i]:
                     raise ArgumentError(

@@ -128,12 +128,12 @@ class SparseRows:
         return slice(int(self._pointers[0]), int(self._pointers[-1]))
 
 
-def concat_columns(parts: Sequence[Columns]) -> Columns:
+def concat_columns(blocks: Sequence[Columns]) -> Columns:
     """Concatenate consecutive blocks of a file, column by column."""
-    first, *others = parts
+    first, *others = blocks
     return tuple(
-        rows.concatenate([other[place] for other in others]) if others else rows
-        for place, rows in enumerate(first)
+        rows.concatenate([other[column] for other in others]) if others else rows
+        for column, rows in enumerate(first)
     )
 
 
@@ -219,38 +219,38 @@ class RowSource(BatchSource):
                 their number of lines.
         """
         streams = [RowStream(blocks) for blocks in self._files]
-        place = start % self._count if start and self._round_batch else 0
-        if place:
-            self._read(streams, place)
+        position = start % self._count if start and self._round_batch else 0
+        if position:
+            self._read(streams, position)
         while (columns := self._read(streams, self.batch_size)) is not None:
             count = len(columns[0])
             index = np.zeros(self.batch_size, np.uint64)
-            index[:count] = np.arange(place, place + count)
-            place += count
+            index[:count] = np.arange(position, position + count)
+            position += count
             pad = self.batch_size - count
             if pad:
-                self._count = place
+                self._count = position
                 if self._round_batch:
                     columns = self._filled(streams, columns)
-                    index[count:] = np.arange(pad) % place
+                    index[count:] = np.arange(pad) % position
             yield self._batch(columns, pad, index)
             if pad:
                 return
-        if not place:
+        if not position:
             raise FileFormatError(
                 f"{self.name}: expected at least one line of data in {self._path!r}, got none"
             )
 
     def _read(self, streams: Sequence[RowStream], count: int) -> Columns | None:
         """Return the next samples of all files, or None at their common end."""
-        taken = [stream.read(count) for stream in streams]
-        lengths = [0 if columns is None else len(columns[0]) for columns in taken]
+        blocks = [stream.read(count) for stream in streams]
+        lengths = [0 if columns is None else len(columns[0]) for columns in blocks]
         if len(set(lengths)) > 1:
             raise FileFormatError(
                 f"{self.name}: expected as many lines of labels as of data, got "
                 f"{'more' if lengths[1] > lengths[0] else 'fewer'}"
             )
-        return tuple(rows for columns in taken for rows in columns or ()) or None
+        return tuple(rows for columns in blocks for rows in columns or ()) or None
 
     def _filled(self, streams: Sequence[RowStream], columns: Columns) -> Columns:
         """Fill a batch with samples from the start, repeatedly if needed."""

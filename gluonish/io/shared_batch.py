@@ -152,7 +152,7 @@ def map_arrays(memory: Any, described: Any, copy: bool = False) -> Any:
     if isinstance(described, ArrayLayout):
         raw = np.ndarray(described.shape, described.dtype, memory, described.offset)
         raw = raw.copy() if copy else raw
-        return over(raw) if described.is_ndarray else raw
+        return ndarray_view(raw) if described.is_ndarray else raw
     if isinstance(described, dict):
         return {name: map_arrays(memory, item, copy) for name, item in described.items()}
     if is_sequence(described):
@@ -170,7 +170,7 @@ def rebuilt(item: Any, parts: list[Any]) -> Any:
     return type(item)(*parts) if hasattr(item, "_fields") else type(item)(parts)
 
 
-def over(raw: np.ndarray[Any, Any]) -> NDArray:
+def ndarray_view(raw: np.ndarray[Any, Any]) -> NDArray:
     """Wrap a C-contiguous NumPy array in an NDArray on the CPU that shares its memory."""
     return gluon_array(NDArray(raw, Spec(raw.shape, raw.dtype), device_of(cpu()), Var()))
 

@@ -41,8 +41,8 @@ def check_label_shapes(
     """
     found = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
     if found[0] != found[1]:
-        what = "predictions of the labels' shape" if shape else "as many predictions as labels"
-        raise ArgumentError(f"metric: expected {what} {found[0]}, got {found[1]}")
+        expected = "predictions of the labels' shape" if shape else "as many predictions as labels"
+        raise ArgumentError(f"metric: expected {expected} {found[0]}, got {found[1]}")
     if wrap:
         labels = [labels] if isinstance(labels, NDArray) else labels
         preds = [preds] if isinstance(preds, NDArray) else preds

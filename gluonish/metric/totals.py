@@ -41,20 +41,20 @@ class Totals:
             name: Name of the metric, for error messages.
         """
         device = self._device
-        here = [
+        local_arrays = [
             x if x._device is device else x.detach().as_in_context(device.context) for x in arrays
         ]
-        if any(x.stype != "default" for x in here):
-            here = [x.detach().tostype("default") for x in here]
-        variables = [*map(_var_of, here), self._var]
+        if any(x.stype != "default" for x in local_arrays):
+            local_arrays = [x.detach().tostype("default") for x in local_arrays]
+        variables = [*map(_var_of, local_arrays), self._var]
         current_engine().push(
-            partial(_run, kernel, self._is_new, device.xp, self._raw, *map(_data_of, here)),
+            partial(_run, kernel, self._is_new, device.xp, self._raw, *map(_data_of, local_arrays)),
             variables,
             [self._var],
             device.lane,
             0,
             name,
-            max([x._spec.size for x in here]) <= LIGHT_INLINE_SIZE,
+            max([x._spec.size for x in local_arrays]) <= LIGHT_INLINE_SIZE,
         )
         self._is_new = False
 

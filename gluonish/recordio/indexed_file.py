@@ -27,7 +27,8 @@ class MXIndexedRecordIO(MXRecordIO):
         idx: Dict from each key to the byte offset of its record; of a repeated key, the last
             offset.
         keys: List of the keys, in the order of the index.
-        idx_path: The argument. key_type: The argument.
+        idx_path: The argument.
+        key_type: The argument.
         fidx: The open index file when writing, else None.
 
     Raises:

@@ -32,8 +32,10 @@ class MXRecordIO:
         flag: ``"r"`` to read the file, ``"w"`` to write a new one.
 
     Attributes:
-        uri: The argument. flag: The argument. writable: Whether the file is open for writing.
-            is_open: Whether the file is open.
+        uri: The argument.
+        flag: The argument.
+        writable: Whether the file is open for writing.
+        is_open: Whether the file is open.
         handle: The open file, or None.
         pid: Id of the process that opened the file, or None.
 
@@ -129,8 +131,8 @@ class MXRecordIO:
         """Return the open file of this process for a method.
 
         Raises:
-            ArgumentError: The file is open in the other mode. GluonishError: The file is closed, or
-                was opened by another process.
+            ArgumentError: The file is open in the other mode.
+            GluonishError: The file is closed, or was opened by another process.
         """
         name = f"{type(self).__name__}.{method}"
         if self.handle is None:

@@ -23,7 +23,7 @@ from gluonish.gluon.data.stacking import (
     stack_on_host,
     stacked_numbers,
 )
-from gluonish.io.shared_batch import over
+from gluonish.io.shared_batch import ndarray_view
 from gluonish.ndarray import NDArray, array, concatenate
 from gluonish.numpy.array import gluon_array
 
@@ -187,10 +187,10 @@ class Pad:
         for row, sample in zip(batch, samples, strict=True):
             row[tuple(slice(extent) for extent in sample.shape)] = sample
         if not self._ret_length:
-            return over(batch)
+            return ndarray_view(batch)
         lengths = empty((len(samples),), np.int32)
         lengths[...] = [sample.shape[self._axis or 0] for sample in samples]
-        return over(batch), over(lengths)
+        return ndarray_view(batch), ndarray_view(lengths)
 
     def _shape(self, samples: list[Array]) -> tuple[int, ...]:
         shapes = [sample.shape for sample in samples]
@@ -271,7 +271,7 @@ class Append:
         values = np.expand_dims(sample, self._batch_axis) if self._expand else sample
         copy = empty(values.shape, common_dtype([values]))
         copy[...] = values
-        return over(copy)
+        return ndarray_view(copy)
 
 
 class Group:
@@ -354,10 +354,12 @@ class AsList:
 
 
 def _as_ndarrays(batch: Any) -> Any:
-    return [_as_ndarrays(item) for item in batch] if isinstance(batch, list) else over(batch)
+    if isinstance(batch, list):
+        return [_as_ndarrays(item) for item in batch]
+    return ndarray_view(batch)
 
 
 def _on_current_device(values: Array) -> NDArray:
     if current_context() == cpu():
-        return over(values)
+        return ndarray_view(values)
     return gluon_array(array(values, dtype=values.dtype))

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gluonish.gluon.data.sent_classes import note_sent, received
-from gluonish.io.shared_batch import over
+from gluonish.io.shared_batch import ndarray_view
 from gluonish.ndarray import NDArray
 
 Payload = tuple[bytes, list[pickle.PickleBuffer]]
@@ -52,7 +52,7 @@ def _pickler() -> Any:
 def _reduce(obj: Any, by_cloudpickle: Callable[[Any], Any]) -> Any:
     """Reduce a function, class, module or array; return NotImplemented for other objects."""
     if isinstance(obj, NDArray):
-        return over, (obj.asnumpy(),)
+        return ndarray_view, (obj.asnumpy(),)
     if isinstance(obj, types.ModuleType) and obj.__name__ == "__main__":
         raise pickle.PicklingError("expected an importable module, got __main__ itself")
     if isinstance(obj, types.FunctionType | type) and not _findable(obj.__module__):
@@ -135,10 +135,10 @@ def make_inner(code: bytes, module: str, cell_count: int) -> types.FunctionType:
 
 def fill_inner(function: types.FunctionType, state: tuple[Any, ...]) -> None:
     """Set the closure and the attributes of a function from `make_inner`."""
-    contents, attributes, own = state
+    contents, attributes, attributes_dict = state
     for cell, content in zip(function.__closure__ or (), contents, strict=True):
         if content:
             cell.cell_contents = content[0]
     for name, value in attributes.items():
         setattr(function, name, value)
-    function.__dict__.update(own)
+    function.__dict__.update(attributes_dict)

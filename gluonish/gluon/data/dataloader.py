@@ -158,7 +158,7 @@ class DataLoader:
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over the batches of one pass."""
         if not self._num_workers:
-            return self._load_here()
+            return self._load_in_process()
         epoch, self._next_epoch = self._next_epoch, None
         if epoch is None or epoch.process != os.getpid():
             epoch = self._new_epoch()
@@ -185,7 +185,7 @@ class DataLoader:
         self.__dict__.update(state)
         self._pool_lock = Turn()
 
-    def _load_here(self) -> Iterator[Any]:
+    def _load_in_process(self) -> Iterator[Any]:
         for indices in self._batch_sampler:
             yield self._pinned(load_batch(self._dataset, indices, self._batchify_fn))
 

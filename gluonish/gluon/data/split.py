@@ -46,7 +46,7 @@ def split_data(
     before = (slice(None),) * (batch_axis % data.ndim)
     parts = ((*before, slice(a, b)) for a, b in itertools.pairwise(bounds))
     # A csr matrix supports slices of rows only.
-    return [data[part if before else part[0]] for part in parts]
+    return [data[data_slice if before else data_slice[0]] for data_slice in parts]
 
 
 def split_and_load(
@@ -77,4 +77,4 @@ def split_and_load(
         make = numpy_array if is_np_array() else array
         data = make(data, ctx=ctx_list[0])
     slices = split_data(data, len(ctx_list), batch_axis, even_split)
-    return [part.as_in_context(ctx) for part, ctx in zip(slices, ctx_list, strict=True)]
+    return [data_slice.as_in_context(ctx) for data_slice, ctx in zip(slices, ctx_list, strict=True)]

@@ -72,8 +72,8 @@ class Rows:
             return None
         expected, kind = address(memory), (memory.shape[1:], memory.dtype)
         for sample in samples:
-            alike = (sample.shape, sample.dtype) == kind and sample.flags.c_contiguous
-            if not alike or address(sample) != expected:
+            matches = (sample.shape, sample.dtype) == kind and sample.flags.c_contiguous
+            if not matches or address(sample) != expected:
                 return None
             expected += memory.strides[0]
         self.are_batch = True

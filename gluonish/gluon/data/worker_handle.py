@@ -84,16 +84,16 @@ class WorkerHandle:
     """
 
     def __init__(self, launch: Launch, file: int) -> None:
-        ours, theirs = channel_pair()
-        with theirs:
-            arguments = json.dumps([theirs.fileno(), os.getpid(), launch.variables, sys.path])
+        local_end, remote_end = channel_pair()
+        with remote_end:
+            arguments = json.dumps([remote_end.fileno(), os.getpid(), launch.variables, sys.path])
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _BOOT, arguments],
                 stdin=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(remote_end.fileno(),),
                 process_group=0,  # Ctrl-C must reach only the main process
             )
-        self.channel = Channel(ours)
+        self.channel = Channel(local_end)
         self.waiting: dict[int, None] = {}
         self.ring: Any = None
         self.started = False

@@ -154,10 +154,12 @@ class WorkerPool:
 
     def _late(self, batch: Batch, timeout_s: float) -> WorkerTimeoutError:
         self.forget([batch])
-        who = "any worker" if batch.worker is None else f"worker process {batch.worker.process.pid}"
+        name = "any worker"
+        if batch.worker is not None:
+            name = f"worker process {batch.worker.process.pid}"
         return WorkerTimeoutError(
             f"DataLoader: expected the batch of dataset indices {format_indices(batch.indices)} "
-            f"within {timeout_s} s, got none from {who}; raise timeout, or find what blocks the "
+            f"within {timeout_s} s, got none from {name}; raise timeout, or find what blocks the "
             "dataset with num_workers=0"
         )
 

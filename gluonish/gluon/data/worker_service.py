@@ -299,8 +299,8 @@ class WorkerService:
         number = message.number
         if number is None:
             assert isinstance(message, Failed)
-            who = f"worker process {worker.process.pid}, at its start"
-            self.failure = partial(make_error, message, who)
+            worker_name = f"worker process {worker.process.pid}, at its start"
+            self.failure = partial(make_error, message, worker_name)
             return
         del worker.waiting[number]
         batch = self.batches.pop(number)

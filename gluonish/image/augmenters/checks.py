@@ -14,8 +14,8 @@ def checked_amount(name: str, arg: str, amount: float) -> float:
     """Check that an amount is a finite number of at least 0, and return it.
 
     Raises:
-        ArgumentTypeError: The amount is not a number. ArgumentError: The amount is below 0, or not
-            finite.
+        ArgumentTypeError: The amount is not a number.
+        ArgumentError: The amount is below 0, or not finite.
     """
     if isinstance(amount, bool) or not isinstance(amount, int | float | np.number):
         raise ArgumentTypeError(f"{name}: expected a number as {arg}, got {amount!r}")
@@ -28,8 +28,8 @@ def checked_probability(name: str, arg: str, probability: float) -> float:
     """Check that a probability is a number in [0, 1], and return it.
 
     Raises:
-        ArgumentTypeError: The probability is not a number. ArgumentError: The probability is not in
-            [0, 1].
+        ArgumentTypeError: The probability is not a number.
+        ArgumentError: The probability is not in [0, 1].
     """
     if not isinstance(probability, int | float | np.number):
         raise ArgumentTypeError(f"{name}: expected a number as {arg}, got {probability!r}")

@@ -148,8 +148,8 @@ def CreateDetAugmenter(
     if rand_pad > 0:
         # Lists have a value for each crop augmenter; the padding uses the first.
         areas, ratios, attempts = map(_first, (area_range, aspect_ratio_range, max_attempts))
-        least, largest = checked_range("CreateDetAugmenter", "area_range", areas)
-        multiples = (max(1.0, least), max(1.0, largest))
+        lower, upper = checked_range("CreateDetAugmenter", "area_range", areas)
+        multiples = (max(1.0, lower), max(1.0, upper))
         canvas = DetRandomPadAug(ratios, multiples, attempts, pad_val)
         found.append(DetRandomSelectAug([canvas], 1 - rand_pad))
     image_augmenters: list[Augmenter] = [ForceResizeAug((wide, high), inter_method), CastAug()]

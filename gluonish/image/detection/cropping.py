@@ -58,9 +58,9 @@ def height_of(area: float, ratio: float) -> int:
     return round(math.sqrt(area / ratio))
 
 
-def random_height(least: int, largest: int) -> int:
-    """Draw a height from Python's `random`; ``largest`` if the range is empty."""
-    return random.randint(least, largest) if least < largest else largest
+def random_height(lower: int, upper: int) -> int:
+    """Draw a height from Python's `random`; ``upper`` if the range is empty."""
+    return random.randint(lower, upper) if lower < upper else upper
 
 
 _MIN_OBJECT = 2  # pixels; smaller objects do not constrain the region
@@ -133,21 +133,21 @@ class DetRandomCropAug(DetAugmenter):
         ratio = random.uniform(*self.aspect_ratio_range)
         if ratio <= 0:
             return None
-        least, largest = (share * high * wide for share in self.area_range)
-        tallest = height_of(largest, ratio)
+        lower, upper = (share * high * wide for share in self.area_range)
+        tallest = height_of(upper, ratio)
         if round(tallest * ratio) > wide:
             tallest = int((wide + _BELOW_HALF) / ratio)
         tallest = min(tallest, high)
-        h = random_height(min(height_of(least, ratio), tallest), tallest)
+        h = random_height(min(height_of(lower, ratio), tallest), tallest)
         w = round(h * ratio)
         # Rounding may have missed the area.
-        if w * h < least:
+        if w * h < lower:
             h += 1
             w = round(h * ratio)
-        if w * h > largest:
+        if w * h > upper:
             h -= 1
             w = round(h * ratio)
-        if not (least <= w * h <= largest and 0 < w <= wide and 0 < h <= high):
+        if not (lower <= w * h <= upper and 0 < w <= wide and 0 < h <= high):
             return None
         y = random.randint(0, high - h)
         return random.randint(0, wide - w), y, w, h
@@ -180,8 +180,8 @@ class DetRandomCropAug(DetAugmenter):
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = _areas(made[:, 1:5]) * w * h / _areas(boxes[:, 1:5])
         visible = (made[:, 3] > made[:, 1]) & (made[:, 4] > made[:, 2])
-        kept: Any = made[visible & (shares > self.min_eject_coverage)]
-        return kept  # type: ignore[no-any-return]  # an array
+        remaining: Any = made[visible & (shares > self.min_eject_coverage)]
+        return remaining  # type: ignore[no-any-return]  # an array
 
 
 def _areas(corners: Array) -> Array:
@@ -258,10 +258,10 @@ class DetRandomPadAug(DetAugmenter):
         ratio = random.uniform(*self.aspect_ratio_range)
         if ratio <= 0:
             return None
-        least, largest = (height_of(share * high * wide, ratio) for share in self.area_range)
-        if round(least * ratio) < wide:
-            least = int((wide + _RANDOM_PAD_BELOW_HALF) / ratio)
-        h = random_height(min(max(least, high), largest), largest)
+        lower, upper = (height_of(share * high * wide, ratio) for share in self.area_range)
+        if round(lower * ratio) < wide:
+            lower = int((wide + _RANDOM_PAD_BELOW_HALF) / ratio)
+        h = random_height(min(max(lower, high), upper), upper)
         w = round(h * ratio)
         if h - high < _MIN_BORDER or w - wide < _MIN_BORDER:
             return None

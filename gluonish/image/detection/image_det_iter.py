@@ -132,7 +132,7 @@ class ImageDetIter(ImageIter):
         if self.imgrec is None or (self.imglist is not None and self.seq is not None):
             assert self.seq is not None  # only records without an index have no keys
             for key in self.seq:
-                self._where = f"image {key}"
+                self._location = f"image {key}"
                 yield self._listed_labels(key)
             return
         with RecordFile(self.imgrec.uri) as file:
@@ -141,11 +141,11 @@ class ImageDetIter(ImageIter):
             else:
                 offsets = file.scan().offsets.tolist()
             for offset in offsets:
-                self._where = f"the record at byte {offset} of {file.path}"
+                self._location = f"the record at byte {offset} of {file.path}"
                 yield read_header(file, offset).label
 
     def _parsed(self, label: Any) -> Array:
-        return parsed_boxes(type(self).__name__, label, self._where)
+        return parsed_boxes(type(self).__name__, label, self._location)
 
     def _write_sample(
         self, images: Array, labels: Array, at: int, label: Any, image: Array
@@ -155,7 +155,7 @@ class ImageDetIter(ImageIter):
         if boxes.shape[0] > objects or boxes.shape[1] != width:
             raise ArgumentError(
                 f"{type(self).__name__}: expected at most {objects} objects of {width} values, got "
-                f"{boxes.shape} of {self._where}; use reshape for more objects"
+                f"{boxes.shape} of {self._location}; use reshape for more objects"
             )
         self._write_image(images, at, image)
         labels[at] = self._label_padding
@@ -233,14 +233,14 @@ class ImageDetIter(ImageIter):
             label_shape: The shape (objects, values).
 
         Raises:
-            ArgumentTypeError: ``label_shape`` is not a pair of integers. ArgumentError:
-                ``label_shape`` has fewer objects than now, or another number of values.
+            ArgumentTypeError: ``label_shape`` is not a pair of integers.
+            ArgumentError: ``label_shape`` has fewer objects than now, or another number of values.
         """
         name = type(self).__name__
-        whole = isinstance(label_shape, tuple | list) and all(
+        is_valid = isinstance(label_shape, tuple | list) and all(
             isinstance(extent, int | np.integer) for extent in label_shape
         )
-        if not whole:
+        if not is_valid:
             raise ArgumentTypeError(
                 f"{name}: expected label_shape (objects, values), got {label_shape!r}"
             )

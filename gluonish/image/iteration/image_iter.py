@@ -140,7 +140,7 @@ class ImageIter(DataIter):
         )
         self._leftover: tuple[Array, Array] | None = None  # images and labels that roll over
         self._ended = False
-        self._where = "no sample yet"
+        self._location = "no sample yet"
         self.cur = 0
         self.reset()
 
@@ -197,9 +197,9 @@ class ImageIter(DataIter):
         if self.imgrec is None:
             assert self.imglist is not None  # keys come from imgrec or imglist
             labels, path = self.imglist[key]
-            self._where = path
+            self._location = path
             return as_ndarray(labels.copy()), self.read_image(path)
-        self._where = f"record {key} of {self.imgrec.uri}"
+        self._location = f"record {key} of {self.imgrec.uri}"
         header, stored = unpack(self.imgrec.read_idx(key))  # type: ignore[attr-defined]  # indexed
         if self.imglist is None:
             return header.label, stored
@@ -209,7 +209,8 @@ class ImageIter(DataIter):
         assert self.imglist is not None
         if key not in self.imglist:
             raise ArgumentError(
-                f"{type(self).__name__}: expected a label for {self._where} on the list, got none"
+                f"{type(self).__name__}: expected a label for {self._location} in the list, "
+                "got none"
             )
         labels: Array = self.imglist[key][0]
         return labels
@@ -217,7 +218,7 @@ class ImageIter(DataIter):
     def _next_record(self) -> tuple[Any, bytes]:
         assert self.imgrec is not None  # only records have no keys
         record = self.imgrec.read()
-        self._where = f"record {self.cur} of {self.imgrec.uri}, counted from 0"
+        self._location = f"record {self.cur} of {self.imgrec.uri}, counted from 0"
         if record is None:
             self.imgrec.reset()
             self.cur = 0
@@ -298,7 +299,7 @@ class ImageIter(DataIter):
                 "augmentation_transform", self.augmentation_transform(as_ndarray(image))
             )
         self._write_image(images, at, image)
-        write_label(type(self).__name__, labels, at, label, self._where)
+        write_label(type(self).__name__, labels, at, label, self._location)
 
     def _decoded(self, stored: Any) -> Array:
         """Decode and check an image."""
@@ -319,7 +320,7 @@ class ImageIter(DataIter):
         if image.shape != images.shape[1:]:
             raise ArgumentError(
                 f"{type(self).__name__}: expected images {images.shape[1:]} from the augmenters, "
-                f"as in data_shape, got {image.shape} of {self._where}"
+                f"as in data_shape, got {image.shape} of {self._location}"
             )
         images[at] = image
 
@@ -343,7 +344,7 @@ class ImageIter(DataIter):
         """
         if not len(data[0].shape):
             raise ArgumentError(
-                f"{type(self).__name__}: expected an image, got a single number for {self._where}"
+                f"{type(self).__name__}: expected an image, got a number for {self._location}"
             )
 
     def imdecode(self, s: Any) -> NDArray:
@@ -361,8 +362,8 @@ class ImageIter(DataIter):
             return decode_image("imdecode", raw, 1, True, upright=self._upright)
         except OperatorError as error:
             raise FileFormatError(
-                f"{type(self).__name__}: expected an image in {self._where}, got something else "
-                f"({error}): Broken image filename: {self._where}"
+                f"{type(self).__name__}: expected an image in {self._location}, got something else "
+                f"({error}): Broken image filename: {self._location}"
             ) from error
 
     def read_image(self, fname: str) -> bytes:

@@ -83,8 +83,8 @@ def checked_batch_size(name: str, batch_size: int) -> int:
     """Check that a batch size is an integer of at least 1, and return it.
 
     Raises:
-        ArgumentTypeError: ``batch_size`` is not an integer. ArgumentError: ``batch_size`` is below
-            1.
+        ArgumentTypeError: ``batch_size`` is not an integer.
+        ArgumentError: ``batch_size`` is below 1.
     """
     if isinstance(batch_size, bool) or not isinstance(batch_size, int | np.integer):
         raise ArgumentTypeError(
@@ -119,13 +119,13 @@ def check_image_shape(name: str, data_shape: Any) -> None:
         data_shape: The shape.
 
     Raises:
-        ArgumentTypeError: ``data_shape`` is not a tuple of integers. ArgumentError: ``data_shape``
-            is not (3, height, width), or a side is below 1.
+        ArgumentTypeError: ``data_shape`` is not a tuple of integers.
+        ArgumentError: ``data_shape`` is not (3, height, width), or a side is below 1.
     """
-    whole = isinstance(data_shape, tuple | list) and all(
+    is_valid = isinstance(data_shape, tuple | list) and all(
         isinstance(extent, int | np.integer) for extent in data_shape
     )
-    if not whole:
+    if not is_valid:
         raise ArgumentTypeError(
             f"{name}: expected data_shape (3, height, width), got {data_shape!r}"
         )

@@ -36,16 +36,15 @@ def color_changes(name: str, parameters: Mapping[str, Any]) -> list[ColorChange]
         NotSupportedError: Hue, lightness or saturation shifts need OpenCV, which is not installed.
     """
     amounts = {
-        what: parameters[what]
-        for what in (*_JITTERS, "pca_noise", "random_h", "random_s", "random_l")
+        key: parameters[key] for key in (*_JITTERS, "pca_noise", "random_h", "random_s", "random_l")
     }
-    for what, amount in amounts.items():
+    for key, amount in amounts.items():
         if not amount >= 0:
-            raise ArgumentError(f"{name}: expected {what} of at least 0, got {amount}")
+            raise ArgumentError(f"{name}: expected {key} of at least 0, got {amount}")
     if parameters["data_shape"][0] != 3:
         return []
     changes: list[ColorChange] = []
-    jitters = [(change, amounts[what]) for what, change in _JITTERS.items() if amounts[what]]
+    jitters = [(change, amounts[key]) for key, change in _JITTERS.items() if amounts[key]]
     if jitters:
         changes.append(_Jitter(jitters))
     limits = amounts["random_h"], amounts["random_l"], amounts["random_s"]

@@ -122,11 +122,11 @@ class _RandomArea:
         low, high = parameters["min_aspect_ratio"], parameters["max_aspect_ratio"]
         self._ratios = (1 - high, 1 + high) if low is None else (low, high)
         self._fixed_size = fixed_size
-        for what, (least, most) in (("random_area", self._areas), ("aspect_ratio", self._ratios)):
-            if not 0 < least <= most:
+        for key, (lower, upper) in (("random_area", self._areas), ("aspect_ratio", self._ratios)):
+            if not 0 < lower <= upper:
                 raise ArgumentError(
-                    f"{name}: expected a positive range by min_{what} and max_{what}, got {least} "
-                    f"to {most}"
+                    f"{name}: expected a positive range by min_{key} and max_{key}, got {lower} "
+                    f"to {upper}"
                 )
 
     def __call__(self, image: Image, rng: random.Random) -> Image:
@@ -165,11 +165,11 @@ class Warp:
 
     def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
         self._p = parameters
-        for what in ("random_scale", "img_size"):
-            low, high = parameters[f"min_{what}"], parameters[f"max_{what}"]
+        for key in ("random_scale", "img_size"):
+            low, high = parameters[f"min_{key}"], parameters[f"max_{key}"]
             if not low <= high:
                 raise ArgumentError(
-                    f"{name}: expected min_{what} <= max_{what}, got {low} and {high}"
+                    f"{name}: expected min_{key} <= max_{key}, got {low} and {high}"
                 )
         if not parameters["min_random_scale"] > 0:
             raise ArgumentError(

@@ -114,7 +114,7 @@ class ImageRecordIter(MXDataIter):
         mean = None
         if parsed.get("mean_img"):
             mean = mean_image_of(
-                name, parsed, lambda plain: _source(name, plain, np.dtype(np.float32), None)
+                name, parsed, lambda params: _source(name, params, np.dtype(np.float32), None)
             )
         super().__init__(_source(name, parsed, dtype, mean), **names)
 

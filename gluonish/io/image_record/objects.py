@@ -149,30 +149,30 @@ class ObjectCrops:
         self._threshold = parameters["emit_overlap_thresh"]
         count = parameters["num_crop_sampler"]
         columns: list[list[Any]] = []
-        for what in _RANGES:
-            low = self._repeated(parameters, f"min_{what}", count)
-            high = self._repeated(parameters, f"max_{what}", count)
-            most = math.inf if what == "crop_aspect_ratios" else 1
-            for least, largest in zip(low, high, strict=True):
-                if not 0 <= least <= largest <= most or (most > 1 and not least > 0):
+        for key in _RANGES:
+            low = self._repeated(parameters, f"min_{key}", count)
+            high = self._repeated(parameters, f"max_{key}", count)
+            limit = math.inf if key == "crop_aspect_ratios" else 1
+            for lower, upper in zip(low, high, strict=True):
+                if not 0 <= lower <= upper <= limit or (limit > 1 and not lower > 0):
                     raise ArgumentError(
-                        f"{name}: expected 0 <= min_{what} <= max_{what} <= {most}, got {least} "
-                        f"and {largest}"
+                        f"{name}: expected 0 <= min_{key} <= max_{key} <= {limit}, got {lower} "
+                        f"and {upper}"
                     )
             columns.append(list(zip(low, high, strict=True)))
         columns.append(self._repeated(parameters, "max_crop_trials", count))
         self._samplers = [_Sampler(*row) for row in zip(*columns, strict=True)]
 
-    def _repeated(self, parameters: Mapping[str, Any], what: str, count: int) -> list[Any]:
-        given = list(parameters[what])
-        if len(given) == 1:
-            return given * count
-        if len(given) != count:
+    def _repeated(self, parameters: Mapping[str, Any], key: str, count: int) -> list[Any]:
+        numbers = list(parameters[key])
+        if len(numbers) == 1:
+            return numbers * count
+        if len(numbers) != count:
             raise ArgumentError(
-                f"{self._name}: expected 1 or num_crop_sampler ({count}) numbers for {what}, got "
-                f"{len(given)}"
+                f"{self._name}: expected 1 or num_crop_sampler ({count}) numbers for {key}, got "
+                f"{len(numbers)}"
             )
-        return given
+        return numbers
 
     def __call__(self, image: Image, objects: Objects, rng: random.Random) -> tuple[Image, Objects]:
         """Crop a random region of an image; return it and its objects."""
@@ -261,13 +261,13 @@ class ObjectSamples:
         self._name = name
         self._p = parameters
         self._normalization = normalization
-        for what in _PROBABILITIES:
-            if not 0 <= parameters[what] <= 1:
-                raise ArgumentError(f"{name}: expected {what} from 0 to 1, got {parameters[what]}")
+        for key in _PROBABILITIES:
+            if not 0 <= parameters[key] <= 1:
+                raise ArgumentError(f"{name}: expected {key} from 0 to 1, got {parameters[key]}")
         self._crops = ObjectCrops(name, parameters)
         self._shifts = [
-            (abs(parameters[f"max_random_{what}"]), parameters[f"random_{what}_prob"])
-            for what in _SHIFTS
+            (abs(parameters[f"max_random_{key}"]), parameters[f"random_{key}_prob"])
+            for key in _SHIFTS
         ]
         self._contrast = abs(parameters["max_random_contrast"])
         if any(limit and share for limit, share in self._shifts) and open_cv() is None:
@@ -306,8 +306,8 @@ class ObjectSamples:
         y, x = rng.randint(0, tall - height), rng.randint(0, wide - width)
         made = np.full((tall, wide, image.shape[2]), self._p["fill_value"], np.uint8)
         made[y : y + height, x : x + width] = image
-        frame = np.array([-x, -y, wide - x, tall - y], np.float32)
-        return made, cut_boxes(objects, frame / np.array([width, height] * 2, np.float32))
+        canvas = np.array([-x, -y, wide - x, tall - y], np.float32)
+        return made, cut_boxes(objects, canvas / np.array([width, height] * 2, np.float32))
 
     def _size(self, image: Image, height: int, width: int) -> tuple[int, int]:
         """Return the size of a resized image within a sample's."""

@@ -239,9 +239,9 @@ class PassOrder:
     """
 
     def __init__(
-        self, places: RecordOffsets, shuffle: bool, seed: int, chunk_nbytes: int, chunk_seed: int
+        self, offsets: RecordOffsets, shuffle: bool, seed: int, chunk_nbytes: int, chunk_seed: int
     ) -> None:
-        self._places = places
+        self._offsets = offsets
         self._shuffle = shuffle
         self._seed = seed & _MASK
         self._chunk_nbytes = chunk_nbytes
@@ -263,9 +263,9 @@ class PassOrder:
             for number in order[start % max(1, len(order)) :].tolist():
                 yield epoch, number
             return
-        if start and not self._places.has(start):
-            start %= max(1, len(self._places.all()))
-        while self._places.has(start):
+        if start and not self._offsets.has(start):
+            start %= max(1, len(self._offsets.all()))
+        while self._offsets.has(start):
             yield epoch, start
             start += 1
 
@@ -275,11 +275,11 @@ class PassOrder:
         Args:
             epoch: Number of the epoch whose last batch is filled.
         """
-        while self._places.has(0):
+        while self._offsets.has(0):
             yield from self.samples(epoch + 1, 0)
 
     def _permutation(self, epoch: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        offsets = self._places.all()
+        offsets = self._offsets.all()
         generator = np.random.default_rng((self._seed, epoch))
         if not self._chunk_nbytes or not len(offsets):
             return generator.permutation(len(offsets))

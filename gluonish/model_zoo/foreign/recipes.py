@@ -221,7 +221,7 @@ def _units(net: ResNetV1) -> Iterator[tuple[int, int, str, Any]]:
 def _body(path: str, unit: Any) -> list[tuple[str, str]]:
     """Return the paths of the convolutions and normalizations of a unit."""
     positions = _BOTTLENECK if isinstance(unit, BottleneckV1) else _BASIC
-    return [(f"{path}.body.{position}", f"{path}.body.{place + 1}") for position in positions]
+    return [(f"{path}.body.{position}", f"{path}.body.{position + 1}") for position in positions]
 
 
 def _torch(net: ResNetV1) -> Iterator[LayerMapping]:
@@ -301,7 +301,7 @@ def mobilenet_recipes(net: MobileNet) -> list[Recipe]:
     names = [(stage, unit) for stage, count in enumerate(_TIMM_STAGES) for unit in range(count)]
     for index, path in enumerate(units):
         position = int(path.rpartition(".")[2])
-        targets = (path, f"features.{place + 1}")
+        targets = (path, f"features.{position + 1}")
         if index == 0:
             listed += normalized(*targets, "model.0.0", "model.0.1")
             timm += normalized(*targets, "conv_stem", "bn1")
@@ -416,8 +416,8 @@ def _torch_densenet(net: DenseNet) -> Iterator[LayerMapping]:
                 sources = tuple(f"{name}.{kind.format(dot)}" for dot in ("", "."))
                 yield LayerMapping(f"features.{position}.{index}.1.{child}", sources)
         if position + 1 < last:
-            yield LayerMapping(f"features.{place + 1}.0", (f"features.transition{stage}.norm",))
-            yield LayerMapping(f"features.{place + 1}.2", (f"features.transition{stage}.conv",))
+            yield LayerMapping(f"features.{position + 1}.0", (f"features.transition{stage}.norm",))
+            yield LayerMapping(f"features.{position + 1}.2", (f"features.transition{stage}.conv",))
     yield LayerMapping(f"features.{last}", ("features.norm5",))
     yield LayerMapping("output", ("classifier",))
 
@@ -432,8 +432,8 @@ def _keras_densenet(net: DenseNet) -> Iterator[LayerMapping]:
             for child, kind in ((0, "0_bn"), (2, "1_conv"), (3, "1_bn"), (5, "2_conv")):
                 yield LayerMapping(f"features.{position}.{index}.1.{child}", (f"{name}_{kind}",))
         if position + 1 < last:
-            yield LayerMapping(f"features.{place + 1}.0", (f"pool{stage + 1}_bn",))
-            yield LayerMapping(f"features.{place + 1}.2", (f"pool{stage + 1}_conv",))
+            yield LayerMapping(f"features.{position + 1}.0", (f"pool{stage + 1}_bn",))
+            yield LayerMapping(f"features.{position + 1}.2", (f"pool{stage + 1}_conv",))
     yield LayerMapping(f"features.{last}", ("bn",))
     yield LayerMapping("output", ("predictions", "fc1000"))
 

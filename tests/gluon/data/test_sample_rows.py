@@ -10,7 +10,7 @@ from gluonish.gluon.data import ArrayDataset, DataLoader, Dataset
 from gluonish.gluon.data.stacking import Rows, current, new_sample, stack_on_host
 from gluonish.gluon.data.vision import transforms
 from gluonish.gluon.data.worker_process import load_batch
-from gluonish.io.shared_batch import over
+from gluonish.io.shared_batch import ndarray_view
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (24, 6, 5, 3)).astype(np.uint8)
 WANT = (IMAGES.astype(np.float32) / 255).transpose(0, 3, 1, 2)
@@ -149,4 +149,4 @@ def test_a_batch_of_lists_holds_its_samples() -> None:
 
 
 def _as_tensor(image: Any) -> Any:
-    return transforms.ToTensor()(over(np.array(image)))
+    return transforms.ToTensor()(ndarray_view(np.array(image)))

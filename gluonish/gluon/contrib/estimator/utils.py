@@ -64,7 +64,7 @@ def check_handler_metrics(handler: Any, known: Sequence[EvalMetric]) -> None:
         if "metric" not in name:
             continue
         for metric in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(metric, EvalMetric) and not any(metric is own for own in known):
+            if isinstance(metric, EvalMetric) and not any(metric is m for m in known):
                 raise ArgumentError(
                     f"{type(handler).__name__}: expected metrics of the estimator in {name}, got "
                     f"{metric}; use estimator.train_metrics or estimator.val_metrics"

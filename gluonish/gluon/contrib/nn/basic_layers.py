@@ -311,7 +311,7 @@ class SyncBatchNorm(BatchNorm):
             **kwargs,
         )
         if num_devices is None:
-            num_devices = _devices_found()
+            num_devices = _default_num_devices()
         devices = max(1, num_devices)  # MXNet accepts 0 and less, too
         settings: dict[str, Any] = {**self._kwargs, "ndev": devices, "key": self.prefix}
         del settings["axis"]
@@ -340,7 +340,7 @@ class SyncBatchNorm(BatchNorm):
         return F.contrib.SyncBatchNorm(*arrays, name="fwd", **self._kwargs)
 
 
-def _devices_found() -> int:
+def _default_num_devices() -> int:
     found = max(1, gpu_count())
     warnings.warn(
         f"SyncBatchNorm: expected num_devices, got None; using {found}, the number of GPUs; "

@@ -300,8 +300,8 @@ class CIFAR10(DownloadedDataset):
         files = self._train_data if self._train else self._test_data
         if not _all_published(folder, files):
             self._unpack_archive(folder, files)
-        parts = [self._read_batch(folder / name) for name, _ in files]
-        images, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        batches = [self._read_batch(folder / name) for name, _ in files]
+        images, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         self._set(images, labels)
 
     def _unpack_archive(self, folder: Path, files: tuple[File, ...]) -> None:

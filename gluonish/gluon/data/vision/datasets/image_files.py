@@ -15,7 +15,7 @@ from gluonish.gluon.data.dataset import Dataset, RecordFileDataset
 from gluonish.gluon.data.vision.datasets.downloaded import Transform
 from gluonish.image.decode import imread
 from gluonish.image.image_list import listed_images
-from gluonish.io.shared_batch import over
+from gluonish.io.shared_batch import ndarray_view
 from gluonish.ops.image.decoding import decode_image
 from gluonish.recordio import unpack
 from gluonish.recordio.record_file import RecordBuffer
@@ -209,7 +209,8 @@ class ImageRecordDataset(RecordFileDataset):
         try:
             header, stored = unpack(record)
             raw = np.frombuffer(stored, np.uint8)
-            return over(decode_image("ImageRecordDataset", raw, self._flag, True)), header.label
+            image = decode_image("ImageRecordDataset", raw, self._flag, True)
+            return ndarray_view(image), header.label
         except (FileFormatError, OperatorError) as error:
             key = self._record.keys[idx]
             raise type(error)(

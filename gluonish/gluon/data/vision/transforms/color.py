@@ -42,16 +42,16 @@ class _ByRandomFactor(HostTransform, HybridBlock):
         (amount,) = _checked(type(self).__name__, **{kind: amount})
         self._function = f"random_{kind}"
         self._operator = f"_image_random_{kind}"
-        self._least, self._most = max(0, 1 - amount), 1 + amount
+        self._min_factor, self._max_factor = max(0, 1 - amount), 1 + amount
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Change the image."""
-        return getattr(F.image, self._function)(x, self._least, self._most)
+        return getattr(F.image, self._function)(x, self._min_factor, self._max_factor)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Apply the transform to a NumPy array."""
         op = find_operator(self._operator)
-        return run_operator(op, values, min_factor=self._least, max_factor=self._most)
+        return run_operator(op, values, min_factor=self._min_factor, max_factor=self._max_factor)
 
 
 class RandomBrightness(_ByRandomFactor):

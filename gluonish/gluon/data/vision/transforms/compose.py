@@ -43,7 +43,7 @@ class Compose(DirectBlock, Sequential):
         super().__init__()
         self._steps: list[Block] = []
         # The containers of the steps, with versions: transforms and hooks may be added later.
-        self._found: list[tuple[Block, Version, int]] = [(self, self._version, -1)]
+        self._containers: list[tuple[Block, Version, int]] = [(self, self._version, -1)]
         run: list[HybridBlock] = []
         with self.name_scope():
             for transform in transforms:
@@ -87,7 +87,7 @@ class Compose(DirectBlock, Sequential):
 
     def _one_by_one(self) -> Sequence[Block]:
         """Return the transforms, including the joined ones."""
-        for stack, version, number in self._found:
+        for stack, version, number in self._containers:
             if version.number != number or (stack._hooks and stack is not self):
                 break
         else:
@@ -103,7 +103,7 @@ class Compose(DirectBlock, Sequential):
             else:
                 flat.append(block)
         self._steps = _with_pairs(flat)
-        self._found = [(stack, stack._version, stack._version.number) for stack in found]
+        self._containers = [(stack, stack._version, stack._version.number) for stack in found]
         return self._steps
 
 

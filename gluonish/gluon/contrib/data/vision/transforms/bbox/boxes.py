@@ -303,10 +303,10 @@ def bbox_random_crop_with_constraints(
     return boxes.copy(), (0, 0, *size)
 
 
-def _region(size: tuple[int, int], scale: float, most: float) -> Region:
+def _region(size: tuple[int, int], scale: float, upper: float) -> Region:
     wide, high = size
     # Range of the aspect ratio with which the region fits into the image.
-    ratio = random.uniform(max(1 / most, scale * scale), min(most, 1 / (scale * scale)))
+    ratio = random.uniform(max(1 / upper, scale * scale), min(upper, 1 / (scale * scale)))
     width = min(wide, max(1, int(wide * scale * math.sqrt(ratio))))
     height = min(high, max(1, int(high * scale / math.sqrt(ratio))))
     return random.randint(0, wide - width), random.randint(0, high - height), width, height
@@ -317,6 +317,6 @@ def _overlap(boxes: Array, region: Region, constraint: Constraint) -> bool:
         return True
     x, y, width, height = region
     overlaps = bbox_iou(boxes, np.array([[x, y, x + width, y + height]]))
-    least, most = constraint
-    above = least is None or overlaps.min() >= least
-    return bool(above and (most is None or overlaps.max() <= most))
+    lower, upper = constraint
+    above = lower is None or overlaps.min() >= lower
+    return bool(above and (upper is None or overlaps.max() <= upper))
