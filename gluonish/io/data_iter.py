@@ -16,8 +16,8 @@ class _NamedShape(NamedTuple):
 class DataDesc(_NamedShape):
     """Name, shape, dtype and layout of one array of a batch.
 
-    It is a named tuple (name, shape): comparison ignores dtype and layout, and a description
-    equals a plain pair (name, shape).
+    It is a named tuple (name, shape): comparison ignores dtype and layout, and a description equals
+    a tuple (name, shape).
 
     Args:
         name: Name of the network's input that receives the array.

@@ -178,7 +178,7 @@ def _parse(width: int, dtype: np.dtype[Any], lines: list[bytes]) -> Columns:
 def _samples_of(
     values: Array, columns: Array, pointers: Array, labels: Array, dtype: np.dtype[Any]
 ) -> Columns:
-    with np.errstate(over="ignore"):  # overflow gives infinity
+    with np.errstate(over="ignore"):  # overflow to infinity
         return SparseRows(values.astype(dtype), columns, pointers), DenseRows(labels.astype(dtype))
 
 

@@ -1,4 +1,4 @@
-"""Makes `mx.io.io` a second name of `mx.io`, whose iterators MXNet defines there."""
+"""Alias `mx.io.io` of `mx.io`, MXNet's module of the iterators."""
 
 from gluonish.core.module_names import alias_modules
 

@@ -3,11 +3,11 @@
 `CSVIter`, `LibSVMIter`, `MNISTIter` and the `ImageRecordIter` family combine this class with a
 `BatchSource`, which makes the batches of one pass in a background thread. To write another:
 
-1. A `Schema` of its parameters in MXNet's order, ended by ``**PREFETCH_PARAMETERS``. 2. A
-`BatchSource` whose constructor opens files and checks arguments, so that these errors are raised on
-construction; later errors are raised by ``next``. 3. A subclass of `MXDataIter` whose
-``__init__(self, **parameters)`` calls `parse_parameters`, creates the source and passes it to
-``super().__init__``.
+1. A `Schema` of its parameters in MXNet's order, ended by ``**PREFETCH_PARAMETERS``.
+2. A `BatchSource` whose constructor opens files and checks arguments, so that these errors are
+   raised on construction; later errors are raised by ``next``.
+3. A subclass of `MXDataIter` whose ``__init__(self, **parameters)`` calls `parse_parameters`,
+   creates the source and passes it to ``super().__init__``.
 
 The end of a pass (``round_batch``): an incomplete last batch is filled with ``pad`` samples from
 the start of the data, and the next pass begins after them. The iterator passes ``pad`` of the last

@@ -57,7 +57,7 @@ def converted_numbers(
 
 
 def _cast(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    with np.errstate(over="ignore"):  # overflow gives infinity
+    with np.errstate(over="ignore"):  # overflow to infinity
         return values.astype(dtype, copy=False)
 
 

@@ -232,7 +232,7 @@ class PCC(EvalMetric):
 
     @property
     def k(self) -> int:
-        """Number of classes seen so far, at least 2."""
+        """Number of classes so far, at least 2."""
         self._fetch_pending()
         return self._k
 

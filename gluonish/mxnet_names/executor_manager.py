@@ -50,7 +50,7 @@ class DataParallelExecutorGroup:
         param_names: Names of the arguments that are weights.
         ctx: The devices.
         slices: Slice of the batch for each device.
-        train_data: Iterator whose descriptions give the shapes of a batch.
+        train_data: Iterator whose descriptions have the shapes of a batch.
         shared_group: Another group, which shares its weights.
 
     Raises:
@@ -156,13 +156,13 @@ class DataParallelExecutorManager:
     Args:
         symbol: The network.
         ctx: The devices.
-        train_data: Iterator whose descriptions give the shapes of a batch.
-        arg_names: Names of the network's arguments; None takes them from the network.
+        train_data: Iterator whose descriptions have the shapes of a batch.
+        arg_names: Names of the network's arguments; None for the network's own.
         param_names: Names of the arguments that are weights; None for all except data and labels.
-        aux_names: Names of the auxiliary states; None takes them from the network.
+        aux_names: Names of the auxiliary states; None for the network's own.
         work_load_list: Relative load of each device; None for equal loads.
         logger: Logger for messages.
-        sym_gen: Function that takes a bucket key and returns the network.
+        sym_gen: Function that returns the network of a bucket key.
 
     Raises:
         ArgumentError: The number of loads differs from the number of devices.

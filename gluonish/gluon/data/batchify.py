@@ -126,7 +126,7 @@ class Pad:
 
     Args:
         val: Value to pad with; None for 0.
-        dtype: Element type of the batch; None for that of the samples.
+        dtype: Element type of the batch; None for the samples' type.
         round_to: Round padded lengths up to multiples of this number, so that fewer different
             shapes occur; one number, or one for each axis.
         use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared

@@ -130,7 +130,7 @@ class ThreadPool:
         """Wait for a batch and return it.
 
         Args:
-            batch: Number of the batch, from `submit`; a batch can be taken once.
+            batch: Number of the batch, from `submit`; a batch can be returned once.
             timeout_s: Maximum time to wait, in seconds.
 
         Raises:
@@ -158,7 +158,7 @@ class ThreadPool:
         return job.batch
 
     def forget(self, batches: Iterable[int]) -> None:
-        """Discard batches that will not be taken."""
+        """Discard pending batches."""
         for number in batches:
             job = self._jobs.pop(number, None)
             if job is not None:
@@ -210,7 +210,7 @@ def as_in_context(data: Any, ctx: Context) -> Any:
     """Return arrays on a device.
 
     Args:
-        data: An array, or nested lists of arrays; anything else is returned as it is.
+        data: An array, or nested lists of arrays; anything else is returned unchanged.
         ctx: The device.
     """
     if isinstance(data, NDArray):

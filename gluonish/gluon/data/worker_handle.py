@@ -151,7 +151,7 @@ class Waiter:
                 self._ends[number] = worker
 
     def wait(self, timeout_s: float) -> tuple[list[WorkerHandle], list[WorkerHandle]]:
-        """Return the workers that sent a message, and those that ended without one."""
+        """Return the workers that sent a message, and the workers that ended without a message."""
         numbers = [number for number, _ in self._poll.poll(timeout_s * 1000)]
         if self._wake_receiver.fileno() in numbers:
             self.received = self._wake_receiver.recv(4096)

@@ -103,7 +103,7 @@ class WorkerPool:
         """Wait for a batch and return it; its arrays are in shared memory.
 
         Args:
-            batch: Handle from `submit`; a batch can be taken once.
+            batch: Handle from `submit`; a batch can be returned once.
             timeout_s: Maximum time to wait, in seconds.
 
         Raises:
@@ -127,7 +127,7 @@ class WorkerPool:
         return self._finish(batch)
 
     def forget(self, batches: Iterable[Batch]) -> None:
-        """Discard batches that will not be taken; may be called from a garbage collection."""
+        """Discard pending batches; may be called during a garbage collection."""
         self._service.dropped.extend(batches)
 
     def _check_owner(self) -> None:

@@ -98,7 +98,7 @@ class WorkerService:
 
     Attributes:
         requests: Batches to load.
-        dropped: Batches that will not be taken.
+        dropped: Discarded batches.
         stopping: Whether the workers must end; any thread may set it.
         failure: Creates the error of all further batches; None while the pool works.
         ended: Whether all workers have ended, and the thread is about to end.

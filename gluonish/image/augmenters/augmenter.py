@@ -26,7 +26,7 @@ def json_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 class Augmenter:
     """Base class of image augmenters, which are called with an image.
 
-    A subclass overrides ``__call__``, which takes and returns an NDArray.
+    A subclass overrides ``__call__``, a function from NDArray to NDArray.
 
     Args:
         **kwargs: Arguments of the constructor, for `dumps`.

@@ -22,7 +22,7 @@ from gluonish.ndarray import NDArray
 class DetAugmenter:
     """Base class of augmenters for object detection, which are called with an image and its boxes.
 
-    A subclass overrides ``__call__``, which takes and returns an NDArray and a NumPy array.
+    A subclass overrides ``__call__``, a function of an NDArray and a NumPy array that returns both.
 
     Args:
         **kwargs: Arguments of the constructor, for `dumps`.

@@ -231,7 +231,7 @@ class PassOrder:
     large blocks.
 
     Args:
-        places: Offsets of the records.
+        offsets: Offsets of the records.
         shuffle: Whether the order is random.
         seed: Seed of the permutations, together with the number of the epoch.
         chunk_nbytes: Size of a chunk in bytes; 0 for no chunks.

@@ -2,8 +2,8 @@
 
 Invariants: the order of samples and every random number depend on seeds, epoch and record only,
 never on threads. One thread, which runs `ImageRecordSource.batches`, computes offsets and submits
-work; the pool's threads read with ``pread``-like positions and write to disjoint rows. Two batches
-are in progress at a time, so that no thread idles at the end of a batch.
+work; the pool's threads read at explicit positions and write to disjoint rows. Two batches are in
+progress at a time, so that no thread idles at the end of a batch.
 """
 
 import ctypes

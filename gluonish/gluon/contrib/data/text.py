@@ -75,7 +75,7 @@ Token = Hashable
 
 
 class Vocabulary:
-    """Maps tokens to indices: the unknown token is 0, then come reserved and frequent tokens.
+    """Maps tokens to indices: 0 is the unknown token, followed by reserved and frequent tokens.
 
     Tokens of the counter are sorted by decreasing frequency; ties are sorted by token.
 
@@ -307,7 +307,7 @@ class _WikiText(Dataset):
 
     @property
     def frequencies(self) -> Counter[str]:
-        """How often each word occurs in the segment."""
+        """Number of occurrences of each word in the segment."""
         return self._counter
 
 
@@ -343,7 +343,7 @@ class WikiText2(_WikiText):
 
     Attributes:
         vocabulary: The `Vocabulary`.
-        frequencies: How often each word occurs, a Counter.
+        frequencies: Number of occurrences of each word, a Counter.
 
     Raises:
         ArgumentError: ``segment`` is unknown, or ``seq_len`` is not positive.
@@ -372,7 +372,7 @@ class WikiText103(_WikiText):
 
     Attributes:
         vocabulary: The `Vocabulary`.
-        frequencies: How often each word occurs, a Counter.
+        frequencies: Number of occurrences of each word, a Counter.
 
     Raises:
         ArgumentError: ``segment`` is unknown, or ``seq_len`` is not positive.
