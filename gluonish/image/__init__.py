@@ -3,7 +3,6 @@
 import gluonish.image as image
 import gluonish.image.detection as det
 from gluonish.image import detection
-from gluonish.image import names as _names  # noqa: F401  # registers the alias mx.image.image
 from gluonish.image.augmenters import (
     Augmenter,
     BrightnessJitterAug,

@@ -1,6 +1,5 @@
 """Iterators over batches: ``mx.io``, with MXNet's names."""
 
-from gluonish.io import names as _names  # noqa: F401  # registers the alias mx.io.io
 from gluonish.io.csv_iter import CSVIter
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter, ResizeIter
 from gluonish.io.image_record import (

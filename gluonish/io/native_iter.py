@@ -106,7 +106,7 @@ class MXDataIter(DataIter):
         self.handle = handle
         self.provide_data = [DataDesc(data_name, handle.data.shape, handle.data.dtype.type)]
         self.provide_label = [DataDesc(label_name, handle.label.shape, handle.label.dtype.type)]
-        self._ahead: ReadAhead[DataBatch] | None = None
+        self._prefetcher: ReadAhead[DataBatch] | None = None
         self._epoch = 0
         self._start = 0
         self._batch: DataBatch | None = None
@@ -132,13 +132,13 @@ class MXDataIter(DataIter):
 
     def reset(self) -> None:
         """Start the next pass; has no effect if the current one has not returned a batch yet."""
-        if self._ahead is None or self._peeked:
+        if self._prefetcher is None or self._peeked:
             return
         self._start = 0 if self._batch is None else self._batch.pad or 0
         self._epoch += 1
         self._batch = None
-        ahead, self._ahead = self._ahead, None
-        ahead.close()
+        prefetcher, self._prefetcher = self._prefetcher, None
+        prefetcher.close()
 
     def next(self) -> DataBatch:
         """Return the next batch.
@@ -166,18 +166,18 @@ class MXDataIter(DataIter):
         return True
 
     def _load(self) -> DataBatch:
-        ahead = self._ahead
-        if ahead is None:
+        prefetcher = self._prefetcher
+        if prefetcher is None:
             source, epoch, start = self.handle, self._epoch, self._start
-            ahead = ReadAhead(
+            prefetcher = ReadAhead(
                 lambda: source.batches(epoch, start), source.prefetch_buffer, source.name
             )
-            if self._ahead is None:  # atomic
-                self._ahead = ahead
+            if self._prefetcher is None:  # atomic
+                self._prefetcher = prefetcher
             else:  # another thread or a handler has started the pass
-                ahead.close()
-                ahead = self._ahead
-        return next(ahead)
+                prefetcher.close()
+                prefetcher = self._prefetcher
+        return next(prefetcher)
 
     def _current(self) -> DataBatch:
         batch = self.first_batch if self._batch is None else self._batch

@@ -214,7 +214,7 @@ class PrefetchingIter(DataIter):
         self.rename_label = rename_label
         self.batch_size = self.provide_data[0].shape[0]
         self.current_batch: DataBatch | None = None
-        self._ahead: list[ReadAhead[DataBatch]] = []
+        self._prefetchers: list[ReadAhead[DataBatch]] = []
         self._start()
 
     @property
@@ -228,15 +228,15 @@ class PrefetchingIter(DataIter):
         return _renamed([data_iter.provide_label for data_iter in self.iters], self.rename_label)
 
     def _start(self) -> None:
-        self._ahead = [
+        self._prefetchers = [
             ReadAhead(partial(_batches, data_iter), 1, "PrefetchingIter")
             for data_iter in self.iters
         ]
 
     def reset(self) -> None:
         """Go back to the first batch of all iterators."""
-        for ahead in self._ahead:
-            ahead.close()
+        for prefetcher in self._prefetchers:
+            prefetcher.close()
         for data_iter in self.iters:
             data_iter.reset()
         self.current_batch = None
@@ -260,7 +260,7 @@ class PrefetchingIter(DataIter):
         Raises:
             GluonishError: The iterators differ in the number of batches or in ``pad``.
         """
-        fetched = [next(ahead, None) for ahead in self._ahead]
+        fetched = [next(prefetcher, None) for prefetcher in self._prefetchers]
         batches = [batch for batch in fetched if batch is not None]
         if not batches:
             return False

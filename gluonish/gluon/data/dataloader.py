@@ -178,7 +178,7 @@ class DataLoader:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the workers."""
-        left_out = {"_pool": None, "_ahead": None, "_making_pool": None}
+        left_out = {"_pool": None, "_next_epoch": None, "_pool_lock": None}
         return {**self.__dict__, **left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

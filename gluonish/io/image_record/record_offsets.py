@@ -156,7 +156,7 @@ def _first_record_of(file: RecordFile, begin: int) -> int:
     if not begin:
         return 0
     begin += -begin % 4
-    with open_to_read(file.path, "RecordPlaces") as stored:
+    with open_to_read(file.path, "RecordOffsets") as stored:
         # Headers are aligned to 4 bytes; the extra bytes complete a header at the end of a chunk.
         while True:
             stored.seek(begin)
