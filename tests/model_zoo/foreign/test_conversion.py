@@ -435,7 +435,7 @@ def test_hugging_faces_names_give_what_torchvisions_give(form: str, tmp_path: Pa
     for name, weight in ours.arrays.items():
         np.testing.assert_array_equal(found.arrays[name], weight)
     if form == "shards":
-        with pytest.raises(GluonishError, match="one file of several: give the index"):
+        with pytest.raises(GluonishError, match="one shard of several: pass the index"):
             import_weights("resnet18_v1", tmp_path / "a-00001-of-00002.safetensors")
 
 

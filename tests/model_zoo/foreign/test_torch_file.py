@@ -79,7 +79,7 @@ def test_a_key_names_the_entry() -> None:
 
 
 def test_whole_model_is_refused_by_its_class() -> None:
-    message = r"whole_model\.pth/.*data\.pkl: .* got torch\.nn\.modules\.linear\.Linear; save the"
+    message = r"whole_model\.pth/.*data\.pkl: .* got torch\.nn\.modules\.linear\.Linear; save only"
     with pytest.raises(FileFormatError, match=message):
         read_all(FOLDER / "whole_model.pth")
 
