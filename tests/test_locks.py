@@ -30,7 +30,7 @@ REASONS = {
     ("gluonish/kernels/onednn/cache.py", "Lock"): GATE,
     ("gluonish/core/turn.py", "RLock"): "the lock of every Turn, which nobody waits for in vain",
     ("gluonish/gluon/data/dataloader.py", "Turn"): TURN,
-    ("gluonish/gluon/data/endings.py", "Lock"): GATE,
+    ("gluonish/gluon/data/service_threads.py", "Lock"): GATE,
     ("gluonish/gluon/data/thread_pool.py", "Lock"): GATE,
     ("gluonish/gluon/data/worker_service.py", "Lock"): GATE,
     ("gluonish/kvstore/distributed/server.py", "Event"): GATE,

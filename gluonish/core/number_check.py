@@ -104,7 +104,7 @@ def _refusal(owner: str, name: str, expected: str, value: object) -> ArgumentTyp
 
 
 # What calls of a Block, a direct transform, a cell and an augmenter come to.
-_COMPUTATIONS = ("forward", "carry", "unroll", "_change")
+_COMPUTATIONS = ("forward", "transform_flow", "unroll", "_change")
 
 
 class _Refusal:

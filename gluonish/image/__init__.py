@@ -1,9 +1,8 @@
-"""`mx.image`: images from files, in other sizes, cut out, turned, augmented, and in batches."""
+"""`mx.image`: decoding, resizing, cropping, rotating, augmenting and batching of images."""
 
 import gluonish.image as image
 import gluonish.image.detection as det
 from gluonish.image import detection
-from gluonish.image import names as _names  # noqa: F401  # it makes `image` importable
 from gluonish.image.augmenters import (
     Augmenter,
     BrightnessJitterAug,

@@ -1,4 +1,4 @@
-"""imdecode and imread: images from the bytes of files."""
+"""imdecode and imread: decoding of image files."""
 
 import os
 from typing import Any
@@ -18,20 +18,20 @@ def imdecode(buf: Bytes, flag: int = 1, to_rgb: bool = True, out: NDArray | None
     """Decode an image from the content of a file, with OpenCV, or Pillow if that is not installed.
 
     Args:
-        buf: The bytes; or a uint8 array of them.
+        buf: The bytes, or a uint8 array.
         flag: 1 decodes to color (three channels), 0 to gray (one channel).
         to_rgb: True for the channel order red, green, blue; False for blue, green, red.
         out: Array of the image's shape to store the result in.
 
     Returns:
-        Image (height, width, channels), uint8, on the CPU; ``out`` if it is given.
+        Image (height, width, channels), uint8, on the CPU; ``out`` if passed.
 
     Raises:
         ArgumentTypeError: ``buf`` does not consist of bytes.
-        OperatorError: They are not an image in a known format, ``flag`` is neither 0 nor 1, or
+        OperatorError: The bytes are not an image in a known format, ``flag`` is neither 0 nor 1, or
             ``out`` has another shape.
     """
-    return _handed_out(decode_image("imdecode", raw_bytes("imdecode", buf), flag, to_rgb), out)
+    return _as_output(decode_image("imdecode", raw_bytes("imdecode", buf), flag, to_rgb), out)
 
 
 def raw_bytes(name: str, buf: Bytes) -> np.ndarray[Any, Any]:
@@ -39,10 +39,10 @@ def raw_bytes(name: str, buf: Bytes) -> np.ndarray[Any, Any]:
 
     Args:
         name: The calling function, for the error.
-        buf: The bytes; or a uint8 array of them.
+        buf: The bytes, or a uint8 array.
 
     Raises:
-        ArgumentTypeError: It does not consist of bytes.
+        ArgumentTypeError: ``buf`` does not consist of bytes.
     """
     if isinstance(buf, NDArray):
         buf = buf.asnumpy()
@@ -74,15 +74,15 @@ def imread(
         out: Array of the image's shape to store the result in.
 
     Returns:
-        Image (height, width, channels), uint8, on the CPU; ``out`` if it is given.
+        Image (height, width, channels), uint8, on the CPU; ``out`` if passed.
 
     Raises:
         OperatorError: The file cannot be read, or is not an image in a known format, ``flag`` is
             neither 0 nor 1, or ``out`` has another shape.
     """
-    return _handed_out(read_image("imread", path_text(filename, "imread"), flag, to_rgb), out)
+    return _as_output(read_image("imread", path_text(filename, "imread"), flag, to_rgb), out)
 
 
-def _handed_out(image: np.ndarray[Any, Any], out: NDArray | None) -> NDArray:
+def _as_output(image: np.ndarray[Any, Any], out: NDArray | None) -> NDArray:
     made = from_numpy(image)
     return gluon_array(made) if out is None else made.copyto(out)

@@ -1,4 +1,4 @@
-"""Images cropped, resized and rotated."""
+"""Cropping, resizing and rotation of images."""
 
 import warnings
 from typing import Any
@@ -10,10 +10,10 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.image.region import (
     Region,
     Size,
+    center_region,
     checked_size,
-    drawn_place,
-    drawn_region,
-    middle,
+    random_position,
+    random_region,
     scale_down,
     short_size,
 )
@@ -22,11 +22,11 @@ from gluonish.ops.image.resampling import chosen_method
 
 __all__ = [
     "center_crop",
-    "drawn_region",
     "fixed_crop",
     "imresize",
     "imrotate",
     "random_crop",
+    "random_region",
     "random_rotate",
     "random_size_crop",
     "resize_short",
@@ -34,20 +34,20 @@ __all__ = [
 ]
 
 
-# Under MXNet's name, which programs import, and with its two arguments.
+# MXNet's name and arguments: programs import it.
 def _get_interp_method(interp: int, sizes: tuple[int, ...] = ()) -> int:
-    """Return the way to resample, where ``interp`` leaves it to the sizes or to chance.
+    """Resolve an interpolation method that depends on the sizes or is random.
 
     Args:
         interp: See `chosen_method`.
-        sizes: Height and width before, height and width after; without them the sizes choose cubic.
+        sizes: Height and width before, height and width after; empty selects bicubic.
     """
     old, new = (sizes[:2], sizes[2:]) if sizes else ((0, 0), (1, 1))
     return chosen_method(interp, old, new)
 
 
 def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None = None) -> NDArray:
-    """Return a resized image.
+    """Resize an image.
 
     Args:
         src: Image (height, width, channels); uint8, float32 or float64.
@@ -58,7 +58,7 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
         out: Array of the new shape to store the result in.
 
     Returns:
-        (h, w, channels), dtype of ``src``; ``out`` if it is given.
+        (h, w, channels), dtype of ``src``; ``out`` if passed.
 
     Raises:
         ArgumentTypeError: ``src`` is not an NDArray.
@@ -78,7 +78,7 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
 
 
 def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
-    """Return an image resized so that its shorter side has a given length; the aspect ratio stays.
+    """Resize an image to a length of its shorter side; the aspect ratio is preserved.
 
     Args:
         src: Image (height, width, channels); uint8, float32 or float64.
@@ -97,7 +97,7 @@ def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
 def fixed_crop(
     src: NDArray, x0: int, y0: int, w: int, h: int, size: Size | None = None, interp: int = 2
 ) -> NDArray:
-    """Crop a given region of an image, and resize it if a size is given.
+    """Crop a region of an image, and optionally resize it.
 
     Args:
         src: Image (height, width, channels).
@@ -139,7 +139,7 @@ def center_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
     Raises:
         ArgumentTypeError: ``size`` is not a pair, or ``src`` is not an NDArray and must be resized.
     """
-    region = middle(src.shape[1], src.shape[0], checked_size("center_crop", size))
+    region = center_region(src.shape[1], src.shape[0], checked_size("center_crop", size))
     return fixed_crop(src, *region, size, interp), region
 
 
@@ -159,7 +159,7 @@ def random_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
     Raises:
         ArgumentTypeError: ``size`` is not a pair, or ``src`` is not an NDArray and must be resized.
     """
-    region = drawn_place(src.shape[1], src.shape[0], checked_size("random_crop", size))
+    region = random_position(src.shape[1], src.shape[0], checked_size("random_crop", size))
     return fixed_crop(src, *region, size, interp), region
 
 
@@ -178,8 +178,8 @@ def random_size_crop(
     Args:
         src: Image (height, width, channels).
         size: (width, height) of the result, in pixels.
-        area: Range (min, max) of the region's area as a fraction of the image's, or the minimum
-            alone.
+        area: Range (min, max) of the region's area as a fraction of the image's, or only the
+            minimum.
         ratio: Range (min, max) of the aspect ratio, width / height.
         interp: Interpolation method, as for `imresize`.
         **kwargs: ``min_area``, a deprecated name of ``area``.
@@ -188,7 +188,7 @@ def random_size_crop(
         The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: Another keyword is given, or ``src`` is not an NDArray.
+        ArgumentTypeError: There is another keyword, or ``src`` is not an NDArray.
     """
     if "min_area" in kwargs:
         area = kwargs.pop("min_area")
@@ -198,7 +198,7 @@ def random_size_crop(
             f"random_size_crop: expected no other keyword than min_area, got {', '.join(kwargs)}"
         )
     shares = (area, 1.0) if isinstance(area, int | float) else area
-    region = drawn_region(src.shape[1], src.shape[0], shares, ratio)
+    region = random_region(src.shape[1], src.shape[0], shares, ratio)
     if region is None:
         return center_crop(src, size, interp)
     return fixed_crop(src, *region, size, interp), region
@@ -223,13 +223,11 @@ def imrotate(
 
     Raises:
         ArgumentTypeError: ``src`` is not float32, or an angle has the wrong type.
-        ArgumentError: Both zooms are set, ``src`` has another shape, or the number of angles
-            differs from that of the images.
+        ArgumentError: Both zooms are set, ``src`` has another shape, or the numbers of angles and
+            images differ.
     """
     if zoom_in and zoom_out:
-        raise ArgumentError(
-            "imrotate: expected zoom_in or zoom_out, got both; they cannot be both True"
-        )
+        raise ArgumentError("imrotate: expected zoom_in or zoom_out, got both")
     if not isinstance(src, NDArray) or src.dtype != np.float32:
         raise ArgumentTypeError(
             "imrotate: expected an NDArray of float32, got "
@@ -244,20 +242,20 @@ def imrotate(
     angles = _angles(rotation_degrees, len(src.shape), images.shape[0])
     high, wide = images.shape[2:]
     grids = np.stack([_grid(angle, high, wide, zoom_in, zoom_out) for angle in angles])
-    turned = nd.BilinearSampler(images, array(grids, ctx=src.context))
-    made: NDArray = turned if len(src.shape) == 4 else turned.reshape(src.shape)
+    rotated = nd.BilinearSampler(images, array(grids, ctx=src.context))
+    made: NDArray = rotated if len(src.shape) == 4 else rotated.reshape(src.shape)
     return made
 
 
-def _angles(given: float | NDArray, axes: int, count: int) -> Array:
+def _angles(angle: float | NDArray, axes: int, count: int) -> Array:
     """Return an angle for each image, in radians."""
-    if isinstance(given, int | float | np.number):
-        return np.full(count, np.deg2rad(float(given)))
+    if isinstance(angle, int | float | np.number):
+        return np.full(count, np.deg2rad(float(angle)))
     if axes == 3:
         raise ArgumentTypeError(
-            f"imrotate: expected a number of degrees for a single image, got {type(given).__name__}"
+            f"imrotate: expected a number of degrees for a single image, got {type(angle).__name__}"
         )
-    degrees = given.asnumpy() if isinstance(given, NDArray) else np.asarray(given)
+    degrees = angle.asnumpy() if isinstance(angle, NDArray) else np.asarray(angle)
     if degrees.shape != (count,):
         raise ArgumentError(
             f"imrotate: expected an angle for each of {count} images, got {degrees.shape}"
@@ -267,11 +265,11 @@ def _angles(given: float | NDArray, axes: int, count: int) -> Array:
 
 
 def _grid(angle: float, high: int, wide: int, zoom_in: bool, zoom_out: bool) -> Array:
-    """Return where each pixel comes from, (2, height, width): x and y, the image from -1 to 1."""
+    """Return the sampling grid (2, height, width): x and y in [-1, 1] over the image."""
     cosine, sine = np.cos(angle), np.sin(angle)
     scale = 1.0
     if zoom_in or zoom_out:
-        # Extents of the box around the turned image, in its own.
+        # Extents of the rotated image's bounding box, relative to the image.
         across = (wide * abs(cosine) + high * abs(sine)) / wide
         down = (wide * abs(sine) + high * abs(cosine)) / high
         scale = max(across, down) if zoom_out else 1 / max(across, down)
@@ -279,7 +277,7 @@ def _grid(angle: float, high: int, wide: int, zoom_in: bool, zoom_out: bool) -> 
     y, x = np.mgrid[:high, :wide]
     x, y = scale * (x - middle_x), scale * (y - middle_y)
     grid = np.stack([cosine * x - sine * y, sine * x + cosine * y])
-    # An extent of one pixel has no width between -1 and 1; it is all in its middle.
+    # A single pixel is at 0, the center.
     half = np.array([middle_x or 1, middle_y or 1]).reshape(2, 1, 1)
     found: Array = (grid / half).astype(np.float32)
     return found

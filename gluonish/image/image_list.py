@@ -1,4 +1,4 @@
-"""Lists of images with labels: `.lst` files, and those that a program has."""
+"""Lists of images with labels: `.lst` files, and lists in memory."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -11,14 +11,14 @@ from gluonish.core.files import open_to_read
 from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 
-_LEAST_COLUMNS = 3
+_MIN_COLUMNS = 3
 
 
 class ListedImage(NamedTuple):
     """An image in a list.
 
     Attributes:
-        key: Number in a `.lst` file; for a list in memory its position as text, from "1".
+        key: Number in a `.lst` file; in a list in memory, the position as text, from "1".
         labels: (labels,), at least one.
         path: Path of the file, relative to the folder of images.
     """
@@ -32,7 +32,7 @@ def listed_images(
     path: str | os.PathLike[str],
     reader: str,
     dtype: Any,
-    refused: Callable[[FileFormatError], None] | None = None,
+    on_error: Callable[[FileFormatError], None] | None = None,
 ) -> Iterator[ListedImage]:
     """Yield the images of a `.lst` file: index, labels and path on each line, separated by tabs.
 
@@ -40,7 +40,7 @@ def listed_images(
         path: Path of the list.
         reader: Class name of the reader, for error messages.
         dtype: Dtype of the labels.
-        refused: Function called with the error of each invalid line, which is then skipped; by
+        on_error: Function called with the error of each invalid line, which is then skipped; by
             default the error is raised.
 
     Raises:
@@ -59,22 +59,22 @@ def listed_images(
                     f"{reader}: expected tab-separated index, labels and path on line {number} of "
                     f"{os.fspath(path)!r}, got {line!r:.80} ({cause!s:.80})"
                 )
-                if refused is None:
+                if on_error is None:
                     raise error from None
-                refused(error)
+                on_error(error)
             else:
                 yield image
 
 
 def _listed_image(line: str, dtype: Any) -> ListedImage:
     columns = line.split("\t")
-    if len(columns) < _LEAST_COLUMNS:
+    if len(columns) < _MIN_COLUMNS:
         raise ValueError(f"{len(columns)} columns")
     labels = np.array([float(label) for label in columns[1:-1]], dtype)
     return ListedImage(int(columns[0]), labels, columns[-1])
 
 
-def given_images(imglist: Any, reader: str, dtype: Any) -> Iterator[ListedImage]:
+def images_in_memory(imglist: Any, reader: str, dtype: Any) -> Iterator[ListedImage]:
     """Yield the images of a list of ``[label, ..., path]``, where a label may be a list of labels.
 
     Args:
@@ -83,7 +83,7 @@ def given_images(imglist: Any, reader: str, dtype: Any) -> Iterator[ListedImage]
         dtype: Dtype of the labels.
 
     Raises:
-        ArgumentTypeError: It is not a list, or an entry is invalid.
+        ArgumentTypeError: ``imglist`` is not a list, or an entry is invalid.
     """
     if not isinstance(imglist, Sequence) or isinstance(imglist, str):
         raise ArgumentTypeError(

@@ -1,4 +1,4 @@
-"""Pixels on the host: images as NumPy arrays, and arithmetic on them."""
+"""Images as NumPy arrays on the host, and arithmetic on pixels."""
 
 from typing import Any
 
@@ -40,10 +40,10 @@ def color_normalize(src: NDArray, mean: Amount | None, std: Amount | None = None
     return src
 
 
-def _amount(src: NDArray, given: Amount) -> Any:
-    if isinstance(given, int | float | NDArray):
-        return given
-    return array(np.asarray(given), ctx=src.context, dtype=src.dtype)
+def _amount(src: NDArray, value: Amount) -> Any:
+    if isinstance(value, int | float | NDArray):
+        return value
+    return array(np.asarray(value), ctx=src.context, dtype=src.dtype)
 
 
 def copyMakeBorder(
@@ -58,7 +58,7 @@ def copyMakeBorder(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Return an image with a border around it.
+    """Add a border to an image.
 
     Args:
         src: Image (height, width, channels).
@@ -77,7 +77,7 @@ def copyMakeBorder(
         (height + top + bot, width + left + right, channels), dtype of ``src``.
 
     Raises:
-        OperatorError: ``src`` is not such an image, or a number is out of range.
+        OperatorError: ``src`` is not an image, or a number is out of range.
     """
     made: NDArray = nd._internal._cvcopyMakeBorder(
         src,
@@ -100,14 +100,14 @@ _CPU = cpu()
 
 
 def as_host(name: str, image: Any) -> Array:
-    """Return the values of an image as a NumPy array; a NumPy array is returned as it is.
+    """Return an image as a NumPy array.
 
     Args:
         name: Name of the calling function, for error messages.
         image: NDArray or NumPy array.
 
     Raises:
-        ArgumentTypeError: It is neither.
+        ArgumentTypeError: ``image`` is neither.
     """
     if isinstance(image, np.ndarray):
         return image
@@ -117,7 +117,7 @@ def as_host(name: str, image: Any) -> Array:
 
 
 def as_ndarray(values: Array, context: Context = _CPU) -> NDArray:
-    """Return an NDArray, or an ``mx.np`` array with NumPy's semantics, of given values.
+    """Convert a NumPy array to an NDArray, or to an ``mx.np`` array with NumPy's semantics.
 
     Args:
         values: A NumPy array, which must not be used afterwards: its memory may be reused.

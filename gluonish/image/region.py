@@ -1,4 +1,4 @@
-"""Regions of images: which ones, and what is in them."""
+"""Regions of images: computing and cropping them."""
 
 import math
 import random
@@ -15,14 +15,10 @@ _ATTEMPTS = 10
 
 
 def checked_size(name: str, size: Size) -> Size:
-    """Return a size if it is a pair.
-
-    Args:
-        name: Name of the calling function, for error messages.
-        size: The size (width, height).
+    """Check that a size is a pair, and return it.
 
     Raises:
-        ArgumentTypeError: It is not a pair.
+        ArgumentTypeError: ``size`` is not a pair.
     """
     if not isinstance(size, tuple | list) or len(size) != 2:
         raise ArgumentTypeError(f"{name}: expected a size (width, height), got {size!r}")
@@ -30,7 +26,7 @@ def checked_size(name: str, size: Size) -> Size:
 
 
 def scale_down(src_size: tuple[float, float], size: tuple[float, float]) -> Size:
-    """Return a size scaled down, with its aspect ratio, until it fits into an image.
+    """Scale a size down to fit into an image; the aspect ratio is preserved.
 
     Args:
         src_size: (width, height) of the image, in pixels.
@@ -50,47 +46,29 @@ def scale_down(src_size: tuple[float, float], size: tuple[float, float]) -> Size
 
 
 def short_size(wide: int, high: int, shorter: int) -> Size:
-    """Return the (width, height) of an image resized so that its shorter side has a given length.
-
-    Args:
-        wide: Width of the image, in pixels.
-        high: Height of the image, in pixels.
-        shorter: New length of the shorter side, in pixels.
-    """
+    """Return the (width, height) of an image resized to a length of its shorter side."""
     if high > wide:
         return shorter, shorter * high // wide
     return shorter * wide // high, shorter
 
 
-def middle(wide: int, high: int, size: Size) -> Region:
-    """Return the central region of an image, of a given size scaled down to fit; see `scale_down`.
-
-    Args:
-        wide: Width of the image, in pixels.
-        high: Height of the image, in pixels.
-        size: The requested (width, height).
-    """
+def center_region(wide: int, high: int, size: Size) -> Region:
+    """Return the central region of a size, scaled down to fit; see `scale_down`."""
     w, h = scale_down((wide, high), size)
     return (wide - w) // 2, (high - h) // 2, w, h
 
 
-def drawn_place(wide: int, high: int, size: Size) -> Region:
-    """Return a region like `middle`, but at a random position, drawn from Python's `random`.
-
-    Args:
-        wide: Width of the image, in pixels.
-        high: Height of the image, in pixels.
-        size: The requested (width, height).
-    """
+def random_position(wide: int, high: int, size: Size) -> Region:
+    """Return a region of a size at a random position, drawn from Python's `random`."""
     w, h = scale_down((wide, high), size)
     x0 = random.randint(0, wide - w)
     return x0, random.randint(0, high - h), w, h
 
 
-def drawn_region(
+def random_region(
     wide: int, high: int, shares: tuple[float, float], ratio: tuple[float, float]
 ) -> Region | None:
-    """Return a region whose position, area and aspect ratio are drawn from Python's `random`.
+    """Draw a region with random position, area and aspect ratio from Python's `random`.
 
     Args:
         wide: Width of the image, in pixels.
@@ -99,7 +77,7 @@ def drawn_region(
         ratio: Range (min, max) of the aspect ratio, width / height.
 
     Returns:
-        The region, or None if none of ten attempts fits.
+        The region; None if ten attempts do not fit.
     """
     for _ in range(_ATTEMPTS):
         pixels = random.uniform(*shares) * wide * high
@@ -110,8 +88,8 @@ def drawn_region(
     return None
 
 
-def resized(name: str, image: Array, wide: int, high: int, interp: int) -> Array:
-    """Return a resized image.
+def resize(name: str, image: Array, wide: int, high: int, interp: int) -> Array:
+    """Resize an image.
 
     Args:
         name: Name of the calling function, for error messages.
@@ -130,16 +108,8 @@ def resized(name: str, image: Array, wide: int, high: int, interp: int) -> Array
     return made
 
 
-def cut(name: str, image: Array, region: Region, size: Size, interp: int) -> Array:
-    """Return a region of an image, resized if needed.
-
-    Args:
-        name: Name of the calling function, for error messages.
-        image: (height, width, channels).
-        region: Region within the image.
-        size: (width, height) of the result; None to keep the region's.
-        interp: Interpolation method, as for `imresize`.
-    """
+def crop(name: str, image: Array, region: Region, size: Size, interp: int) -> Array:
+    """Crop a region of an image, and resize it if needed."""
     x0, y0, w, h = region
     out = image[y0 : y0 + h, x0 : x0 + w]
-    return out if (w, h) == size else resized(name, out, *size, interp)
+    return out if (w, h) == size else resize(name, out, *size, interp)

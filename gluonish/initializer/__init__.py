@@ -1,4 +1,4 @@
-"""Initial values of parameters, chosen by name; `mx.init` and `mx.initializer` are this package."""
+"""Initializers of parameters; `mx.init` and `mx.initializer` are this package."""
 
 from gluonish.initializer.base import InitDesc, Initializer, alias, create, register
 from gluonish.initializer.by_name import Load, Mixed

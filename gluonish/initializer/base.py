@@ -1,4 +1,4 @@
-"""What every initializer shares: which part of it fills an array is decided by the array's name."""
+"""Initializer, the base class: the name of an array selects the method that fills it."""
 
 import json
 import logging
@@ -23,8 +23,8 @@ class InitDesc(str):
         name: Name of the array.
         attrs: Attributes of the variable. A non-empty ``__init__`` selects the initializer of this
             array, in any form that `create` accepts.
-        global_init: Initializer of the whole model; None lets the first initializer that is called
-            fill it in.
+        global_init: Initializer of the whole model; None is replaced by the first initializer that
+            is called.
     """
 
     attrs: dict[str, Any]
@@ -36,7 +36,7 @@ class InitDesc(str):
         attrs: Mapping[str, Any] | None = None,
         global_init: "Initializer | None" = None,
     ) -> "InitDesc":
-        """Return the name with its attributes."""
+        """Create the name with its attributes."""
         made = super().__new__(cls, name)
         made.attrs = dict(attrs or {})
         made.global_init = global_init
@@ -46,15 +46,15 @@ class InitDesc(str):
 class Initializer:
     """Base class of initializers: called with a name and an array, it fills the array.
 
-    An `InitDesc` whose attributes hold ``__init__`` is filled by that initializer as a weight is.
-    Otherwise the end of the name decides: ``weight`` is filled by `_init_weight`, which subclasses
-    define; ``bias``, ``beta``, ``min`` and ``bias_quantize`` with 0; ``gamma`` and ``max`` with 1;
-    ``weight_quantize`` with a whole number from -127 to 126. A plain string also
-    knows the endings ``moving_mean``, ``moving_avg``, ``moving_inv_var`` (0) and ``moving_var``
-    (1), and the beginnings ``upsampling`` (bilinear) and ``stn_loc`` (the identity transform).
+    If an `InitDesc` has an attribute ``__init__``, that initializer fills the array as a weight.
+    Otherwise the suffix of the name decides: ``weight`` is filled by `_init_weight`, which
+    subclasses define; ``bias``, ``beta``, ``min`` and ``bias_quantize`` with 0; ``gamma`` and
+    ``max`` with 1; ``weight_quantize`` with an integer from -127 to 126. For a plain string also
+    the suffixes ``moving_mean``, ``moving_avg``, ``moving_inv_var`` (0) and ``moving_var`` (1), and
+    the prefixes ``upsampling`` (bilinear) and ``stn_loc`` (the identity transform) are known.
 
     Args:
-        **kwargs: The constructor's arguments, which `dumps` writes and equality compares.
+        **kwargs: The constructor's arguments, for `dumps` and comparison.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -69,8 +69,7 @@ class Initializer:
 
         Args:
             verbose: Whether to log.
-            print_func: Function that turns an array into the text to log; None logs its root mean
-                square.
+            print_func: Function that formats an array for the log; None logs its root mean square.
 
         Returns:
             The initializer itself.
@@ -80,7 +79,7 @@ class Initializer:
         return self
 
     def dumps(self) -> str:
-        """Return JSON from which `create` makes an equal initializer."""
+        """Serialize the initializer to JSON for `create`."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __eq__(self, other: object) -> bool:
@@ -88,7 +87,7 @@ class Initializer:
             return NotImplemented
         return type(self) is type(other) and self._kwargs == other._kwargs
 
-    __hash__ = None  # type: ignore[assignment]  # equality is by arguments, which may be lists
+    __hash__ = None  # type: ignore[assignment]  # arguments may be unhashable
 
     def __call__(self, desc: str, arr: NDArray) -> None:
         """Fill an array with initial values.
@@ -99,8 +98,7 @@ class Initializer:
 
         Raises:
             ArgumentTypeError: ``desc`` is not a string.
-            ArgumentError: The name has none of the known endings, so that it is unclear how to fill
-                the array.
+            ArgumentError: The name has no known suffix.
         """
         if not isinstance(desc, str):
             raise ArgumentTypeError(
@@ -158,7 +156,7 @@ class Initializer:
     def _init_default(self, name: str, arr: NDArray) -> None:
         raise ArgumentError(
             f"{type(self).__name__}: expected a name that ends in {', '.join(_METHODS)}, got "
-            f"{str(name)!r}; say how to fill it, as in Variable(init=...) or Parameter(init=...)"
+            f"{str(name)!r}; set an initializer by Variable(init=...) or Parameter(init=...)"
         )
 
     def _init_zero(self, name: str, arr: NDArray) -> None:
@@ -177,7 +175,7 @@ class Initializer:
         arr[:] = 0
 
     def _init_quantized_weight(self, name: str, arr: NDArray) -> None:
-        arr[:] = int(np.random.randint(-127, 127))  # noqa: NPY002  # MXNet's generator, one number
+        arr[:] = int(np.random.randint(-127, 127))  # noqa: NPY002  # MXNet's generator and a single number
 
     def _init_quantized_bias(self, name: str, arr: NDArray) -> None:
         arr[:] = 0
@@ -209,11 +207,11 @@ def _root_mean_square(arr: NDArray) -> float:
 
 
 def bilinear_kernel(name: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """Return weights of a transposed convolution that enlarges images by linear interpolation.
+    """Return the weights of a transposed convolution for bilinear upsampling.
 
     Args:
-        name: The array's name, for messages.
-        shape: Its shape, (..., H, W) of rank 4.
+        name: Name of the array, for error messages.
+        shape: Shape of the array, (..., H, W) of rank 4.
 
     Raises:
         ArgumentError: The rank is not 4.

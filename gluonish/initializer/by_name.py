@@ -1,4 +1,4 @@
-"""Choosing an array's initial values by its name: Mixed and Load."""
+"""Initializers that depend on an array's name: Mixed and Load."""
 
 import logging
 import re
@@ -49,18 +49,18 @@ class Mixed:
                 return
         raise ArgumentError(
             f"Mixed: expected a pattern that matches {str(name)!r}, got none; "
-            'add ".*" as the last one'
+            'add ".*" as the last pattern'
         )
 
 
 class Load:
-    """Fill arrays with loaded ones of the same name.
+    """Fill arrays with loaded arrays of the same name.
 
     Args:
         param: Path of a ``.params`` file, or a dict of arrays; prefixes ``arg:`` and ``aux:`` of
             names are ignored.
-        default_init: Initializer for arrays that were not loaded; None makes these an error.
-        verbose: Whether to log, at level INFO, where the values of each array come from.
+        default_init: Initializer for arrays that were not loaded; None raises an error for them.
+        verbose: Whether to log the source of each array's values, at level INFO.
 
     Raises:
         ArgumentTypeError: The arrays of the file have no names.
@@ -79,12 +79,12 @@ class Load:
             raise ArgumentTypeError(
                 f"Load: expected arrays with names, got {type(loaded).__name__}"
             )
-        self.param = {_bare(name): arr for name, arr in loaded.items()}
+        self.param = {_without_prefix(name): arr for name, arr in loaded.items()}
         self.default_init = default_init
         self.verbose = verbose
 
     def __call__(self, name: str, arr: NDArray) -> None:
-        """Fill an array with the loaded one of its name, or with ``default_init``.
+        """Fill an array with the loaded array of its name, or with ``default_init``.
 
         Args:
             name: Name of the array.
@@ -109,6 +109,6 @@ class Load:
             logging.info("Initialized %s by %s", name, source)
 
 
-def _bare(name: str) -> str:
+def _without_prefix(name: str) -> str:
     require_text(name, "Load: expected names of arrays")
     return name[4:] if name.startswith(("arg:", "aux:")) else name

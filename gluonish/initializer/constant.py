@@ -1,4 +1,4 @@
-"""Initializers that draw nothing: constants, and structures such as bilinear weights."""
+"""Deterministic initializers: constants and bilinear weights."""
 
 from typing import Any
 
@@ -42,15 +42,15 @@ class Constant(Initializer):
     """
 
     def __init__(self, value: Any) -> None:
-        super().__init__(value=_plain(value))
+        super().__init__(value=_as_json(value))
         self.value = value
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
         arr[:] = np.asarray(self.value) if isinstance(self.value, list | tuple) else self.value
 
 
-def _plain(value: Any) -> Any:
-    """Return numbers and lists of them, as JSON can hold them."""
+def _as_json(value: Any) -> Any:
+    """Convert arrays to lists of numbers, for JSON."""
     if isinstance(value, NDArray | np.ndarray | np.generic):
         return value.tolist()
     return value
@@ -69,10 +69,10 @@ class Bilinear(Initializer):
 
 @register
 class LSTMBias(Initializer):
-    """Fill an LSTM's bias, (4 * hidden,), with 0, and the forget gate's part with ``forget_bias``.
+    """Fill an LSTM's bias, (4 * hidden,), with 0, and the forget gate's slice with ``forget_bias``.
 
     Args:
-        forget_bias: Bias of the forget gate, the second of the four parts.
+        forget_bias: Bias of the forget gate, the second of the four slices.
     """
 
     def __init__(self, forget_bias: float = 1.0) -> None:

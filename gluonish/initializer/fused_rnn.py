@@ -1,4 +1,4 @@
-"""FusedRNN: initial values of the vector that the RNN operator's parameters are packed in."""
+"""FusedRNN: initial values of the RNN operator's packed parameters."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from gluonish.initializer.base import InitDesc, Initializer, create, register
 from gluonish.ndarray import NDArray
 from gluonish.ops.recurrent.layout import GATES, Dims, Weights, parameter_count, split_parameters
 
-# Names of the gates, as the unpacked parameters of a cell have them.
+# Suffixes of the gates in the names of a cell's unpacked parameters.
 _GATE_NAMES = {
     "lstm": ("_i", "_f", "_c", "_o"),
     "gru": ("_r", "_z", "_o"),
@@ -23,11 +23,11 @@ _GATE_NAMES = {
 class FusedRNN(Initializer):
     """Fill the packed parameter vector of the RNN operator, gate by gate, with another initializer.
 
-    The parts are named like ``l0_i2h_f_weight`` or ``r1_h2h_bias``; the other initializer sees
-    these names. The biases of an LSTM's forget gates are set to ``forget_bias``.
+    The slices are named like ``l0_i2h_f_weight`` or ``r1_h2h_bias`` for the other initializer. The
+    biases of an LSTM's forget gates are set to ``forget_bias``.
 
     Args:
-        init: The initializer of the parts, in any form that `create` accepts; None uses the
+        init: The initializer of the slices, in any form that `create` accepts; None uses the
             initializer of the whole model.
         num_hidden: Number of hidden features of a cell.
         num_layers: Number of layers.
@@ -37,7 +37,7 @@ class FusedRNN(Initializer):
 
     Raises:
         ArgumentError: The mode is unknown or a size is below 1; when called: the vector's length
-            does not match these sizes, or there is no initializer for the parts.
+            does not match these sizes, or there is no initializer for the slices.
         ArgumentTypeError: ``init`` is not an initializer.
     """
 
@@ -78,42 +78,42 @@ class FusedRNN(Initializer):
         self._forget_bias = forget_bias
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
-        whole = getattr(name, "global_init", None)
-        init = self._init if self._init is not None else whole
+        global_init = getattr(name, "global_init", None)
+        init = self._init if self._init is not None else global_init
         if init is None or init is self:
             raise ArgumentError(
-                f"FusedRNN: expected an initializer for the parts of {str(name)!r}, got init=None; "
-                "give one as init"
+                f"FusedRNN: expected an initializer for the slices of {str(name)!r}, got None; "
+                "pass init"
             )
         values = np.empty(arr.shape, np.float32)
-        for part, view in self._parts(values, name):
-            if self._mode == "lstm" and part.endswith("_f_bias"):
+        for slice_name, view in self._named_views(values, name):
+            if self._mode == "lstm" and slice_name.endswith("_f_bias"):
                 view[...] = self._forget_bias
                 continue
             filled = nd.zeros(view.shape, ctx=arr.context)
-            init(InitDesc(part, global_init=whole), filled)
+            init(InitDesc(slice_name, global_init=global_init), filled)
             view[...] = filled.asnumpy()
         arr[:] = values
 
-    def _parts(self, values: Any, name: str) -> list[tuple[str, Any]]:
-        """Return name and view of each gate's weights, then of its biases."""
+    def _named_views(self, values: Any, name: str) -> list[tuple[str, Any]]:
+        """Return names and views of all gates' weights, then of their biases."""
         packed = split_parameters(values, self._dims(values, name))
         sides = "lr" if self._bidirectional else "l"
         runs = [f"{side}{i}" for i in range(self._num_layers) for side in sides]
         found = []
         for kind in ("weight", "bias"):
             for run, weights in zip(runs, packed, strict=True):
-                for word, array in _of_kind(weights, kind):
+                for matrix, array in _of_kind(weights, kind):
                     gates = _GATE_NAMES[self._mode]
                     rows = array.reshape(len(gates), self._num_hidden, *array.shape[1:])
                     found += [
-                        (f"{run}_{word}{gate}_{kind}", view)
+                        (f"{run}_{matrix}{gate}_{kind}", view)
                         for gate, view in zip(gates, rows, strict=True)
                     ]
         return found
 
     def _dims(self, values: Any, name: str) -> Dims:
-        """Return the extents of the parameters; the vector's length tells the input's features."""
+        """Return the sizes of the parameters, the input's from the vector's length."""
         rows = GATES[self._mode] * self._num_hidden
         directions = 2 if self._bidirectional else 1
 

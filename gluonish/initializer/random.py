@@ -1,4 +1,4 @@
-"""Random initializers: uniform, normal, orthogonal, and Xavier's and MSRA's scales."""
+"""Random initializers: uniform, normal, orthogonal, Xavier and MSRA."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -47,15 +47,15 @@ class Normal(Initializer):
 class Orthogonal(Initializer):
     """Fill a weight (N, ...), as a matrix (N, rest), with ``scale`` times an orthogonal matrix.
 
-    Its rows are orthogonal where it is at least as wide as high, else its columns.
+    The rows are orthogonal if the matrix is at least as wide as high, else the columns.
 
     Args:
         scale: Factor on the orthogonal matrix.
-        rand_type: ``"uniform"`` or ``"normal"``: the entries of the random matrix that is made
-            orthogonal.
+        rand_type: Distribution of the random matrix to orthogonalize, ``"uniform"`` or
+            ``"normal"``.
 
     Raises:
-        ArgumentError: ``rand_type`` is neither of these.
+        ArgumentError: ``rand_type`` is unknown.
 
     References:
         A. M. Saxe, J. L. McClelland, S. Ganguli, Exact solutions to the nonlinear dynamics of
@@ -126,8 +126,8 @@ class Xavier(Initializer):
         self.factor_type = factor_type
         self.magnitude = float(magnitude)
 
-    def _check_words(self) -> None:
-        """Refuse words that say nothing; where an initializer is used, as in MXNet."""
+    def _check_arguments(self) -> None:
+        """Check ``rnd_type`` and ``factor_type``, at the call as in MXNet."""
         if self.rnd_type not in ("uniform", "gaussian"):
             raise ArgumentError(
                 f"{type(self).__name__}: expected rnd_type 'uniform' or 'gaussian', "
@@ -140,17 +140,17 @@ class Xavier(Initializer):
             )
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
-        self._check_words()
+        self._check_arguments()
         shape = arr.shape
         if len(shape) < 2:
             raise ArgumentError(
                 f"{type(self).__name__}: expected {str(name)!r} with two axes or more, "
                 f"got shape {shape}"
             )
-        rest = math.prod(shape[2:])
-        fan = _FACTORS[self.factor_type](shape[1] * rest, shape[0] * rest)
+        product = math.prod(shape[2:])
+        fan = _FACTORS[self.factor_type](shape[1] * product, shape[0] * product)
         if not fan:
-            return  # an axis of the fan is 0, so there is nothing to fill
+            return  # the array is empty
         scale = math.sqrt(self.magnitude / fan)
         if self.rnd_type == "uniform":
             random.uniform(-scale, scale, out=arr)

@@ -1,6 +1,5 @@
 """Iterators over batches: ``mx.io``, with MXNet's names."""
 
-from gluonish.io import names as _names  # noqa: F401  # it gives the package a second name
 from gluonish.io.csv_iter import CSVIter
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter, ResizeIter
 from gluonish.io.image_record import (

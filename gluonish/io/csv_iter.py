@@ -12,7 +12,7 @@ from gluonish.core.spec import Spec, checked_spec
 from gluonish.io.native_iter import PREFETCH_PARAMETERS, MXDataIter, parse_parameters
 from gluonish.io.number_text import converted_numbers, parse_numbers
 from gluonish.io.rows import Columns, DenseRows, RowSource
-from gluonish.io.text_lines import TextPart, parsed_blocks, text_parts
+from gluonish.io.text_lines import TextRange, parsed_blocks, text_ranges
 from gluonish.kernels.generated.number_parser import dense_lines
 
 _NONE = "NULL"
@@ -30,15 +30,15 @@ _PARAMETERS = Schema(
 class CSVIter(MXDataIter):
     """Iterates over CSV files in batches, one sample per line.
 
-    A sample is all numbers of a line, in row-major order. Blank lines are skipped, and a comma at
-    the end of a line is ignored.
+    A sample is all numbers of a line, in row-major order. Blank lines are skipped, and a trailing
+    comma is ignored.
 
-    If the last batch of a pass is incomplete, it is filled with samples from the start of the
-    file, and the next pass continues after those. After a reset in the middle of a pass, the next
-    pass starts at the first line.
+    If the last batch of a pass is incomplete, it is filled with samples from the start of the file,
+    and the next pass continues after them. After a reset in the middle of a pass, the next pass
+    starts at the first line.
 
     Args:
-        data_csv: Path of the CSV file of the data; or of several files, or a folder: see
+        data_csv: Path of the CSV file of the data, of several files, or of a folder: see
             `input_files`.
         data_shape: Shape of one sample.
         batch_size: Number of samples in a batch.
@@ -74,38 +74,38 @@ class CSVIter(MXDataIter):
     """
 
     def __init__(self, **parameters: Any) -> None:
-        given, names = parse_parameters("CSVIter", _PARAMETERS, parameters)
-        dtype = FLOAT32 if given["dtype"] is None else given["dtype"]
-        data = checked_spec("CSVIter", (given["batch_size"], *given["data_shape"]), dtype)
-        labelled = given["label_csv"] != _NONE
-        one = not labelled or given["label_shape"] == (1,)
-        label_shape = () if one else given["label_shape"]
-        label = checked_spec("CSVIter", (given["batch_size"], *label_shape), dtype)
-        files = [partial(_columns, text_parts(given["data_csv"], "CSVIter"), data)]
+        params, names = parse_parameters("CSVIter", _PARAMETERS, parameters)
+        dtype = FLOAT32 if params["dtype"] is None else params["dtype"]
+        data = checked_spec("CSVIter", (params["batch_size"], *params["data_shape"]), dtype)
+        labelled = params["label_csv"] != _NONE
+        one = not labelled or params["label_shape"] == (1,)
+        label_shape = () if one else params["label_shape"]
+        label = checked_spec("CSVIter", (params["batch_size"], *label_shape), dtype)
+        files = [partial(_columns, text_ranges(params["data_csv"], "CSVIter"), data)]
         if labelled:
-            files.append(partial(_columns, text_parts(given["label_csv"], "CSVIter"), label))
+            files.append(partial(_columns, text_ranges(params["label_csv"], "CSVIter"), label))
         super().__init__(
             RowSource(
                 "CSVIter",
-                given["data_csv"],
+                params["data_csv"],
                 data,
                 label,
-                given["prefetch_buffer"],
+                params["prefetch_buffer"],
                 files,
-                given["round_batch"],
+                params["round_batch"],
             ),
             **names,
         )
 
 
-def _columns(parts: Sequence[TextPart], batch: Spec) -> Iterator[Columns]:
-    """Return a generator of the samples of files, block by block."""
+def _columns(ranges: Sequence[TextRange], batch: Spec) -> Iterator[Columns]:
+    """Yield the samples of files, block by block."""
     width = batch.size // batch.shape[0]
     kind = (width, batch.dtype)
-    return parsed_blocks(parts, partial(_parse_ordinary, *kind), partial(_parse, *kind))
+    return parsed_blocks(ranges, partial(_parse_fast, *kind), partial(_parse, *kind))
 
 
-def _parse_ordinary(width: int, dtype: np.dtype[Any], text: bytes) -> Columns | None:
+def _parse_fast(width: int, dtype: np.dtype[Any], text: bytes) -> Columns | None:
     numbers = dense_lines(text, width)
     values = None if numbers is None else converted_numbers(numbers, dtype)
     return None if values is None else (DenseRows(values),)

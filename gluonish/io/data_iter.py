@@ -16,8 +16,8 @@ class _NamedShape(NamedTuple):
 class DataDesc(_NamedShape):
     """Name, shape, dtype and layout of one array of a batch.
 
-    It is a named tuple (name, shape): comparison ignores dtype and layout, and a description
-    equals a plain pair (name, shape).
+    It is a named tuple (name, shape): comparison ignores dtype and layout, and a description equals
+    a tuple (name, shape).
 
     Args:
         name: Name of the network's input that receives the array.
@@ -26,8 +26,8 @@ class DataDesc(_NamedShape):
         layout: One letter for each axis, such as ``"NCHW"``; ``"N"`` marks the batch axis.
 
     Attributes:
-        dtype: Element type, as given.
-        layout: Layout, as given.
+        dtype: Element type.
+        layout: Layout.
 
     Example:
         >>> import gluonish as mx
@@ -46,7 +46,7 @@ class DataDesc(_NamedShape):
         dtype: Any = np.float32,
         layout: str | None = "NCHW",
     ) -> "DataDesc":
-        """Return the description; a tuple is complete before `__init__`."""
+        """Create the description; a tuple is immutable in `__init__`."""
         desc = super().__new__(cls, name, shape)
         desc.dtype = dtype
         desc.layout = layout
@@ -56,7 +56,7 @@ class DataDesc(_NamedShape):
         return f"DataDesc[{self.name},{self.shape},{self.dtype},{self.layout}]"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what copying and pickling call: a tuple alone would lose dtype and layout."""
+        """Preserve dtype and layout in copies and pickles."""
         return type(self), (self.name, self.shape, self.dtype, self.layout)
 
     @staticmethod
@@ -107,19 +107,19 @@ class DataDesc(_NamedShape):
 
 
 class DataBatch:
-    """One batch: what an iterator returns and ``Module.forward`` takes.
+    """One batch: the output of an iterator and the input of ``Module.forward``.
 
     Args:
         data: List of the arrays of input data, in the order of ``provide_data``.
         label: List of the arrays of labels, in the order of ``provide_label``; None without labels.
         pad: Number of samples at the end that are only padding; None if unknown.
         index: Index of each sample in its data set, if known.
-        bucket_key: Which bucket the batch belongs to, for networks with inputs of several lengths.
+        bucket_key: Bucket of the batch, for networks with inputs of variable length.
         provide_data: Descriptions of ``data``, if they differ from the iterator's.
         provide_label: Descriptions of ``label``, if they differ from the iterator's.
 
     Attributes:
-        data: The argument of that name; every other argument is an attribute, too.
+        data: The ``data`` argument; all other arguments are attributes, too.
 
     Raises:
         ArgumentTypeError: ``data`` or ``label`` is a single array instead of a list.
@@ -234,7 +234,7 @@ class ResizeIter(DataIter):
         provide_data: Descriptions of the data, from the other iterator.
         provide_label: Descriptions of the labels, from the other iterator.
         batch_size: Number of samples in a batch.
-        default_bucket_key: That of the other iterator, if it has one.
+        default_bucket_key: The other iterator's key, if it has one.
 
     Example:
         >>> import gluonish as mx

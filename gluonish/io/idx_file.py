@@ -1,4 +1,4 @@
-"""The IDX format: bytes behind a magic number and big-endian extents."""
+"""The IDX format: bytes after a magic number and a big-endian shape."""
 
 import struct
 from typing import Any
@@ -13,14 +13,14 @@ _UNSIGNED_BYTES = b"\0\0\x08"
 
 
 def read_idx(content: bytes, name: str) -> np.ndarray[Any, Any]:
-    """Return the uint8 array of a file in the IDX format; it shares the memory of ``content``.
+    """Parse a file in the IDX format; the uint8 array shares the memory of ``content``.
 
     Args:
         content: Content of the file.
         name: Name of the file, for error messages.
 
     Raises:
-        FileFormatError: It has another format, is cut off, or is too long.
+        FileFormatError: The file has another format, is truncated, or is too long.
     """
     axes = content[3] if content[:3] == _UNSIGNED_BYTES and len(content) > 3 else 0
     start = _HEAD_NBYTES * (1 + axes)
@@ -32,7 +32,7 @@ def read_idx(content: bytes, name: str) -> np.ndarray[Any, Any]:
     if len(content) < start:
         raise FileFormatError(
             f"read_idx: expected {name} to hold {axes} sizes in bytes {_HEAD_NBYTES} to {start}, "
-            f"got {len(content)} bytes in all; the file is cut off: fetch it again"
+            f"got {len(content)} bytes in all; the file is truncated: download it again"
         )
     shape = struct.unpack(f">{axes}I", content[_HEAD_NBYTES:start])
     nbytes = len(content) - start

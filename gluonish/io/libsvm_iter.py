@@ -19,7 +19,7 @@ from gluonish.io.native_iter import (
 )
 from gluonish.io.number_text import parse_numbers
 from gluonish.io.rows import Columns, DenseRows, RowSource, SparseRows
-from gluonish.io.text_lines import TextPart, filled_lines, parsed_blocks, text_parts
+from gluonish.io.text_lines import TextRange, count_nonblank_lines, parsed_blocks, text_ranges
 from gluonish.kernels.generated.number_parser import sparse_lines
 
 _NAME = "LibSVMIter"
@@ -46,13 +46,13 @@ class LibSVMIter(MXDataIter):
     A line is ``label column:value column:value ...``, with columns counted from 0. Comments, which
     start with ``#``, weights (``label:weight``) and ``qid:number`` are ignored.
 
-    If the last batch of a pass is incomplete, it is filled with samples from the start of the
-    data, and the next pass continues after those. After a reset in the middle of a pass, the next
-    pass starts at the first line.
+    If the last batch of a pass is incomplete, it is filled with samples from the start of the data,
+    and the next pass continues after them. After a reset in the middle of a pass, the next pass
+    starts at the first line.
 
     Args:
-        data_libsvm: Path of the file of the data, and of the labels unless ``label_libsvm`` is
-            given; or of several files, or a folder: see `input_files`.
+        data_libsvm: Path of the file of the data, and of the labels unless ``label_libsvm`` is set;
+            several files or a folder are possible: see `input_files`.
         data_shape: Shape of one sample, ``(columns,)``.
         batch_size: Number of samples in a batch.
         label_libsvm: LibSVM file whose columns and values are the labels, with one line for each
@@ -80,36 +80,36 @@ class LibSVMIter(MXDataIter):
     """
 
     def __init__(self, **parameters: Any) -> None:
-        given, names = parse_parameters(_NAME, _PARAMETERS, parameters)
-        check_parts(_NAME, given["num_parts"], given["part_index"])
-        dtype = FLOAT32 if given["dtype"] is None else given["dtype"]
-        labelled = given["label_libsvm"] != _NONE
-        width = _columns_of("data_shape", given["data_shape"])
-        label_width = _columns_of("label_shape", given["label_shape"])
+        params, names = parse_parameters(_NAME, _PARAMETERS, parameters)
+        check_parts(_NAME, params["num_parts"], params["part_index"])
+        dtype = FLOAT32 if params["dtype"] is None else params["dtype"]
+        labelled = params["label_libsvm"] != _NONE
+        width = _columns_of("data_shape", params["data_shape"])
+        label_width = _columns_of("label_shape", params["label_shape"])
         if not labelled and label_width != 1:
             raise ArgumentError(
                 f"{_NAME}: expected label_shape (1,) without label_libsvm, got "
                 f"{label_width} columns"
             )
-        rows = given["batch_size"]
+        rows = params["batch_size"]
         data = checked_spec(_NAME, (rows, width), dtype)
         label = checked_spec(_NAME, (rows, label_width) if labelled else (rows,), dtype)
-        part_of = partial(text_parts, given["data_libsvm"], _NAME, given["num_parts"])
-        part = part_of(given["part_index"])
-        files = [partial(_samples, part, width, dtype, (0,) if labelled else (0, 1))]
+        ranges_of = partial(text_ranges, params["data_libsvm"], _NAME, params["num_parts"])
+        text_range = ranges_of(params["part_index"])
+        files = [partial(_samples, text_range, width, dtype, (0,) if labelled else (0, 1))]
         if labelled:
-            labels = text_parts(given["label_libsvm"], _NAME)
-            before = [part_of(i) for i in range(given["part_index"])]
-            files.append(partial(_labels, labels, label_width, dtype, before, part))
+            labels = text_ranges(params["label_libsvm"], _NAME)
+            before = [ranges_of(i) for i in range(params["part_index"])]
+            files.append(partial(_labels, labels, label_width, dtype, before, text_range))
         super().__init__(
             RowSource(
                 _NAME,
-                given["data_libsvm"],
+                params["data_libsvm"],
                 data,
                 label,
-                given["prefetch_buffer"],
+                params["prefetch_buffer"],
                 files,
-                given["round_batch"],
+                params["round_batch"],
             ),
             **names,
         )
@@ -122,34 +122,34 @@ def _columns_of(name: str, extents: Sequence[int]) -> int:
 
 
 def _samples(
-    parts: Sequence[TextPart], width: int, dtype: np.dtype[Any], places: Sequence[int]
+    ranges: Sequence[TextRange], width: int, dtype: np.dtype[Any], indices: Sequence[int]
 ) -> Iterator[Columns]:
-    """Yield the samples of files, block by block: features and labels, or one of them."""
-    ordinary = partial(_parse_ordinary, width, dtype)
-    for columns in parsed_blocks(parts, ordinary, partial(_parse, width, dtype)):
-        yield tuple(columns[place] for place in places)
+    """Yield the samples of files, block by block: features, labels, or both."""
+    fast = partial(_parse_fast, width, dtype)
+    for columns in parsed_blocks(ranges, fast, partial(_parse, width, dtype)):
+        yield tuple(columns[i] for i in indices)
 
 
 def _labels(
-    parts: Sequence[TextPart],
+    ranges: Sequence[TextRange],
     width: int,
     dtype: np.dtype[Any],
-    before: Sequence[Sequence[TextPart]],
-    data: Sequence[TextPart],
+    before: Sequence[Sequence[TextRange]],
+    data: Sequence[TextRange],
 ) -> Iterator[Columns]:
-    """Yield the labels of a part of the data; those of the parts before it are skipped."""
-    skipped = sum(map(filled_lines, before))
-    left = filled_lines(data)
-    for block in _samples(parts, width, dtype, (0,)):
+    """Yield the labels of a part of the data; skip the labels of earlier parts."""
+    skipped = sum(map(count_nonblank_lines, before))
+    left = count_nonblank_lines(data)
+    for block in _samples(ranges, width, dtype, (0,)):
         rows = block[0]
         begin, end = min(skipped, len(rows)), min(skipped + left, len(rows))
         skipped -= begin
         left -= end - begin
         if end > begin:
-            yield (rows.part(begin, end),)
+            yield (rows.subset(begin, end),)
 
 
-def _parse_ordinary(width: int, dtype: np.dtype[Any], text: bytes) -> Columns | None:
+def _parse_fast(width: int, dtype: np.dtype[Any], text: bytes) -> Columns | None:
     found = sparse_lines(text, width)
     if found is None:
         return None
@@ -157,7 +157,7 @@ def _parse_ordinary(width: int, dtype: np.dtype[Any], text: bytes) -> Columns | 
 
 
 def _parse(width: int, dtype: np.dtype[Any], lines: list[bytes]) -> Columns:
-    """Return features and labels of some lines."""
+    """Parse lines; return features and labels."""
     fields = [_without_query(line.partition(b"#")[0]).split(None, 1) for line in lines]
     if not all(fields):
         raise ValueError("a label and column:value pairs")
@@ -178,7 +178,7 @@ def _parse(width: int, dtype: np.dtype[Any], lines: list[bytes]) -> Columns:
 def _samples_of(
     values: Array, columns: Array, pointers: Array, labels: Array, dtype: np.dtype[Any]
 ) -> Columns:
-    with np.errstate(over="ignore"):  # infinity is the nearest
+    with np.errstate(over="ignore"):  # overflow to infinity
         return SparseRows(values.astype(dtype), columns, pointers), DenseRows(labels.astype(dtype))
 
 
@@ -187,13 +187,13 @@ def _without_query(line: bytes) -> bytes:
 
 
 def _pairs(features: bytes) -> np.ndarray[Any, Any]:
-    """Return the numbers of column:value pairs, one behind the other."""
+    """Parse column:value pairs; return a flat array."""
     text = b" ".join(features.split())
     separators = np.frombuffer(text, np.uint8)
     separators = separators[(separators == _COLON) | (separators == _SPACE)]
     if not text:
         return np.zeros(0, FLOAT64)
-    # A colon and a space in turn, a colon at both ends: else some pair lacks or has too much.
+    # Colons and spaces alternate, with a colon first and last; else a pair is malformed.
     if (
         len(separators) % 2 == 0
         or np.any(separators[0::2] != _COLON)

@@ -1,4 +1,4 @@
-"""MNISTIter: batches of the images and labels of MNIST, from its files."""
+"""MNISTIter: batches of images and labels from MNIST's files."""
 
 import gzip
 import logging
@@ -62,7 +62,7 @@ class MNISTIter(MXDataIter):
         shuffle: Whether to shuffle the samples; the order differs from MXNet's.
         flat: Whether to flatten images to vectors.
         seed: Seed of the shuffling.
-        silent: Whether to log nothing.
+        silent: Whether to suppress logging.
         num_parts: Number of parts that the data are divided into, for several workers.
         part_index: Index of the part to use, from 0.
         prefetch_buffer: Number of batches to load ahead.
@@ -78,48 +78,48 @@ class MNISTIter(MXDataIter):
 
     Raises:
         MissingFileError: A file does not exist.
-        FileFormatError: A file is in another format or cut off, or there are not as many labels
-            as images.
+        FileFormatError: A file has another format or is truncated, or the numbers of labels and
+            images differ.
         OperatorError: A parameter is invalid.
         ArgumentError: ``part_index`` is not below ``num_parts``, the part is smaller than a batch,
             or ``dtype`` is not a floating type.
     """
 
     def __init__(self, **parameters: Any) -> None:
-        given, names = parse_parameters(_NAME, _PARAMETERS, parameters)
-        super().__init__(_ImageSource(given), **names)
+        params, names = parse_parameters(_NAME, _PARAMETERS, parameters)
+        super().__init__(_ImageSource(params), **names)
 
 
 class _ImageSource(BatchSource):
-    def __init__(self, given: dict[str, Any]) -> None:
-        check_parts(_NAME, given["num_parts"], given["part_index"])
-        dtype = FLOAT32 if given["dtype"] is None else given["dtype"]
+    def __init__(self, params: dict[str, Any]) -> None:
+        check_parts(_NAME, params["num_parts"], params["part_index"])
+        dtype = FLOAT32 if params["dtype"] is None else params["dtype"]
         if not is_floating(dtype):
             raise ArgumentError(
                 f"{_NAME}: expected a floating dtype, because pixels are in [0, 1), got {dtype}"
             )
-        images, labels = _read(given["image"], 3), _read(given["label"], 1)
+        images, labels = _read(params["image"], 3), _read(params["label"], 1)
         if len(images) != len(labels):
             raise FileFormatError(
                 f"{_NAME}: expected as many labels as images, got {len(labels)} in "
-                f"{given['label']!r} and {len(images)} in {given['image']!r}"
+                f"{params['label']!r} and {len(images)} in {params['image']!r}"
             )
         self._images, self._labels = images, labels
-        self._order = _order(len(images), given)
-        batch_size = given["batch_size"]
+        self._order = _order(len(images), params)
+        batch_size = params["batch_size"]
         if len(self._order) < batch_size:
             raise ArgumentError(
                 f"{_NAME}: expected at least batch_size {batch_size} images, got {len(self._order)}"
             )
         height, width = images.shape[1:]
-        shape = (height * width,) if given["flat"] else (1, height, width)
+        shape = (height * width,) if params["flat"] else (1, height, width)
         super().__init__(
             _NAME,
             Spec((batch_size, *shape), dtype),
             Spec((batch_size,), dtype),
-            given["prefetch_buffer"],
+            params["prefetch_buffer"],
         )
-        if not given["silent"]:
+        if not params["silent"]:
             _LOG.info("%s: %d images of shape %s", _NAME, len(self._order), shape)
 
     def batches(self, epoch: int, start: int) -> Iterator[DataBatch]:
@@ -131,20 +131,20 @@ class _ImageSource(BatchSource):
             yield DataBatch([from_numpy(data)], [from_numpy(label)], 0, rows.astype(np.uint64))
 
 
-def _order(count: int, given: dict[str, Any]) -> Array:
-    """Return the numbers of the images of a part, in the order in which they come."""
-    num_parts, part_index = given["num_parts"], given["part_index"]
+def _order(count: int, params: dict[str, Any]) -> Array:
+    """Return the indices of the images of a part, in iteration order."""
+    num_parts, part_index = params["num_parts"], params["part_index"]
     order = np.arange(count * part_index // num_parts, count * (part_index + 1) // num_parts)
-    if given["shuffle"]:
-        np.random.default_rng(given["seed"] & ((1 << 64) - 1)).shuffle(order)
+    if params["shuffle"]:
+        np.random.default_rng(params["seed"] & ((1 << 64) - 1)).shuffle(order)
     return order
 
 
 def _read(path: str, axes: int) -> Array:
-    """Return the array of a file, packed or not.
+    """Read the array of a file, plain or gzip-compressed.
 
     Raises:
-        FileFormatError: It is in another format, or its size is not what its extents say.
+        FileFormatError: The file has another format, or its size does not match its header.
     """
     with open_to_read(local_path(path, _NAME), _NAME) as file:
         nbytes = os.fstat(file.fileno()).st_size
@@ -154,24 +154,24 @@ def _read(path: str, axes: int) -> Array:
         stream: Any = gzip.GzipFile(fileobj=file) if packed else file
         try:
             head = stream.read(4 * (1 + axes))
-            wanted = _nbytes_of(head, axes, path)
-            if wanted > limit:
+            content_nbytes = _nbytes_of(head, axes, path)
+            if content_nbytes > limit:
                 raise FileFormatError(
-                    f"{_NAME}: expected {path!r} to hold {wanted} bytes, as the dimensions in its "
-                    f"header require, got a file of {nbytes}"
+                    f"{_NAME}: expected {path!r} to hold {content_nbytes} bytes, as the dimensions "
+                    f"in its header require, got a file of {nbytes}"
                 )
-            # One byte more than is right, so that a longer file shows.
-            content = head + stream.read(wanted + 1)
+            # One more byte, to detect a longer file.
+            content = head + stream.read(content_nbytes + 1)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FileFormatError(
-                f"{_NAME}: expected {path!r} to be a whole gzip file, got {error} near byte "
+                f"{_NAME}: expected {path!r} to be a complete gzip file, got {error} near byte "
                 f"{file.tell()}"
             ) from None
     return read_idx(content, repr(path))
 
 
 def _nbytes_of(head: bytes, axes: int, path: str) -> int:
-    """Return how many bytes follow the head of a file in the IDX format."""
+    """Return the number of bytes after the header of a file in the IDX format."""
     if len(head) != 4 * (1 + axes) or head[:4] != bytes((0, 0, 8, axes)):
         raise FileFormatError(
             f"{_NAME}: expected {path!r} to begin with 00 00 08 {axes:02x} and {axes} sizes, got "

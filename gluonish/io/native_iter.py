@@ -1,18 +1,18 @@
-"""MXDataIter: what the iterators share that are native code in MXNet.
+"""MXDataIter: base class of the iterators that are native code in MXNet.
 
-`CSVIter`, `LibSVMIter`, `MNISTIter` and the `ImageRecordIter` family are this class over a
-`BatchSource`, which makes the batches of one pass; a thread runs it ahead. To write another:
+`CSVIter`, `LibSVMIter`, `MNISTIter` and the `ImageRecordIter` family combine this class with a
+`BatchSource`, which makes the batches of one pass in a background thread. To write another:
 
 1. A `Schema` of its parameters in MXNet's order, ended by ``**PREFETCH_PARAMETERS``.
-2. A `BatchSource` whose constructor opens files and refuses bad arguments, so that errors of that
-   kind come when the iterator is made; what goes wrong later is raised at ``next``.
-3. A subclass of `MXDataIter` whose ``__init__(self, **parameters)`` calls `parse_parameters`, makes
-   the source and hands it to ``super().__init__``.
+2. A `BatchSource` whose constructor opens files and checks arguments, so that these errors are
+   raised on construction; later errors are raised by ``next``.
+3. A subclass of `MXDataIter` whose ``__init__(self, **parameters)`` calls `parse_parameters`,
+   creates the source and passes it to ``super().__init__``.
 
-How a pass ends (``round_batch``): a last batch that lacks ``pad`` samples takes them from the start
-of the data, and the next pass begins behind these. The iterator remembers ``pad`` of the last batch
-*that was taken* and hands it to the next pass as ``start``: what the thread made ahead of that does
-not matter, so that passes do not depend on timing. A reset in mid-pass starts at 0.
+The end of a pass (``round_batch``): an incomplete last batch is filled with ``pad`` samples from
+the start of the data, and the next pass begins after them. The iterator passes ``pad`` of the last
+*returned* batch to the next pass as ``start``, whatever the thread has prefetched, so that passes
+do not depend on timing. A reset in the middle of a pass starts at 0.
 """
 
 import logging
@@ -28,9 +28,8 @@ from gluonish.core.spec import Spec
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
 from gluonish.io.prefetching_iter import ReadAhead
 
-# The parameters that end the list of every native iterator. `ctx`, and the `device_id` of some,
-# change nothing: batches are made in the ordinary memory of the CPU, where MXNet makes them in
-# memory that is pinned for the copy to a GPU. Whoever passes them is told so.
+# The last parameters of every native iterator. `ctx` and `device_id` have no effect and log a
+# message: batches are in ordinary CPU memory, where MXNet uses pinned memory.
 PREFETCH_PARAMETERS: Mapping[str, Attribute] = {
     "prefetch_buffer": integer(4, low=0),
     "ctx": choice("cpu", "gpu", default="gpu"),
@@ -39,9 +38,9 @@ PREFETCH_PARAMETERS: Mapping[str, Attribute] = {
 
 
 class BatchSource(ABC):
-    """Makes the batches of one epoch after another; runs in a thread.
+    """Makes the batches of consecutive epochs; runs in a thread.
 
-    It must not refer to the `MXDataIter` that owns it. Only one epoch runs at a time.
+    A source must not refer to the `MXDataIter` that owns it. Only one epoch runs at a time.
 
     Args:
         name: Class name of the iterator, for error messages.
@@ -72,10 +71,9 @@ class BatchSource(ABC):
         release files and threads in a ``finally``.
 
         Args:
-            epoch: Number of epochs that began before this one; with the seed it determines the
-                order.
-            start: How many samples of this epoch the previous epoch's last batch already contained;
-                it may exceed their number if that batch wrapped around more than once.
+            epoch: Number of the epoch, from 0; with the seed it determines the order.
+            start: Number of samples of this epoch in the previous epoch's last batch; it may exceed
+                the size of an epoch if that batch wrapped around more than once.
         """
 
 
@@ -108,11 +106,11 @@ class MXDataIter(DataIter):
         self.handle = handle
         self.provide_data = [DataDesc(data_name, handle.data.shape, handle.data.dtype.type)]
         self.provide_label = [DataDesc(label_name, handle.label.shape, handle.label.dtype.type)]
-        self._ahead: ReadAhead[DataBatch] | None = None
+        self._prefetcher: ReadAhead[DataBatch] | None = None
         self._epoch = 0
         self._start = 0
         self._batch: DataBatch | None = None
-        # Whether `_batch` was only looked at, and is still the next one.
+        # Whether `_batch` was only peeked at, and is still to be returned.
         self._peeked = False
         self._skip_load = False
 
@@ -129,18 +127,18 @@ class MXDataIter(DataIter):
         return self._batch if self._peeked else None
 
     def debug_skip_load(self) -> None:
-        """Return the first batch again and again, without end, to time training without loading."""
+        """Return the first batch repeatedly, to time training without loading."""
         self._skip_load = True
 
     def reset(self) -> None:
         """Start the next pass; has no effect if the current one has not returned a batch yet."""
-        if self._ahead is None or self._peeked:
+        if self._prefetcher is None or self._peeked:
             return
         self._start = 0 if self._batch is None else self._batch.pad or 0
         self._epoch += 1
         self._batch = None
-        ahead, self._ahead = self._ahead, None
-        ahead.close()
+        prefetcher, self._prefetcher = self._prefetcher, None
+        prefetcher.close()
 
     def next(self) -> DataBatch:
         """Return the next batch.
@@ -151,7 +149,7 @@ class MXDataIter(DataIter):
         """
         batch = self._batch
         if not self._skip_load or batch is None:
-            if self._peeked:  # a step
+            if self._peeked:  # atomic
                 self._peeked = False
                 batch = self._batch
             else:
@@ -168,18 +166,18 @@ class MXDataIter(DataIter):
         return True
 
     def _load(self) -> DataBatch:
-        ahead = self._ahead
-        if ahead is None:
+        prefetcher = self._prefetcher
+        if prefetcher is None:
             source, epoch, start = self.handle, self._epoch, self._start
-            ahead = ReadAhead(
+            prefetcher = ReadAhead(
                 lambda: source.batches(epoch, start), source.prefetch_buffer, source.name
             )
-            if self._ahead is None:  # a step
-                self._ahead = ahead
-            else:  # another thread, or a handler, has begun the pass meanwhile
-                ahead.close()
-                ahead = self._ahead
-        return next(ahead)
+            if self._prefetcher is None:  # atomic
+                self._prefetcher = prefetcher
+            else:  # another thread or a handler has started the pass
+                prefetcher.close()
+                prefetcher = self._prefetcher
+        return next(prefetcher)
 
     def _current(self) -> DataBatch:
         batch = self.first_batch if self._batch is None else self._batch
@@ -206,18 +204,18 @@ class MXDataIter(DataIter):
 
 
 def parse_parameters(
-    iterator: str, schema: Schema, given: Mapping[str, Any]
+    iterator: str, schema: Schema, params: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return an iterator's parameters, parsed and with defaults, and the names of data and labels.
+    """Parse an iterator's parameters; return them and the names of data and labels.
 
     As in MXNet, values may be strings, and unknown parameters are ignored, here with a warning. If
-    ``ctx`` or ``device_id`` names a GPU, a message is logged, once for each iterator class, that
+    ``ctx`` or ``device_id`` selects a GPU, a warning is logged once for each iterator class:
     batches stay in CPU memory.
 
     Args:
         iterator: Class name of the iterator, for error messages.
         schema: Schema of its parameters.
-        given: The caller's keyword arguments, including ``data_name`` and ``label_name``.
+        params: The caller's keyword arguments, including ``data_name`` and ``label_name``.
 
     Returns:
         The parameters, and the keyword arguments ``data_name`` and ``label_name`` of `MXDataIter`.
@@ -225,9 +223,9 @@ def parse_parameters(
     Raises:
         OperatorError: A parameter is missing or of the wrong type.
     """
-    names = {name: str(given[name]) for name in ("data_name", "label_name") if name in given}
-    known = {name: value for name, value in given.items() if schema.takes(name)}
-    unknown = [name for name in given if name not in known and name not in names]
+    names = {name: str(params[name]) for name in ("data_name", "label_name") if name in params}
+    known = {name: value for name, value in params.items() if schema.takes(name)}
+    unknown = [name for name in params if name not in known and name not in names]
     if unknown:
         hints = ", ".join(repr(name) + nearest(name, schema.attributes) for name in unknown)
         warnings.warn(
@@ -236,13 +234,13 @@ def parse_parameters(
             stacklevel=3,
         )
     parsed = schema.parse(iterator, known)
-    if ("ctx" in given and parsed["ctx"] == "gpu") or parsed.get("device_id"):
-        _tell_where_batches_are(iterator)
+    if ("ctx" in params and parsed["ctx"] == "gpu") or parsed.get("device_id"):
+        _warn_cpu_batches(iterator)
     return parsed, names
 
 
-@cache  # to tell it once
-def _tell_where_batches_are(iterator: str) -> None:
+@cache  # to warn once
+def _warn_cpu_batches(iterator: str) -> None:
     logging.getLogger("gluonish").warning(
         "%s: batches stay in CPU memory, ctx and device_id have no effect; "
         "copy them to a GPU with as_in_context",
@@ -259,7 +257,7 @@ def check_parts(iterator: str, num_parts: int, part_index: int) -> None:
         part_index: Index of the part to use, from 0.
 
     Raises:
-        ArgumentError: It is not.
+        ArgumentError: ``part_index`` is out of range.
     """
     if num_parts < 1 or not 0 <= part_index < num_parts:
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""NDArrayIter: batches of arrays' rows."""
+"""NDArrayIter: batches of rows of arrays."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ Numbers = np.ndarray[Any, Any]
 
 
 class ArrayRows(Protocol):
-    """Gives selected rows of an array, for batches."""
+    """Selects rows of an array, for batches."""
 
     @property
     def spec(self) -> Spec:
@@ -34,7 +34,7 @@ class ArrayRows(Protocol):
 
 
 def named_arrays(data: Any, default_name: str, iterator: str) -> list[tuple[str, Any]]:
-    """Return pairs (name, array), sorted by name as in MXNet.
+    """Normalize data to pairs (name, array), sorted by name as in MXNet.
 
     Args:
         data: One array (NDArray, NumPy, HDF5 data set), a list of arrays, a dict from names to
@@ -56,8 +56,7 @@ def named_arrays(data: Any, default_name: str, iterator: str) -> list[tuple[str,
     elif isinstance(data, list):
         one = len(data) == 1
         data = {
-            default_name if one else f"_{place}_{default_name}": value
-            for place, value in enumerate(data)
+            default_name if one else f"_{i}_{default_name}": value for i, value in enumerate(data)
         }
     if not isinstance(data, Mapping):
         raise ArgumentTypeError(
@@ -68,11 +67,11 @@ def named_arrays(data: Any, default_name: str, iterator: str) -> list[tuple[str,
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, NDArray | np.ndarray) or _is_stored(value)
+    return isinstance(value, NDArray | np.ndarray) or _is_hdf5(value)
 
 
-def _is_stored(value: Any) -> bool:
-    """Whether a value is a data set of h5py, which needs not be there."""
+def _is_hdf5(value: Any) -> bool:
+    """Whether a value is a data set of h5py, which is an optional dependency."""
     kind = type(value)
     return kind.__name__ == "Dataset" and kind.__module__.partition(".")[0] == "h5py"
 
@@ -80,9 +79,9 @@ def _is_stored(value: Any) -> bool:
 def _as_array(value: Any, name: str, iterator: str) -> Any:
     if isinstance(value, RowSparseNDArray):
         value = value.tostype("default")
-    if not isinstance(value, NDArray) and not _is_stored(value):
+    if not isinstance(value, NDArray) and not _is_hdf5(value):
         try:
-            # A copy, so that the iterator does not see later changes; MXNet makes it float32.
+            # A copy, so that later changes have no effect; float32 as in MXNet.
             value = from_numpy(np.array(value, np.float32, order="C"))
         except (TypeError, ValueError) as error:
             raise ArgumentTypeError(
@@ -100,14 +99,14 @@ def array_rows(value: Any) -> ArrayRows:
         value: NDArray, dense or csr, or HDF5 data set.
     """
     if isinstance(value, CSRNDArray):
-        return _Sparse(value)
+        return _CsrRows(value)
     if not isinstance(value, NDArray):
-        return _Stored(value)
-    return _OnGpu(value) if value.context.device_type == "gpu" else _InMemory(value)
+        return _Hdf5Rows(value)
+    return _GpuRows(value) if value.context.device_type == "gpu" else _CpuRows(value)
 
 
-class _InMemory:
-    """A dense array in CPU memory; a batch has the values of the moment in which it is taken."""
+class _CpuRows:
+    """A dense array in CPU memory; a batch copies its current values."""
 
     def __init__(self, value: NDArray) -> None:
         self.spec = Spec(value.shape, np.dtype(value.dtype))
@@ -117,19 +116,19 @@ class _InMemory:
         return from_numpy(values_of(self._value).take(rows, axis=0))
 
 
-class _OnGpu:
-    """A dense array on a GPU, where its batches stay."""
+class _GpuRows:
+    """A dense array on a GPU; so are its batches."""
 
     def __init__(self, value: NDArray) -> None:
         self.spec = Spec(value.shape, np.dtype(value.dtype))
         self._value = value
 
     def take(self, rows: Numbers) -> NDArray:
-        taken: NDArray = self._value.take(array(rows, self._value.context, np.int64))
-        return taken
+        selected: NDArray = self._value.take(array(rows, self._value.context, np.int64))
+        return selected
 
 
-class _Sparse:
+class _CsrRows:
     """A matrix of stype csr; so are its batches."""
 
     def __init__(self, value: CSRNDArray) -> None:
@@ -142,19 +141,19 @@ class _Sparse:
         return self._rows.take(rows).to_batch(spec)
 
 
-class _Stored:
+class _Hdf5Rows:
     """A data set of an HDF5 file, read batch by batch."""
 
     def __init__(self, value: Any) -> None:
-        # What nd.array makes of NumPy values.
+        # The default dtype of nd.array.
         self.spec = Spec(tuple(value.shape), np.dtype(np.float32))
         self._value = value
 
     def take(self, rows: Numbers) -> NDArray:
-        # h5py wants each row once, and in ascending order.
-        ascending, places = np.unique(rows, return_inverse=True)
+        # h5py requires unique rows in ascending order.
+        ascending, inverse = np.unique(rows, return_inverse=True)
         values = np.asarray(self._value[ascending], self.spec.dtype)
-        return from_numpy(values[places.reshape(-1)])
+        return from_numpy(values[inverse.reshape(-1)])
 
 
 _HANDLES = ("pad", "discard", "roll_over")
@@ -163,16 +162,16 @@ _HANDLES = ("pad", "discard", "roll_over")
 class NDArrayIter(DataIter):
     """Iterates over arrays in batches.
 
-    ``last_batch_handle`` says what happens if the number of samples is not a multiple of the batch
-    size: ``"pad"`` fills the last batch with samples from the start, counted by ``pad``;
-    ``"discard"`` drops the incomplete batch; ``"roll_over"`` saves its samples for the start of the
-    next pass, whose first batch has their number as ``pad``.
+    ``last_batch_handle`` applies if the number of samples is not a multiple of the batch size:
+    ``"pad"`` fills the last batch with samples from the start, counted by ``pad``; ``"discard"``
+    drops the incomplete batch; ``"roll_over"`` saves its samples for the start of the next pass;
+    their number is ``pad`` of its first batch.
 
     Args:
-        data: Data arrays whose first axis is that of the samples: an NDArray, dense or csr (its
-            batches are then csr; MXNet's are dense, against its documentation), a NumPy array
-            (converted to float32), an h5py data set (read batch by batch), a list of arrays, or a
-            dict from names to arrays. Several arrays are sorted by name.
+        data: Data arrays with samples along the first axis: an NDArray, dense or csr (its batches
+            are then csr; MXNet's are dense, against its documentation), a NumPy array (converted to
+            float32), an h5py data set (read batch by batch), a list of arrays, or a dict from names
+            to arrays. Several arrays are sorted by name.
         label: Label arrays, in the same forms; None for none.
         batch_size: Number of samples in a batch.
         shuffle: Whether to shuffle the samples before each pass. ``numpy.random.seed`` determines
@@ -189,12 +188,12 @@ class NDArrayIter(DataIter):
         num_source: Number of arrays in ``data_list``.
         num_data: Number of samples.
         idx: Indices of the samples, in the order of this pass.
-        cursor: Position in ``idx`` at which the current batch begins; negative while samples kept
-            from the last pass are left.
+        cursor: Position in ``idx`` at which the current batch begins; negative within samples saved
+            from the last pass.
         batch_size: The argument; likewise shuffle, last_batch_handle and layout.
 
     Raises:
-        ArgumentTypeError: ``data`` or ``label`` contains something that is not an array.
+        ArgumentTypeError: ``data`` or ``label`` contains an item that is not an array.
         ArgumentError: There is no data array, an array has fewer samples than the first, or another
             argument is invalid.
 
@@ -235,7 +234,8 @@ class NDArrayIter(DataIter):
         self.last_batch_handle = last_batch_handle
         self.layout = layout
         self.idx = np.arange(self.num_data)
-        # Shuffled in place, again and again, as MXNet does: so the same seed gives the same orders.
+        # Shuffled in place in each pass, as MXNet does, so that the same seed gives the same
+        # orders.
         self._permutation = np.arange(self.num_data)
         self._data_rows = [array_rows(value) for _, value in self.data]
         self._label_rows = [array_rows(value) for _, value in self.label]
@@ -263,30 +263,30 @@ class NDArrayIter(DataIter):
         ]
 
     def hard_reset(self) -> None:
-        """Go back to the first batch, and drop the samples that ``"roll_over"`` kept."""
+        """Go back to the first batch, and drop the samples that ``"roll_over"`` saved."""
         self._begin(self.idx[:0])
 
     def reset(self) -> None:
-        """Go back to the first batch, which starts with the samples that ``"roll_over"`` kept."""
-        kept = self.idx[:0]
+        """Go back to the first batch, which starts with the samples that ``"roll_over"`` saved."""
+        leftover = self.idx[:0]
         at_end = self.num_data - self.batch_size < self.cursor < self.num_data
         if self.last_batch_handle == "roll_over" and at_end:
-            kept = self._rows_from(self.cursor)
-        self._begin(kept)
+            leftover = self._rows_from(self.cursor)
+        self._begin(leftover)
 
-    def _begin(self, kept: np.ndarray[Any, Any]) -> None:
+    def _begin(self, leftover: np.ndarray[Any, Any]) -> None:
         if self.shuffle:
-            np.random.shuffle(self._permutation)  # noqa: NPY002  # the generator that MXNet uses
+            np.random.shuffle(self._permutation)  # noqa: NPY002  # MXNet's generator
             self.idx = self.idx[self._permutation]
-        self._kept = kept
-        self.cursor = -len(kept) - self.batch_size
+        self._leftover = leftover
+        self.cursor = -len(leftover) - self.batch_size
         self._current = False
         self._ended = False
 
     def _rows_from(self, cursor: int) -> np.ndarray[Any, Any]:
-        """Return the samples from a place in the order on, up to its end."""
+        """Return the samples from a position in the order to its end."""
         if cursor < 0:
-            return np.concatenate([self._kept[cursor:], self.idx])
+            return np.concatenate([self._leftover[cursor:], self.idx])
         return self.idx[cursor:]
 
     def iter_next(self) -> bool:
@@ -298,7 +298,7 @@ class NDArrayIter(DataIter):
             self._ended = not self._current
         return self._current
 
-    def _taken(self, sources: list[ArrayRows]) -> list[Any]:
+    def _batch_arrays(self, sources: list[ArrayRows]) -> list[Any]:
         if not self._current:
             raise ArgumentError(
                 "NDArrayIter: expected a current batch, got none; call next or iter_next, and "
@@ -316,7 +316,7 @@ class NDArrayIter(DataIter):
         Raises:
             ArgumentError: There is no current batch.
         """
-        return self._taken(self._data_rows)
+        return self._batch_arrays(self._data_rows)
 
     def getlabel(self) -> list[Any]:
         """Return the labels of the current batch, a list of arrays.
@@ -324,12 +324,12 @@ class NDArrayIter(DataIter):
         Raises:
             ArgumentError: There is no current batch.
         """
-        return self._taken(self._label_rows)
+        return self._batch_arrays(self._label_rows)
 
     def getpad(self) -> int:
         """Return the number of samples at the end of the current batch that come from the start.
 
-        With ``"roll_over"``: the number of samples at its start that the previous pass kept.
+        With ``"roll_over"``: the number of samples at its start from the previous pass.
         """
         if self.last_batch_handle == "pad":
             return max(0, self.cursor + self.batch_size - self.num_data)
@@ -339,7 +339,7 @@ class NDArrayIter(DataIter):
 
 
 def _common_length(named: list[tuple[str, Any]]) -> int:
-    """Return the number of samples of the first array; others may have more, which are left."""
+    """Return the number of samples of the first array; extra samples of others are ignored."""
     lengths = {name: value.shape[0] for name, value in named}
     first = int(next(iter(lengths.values())))
     if min(lengths.values()) < first:

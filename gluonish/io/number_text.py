@@ -1,8 +1,8 @@
-"""Numbers of a text, parsed many at a time.
+"""Vectorized parsing of numbers in text.
 
-NumPy's own parser serves what is left over. CSVIter reads 80, 460 and 220 MB/s of pixels, numbers
-of six decimals and of 17 digits by the kernel of `gluonish.kernels.generated.number_lines`, and
-19, 49 and 17 by `_plain_decimals`, where `np.fromstring` gives 5, 15 and 18 and `np.loadtxt` 6, 18
+NumPy's parser handles the remaining cases. CSVIter reads 80, 460 and 220 MB/s of pixels, numbers
+with six decimals and with 17 digits by the kernel of `gluonish.kernels.generated.number_lines`, and
+19, 49 and 17 by `_simple_decimals`, where `np.fromstring` gives 5, 15 and 18 and `np.loadtxt` 6, 18
 and 21 (10 to 15 MB, float32, one thread of a loaded Zen 4).
 """
 
@@ -13,14 +13,14 @@ import numpy as np
 from gluonish.core.dtype import is_floating
 
 _MINUS, _POINT, _ZERO = b"-.0"
-_MOST_DIGITS = 15
-_MOST_CHARACTERS = _MOST_DIGITS + 2
-_EXACT_WHOLE = 2**53  # below it float64 has every whole number
-_POWERS = 10.0 ** np.arange(_MOST_CHARACTERS)
+_MAX_DIGITS = 15
+_MAX_CHARACTERS = _MAX_DIGITS + 2
+_EXACT_LIMIT = 2**53  # float64 represents all smaller integers exactly
+_POWERS = 10.0 ** np.arange(_MAX_CHARACTERS)
 
 
 def parse_numbers(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the numbers in a text, an array.
+    """Parse the numbers in a text.
 
     Args:
         numbers: The text.
@@ -33,14 +33,14 @@ def parse_numbers(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.nd
     if dtype in (np.float32, np.float64):
         return _parsed(numbers, separator, dtype)
     if is_floating(dtype):
-        return _rounded(_parsed(numbers, separator, np.dtype(np.float64)), dtype)
-    return _whole_numbers(numbers, separator, dtype)
+        return _cast(_parsed(numbers, separator, np.dtype(np.float64)), dtype)
+    return _integers(numbers, separator, dtype)
 
 
 def converted_numbers(
     values: np.ndarray[Any, Any], dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any] | None:
-    """Return numbers converted to a dtype; None if only parsing their text again is exact.
+    """Convert numbers to a dtype; return None if this may not be exact.
 
     Args:
         values: Finite numbers, parsed as float64.
@@ -50,32 +50,32 @@ def converted_numbers(
         ValueError: A number does not fit an integer dtype.
     """
     if is_floating(dtype):
-        return _rounded(values, dtype)
-    if values.size and np.abs(values).max() >= _EXACT_WHOLE:
+        return _cast(values, dtype)
+    if values.size and np.abs(values).max() >= _EXACT_LIMIT:
         return None
-    return _checked_whole(values, dtype)
+    return _checked_integers(values, dtype)
 
 
-def _rounded(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    with np.errstate(over="ignore"):  # infinity is the nearest
+def _cast(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    with np.errstate(over="ignore"):  # overflow to infinity
         return values.astype(dtype, copy=False)
 
 
-def _whole_numbers(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    values: Any = _plain_decimals(np.frombuffer(numbers, np.uint8), ord(separator))
+def _integers(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    values: Any = _simple_decimals(np.frombuffer(numbers, np.uint8), ord(separator))
     if values is None:
         try:
-            # Python's parser, because NumPy's takes a mere sign for 0 and cuts what is too large.
+            # Python's parser: NumPy's reads a lone sign as 0 and truncates large numbers.
             values = np.array(
                 [int(number) for number in numbers.replace(b"_", b"?").split(separator.encode())],
                 object,
             )
         except ValueError:
             values = _parsed(numbers, separator, np.dtype(np.float64))
-    return _checked_whole(values, dtype)
+    return _checked_integers(values, dtype)
 
 
-def _checked_whole(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def _checked_integers(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     if values.dtype != object and np.any((values != np.trunc(values)) | ~np.isfinite(values)):
         raise ValueError(f"whole numbers for dtype {dtype}")
     bounds = np.iinfo(dtype)
@@ -86,20 +86,20 @@ def _checked_whole(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.nda
 
 def _parsed(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     if is_floating(dtype):
-        values = _plain_decimals(np.frombuffer(numbers, np.uint8), ord(separator))
+        values = _simple_decimals(np.frombuffer(numbers, np.uint8), ord(separator))
         if values is not None:
-            return _rounded(values, dtype)
+            return _cast(values, dtype)
     try:
         return np.fromstring(numbers, dtype, sep=separator)
     except (ValueError, DeprecationWarning):
         raise ValueError("numbers") from None
 
 
-def _plain_decimals(text: np.ndarray[Any, Any], separator: int) -> np.ndarray[Any, Any] | None:
-    """Return numbers such as ``-12.5``, all at once; None if any has another form.
+def _simple_decimals(text: np.ndarray[Any, Any], separator: int) -> np.ndarray[Any, Any] | None:
+    """Parse numbers such as ``-12.5`` at once; return None if any has another form.
 
-    Up to 15 digits and their power of ten are exact in float64, so that their quotient is the
-    nearest number, which NumPy's parser gives, too.
+    Up to 15 digits and their power of ten are exact in float64, so their quotient is correctly
+    rounded, as by NumPy's parser.
     """
     point = text == _POINT
     minus = text == _MINUS
@@ -109,25 +109,25 @@ def _plain_decimals(text: np.ndarray[Any, Any], separator: int) -> np.ndarray[An
     ends = np.append(np.flatnonzero(between), len(text))
     starts = np.concatenate([[0], ends[:-1] + 1])
     lengths = ends - starts
-    if lengths.min() < 1 or lengths.max() > _MOST_CHARACTERS:
+    if lengths.min() < 1 or lengths.max() > _MAX_CHARACTERS:
         return None
     negative = minus[starts]
-    places = np.flatnonzero(point)
-    owners = np.searchsorted(ends, places)
+    points = np.flatnonzero(point)
+    owners = np.searchsorted(ends, points)
     digits = lengths - negative
     digits[owners] -= 1
     if (
         np.count_nonzero(minus) != np.count_nonzero(negative)
         or np.any(owners[1:] == owners[:-1])
         or digits.min() < 1
-        or digits.max() > _MOST_DIGITS
+        or digits.max() > _MAX_DIGITS
     ):
         return None
     mantissas = np.zeros(len(starts), np.int64)
     for column in range(int(lengths.max())):
         characters = text[np.minimum(starts + column, len(text) - 1)] - _ZERO
-        taken = (characters < 10) & (column < lengths)
-        mantissas = np.where(taken, mantissas * 10 + characters, mantissas)
+        is_digit = (characters < 10) & (column < lengths)
+        mantissas = np.where(is_digit, mantissas * 10 + characters, mantissas)
     values = mantissas.astype(np.float64)
-    values[owners] /= _POWERS[ends[owners] - 1 - places]
+    values[owners] /= _POWERS[ends[owners] - 1 - points]
     return np.where(negative, -values, values)

@@ -1,9 +1,9 @@
-"""PrefetchingIter, and the thread that reads ahead.
+"""PrefetchingIter, and the thread that prefetches.
 
-Invariants: the thread knows the iterator and the shelf, never the `ReadAhead` that owns them, so
-that dropping the owner ends the thread. The shelf has no lock, so that a handler may take an item
-in the middle of taking one; a wake-up that an interrupt loses costs `_GLANCE_S`. The iterator runs
-and is closed in the thread alone. A closed shelf takes no more items.
+Invariants: the thread refers to the iterator and the buffer, never to the `ReadAhead` that owns
+them, so that dropping the owner ends the thread. The buffer has no lock, so that a signal handler
+may get an item while another `get` is interrupted; a wake-up lost to an interrupt costs
+`_POLL_S`. The iterator runs and is closed only in the thread. A closed buffer accepts no items.
 """
 
 import threading
@@ -21,146 +21,146 @@ from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
 
 Item = TypeVar("Item")
 
-# How long a reader waits for one item, and how long `close` waits for the thread, in seconds.
-_PATIENCE_S = 600.0
-# How often a waiting reader looks whether the thread still runs: it does not after a fork.
-_GLANCE_S = 1.0
+# Maximum wait for an item, and of `close` for the thread, in seconds.
+_TIMEOUT_S = 600.0
+# Interval in which a waiting reader checks that the thread runs, which it does not after a fork.
+_POLL_S = 1.0
 
 
-class _Shelf(Generic[Item]):
-    """Where the thread puts items and the reader takes them."""
+class _Buffer(Generic[Item]):
+    """The queue of items between the thread and the reader."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._items: SimpleQueue[Item | None] = SimpleQueue()  # None: look what has changed
-        self._taken: SimpleQueue[None] = SimpleQueue()  # wakes the thread
+        self._items: SimpleQueue[Item | None] = SimpleQueue()  # None: wakes the reader
+        self._freed: SimpleQueue[None] = SimpleQueue()  # wakes the thread
         self._error: BaseException | None = None
         self._finished = False
         self._closed = False
 
     def put(self, item: Item) -> bool:
-        """Wait for a free place and put the item there; return False if the shelf is closed."""
-        # Unbounded, yet it ends: the reader makes room, or the owner's end closes the shelf.
+        """Wait for a free slot and put the item; return False if the buffer is closed."""
+        # Ends when the reader gets an item or the owner closes the buffer.
         while self._items.qsize() >= self._capacity and not self._closed:
             with suppress(Empty):
-                self._taken.get(timeout=_GLANCE_S)
+                self._freed.get(timeout=_POLL_S)
         if not self._closed:
             self._items.put(item)
         return not self._closed
 
     def finish(self, error: BaseException | None) -> None:
-        """Say that no more items come, and why."""
+        """Mark the end of the items, with the error that caused it."""
         self._error = error
         self._finished = True
         self._items.put(None)
 
     def close(self) -> None:
-        """Drop the items, and let the thread end."""
+        """Drop the items and end the thread."""
         self._closed = True
         with suppress(Empty):
             while True:
                 self._items.get_nowait()
         self._items.put(None)
-        self._taken.put(None)
+        self._freed.put(None)
 
-    def take(self, alive: Callable[[], bool], name: str) -> Item:
+    def get(self, alive: Callable[[], bool], name: str) -> Item:
         """Wait for an item and return it; raise StopIteration or the thread's error at the end."""
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _TIMEOUT_S
         while True:
-            over = self._finished or self._closed  # and nothing comes behind what is there now
+            is_over = self._finished or self._closed  # no items are added any more
             try:
-                item = self._items.get(timeout=0 if over else _GLANCE_S)
+                item = self._items.get(timeout=0 if is_over else _POLL_S)
             except Empty:
-                if over:
+                if is_over:
                     break
                 if not (alive() or self._finished):
                     raise GluonishError(
                         f"{name}: expected its thread to run, got none: it does not survive a "
-                        "fork; make the iterator in the process that uses it"
+                        "fork; create the iterator in the process that uses it"
                     ) from None
                 if time.monotonic() > deadline:
                     raise GluonishError(
-                        f"{name}: expected a batch within {_PATIENCE_S:g} s, got none"
+                        f"{name}: expected a batch within {_TIMEOUT_S:g} s, got none"
                     ) from None
                 continue
             if item is not None:
-                self._taken.put(None)
+                self._freed.put(None)
                 return item
-        self._items.put(None)  # for others that wait
-        # Raised once: kept, it would keep the frames of its traceback, and thus the reader.
+        self._items.put(None)  # for other waiting readers
+        # Raised once; a stored error would keep the frames of its traceback alive, and the reader.
         error, self._error = self._error, None
         if error is not None:
             raise error
         raise StopIteration
 
 
-def _run(make: Callable[[], Iterator[Item]], shelf: _Shelf[Item], semantics: NumpyScope) -> None:
-    """Body of the thread: move items to the shelf until either is done."""
+def _run(make: Callable[[], Iterator[Item]], buffer: _Buffer[Item], semantics: NumpyScope) -> None:
+    """Body of the thread: put items until the iterator ends or the buffer is closed."""
     failure: BaseException | None = None
     try:
         with semantics:
             iterator = make()
             try:
                 for item in iterator:
-                    if not shelf.put(item):
+                    if not buffer.put(item):
                         break
             finally:
                 close = getattr(iterator, "close", None)
                 if close is not None:
                     close()
-    except BaseException as error:  # it is raised where the item was asked for
+    except BaseException as error:  # raised by `get`
         failure = error
-    shelf.finish(failure)
+    buffer.finish(failure)
 
 
 class ReadAhead(Generic[Item]):
-    """Iterator over the items of another iterator, which a background thread runs ahead.
+    """Iterator over the items of another iterator, prefetched by a background thread.
 
     An error in the other iterator is raised by ``next``, once; then this iterator is exhausted. The
     thread ends after the last item, at `close`, or when this object is deleted.
 
     Args:
-        make: Returns the other iterable, which runs in the thread and must not refer to the object
-            that owns this one. If it is a generator, the thread closes it.
-        capacity: Maximum number of items that wait, at least 1.
+        make: Returns the other iterable, which runs in the thread and must not refer to the owner
+            of this object. If it is a generator, the thread closes it.
+        capacity: Maximum number of buffered items, at least 1.
         name: Start of error messages, and name of the thread.
     """
 
     def __init__(self, make: Callable[[], Iterator[Item]], capacity: int, name: str) -> None:
         self._name = name
-        self._shelf: _Shelf[Item] = _Shelf(max(1, capacity))
-        arguments = (make, self._shelf, numpy_scope_of_here())
+        self._buffer: _Buffer[Item] = _Buffer(max(1, capacity))
+        arguments = (make, self._buffer, numpy_scope_of_here())
         self._thread = threading.Thread(
             target=_run, args=arguments, name=f"gluonish-{name}", daemon=True
         )
-        self._finalizer = weakref.finalize(self, _end, self._shelf, self._thread, 1.0)
+        self._finalizer = weakref.finalize(self, _end, self._buffer, self._thread, 1.0)
         self._thread.start()
 
     def __iter__(self) -> "ReadAhead[Item]":
         return self
 
     def __next__(self) -> Item:
-        return self._shelf.take(self._thread.is_alive, self._name)
+        return self._buffer.get(self._thread.is_alive, self._name)
 
     def close(self) -> None:
-        """Drop the waiting items, and wait until the thread has closed the other iterator.
+        """Drop the buffered items, and wait until the thread has closed the other iterator.
 
         Raises:
             GluonishError: The thread did not end in time.
         """
         self._finalizer.detach()
-        if not _end(self._shelf, self._thread, _PATIENCE_S):
+        if not _end(self._buffer, self._thread, _TIMEOUT_S):
             raise GluonishError(
-                f"{self._name}: expected its thread to end within {_PATIENCE_S:g} s, got one that "
+                f"{self._name}: expected its thread to end within {_TIMEOUT_S:g} s, got one that "
                 "still runs"
             )
 
 
-def _end(shelf: _Shelf[Item], thread: threading.Thread, timeout_s: float) -> bool:
-    """Close the shelf and wait for the thread; return whether it ended."""
-    shelf.close()
+def _end(buffer: _Buffer[Item], thread: threading.Thread, timeout_s: float) -> bool:
+    """Close the buffer and wait for the thread; return whether it ended."""
+    buffer.close()
     if thread is threading.current_thread():
-        # The garbage collector may run anywhere, in that very thread, too.
+        # The garbage collector may run in that thread, too.
         return True
     with suppress(RuntimeError):
         thread.join(timeout_s)
@@ -190,7 +190,7 @@ class PrefetchingIter(DataIter):
         current_batch: The batch that was returned last, or None.
 
     Raises:
-        ArgumentError: There is no iterator, or the number of dicts is not that of the iterators.
+        ArgumentError: There is no iterator, or the numbers of dicts and iterators differ.
 
     Example:
         >>> import gluonish as mx
@@ -214,7 +214,7 @@ class PrefetchingIter(DataIter):
         self.rename_label = rename_label
         self.batch_size = self.provide_data[0].shape[0]
         self.current_batch: DataBatch | None = None
-        self._ahead: list[ReadAhead[DataBatch]] = []
+        self._prefetchers: list[ReadAhead[DataBatch]] = []
         self._start()
 
     @property
@@ -228,15 +228,15 @@ class PrefetchingIter(DataIter):
         return _renamed([data_iter.provide_label for data_iter in self.iters], self.rename_label)
 
     def _start(self) -> None:
-        self._ahead = [
+        self._prefetchers = [
             ReadAhead(partial(_batches, data_iter), 1, "PrefetchingIter")
             for data_iter in self.iters
         ]
 
     def reset(self) -> None:
         """Go back to the first batch of all iterators."""
-        for ahead in self._ahead:
-            ahead.close()
+        for prefetcher in self._prefetchers:
+            prefetcher.close()
         for data_iter in self.iters:
             data_iter.reset()
         self.current_batch = None
@@ -260,14 +260,14 @@ class PrefetchingIter(DataIter):
         Raises:
             GluonishError: The iterators differ in the number of batches or in ``pad``.
         """
-        taken = [next(ahead, None) for ahead in self._ahead]
-        batches = [batch for batch in taken if batch is not None]
+        fetched = [next(prefetcher, None) for prefetcher in self._prefetchers]
+        batches = [batch for batch in fetched if batch is not None]
         if not batches:
             return False
         if len(batches) != self.n_iter:
             raise GluonishError(
                 "PrefetchingIter: expected iterators with equal numbers of batches, got iterator "
-                f"{taken.index(None)} ending first"
+                f"{fetched.index(None)} ending first"
             )
         pads = {batch.pad for batch in batches}
         if len(pads) > 1:
@@ -303,23 +303,23 @@ class PrefetchingIter(DataIter):
 
 
 def _batches(data_iter: Any) -> Iterator[DataBatch]:
-    """Yield the batches of one pass; iterators of a user's need not be able to end twice."""
+    """Yield the batches of one pass; a user's iterator may not support `next` after its end."""
     while (batch := next(data_iter, None)) is not None:
         yield batch
 
 
 def _renamed(provided: list[Any], names: Names) -> list[DataDesc]:
-    """Return the descriptions of several iterators, with new names."""
+    """Rename the descriptions of several iterators."""
     described = []
-    for place, descriptions in enumerate(provided):
-        for given in descriptions:
-            desc = given if isinstance(given, DataDesc) else DataDesc(*given)
+    for i, descriptions in enumerate(provided):
+        for item in descriptions:
+            desc = item if isinstance(item, DataDesc) else DataDesc(*item)
             if names is not None:
-                if desc.name not in names[place]:
+                if desc.name not in names[i]:
                     raise ArgumentError(
                         f"PrefetchingIter: expected a new name for {desc.name!r} of iterator "
-                        f"{place}, got {dict(names[place])}"
+                        f"{i}, got {dict(names[i])}"
                     )
-                desc = DataDesc(names[place][desc.name], desc.shape, desc.dtype, desc.layout)
+                desc = DataDesc(names[i][desc.name], desc.shape, desc.dtype, desc.layout)
             described.append(desc)
     return described

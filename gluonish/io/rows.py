@@ -22,11 +22,11 @@ class Rows(Protocol):
 
     def __len__(self) -> int: ...
 
-    def part(self, begin: int, end: int) -> Self:
+    def subset(self, begin: int, end: int) -> Self:
         """Return the rows in [begin, end)."""
         ...
 
-    def with_more(self, others: Sequence[Self]) -> Self:
+    def concatenate(self, others: Sequence[Self]) -> Self:
         """Return these rows followed by others."""
         ...
 
@@ -35,7 +35,7 @@ class Rows(Protocol):
         ...
 
 
-# The same samples of several arrays: data, or data and labels.
+# The same samples of each array: data, or data and labels.
 Columns = tuple[Rows, ...]
 
 
@@ -52,16 +52,16 @@ class DenseRows:
     def __len__(self) -> int:
         return len(self._values)
 
-    def part(self, begin: int, end: int) -> "DenseRows":
+    def subset(self, begin: int, end: int) -> "DenseRows":
         """Return the rows in [begin, end)."""
         return DenseRows(self._values[begin:end])
 
-    def with_more(self, others: Sequence["DenseRows"]) -> "DenseRows":
+    def concatenate(self, others: Sequence["DenseRows"]) -> "DenseRows":
         """Return these rows followed by others."""
         return DenseRows(np.concatenate([self._values, *(rows._values for rows in others)]))
 
     def take(self, rows: Array) -> "DenseRows":
-        """Return the rows of the given indices."""
+        """Return the rows with these indices."""
         return DenseRows(self._values[rows])
 
     def to_batch(self, spec: Spec) -> NDArray:
@@ -79,8 +79,8 @@ class SparseRows:
     Args:
         values: The elements (n,); may include elements of rows before and after.
         columns: Column of each element (n,), from 0.
-        pointers: (rows + 1,) int64, ascending: where in ``values`` the elements of each row begin,
-            and where those of the last row end.
+        pointers: (rows + 1,) int64, ascending: start of each row's elements in ``values``, and end
+            of the last row's.
     """
 
     def __init__(self, values: Array, columns: Array, pointers: Array) -> None:
@@ -91,11 +91,11 @@ class SparseRows:
     def __len__(self) -> int:
         return len(self._pointers) - 1
 
-    def part(self, begin: int, end: int) -> "SparseRows":
+    def subset(self, begin: int, end: int) -> "SparseRows":
         """Return the rows in [begin, end)."""
         return SparseRows(self._values, self._columns, self._pointers[begin : end + 1])
 
-    def with_more(self, others: Sequence["SparseRows"]) -> "SparseRows":
+    def concatenate(self, others: Sequence["SparseRows"]) -> "SparseRows":
         """Return these rows followed by others."""
         parts = [self, *others]
         pointers = [np.zeros(1, np.int64)]
@@ -108,10 +108,10 @@ class SparseRows:
         )
 
     def take(self, rows: Array) -> "SparseRows":
-        """Return the rows of the given indices."""
+        """Return the rows with these indices."""
         counts = np.diff(self._pointers)[rows]
         pointers = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        # Where each element of the new rows stands: its row's begin, and its place in the row.
+        # Index of each element of the new rows: start of its row + position in the row.
         within = np.arange(pointers[-1]) - np.repeat(pointers[:-1], counts)
         elements = np.repeat(self._pointers[:-1][rows], counts) + within
         return SparseRows(self._values[elements], self._columns[elements], pointers)
@@ -128,21 +128,17 @@ class SparseRows:
         return slice(int(self._pointers[0]), int(self._pointers[-1]))
 
 
-def joined_columns(parts: Sequence[Columns]) -> Columns:
-    """Return the rows of several parts, concatenated, for each column of the file.
-
-    Args:
-        parts: Parts of the file, in order.
-    """
-    first, *others = parts
+def concat_columns(blocks: Sequence[Columns]) -> Columns:
+    """Concatenate consecutive blocks of a file, column by column."""
+    first, *others = blocks
     return tuple(
-        rows.with_more([other[place] for other in others]) if others else rows
-        for place, rows in enumerate(first)
+        rows.concatenate([other[column] for other in others]) if others else rows
+        for column, rows in enumerate(first)
     )
 
 
 class RowStream:
-    """The samples of a file in order, returned in portions of any size.
+    """The samples of a file in order, read in blocks of any size.
 
     Args:
         blocks: Returns an iterator over all samples, in non-empty blocks of any size.
@@ -152,35 +148,31 @@ class RowStream:
         self._open = blocks
         self._blocks = blocks()
         self._block: Columns | None = None
-        self._place = 0
+        self._position = 0
 
     def rewind(self) -> None:
         """Go back to the first sample."""
         self._blocks = self._open()
         self._block = None
-        self._place = 0
+        self._position = 0
 
-    def take(self, count: int) -> Columns | None:
-        """Return the next ``count`` samples; fewer at the end, and None after it.
-
-        Args:
-            count: Number of samples.
-        """
+    def read(self, count: int) -> Columns | None:
+        """Return the next ``count`` samples; fewer at the end, and None after it."""
         parts: list[Columns] = []
         while count:
             if self._block is None:
                 self._block = next(self._blocks, None)
-                self._place = 0
+                self._position = 0
                 if self._block is None:
                     break
             length = len(self._block[0])
-            end = min(length, self._place + count)
-            parts.append(tuple(rows.part(self._place, end) for rows in self._block))
-            count -= end - self._place
-            self._place = end
+            end = min(length, self._position + count)
+            parts.append(tuple(rows.subset(self._position, end) for rows in self._block))
+            count -= end - self._position
+            self._position = end
             if end == length:
                 self._block = None
-        return joined_columns(parts) if parts else None
+        return concat_columns(parts) if parts else None
 
 
 class RowSource(BatchSource):
@@ -192,8 +184,8 @@ class RowSource(BatchSource):
         data: Shape and dtype of a batch's data.
         label: Shape and dtype of a batch's labels.
         prefetch_buffer: Number of batches to load ahead.
-        files: For each file, a function that returns its samples, block by block. Together they
-            give data and labels, or only data, and then the labels are zeros.
+        files: For each file, a function that returns its samples, block by block. Together they are
+            data and labels, or only data; then the labels are zeros.
         round_batch: Whether an incomplete last batch is filled with samples from the start, and the
             next pass continues after them; if not, it is filled with zeros.
     """
@@ -212,14 +204,14 @@ class RowSource(BatchSource):
         self._path = path
         self._files = files
         self._round_batch = round_batch
-        # Samples of a pass, once one was read to its end; only then can `start` be other than 0.
+        # Number of samples of a pass, known after the first pass; before, `start` is 0.
         self._count = 0
 
     def batches(self, epoch: int, start: int) -> Iterator[DataBatch]:
         """Yield the batches of one pass.
 
         Args:
-            epoch: Number of the pass; unused, the order is always that of the lines.
+            epoch: Number of the pass; unused, the order is the order of the lines.
             start: Number of samples that the previous pass already returned.
 
         Raises:
@@ -227,51 +219,51 @@ class RowSource(BatchSource):
                 their number of lines.
         """
         streams = [RowStream(blocks) for blocks in self._files]
-        place = start % self._count if start and self._round_batch else 0
-        if place:
-            self._take(streams, place)
-        while (columns := self._take(streams, self.batch_size)) is not None:
+        position = start % self._count if start and self._round_batch else 0
+        if position:
+            self._read(streams, position)
+        while (columns := self._read(streams, self.batch_size)) is not None:
             count = len(columns[0])
             index = np.zeros(self.batch_size, np.uint64)
-            index[:count] = np.arange(place, place + count)
-            place += count
+            index[:count] = np.arange(position, position + count)
+            position += count
             pad = self.batch_size - count
             if pad:
-                self._count = place
+                self._count = position
                 if self._round_batch:
                     columns = self._filled(streams, columns)
-                    index[count:] = np.arange(pad) % place
+                    index[count:] = np.arange(pad) % position
             yield self._batch(columns, pad, index)
             if pad:
                 return
-        if not place:
+        if not position:
             raise FileFormatError(
                 f"{self.name}: expected at least one line of data in {self._path!r}, got none"
             )
 
-    def _take(self, streams: Sequence[RowStream], count: int) -> Columns | None:
+    def _read(self, streams: Sequence[RowStream], count: int) -> Columns | None:
         """Return the next samples of all files, or None at their common end."""
-        taken = [stream.take(count) for stream in streams]
-        lengths = [0 if columns is None else len(columns[0]) for columns in taken]
+        blocks = [stream.read(count) for stream in streams]
+        lengths = [0 if columns is None else len(columns[0]) for columns in blocks]
         if len(set(lengths)) > 1:
             raise FileFormatError(
                 f"{self.name}: expected as many lines of labels as of data, got "
                 f"{'more' if lengths[1] > lengths[0] else 'fewer'}"
             )
-        return tuple(rows for columns in taken for rows in columns or ()) or None
+        return tuple(rows for columns in blocks for rows in columns or ()) or None
 
     def _filled(self, streams: Sequence[RowStream], columns: Columns) -> Columns:
-        """Return a batch whose missing samples come from the start, round and round."""
+        """Fill a batch with samples from the start, repeatedly if needed."""
         parts = [columns]
         missing = self.batch_size - len(columns[0])
         while missing:
             for stream in streams:
                 stream.rewind()
-            more = self._take(streams, missing)
-            assert more is not None, "a file that gave samples gave none"
+            more = self._read(streams, missing)
+            assert more is not None, "expected samples after rewind"
             parts.append(more)
             missing -= len(more[0])
-        return joined_columns(parts)
+        return concat_columns(parts)
 
     def _batch(self, columns: Columns, pad: int, index: np.ndarray[Any, Any]) -> DataBatch:
         arrays: list[NDArray] = [

@@ -1,7 +1,7 @@
-"""Batches in memory that two processes share.
+"""Batches in shared memory.
 
-A worker makes the arrays of a batch one after another in a slot of shared memory and describes
-them; the main process, which maps the same memory, makes arrays over it, without a copy.
+A worker writes the arrays of a batch to a slot of shared memory and describes their layout; the
+main process maps the same memory and creates arrays without a copy.
 """
 
 import mmap
@@ -16,12 +16,12 @@ from gluonish.ndarray import NDArray
 from gluonish.numpy.array import gluon_array
 from gluonish_engine import Var
 
-# oneDNN's fastest kernels want their arrays on cache lines.
+# oneDNN's fastest kernels require arrays aligned to cache lines.
 _ALIGNMENT = 64
 
 
-class ArrayPlace:
-    """Where an array of a batch lies in its slot, in bytes from the slot's start."""
+class ArrayLayout:
+    """Offset (in bytes from the slot's start), shape and dtype of an array of a batch."""
 
     __slots__ = ("dtype", "is_ndarray", "offset", "shape")
 
@@ -34,7 +34,7 @@ class ArrayPlace:
         self.is_ndarray = is_ndarray
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ArrayPlace, (self.offset, self.shape, self.dtype, self.is_ndarray)
+        return ArrayLayout, (self.offset, self.shape, self.dtype, self.is_ndarray)
 
 
 class Slot:
@@ -42,7 +42,7 @@ class Slot:
 
     Args:
         memory: The memory; None for a slot of size 0.
-        offset: Offset of the slot in it, a multiple of 64 bytes.
+        offset: Offset of the slot in the memory, a multiple of 64 bytes.
         nbytes: Size of the slot, in bytes.
 
     Attributes:
@@ -60,12 +60,7 @@ class Slot:
             self._address = self._bytes.ctypes.data
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        """Return a new array, in the slot if there is room, so that it need not be copied.
-
-        Args:
-            shape: Shape of the array.
-            dtype: Dtype of the array.
-        """
+        """Allocate an array, in the slot if it fits, so that it need not be copied."""
         dtype = np.dtype(dtype)
         nbytes = dtype.itemsize
         for extent in shape:
@@ -77,11 +72,7 @@ class Slot:
         return np.ndarray(shape, dtype, self._bytes.data, start)
 
     def offset_of(self, values: np.ndarray[Any, Any]) -> int | None:
-        """Return an array's offset in the slot, in bytes; None if it lies elsewhere.
-
-        Args:
-            values: The array.
-        """
+        """Return an array's offset in the slot, in bytes; None if it is elsewhere."""
         if self._bytes is None or not values.flags.c_contiguous:
             return None
         offset = values.ctypes.data - self._address
@@ -98,123 +89,94 @@ def _aligned(nbytes: int) -> int:
 
 
 def lay_out(batch: Any, slot: Slot) -> tuple[Any, list[Any], int]:
-    """Assign a place in a slot to each array of a batch.
+    """Assign an offset in a slot to each array of a batch.
 
     Args:
         batch: Nested lists, tuples and dicts of NDArrays, NumPy arrays and any other objects.
-        slot: The slot; arrays that already lie in it stay there.
+        slot: The slot; arrays in it keep their offsets.
 
     Returns:
-        The batch with an `ArrayPlace` for each array, the arrays in that order as NumPy arrays, and
-        the number of bytes needed, which may exceed the slot's size.
+        The batch with an `ArrayLayout` for each array, the arrays as NumPy arrays, and the number
+        of bytes needed, which may exceed the slot's size.
     """
     arrays: list[Any] = []
-    places: list[ArrayPlace] = []
-    described = _place(batch, arrays, places)
+    layouts: list[ArrayLayout] = []
+    described = _collect(batch, arrays, layouts)
     inside = [slot.offset_of(values) for values in arrays]
-    # Whatever was made in the slot stays: others may be views of it that are still to be copied.
+    # Everything allocated in the slot stays: other arrays may be views of it that are not copied
+    # yet.
     end = slot.used
-    for place, offset, values in zip(places, inside, arrays, strict=True):
+    for layout, offset, values in zip(layouts, inside, arrays, strict=True):
         if offset is None:
             offset = _aligned(end)
             end = offset + values.nbytes
-        place.offset = offset
+        layout.offset = offset
     return described, arrays, end
 
 
-def _place(item: Any, arrays: list[Any], places: list[ArrayPlace]) -> Any:
-    """Return a batch with places whose offsets are not set, and collect them and its arrays."""
+def _collect(item: Any, arrays: list[Any], layouts: list[ArrayLayout]) -> Any:
+    """Replace the arrays of a batch by layouts without offsets; collect layouts and arrays."""
     if isinstance(item, dict):
-        return {name: _place(part, arrays, places) for name, part in item.items()}
+        return {name: _collect(item, arrays, layouts) for name, item in item.items()}
     if is_sequence(item):
-        return rebuilt(item, [_place(part, arrays, places) for part in item])
+        return rebuilt(item, [_collect(item, arrays, layouts) for item in item])
     is_ndarray = isinstance(item, NDArray)
     if not is_ndarray and (type(item) is not np.ndarray or item.dtype.hasobject):
         return item
     values = values_of(item) if is_ndarray else item
-    place = ArrayPlace(0, values.shape, values.dtype, is_ndarray)
+    layout = ArrayLayout(0, values.shape, values.dtype, is_ndarray)
     arrays.append(values)
-    places.append(place)
-    return place
+    layouts.append(layout)
+    return layout
 
 
 def write_arrays(memory: Any, described: Any, arrays: list[Any], slot: Slot | None = None) -> None:
-    """Copy the arrays of `lay_out` to their places.
-
-    Args:
-        memory: Buffer to copy to.
-        described: The batch, as `lay_out` described it.
-        arrays: Its arrays.
-        slot: If ``memory`` is that of this slot, arrays that already lie in it are skipped.
-    """
-    for place, values in zip(_places(described), arrays, strict=True):
+    """Copy the arrays of `lay_out` to their offsets."""
+    for layout, values in zip(_layouts(described), arrays, strict=True):
         if slot is None or slot.offset_of(values) is None:
-            np.ndarray(place.shape, place.dtype, memory, place.offset)[...] = values
+            np.ndarray(layout.shape, layout.dtype, memory, layout.offset)[...] = values
 
 
-def _places(described: Any) -> list[ArrayPlace]:
-    if isinstance(described, ArrayPlace):
+def _layouts(described: Any) -> list[ArrayLayout]:
+    if isinstance(described, ArrayLayout):
         return [described]
     if isinstance(described, dict):
         described = described.values()
     elif not is_sequence(described):
         return []
-    return [place for part in described for place in _places(part)]
+    return [layout for item in described for layout in _layouts(item)]
 
 
 def map_arrays(memory: Any, described: Any, copy: bool = False) -> Any:
-    """Return a batch whose arrays lie in shared memory.
-
-    Args:
-        memory: Memory that `write_arrays` wrote to; it lives as long as an array or a view of one.
-        described: The batch, as `lay_out` described it.
-        copy: Whether to copy the arrays to memory of their own instead.
-    """
-    if isinstance(described, ArrayPlace):
+    """Create a batch over shared memory."""
+    if isinstance(described, ArrayLayout):
         raw = np.ndarray(described.shape, described.dtype, memory, described.offset)
         raw = raw.copy() if copy else raw
-        return over(raw) if described.is_ndarray else raw
+        return ndarray_view(raw) if described.is_ndarray else raw
     if isinstance(described, dict):
-        return {name: map_arrays(memory, part, copy) for name, part in described.items()}
+        return {name: map_arrays(memory, item, copy) for name, item in described.items()}
     if is_sequence(described):
-        return rebuilt(described, [map_arrays(memory, part, copy) for part in described])
+        return rebuilt(described, [map_arrays(memory, item, copy) for item in described])
     return described
 
 
 def is_sequence(item: object) -> bool:
-    """Whether a part of a batch is a list, tuple or named tuple, whose items are parts, too.
-
-    Args:
-        item: The part.
-    """
+    """Whether an item of a batch is a list, tuple or named tuple."""
     return type(item) in (list, tuple) or (isinstance(item, tuple) and hasattr(item, "_fields"))
 
 
 def rebuilt(item: Any, parts: list[Any]) -> Any:
-    """Return a sequence of the same type with other items.
-
-    Args:
-        item: The sequence.
-        parts: The new items.
-    """
+    """Return a sequence of the same type with new items."""
     return type(item)(*parts) if hasattr(item, "_fields") else type(item)(parts)
 
 
-def over(raw: np.ndarray[Any, Any]) -> NDArray:
-    """Return an NDArray on the CPU that shares the memory of a C-contiguous NumPy array.
-
-    Args:
-        raw: The NumPy array.
-    """
+def ndarray_view(raw: np.ndarray[Any, Any]) -> NDArray:
+    """Wrap a C-contiguous NumPy array in an NDArray on the CPU that shares its memory."""
     return gluon_array(NDArray(raw, Spec(raw.shape, raw.dtype), device_of(cpu()), Var()))
 
 
 def values_of(array: NDArray) -> np.ndarray[Any, Any]:
-    """Return the values of an array as a NumPy array, without a copy if they are in host memory.
-
-    Args:
-        array: The array.
-    """
+    """Return the values of an array as a NumPy array, without a copy if they are in host memory."""
     if array.stype != "default":
         return array.asnumpy()
     array.wait_to_read()

@@ -1,4 +1,4 @@
-"""Lines of text files, which may be compressed or in several parts."""
+"""Lines of text files, read in blocks and divided into parts."""
 
 import os
 import re
@@ -9,18 +9,18 @@ from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileErro
 from gluonish.core.files import local_path, open_to_read
 from gluonish.io.rows import Columns
 
-# What makes the last name of a path a pattern; a point alone is one of every ordinary name.
+# Characters of a pattern in the last component of a path; ordinary names contain a dot, too.
 _PATTERN = re.compile(r"[*+?|^$()\[\]{}\\]")
 
 
 def input_files(path: str, reader: str) -> list[str]:
-    """Return the files that a path stands for, in the order in which they are read.
+    """Expand a path to files, in reading order.
 
-    A path may name a file; a folder, which stands for the files in it, sorted by name, without
-    subfolders and hidden files; or files by a regular expression as its last component. Several
-    paths may be joined with ``;``. A leading ``file://`` is ignored, and so is a trailing
-    ``#name``, with which MXNet keeps a cached copy. If a file exists under the whole text, the
-    path means that file, whatever characters it contains.
+    A path may name a file; a folder, for its files sorted by name, without subfolders and hidden
+    files; or files by a regular expression as its last component. Several paths may be joined with
+    ``;``. A leading ``file://`` is ignored, and so is a trailing ``#name``, MXNet's request for a
+    cached copy. If a file exists under the full text, the path means that file, whatever characters
+    it contains.
 
     Differences from MXNet: the files of a folder are sorted, and in a list of paths each must
     exist.
@@ -37,8 +37,8 @@ def input_files(path: str, reader: str) -> list[str]:
     if os.path.exists(path):
         return _files_of(path, reader)
     without_copy = path.rpartition("#")[0] if "#" in path else path
-    parts = [part for part in without_copy.split(";") if part]
-    return [file for part in parts or [path] for file in _files_of(part, reader)]
+    parts = [text_range for text_range in without_copy.split(";") if text_range]
+    return [file for text_range in parts or [path] for file in _files_of(text_range, reader)]
 
 
 def _files_of(path: str, reader: str) -> list[str]:
@@ -54,7 +54,7 @@ def _files_of(path: str, reader: str) -> list[str]:
 
 
 def _matching(folder: str, pattern: str, path: str, reader: str) -> list[str]:
-    """Return the files of a folder whose names match, by name; all that are not hidden for ''."""
+    """Return the files of a folder that match a pattern, sorted; all visible files for ""."""
     try:
         matches = re.compile(pattern or r"[^.].*").fullmatch
     except re.error as error:
@@ -69,20 +69,20 @@ def _matching(folder: str, pattern: str, path: str, reader: str) -> list[str]:
     return [os.path.join(folder, name) for name in names]
 
 
-# Small enough that the main thread gets the interpreter back soon: `parse` holds it.
+# Small, because `parse` holds the GIL.
 _BLOCK_NBYTES = 1 << 17
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_MOST_SHOWN = 60
+_MAX_SHOWN = 60
 
 
-class TextPart(NamedTuple):
-    """A range of whole lines of a file.
+class TextRange(NamedTuple):
+    """A range of complete lines of a file.
 
     Args:
         path: Path of the file.
         reader: Class name of the reader, for error messages.
         begin: Offset in bytes of the first line.
-        end: Offset in bytes; lines that begin after it belong to the next part.
+        end: Offset in bytes; lines that begin after it are not included.
     """
 
     path: str
@@ -91,10 +91,10 @@ class TextPart(NamedTuple):
     end: int
 
 
-def text_parts(
+def text_ranges(
     path: str, reader: str, num_parts: int = 1, part_index: int = 0
-) -> Sequence[TextPart]:
-    """Return one of several parts of some files; parts have about equal sizes and share no lines.
+) -> Sequence[TextRange]:
+    """Return one part of some files; parts have about equal sizes and share no lines.
 
     Args:
         path: Path of the files, as for `input_files`.
@@ -115,30 +115,30 @@ def text_parts(
     found = []
     for file, size in zip(paths, sizes, strict=True):
         if begin < size and end > 0:
-            found.append(_text_part(file, reader, max(0, begin), min(end, size)))
+            found.append(_text_range(file, reader, max(0, begin), min(end, size)))
         begin -= size
         end -= size
     return found
 
 
-def _text_part(path: str, reader: str, begin: int, end: int) -> TextPart:
+def _text_range(path: str, reader: str, begin: int, end: int) -> TextRange:
     with open_to_read(path, reader) as file:
         if begin:
-            # The line that covers this offset, or begins at it, is the previous part's.
+            # The line that contains this offset belongs to the previous part.
             file.seek(begin)
             file.readline()
             begin = file.tell()
-    return TextPart(path, reader, begin, end)
+    return TextRange(path, reader, begin, end)
 
 
-def _text_blocks(part: TextPart) -> Iterator[tuple[bytes, int]]:
-    """Yield some whole lines after others, and the offset of the first of them."""
-    with open_to_read(part.path, part.reader) as file:
-        file.seek(part.begin)
-        offset = part.begin
-        while offset <= part.end:
-            # Up to the end of the line that covers, or begins at, the part's last byte.
-            block = file.read(min(_BLOCK_NBYTES, part.end - offset)) + file.readline()
+def _text_blocks(text_range: TextRange) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks of complete lines with their offsets."""
+    with open_to_read(text_range.path, text_range.reader) as file:
+        file.seek(text_range.begin)
+        offset = text_range.begin
+        while offset <= text_range.end:
+            # To the end of the line that contains the range's last byte.
+            block = file.read(min(_BLOCK_NBYTES, text_range.end - offset)) + file.readline()
             if not block:
                 return
             text = block.removeprefix(_BYTE_ORDER_MARK) if offset == 0 else block
@@ -147,80 +147,80 @@ def _text_blocks(part: TextPart) -> Iterator[tuple[bytes, int]]:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    """Return lines without their ends."""
+    """Split text into lines."""
     return text.removesuffix(b"\n").split(b"\n")
 
 
-def filled_lines(parts: Sequence[TextPart]) -> int:
-    """Return the number of lines that are not blank.
+def count_nonblank_lines(parts: Sequence[TextRange]) -> int:
+    """Count the lines that are not blank.
 
     Args:
         parts: Ranges of lines.
     """
-    texts = (text for part in parts for text, _ in _text_blocks(part))
-    return sum(sum(map(_is_filled, _lines(text))) for text in texts)
+    texts = (text for text_range in parts for text, _ in _text_blocks(text_range))
+    return sum(sum(map(_is_nonblank, _lines(text))) for text in texts)
 
 
-def _is_filled(line: bytes) -> bool:
-    """Whether a line holds anything before a comment, which begins with ``#``."""
+def _is_nonblank(line: bytes) -> bool:
+    """Whether a line has content before a comment, which begins with ``#``."""
     return bool(line.partition(b"#")[0].strip())
 
 
 def parsed_blocks(
-    parts: Sequence[TextPart],
-    parse_ordinary: Callable[[bytes], Columns | None],
+    parts: Sequence[TextRange],
+    parse_fast: Callable[[bytes], Columns | None],
     parse: Callable[[list[bytes]], Columns],
 ) -> Iterator[Columns]:
-    """Yield the rows of some ranges of lines, in non-empty blocks.
+    """Parse ranges of lines; yield their rows in non-empty blocks.
 
     Args:
         parts: Ranges of lines.
-        parse_ordinary: Fast parser: makes rows of a text, or returns None if ``parse`` should do
-            it. It raises ValueError exactly where ``parse`` would.
-        parse: Makes rows of lines, none of them blank or only a comment; raises ValueError, with
-            what was expected, if a line is invalid.
+        parse_fast: Fast parser of a text; returns None to fall back to ``parse``, and raises
+            ValueError exactly where ``parse`` would.
+        parse: Parser of lines that are neither blank nor comments; raises ValueError with the
+            expected format if a line is invalid.
 
     Raises:
         FileFormatError: A line cannot be parsed; names the file, line and offset.
         OSError: The file can no longer be read.
     """
-    for part in parts:
-        for text, offset in _text_blocks(part):
+    for text_range in parts:
+        for text, offset in _text_blocks(text_range):
             try:
-                columns = parse_ordinary(text)
+                columns = parse_fast(text)
                 if columns is None:
-                    filled = [line for line in _lines(text) if _is_filled(line)]
-                    columns = parse(filled) if filled else ()
+                    nonblank = [line for line in _lines(text) if _is_nonblank(line)]
+                    columns = parse(nonblank) if nonblank else ()
             except ValueError:
-                _refuse(part, _lines(text), offset, parse)
+                _raise_for_line(text_range, _lines(text), offset, parse)
             if columns and len(columns[0]):
                 yield columns
 
 
-def _refuse(
-    part: TextPart, lines: list[bytes], offset: int, parse: Callable[[list[bytes]], Columns]
+def _raise_for_line(
+    text_range: TextRange, lines: list[bytes], offset: int, parse: Callable[[list[bytes]], Columns]
 ) -> NoReturn:
-    """Find the first wrong line and say where it stands."""
-    expected = "lines that are right one by one and together"
+    """Raise the error of the first invalid line, with its position."""
+    expected = "valid lines"
     shown = b""
     for line in lines:
-        if _is_filled(line):
+        if _is_nonblank(line):
             try:
                 parse([line])
             except ValueError as error:
-                expected, shown = str(error), line[:_MOST_SHOWN]
+                expected, shown = str(error), line[:_MAX_SHOWN]
                 break
         offset += len(line) + 1
     raise FileFormatError(
-        f"{part.reader}: expected {expected} in line {_line_number(part, offset)} of "
-        f"{part.path!r}, at byte {offset}, got {shown!r}"
+        f"{text_range.reader}: expected {expected} in line {_line_number(text_range, offset)} of "
+        f"{text_range.path!r}, at byte {offset}, got {shown!r}"
     ) from None
 
 
-def _line_number(part: TextPart, offset: int) -> int:
+def _line_number(text_range: TextRange, offset: int) -> int:
     """Return the number, from 1, of the line that begins at an offset."""
     number = 1
-    with open_to_read(part.path, part.reader) as file:
+    with open_to_read(text_range.path, text_range.reader) as file:
         while offset > 0 and (block := file.read(min(offset, 1 << 20))):
             number += block.count(b"\n")
             offset -= len(block)

@@ -1,4 +1,4 @@
-"""Learning rates that change with the number of updates."""
+"""Learning rate schedulers."""
 
 from gluonish.lr_scheduler.scheduler import (
     CosineScheduler,

@@ -1,6 +1,6 @@
 """Schedules of the learning rate: steps, polynomial and cosine decay, with warm-up.
 
-The attributes bear MXNet's names and hold what MXNet's hold, because trainer states save them.
+The attributes have MXNet's names and values, because trainer states save them.
 """
 
 import logging
@@ -28,7 +28,7 @@ class LRScheduler:
     Raises:
         ArgumentError: ``warmup_steps`` is negative, ``warmup_begin_lr`` is above ``base_lr``, or
             the mode is unknown.
-        ArgumentTypeError: ``warmup_steps`` is not an int, or a rate is no number.
+        ArgumentTypeError: ``warmup_steps`` is not an int, or a rate is not a number.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class LRScheduler:
         """Return the learning rate.
 
         Args:
-            num_update: Number of updates so far: the largest over all weights.
+            num_update: Number of updates so far, the maximum over all weights.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a subclass that defines __call__, got none; "
@@ -82,7 +82,7 @@ class LRScheduler:
 
 
 class _DecayScheduler(LRScheduler):
-    """From ``base_lr`` after the warm-up down to ``final_lr``, along a subclass's curve."""
+    """Base class of schedulers that decay from ``base_lr`` to ``final_lr`` along a curve."""
 
     def __init__(
         self,
@@ -106,11 +106,11 @@ class _DecayScheduler(LRScheduler):
         self.max_steps = max_update - warmup_steps
 
     def _remaining(self, progress: float) -> float:
-        """Return how much of ``base_lr - final_lr`` is left, from 1 at progress 0 to 0 at 1."""
+        """Return the remaining fraction of the decay: 1 at progress 0, 0 at progress 1."""
         raise NotImplementedError
 
     def __call__(self, num_update: int) -> float:
-        """Return the learning rate; after ``max_update`` it stays as it was last."""
+        """Return the learning rate, constant after ``max_update``."""
         if num_update < self.warmup_steps:
             return self.get_warmup_lr(num_update)
         if num_update <= self.max_update:
@@ -238,10 +238,10 @@ class FactorScheduler(LRScheduler):
         self.count = 0
 
     def __call__(self, num_update: int) -> float:
-        """Return the learning rate, which never rises again even if ``num_update`` goes back.
+        """Return the learning rate, which never increases, even if ``num_update`` decreases.
 
         Args:
-            num_update: Number of updates so far: the largest over all weights.
+            num_update: Number of updates so far, the maximum over all weights.
         """
         if num_update < self.warmup_steps:
             return self.get_warmup_lr(num_update)
@@ -253,7 +253,7 @@ class FactorScheduler(LRScheduler):
 
 
 class MultiFactorScheduler(LRScheduler):
-    """Multiply the learning rate by ``factor`` after given numbers of updates.
+    """Multiply the learning rate by ``factor`` at specified numbers of updates.
 
     Args:
         step: Increasing list of numbers of updates, each 1 or more; the rate changes after each.
@@ -292,10 +292,10 @@ class MultiFactorScheduler(LRScheduler):
         self.count = 0
 
     def __call__(self, num_update: int) -> float:
-        """Return the learning rate, which never rises again even if ``num_update`` goes back.
+        """Return the learning rate, which never increases, even if ``num_update`` decreases.
 
         Args:
-            num_update: Number of updates so far: the largest over all weights.
+            num_update: Number of updates so far, the maximum over all weights.
         """
         if num_update < self.warmup_steps:
             return self.get_warmup_lr(num_update)
@@ -308,7 +308,7 @@ class MultiFactorScheduler(LRScheduler):
 
 
 def _check_factor(name: str, factor: float) -> None:
-    """Refuse a factor that would raise the learning rate."""
+    """Check that a factor does not increase the learning rate."""
     check_numbers(name, factor=factor)
     if factor > 1.0:
         raise ArgumentError(f"{name}: expected a factor of 1 at most, got {factor}")

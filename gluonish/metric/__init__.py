@@ -1,4 +1,4 @@
-"""Metrics: what training and evaluation report about predictions."""
+"""Evaluation metrics."""
 
 import gluonish.ndarray as ndarray
 from gluonish.metric.accuracy import Accuracy, TopKAccuracy

@@ -1,4 +1,4 @@
-"""How often the predicted class is right: Accuracy and TopKAccuracy."""
+"""Metrics of predicted classes: Accuracy and TopKAccuracy."""
 
 import math
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from gluonish.metric.base import EvalMetric, alias, pairs, register
 @register
 @alias("acc")
 class Accuracy(EvalMetric):
-    """Accuracy: the share of predictions that equal the label.
+    """Accuracy: the fraction of predictions that equal the label.
 
     Args:
-        axis: Axis of the classes, where predictions are scores for each class.
+        axis: Axis of the classes, if predictions are scores.
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
@@ -45,8 +45,8 @@ class Accuracy(EvalMetric):
 
         Args:
             labels: True class indices: a list of arrays, one per output, or one NDArray.
-            preds: Predictions, in the same form: class indices of the labels' shape, or scores
-                with one more axis, along which the largest is taken.
+            preds: Predictions, in the same form: class indices of the labels' shape, or scores with
+                one more axis, whose argmax is the prediction.
 
         Raises:
             ArgumentError: The numbers of labels and predictions differ.

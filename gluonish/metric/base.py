@@ -1,7 +1,8 @@
-"""What every metric shares: sums over batches, read since the last reset or over a whole epoch.
+"""EvalMetric, the base class: sums over batches since the last local or global reset.
 
-`update` waits for nothing: what a batch adds is computed by an operation of the engine, where the
-predictions lie, and added there to float64 totals. Reading a sum (`get` does) fetches them.
+`update` is asynchronous: an engine operation computes a batch's sums on the device of the
+predictions, and adds them to float64 totals there. Reading a sum, as `get` does, fetches the
+totals.
 """
 
 import copy
@@ -40,8 +41,8 @@ def check_label_shapes(
     """
     found = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
     if found[0] != found[1]:
-        what = "predictions of the labels' shape" if shape else "as many predictions as labels"
-        raise ArgumentError(f"metric: expected {what} {found[0]}, got {found[1]}")
+        expected = "predictions of the labels' shape" if shape else "as many predictions as labels"
+        raise ArgumentError(f"metric: expected {expected} {found[0]}, got {found[1]}")
     if wrap:
         labels = [labels] if isinstance(labels, NDArray) else labels
         preds = [preds] if isinstance(preds, NDArray) else preds
@@ -49,10 +50,10 @@ def check_label_shapes(
 
 
 def check_average(metric: str, average: str) -> str:
-    """Return ``average`` of a metric.
+    """Check ``average`` of a metric, and return it.
 
     Raises:
-        ArgumentError: It is neither ``"macro"``, a mean over batches, nor ``"micro"``.
+        ArgumentError: ``average`` is neither ``"macro"``, a mean over batches, nor ``"micro"``.
     """
     if average not in ("macro", "micro"):
         raise ArgumentError(f"{metric}: expected average 'macro' or 'micro', got {average!r}")
@@ -60,17 +61,17 @@ def check_average(metric: str, average: str) -> str:
 
 
 def to_host(values: Any) -> np.ndarray[Any, Any]:
-    """Return an NDArray, or whatever NumPy takes, as a NumPy array."""
+    """Convert an NDArray or array-like to a NumPy array."""
     if isinstance(values, NDArray):
         return values.asnumpy()
     return np.asarray(values)
 
 
 def pairs(labels: Any, preds: Any) -> list[tuple[Any, Any]]:
-    """Return (label, prediction) pairs of arrays, NDArrays or NumPy's.
+    """Return (label, prediction) pairs of NDArrays or NumPy arrays.
 
     Raises:
-        ArgumentError: There are not as many predictions as labels.
+        ArgumentError: The numbers of predictions and labels differ.
     """
     labels, preds = check_label_shapes(labels, preds, wrap=True)
     return [(_array(label), _array(pred)) for label, pred in zip(labels, preds, strict=True)]
@@ -81,7 +82,7 @@ def _array(values: Any) -> Any:
 
 
 class _Sum:
-    """A sum of a metric: to read it fetches what batches have added on devices."""
+    """Descriptor of a sum of a metric; reading it fetches the totals from devices."""
 
     _field: str
 
@@ -91,26 +92,26 @@ class _Sum:
     def __get__(self, metric: "EvalMetric | None", owner: type) -> Any:
         if metric is None:
             return self
-        metric._add_pending()
+        metric._fetch_pending()
         return getattr(metric, self._field)
 
     def __set__(self, metric: "EvalMetric", value: Any) -> None:
-        metric._add_pending()
+        metric._fetch_pending()
         setattr(metric, self._field, value)
 
 
 class EvalMetric:
     """Base class of metrics; a subclass defines `update`, which adds a batch to the running sums.
 
-    The value of a metric is a sum divided by a count. Both are kept twice: local ones, which
-    `reset_local` clears, and global ones, which only `reset` clears.
+    The value of a metric is a sum divided by a count. There are local ones, which `reset_local`
+    clears, and global ones, which only `reset` clears.
 
     Args:
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
-        **kwargs: The subclass's other arguments, which `get_config` returns.
-            ``has_global_stats`` tells whether `update` maintains the global sums.
+        **kwargs: The subclass's other arguments, which `get_config` returns. ``has_global_stats``:
+            whether `update` maintains the global sums.
 
     Attributes:
         sum_metric, num_inst: Local sum and count; the metric is their quotient.
@@ -127,7 +128,7 @@ class EvalMetric:
     _global_sum_metric: float
     _global_num_inst: float
 
-    # How many numbers a batch adds to on its device: sum and count, and what a subclass wants.
+    # Length of the totals on a device: sum, count, and a subclass's further numbers.
     _total_count = 2
 
     def __init__(
@@ -150,7 +151,7 @@ class EvalMetric:
         return f"EvalMetric: {dict(self.get_name_value())}"
 
     def get_config(self) -> dict[str, Any]:
-        """Return class and arguments of the metric as a dict; `create` makes an equal one of it."""
+        """Return class and arguments of the metric as a dict, for `create`."""
         return {
             **self._kwargs,
             "metric": type(self).__name__,
@@ -160,13 +161,13 @@ class EvalMetric:
         }
 
     def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
-        """Add one batch, given as dicts of arrays by name.
+        """Add one batch of arrays by name.
 
         Args:
-            label: Labels by name; ``label_names`` selects the ones to use.
-            pred: Predictions by name; ``output_names`` selects the ones to use.
+            label: Labels by name, selected by ``label_names``.
+            pred: Predictions by name, selected by ``output_names``.
         """
-        self.update(_chosen(label, self.label_names), _chosen(pred, self.output_names))
+        self.update(_select(label, self.label_names), _select(pred, self.output_names))
 
     def update(self, labels: Any, preds: Any) -> None:
         """Add one batch to the metric.
@@ -176,7 +177,7 @@ class EvalMetric:
             preds: A list of as many prediction arrays, or one NDArray.
 
         Raises:
-            NotSupportedError: The subclass does not define it.
+            NotSupportedError: The subclass does not define this method.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a subclass that defines update(labels, preds), "
@@ -184,11 +185,11 @@ class EvalMetric:
         )
 
     def _tally(self, kernel: Kernel, labels: Sequence[Any], preds: Sequence[Any]) -> None:
-        """Have a kernel add to the totals, on the device of the predictions, without waiting.
+        """Run a kernel that adds to the totals on the device of the predictions, asynchronously.
 
         Args:
             kernel: Called with NumPy or CuPy, the totals (a float64 vector), and the raw arrays.
-            labels: NDArrays or NumPy arrays; those on other devices are copied first.
+            labels: NDArrays or NumPy arrays; copied from other devices if needed.
             preds: The same.
         """
         arrays = (*labels, *preds)
@@ -205,8 +206,8 @@ class EvalMetric:
             pending = self._pending[device] = Totals(device, self._total_count)
         pending.push(kernel, arrays, type(self).__name__)
 
-    def _add_pending(self) -> None:
-        """Add to the sums what batches have added on devices, waiting for it."""
+    def _fetch_pending(self) -> None:
+        """Fetch the pending totals from devices and add them to the sums."""
         if not self._pending and not self._retired:
             return
         pending, retired = self._pending, self._retired
@@ -217,11 +218,11 @@ class EvalMetric:
             self._absorb(totals.fetch(), local=True)
 
     def _absorb(self, totals: np.ndarray[Any, Any], *, local: bool) -> None:
-        """Add totals to the sums, the local ones only where asked for."""
+        """Add totals to the global sums, and to the local sums if ``local``."""
         self._add(float(totals[0]), int(totals[1]), local=local)
 
     def _add(self, total: float, count: float, *, local: bool = True) -> None:
-        """Add to the global sums, and to the local ones where asked for."""
+        """Add to the global sums, and to the local sums if ``local``."""
         self._global_sum_metric += total
         self._global_num_inst += count
         if local:
@@ -229,8 +230,8 @@ class EvalMetric:
             self._num_inst += count
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for copies and files, which hold no arrays of devices."""
-        self._add_pending()
+        """Return the state for copies and pickles, without arrays on devices."""
+        self._fetch_pending()
         return self.__dict__
 
     def reset(self) -> None:
@@ -251,30 +252,30 @@ class EvalMetric:
     def over_ranks(self, store: Any) -> "EvalMetric":
         """Return a copy of this metric that covers the batches of all processes.
 
-        Every process must call it, with metrics created alike; all get the same value. This metric
-        itself does not change.
+        Every process must call this method with an equal metric; all get the same value. This
+        metric is not changed.
 
         Args:
             store: The KVStore that connects the processes, such as ``mx.kv.create("dist_sync")``.
 
         Raises:
-            ArgumentTypeError: The store has no way to gather values.
+            ArgumentTypeError: The store has no ``gather``.
         """
         if not hasattr(store, "gather"):
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected a store with gather, got {type(store).__name__}"
             )
         found = copy.deepcopy(self)
-        found._put_sums(store.gather(self._all_sums()))
+        found._set_sums(store.gather(self._all_sums()))
         return found
 
     def _all_sums(self) -> Any:
-        """Return all sums, as `_put_sums` takes them; they can be pickled."""
+        """Return all sums in a picklable form, for `_set_sums`."""
         return self.sum_metric, self.num_inst, self.global_sum_metric, self.global_num_inst
 
-    def _put_sums(self, parts: Sequence[Any]) -> None:
-        """Replace the sums by the totals of several metrics' of this kind."""
-        local, count, total, total_count = (sum(part) for part in zip(*parts, strict=True))
+    def _set_sums(self, sums_by_rank: Sequence[Any]) -> None:
+        """Replace the sums by the totals of several metrics."""
+        local, count, total, total_count = (sum(part) for part in zip(*sums_by_rank, strict=True))
         self.sum_metric, self.num_inst = local, count
         self.global_sum_metric, self.global_num_inst = total, total_count
 
@@ -307,7 +308,7 @@ def _pairs(names: Any, values: Any) -> list[NameValue]:
     return list(zip(names, values, strict=True))
 
 
-def _chosen(arrays: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
+def _select(arrays: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
     if names is None:
         return list(arrays.values())
     missing = [name for name in names if name not in arrays]

@@ -1,4 +1,4 @@
-"""Metrics of metrics, and those of a user's function."""
+"""Composite metrics, and metrics of a user's function."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,8 +33,8 @@ class CustomMetric(EvalMetric):
         output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
     ) -> None:
-        own = _called(feval) if name is None else name
-        super().__init__(own, output_names, label_names, has_global_stats=True)
+        metric_name = _function_name(feval) if name is None else name
+        super().__init__(metric_name, output_names, label_names, has_global_stats=True)
         self._feval = feval
         self._allow_extra_outputs = allow_extra_outputs
 
@@ -58,18 +58,18 @@ class CustomMetric(EvalMetric):
             self._add(float(total), count)
 
     def get_config(self) -> dict[str, Any]:
-        """Refuse: a function cannot be written as JSON.
+        """Raise an error: a function has no configuration.
 
         Raises:
             NotSupportedError: Always.
         """
         raise NotSupportedError(
-            f"CustomMetric: expected a metric made by name, got the function {self.name!r}, "
-            "which cannot be written as a configuration"
+            f"CustomMetric: expected a metric created by name, got the function {self.name!r}, "
+            "which cannot be serialized"
         )
 
 
-def _called(feval: Feval) -> str:
+def _function_name(feval: Feval) -> str:
     name = str(getattr(feval, "__name__", type(feval).__name__))
     return f"custom({name})" if "<" in name else name
 
@@ -104,7 +104,7 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
 
     Raises:
         ArgumentError: No metric is registered under this name.
-        ArgumentTypeError: ``metric`` is none of these.
+        ArgumentTypeError: ``metric`` has another type.
     """
     if isinstance(metric, list):
         composite = CompositeEvalMetric()
@@ -124,8 +124,8 @@ class CompositeEvalMetric(EvalMetric):
     Args:
         metrics: List of metrics, or of anything that `create` accepts; None for an empty list.
         name: Name of the composite, which `get` does not return.
-        output_names: Names of the predictions that `update_dict` passes on; None for all.
-        label_names: Names of the labels that `update_dict` passes on; None for all.
+        output_names: Names of the predictions for `update_dict`; None for all.
+        label_names: Names of the labels for `update_dict`; None for all.
 
     Example:
         >>> import gluonish as mx
@@ -157,10 +157,10 @@ class CompositeEvalMetric(EvalMetric):
         """Return one of the metrics.
 
         Args:
-            index: Its position, from 0.
+            index: Index of the metric, from 0.
 
         Raises:
-            ArgumentError: There is no metric at this position.
+            ArgumentError: The index is out of range.
         """
         if not -len(self.metrics) <= index < len(self.metrics):
             raise ArgumentError(
@@ -171,7 +171,7 @@ class CompositeEvalMetric(EvalMetric):
     def update_dict(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
         self, labels: Mapping[str, Any], preds: Mapping[str, Any]
     ) -> None:
-        """Add one batch to every metric, given as dicts of arrays by name.
+        """Add one batch of arrays by name to every metric.
 
         Args:
             labels: Labels by name.
@@ -207,22 +207,22 @@ class CompositeEvalMetric(EvalMetric):
     def _all_sums(self) -> Any:
         return [metric._all_sums() for metric in self.metrics]
 
-    def _put_sums(self, parts: Sequence[Any]) -> None:
-        for metric, *sums in zip(self.metrics, *parts, strict=True):
-            metric._put_sums(sums)
+    def _set_sums(self, sums_by_rank: Sequence[Any]) -> None:
+        for metric, *sums in zip(self.metrics, *sums_by_rank, strict=True):
+            metric._set_sums(sums)
 
     def get(self) -> tuple[list[str], list[float]]:
-        """Return a list of names and a list of values, one of each for every metric."""
+        """Return the lists of names and of values of all metrics."""
         return _columns([pair for metric in self.metrics for pair in metric.get_name_value()])
 
     def get_global(self) -> tuple[list[str], list[float]]:
-        """Return names and values as `get` does, but since the last `reset`."""
+        """Return names and values like `get`, since the last `reset`."""
         return _columns(
             [pair for metric in self.metrics for pair in metric.get_global_name_value()]
         )
 
     def get_config(self) -> dict[str, Any]:
-        """Return the configuration, including those of all metrics."""
+        """Return the configuration, including the configurations of all metrics."""
         return {
             **super().get_config(),
             "metrics": [metric.get_config() for metric in self.metrics],

@@ -1,4 +1,4 @@
-"""Metrics of the confusion matrix: F1 and MCC of two classes, PCC of any number."""
+"""Metrics of the confusion matrix: F1 and MCC of two classes, PCC of any number of classes."""
 
 import math
 import operator
@@ -17,16 +17,16 @@ from gluonish.ndarray import NDArray
 Counts = tuple[Any, ...]
 Matrix = np.ndarray[Any, Any]
 
-# Labels that PCC keeps before it counts them, waiting for the device.
-_MAX_UNREAD = 1 << 20
+# Number of labels that PCC stores before it waits for the device and counts them.
+_MAX_UNCOUNTED = 1 << 20
 
 
 class _BinaryMetric(EvalMetric):
-    """A number from the 2x2 confusion matrix, of each batch or of all."""
+    """Base class of metrics of the 2x2 confusion matrix, per batch or over all batches."""
 
     average: str
 
-    # Behind sum and count: how many labels are neither the smallest nor the largest of their array,
+    # After sum and count: the number of labels other than the minimum and maximum of their array,
     # and the counts of (0, 0), (0, 1), (1, 0), (1, 1) as (label, predicted class).
     _total_count = 2 + 1 + 4
 
@@ -42,7 +42,7 @@ class _BinaryMetric(EvalMetric):
         self._local_counts = np.zeros(4)
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch; all its arrays count as one.
+        """Add one batch; all its arrays are combined.
 
         Labels of more than two values raise an ArgumentError when the sums are read.
 
@@ -59,9 +59,9 @@ class _BinaryMetric(EvalMetric):
                 raise ArgumentError(
                     f"{type(self).__name__}: expected scores ({label.size}, 2), got {pred.shape}"
                 )
-        macro = type(self)._of_counts if self.average == "macro" else None
-        given = [label for label, _ in found], [pred for _, pred in found]
-        self._tally(partial(_add_counts, macro), *given)
+        macro = type(self)._from_counts if self.average == "macro" else None
+        arrays = [label for label, _ in found], [pred for _, pred in found]
+        self._tally(partial(_add_counts, macro), *arrays)
 
     def _absorb(self, totals: np.ndarray[Any, Any], *, local: bool) -> None:
         if totals[2]:
@@ -81,32 +81,32 @@ class _BinaryMetric(EvalMetric):
     def _all_sums(self) -> Any:
         return super()._all_sums(), self._local_counts, self._global_counts
 
-    def _put_sums(self, parts: Sequence[Any]) -> None:
-        sums, local, total = zip(*parts, strict=True)
-        super()._put_sums(sums)
+    def _set_sums(self, sums_by_rank: Sequence[Any]) -> None:
+        sums, local, total = zip(*sums_by_rank, strict=True)
+        super()._set_sums(sums)
         self._local_counts, self._global_counts = np.sum(local, axis=0), np.sum(total, axis=0)
         if self.average == "micro":
             self._sum_metric, self._num_inst = self._micro(self._local_counts)
             self._global_sum_metric, self._global_num_inst = self._micro(self._global_counts)
 
     def _micro(self, counts: Any) -> tuple[float, int]:
-        """Return sum and count whose quotient is the number from all counts."""
+        """Return sum and count; their quotient is the value over all counts."""
         total = int(counts.sum())
-        return float(self._of_counts(tuple(counts.tolist()))) * total, total
+        return float(self._from_counts(tuple(counts.tolist()))) * total, total
 
     @staticmethod
-    def _of_counts(counts: Counts) -> Any:
-        """Return the number from counts of the host or of a device."""
+    def _from_counts(counts: Counts) -> Any:
+        """Compute the value from counts, on the host or on a device."""
         raise NotImplementedError
 
 
 def _or_one(count: Any) -> Any:
-    """Return a count, and 1 for 0."""
+    """Return a count, or 1 instead of 0."""
     return count + (count == 0)
 
 
 def _add_counts(macro: Any, xp: ModuleType, totals: Any, *arrays: Any) -> None:
-    """Add the counts of arrays, the labels before the predictions, or what ``macro`` makes."""
+    """Add the counts of labels and predictions, or the value of ``macro``."""
     half = len(arrays) // 2
     counts: tuple[Any, ...] = (0, 0, 0, 0)
     for label, pred in zip(arrays[:half], arrays[half:], strict=True):
@@ -116,7 +116,7 @@ def _add_counts(macro: Any, xp: ModuleType, totals: Any, *arrays: Any) -> None:
         positive, predicted = expected.astype(xp.int64) == 1, pred.argmax(axis=1) == 1
         both = xp.count_nonzero(positive & predicted)
         labelled, chosen = xp.count_nonzero(positive), xp.count_nonzero(predicted)
-        # On the host a glance tells that all are 0 or 1; to look on a device would be to wait.
+        # On the host, skip this if all labels are 0 or 1; on a device the test would wait.
         if xp is not np or labelled != xp.count_nonzero(expected):
             totals[2] += _count_others(xp, expected.astype(xp.int64))
         negative = label.size - labelled - chosen + both
@@ -131,7 +131,7 @@ def _add_counts(macro: Any, xp: ModuleType, totals: Any, *arrays: Any) -> None:
 
 
 def _count_others(xp: ModuleType, classes: Any) -> Any:
-    """Return how many classes are neither the smallest nor the largest."""
+    """Count the classes other than the minimum and the maximum."""
     return xp.count_nonzero((classes != classes.min()) & (classes != classes.max()))
 
 
@@ -161,9 +161,9 @@ class F1(_BinaryMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     @staticmethod
-    def _of_counts(counts: Counts) -> Any:
+    def _from_counts(counts: Counts) -> Any:
         _, false_positive, false_negative, true_positive = counts
-        # That is 2 / (1 / precision + 1 / recall), without their divisions by 0.
+        # 2 / (1 / precision + 1 / recall), without division by 0.
         return 2 * true_positive / _or_one(2 * true_positive + false_positive + false_negative)
 
 
@@ -195,7 +195,7 @@ class MCC(_BinaryMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     @staticmethod
-    def _of_counts(counts: Counts) -> Any:
+    def _from_counts(counts: Counts) -> Any:
         true_negative, false_positive, false_negative, true_positive = (1.0 * x for x in counts)
         spread = (
             _or_one(true_negative + false_positive)
@@ -211,13 +211,13 @@ class MCC(_BinaryMetric):
 class PCC(EvalMetric):
     """Multi-class Pearson correlation of labels and predicted classes, a generalization of `MCC`.
 
-    The value is NaN as long as only one class occurs.
+    The value is NaN while there is only one class.
 
     Args:
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
-        has_global_stats: Whether to maintain the counts that `get_global` needs.
+        has_global_stats: Whether to maintain the counts of `get_global`.
     """
 
     def __init__(
@@ -232,21 +232,21 @@ class PCC(EvalMetric):
 
     @property
     def k(self) -> int:
-        """Number of classes seen so far, at least 2."""
-        self._add_pending()
+        """Number of classes so far, at least 2."""
+        self._fetch_pending()
         return self._k
 
     def reset(self) -> None:
         """Clear all sums, local and global."""
-        self._unread: list[tuple[Totals, bool]] = []
-        self._unread_size = 0
+        self._uncounted: list[tuple[Totals, bool]] = []
+        self._uncounted_size = 0
         self._global_num_inst = 0
         self._global = _no_counts(self._k)
         self.reset_local()
 
     def reset_local(self) -> None:
         """Clear the local counts."""
-        self._unread = [(codes, False) for codes, _ in self._unread]
+        self._uncounted = [(codes, False) for codes, _ in self._uncounted]
         self._num_inst = 0
         self._local = _no_counts(self._k)
 
@@ -266,29 +266,29 @@ class PCC(EvalMetric):
                 raise ArgumentError(
                     f"PCC: expected scores ({label.size}, classes), got {pred.shape}"
                 )
-            self._keep_classes(label, pred, None if same else 1)
+            self._store_classes(label, pred, None if same else 1)
         self._num_inst += 1
         self._global_num_inst += 1
-        if self._unread_size > _MAX_UNREAD:
-            self._add_pending()
+        if self._uncounted_size > _MAX_UNCOUNTED:
+            self._fetch_pending()
 
-    def _keep_classes(self, label: Any, pred: Any, axis: int | None) -> None:
-        """Have labels and predicted classes listed; `_add_pending` counts them, once k is known."""
+    def _store_classes(self, label: Any, pred: Any, axis: int | None) -> None:
+        """Store labels and predicted classes; `_fetch_pending` counts them, when k is known."""
         kernel = partial(_list_classes, axis)
         if isinstance(label, NDArray) and isinstance(pred, NDArray):
             listed = Totals(pred._device, 2 * label.size)
             listed.push(kernel, [label, pred], "PCC")
-            self._unread.append((listed, True))
-            self._unread_size += label.size
+            self._uncounted.append((listed, True))
+            self._uncounted_size += label.size
         else:
             classes = np.zeros(2 * label.size)
             kernel(np, classes, to_host(label), to_host(pred))
             self._count(classes, local=True)
 
-    def _add_pending(self) -> None:
-        """Count the classes that were listed, waiting for them."""
-        unread, self._unread, self._unread_size = self._unread, [], 0
-        for listed, local in unread:
+    def _fetch_pending(self) -> None:
+        """Fetch and count the stored classes."""
+        uncounted, self._uncounted, self._uncounted_size = self._uncounted, [], 0
+        for listed, local in uncounted:
             self._count(listed.fetch(), local=local)
 
     def _count(self, classes: np.ndarray[Any, Any], *, local: bool) -> None:
@@ -300,14 +300,14 @@ class PCC(EvalMetric):
             self._local += counts
 
     def _all_sums(self) -> Any:
-        self._add_pending()
+        self._fetch_pending()
         return self._local, self._global, self._num_inst, self._global_num_inst
 
-    def _put_sums(self, parts: Sequence[Any]) -> None:
-        self._add_pending()
+    def _set_sums(self, sums_by_rank: Sequence[Any]) -> None:
+        self._fetch_pending()
         self._local, self._global = _no_counts(self._k), _no_counts(self._k)
         self._num_inst = self._global_num_inst = 0
-        for local, total, count, total_count in parts:
+        for local, total, count, total_count in sums_by_rank:
             classes = len(local)
             self._grow(classes)
             self._local[:classes, :classes] += local
@@ -325,13 +325,13 @@ class PCC(EvalMetric):
     @property
     def sum_metric(self) -> float:
         """The correlation since the last `reset_local`, times ``num_inst``."""
-        self._add_pending()
+        self._fetch_pending()
         return _correlation(self._local) * self._num_inst
 
     @property
     def global_sum_metric(self) -> float:
         """The correlation since the last `reset`, times ``global_num_inst``."""
-        self._add_pending()
+        self._fetch_pending()
         return _correlation(self._global) * self._global_num_inst
 
 
@@ -342,7 +342,7 @@ def _list_classes(axis: int | None, xp: ModuleType, classes: Any, label: Any, pr
 
 
 def _confusion(label: Any, pred: Any, classes: int) -> Matrix:
-    """Return how often each (label, predicted class) pair occurs, (classes, classes)."""
+    """Return the confusion matrix (classes, classes) by label and predicted class."""
     return np.bincount(label * classes + pred, minlength=classes**2).reshape(classes, classes)
 
 

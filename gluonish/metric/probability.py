@@ -121,8 +121,8 @@ class Perplexity(EvalMetric):
         """
         for label, pred in pairs(labels, preds):
             shape = pred.shape
-            there = -len(shape) <= self.axis < len(shape)
-            if not there or math.prod(shape) != label.size * shape[self.axis]:
+            in_range = -len(shape) <= self.axis < len(shape)
+            if not in_range or math.prod(shape) != label.size * shape[self.axis]:
                 raise ArgumentError(
                     f"Perplexity: expected probabilities of {label.size} labels with classes on "
                     f"axis {self.axis}, got {shape}"
@@ -142,7 +142,7 @@ class Perplexity(EvalMetric):
 
 
 def _wide(xp: ModuleType, values: Any) -> Any:
-    """Return numbers of float32 or float64: float16 has none as small as ``eps``."""
+    """Convert to float32 unless float32 or float64: float16 cannot represent ``eps``."""
     return values if values.dtype in (xp.float32, xp.float64) else values.astype(xp.float32)
 
 
@@ -158,7 +158,7 @@ def _add_perplexity(
 ) -> None:
     classes = label.ravel().astype(xp.int64)
     rows = xp.moveaxis(pred, axis, -1).reshape(classes.size, -1)
-    # pick, which MXNet uses here, takes the nearest class for one out of range.
+    # Like `pick`, which MXNet uses here: a class out of range is clipped.
     of_label = _wide(xp, rows[xp.arange(classes.size), classes.clip(0, pred.shape[axis] - 1)])
     cost = xp.log(xp.maximum(of_label, 1e-10))
     if ignored is None:
@@ -202,7 +202,7 @@ class Loss(EvalMetric):
 
 
 def _add_up(xp: ModuleType, totals: Any, pred: Any) -> None:
-    # float32 is summed in pairs, which is as good; narrower types overflow.
+    # Pairwise summation in float32 is accurate; narrower types overflow.
     wide = pred.dtype.kind == "f" and pred.dtype.itemsize > 2
     totals[0] += pred.sum(dtype=pred.dtype if wide else xp.float64)
     totals[1] += pred.size

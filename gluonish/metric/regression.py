@@ -1,4 +1,4 @@
-"""How far predicted numbers are off: MAE, MSE, RMSE, PearsonCorrelation."""
+"""Regression metrics: MAE, MSE, RMSE, PearsonCorrelation."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from gluonish.metric.base import (
 
 
 class _Distance(EvalMetric):
-    """A number for each batch, averaged over batches; vectors count as columns."""
+    """Base class of a measure per batch, averaged over batches; vectors are treated as columns."""
 
     def update(self, labels: Any, preds: Any) -> None:
         """Update the metric with one batch.
@@ -40,10 +40,10 @@ class _Distance(EvalMetric):
                     f"{type(self).__name__}: expected predictions that broadcast with labels "
                     f"{label.shape}, got {pred.shape}"
                 ) from error
-            self._tally(partial(_add_distance, self._of_batch), [label], [pred])
+            self._tally(partial(_add_distance, self._measure), [label], [pred])
 
     @staticmethod
-    def _of_batch(xp: ModuleType, difference: Any) -> Any:
+    def _measure(xp: ModuleType, difference: Any) -> Any:
         raise NotImplementedError
 
 
@@ -78,7 +78,7 @@ class MAE(_Distance):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     @staticmethod
-    def _of_batch(xp: ModuleType, difference: Any) -> Any:
+    def _measure(xp: ModuleType, difference: Any) -> Any:
         return xp.abs(difference).mean()
 
 
@@ -101,7 +101,7 @@ class MSE(_Distance):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     @staticmethod
-    def _of_batch(xp: ModuleType, difference: Any) -> Any:
+    def _measure(xp: ModuleType, difference: Any) -> Any:
         return xp.square(difference).mean()
 
 
@@ -124,7 +124,7 @@ class RMSE(_Distance):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     @staticmethod
-    def _of_batch(xp: ModuleType, difference: Any) -> Any:
+    def _measure(xp: ModuleType, difference: Any) -> Any:
         return xp.sqrt(xp.square(difference).mean())
 
 
@@ -147,7 +147,7 @@ class PearsonCorrelation(EvalMetric):
         ArgumentError: ``average`` is neither ``"macro"`` nor ``"micro"``.
     """
 
-    # Behind sum and count: what `_moments` gives, of all elements so far.
+    # After sum and count: the result of `_moments` for all elements so far.
     _total_count = 2 + 6
 
     def __init__(
@@ -162,7 +162,7 @@ class PearsonCorrelation(EvalMetric):
 
     def reset_micro(self) -> None:
         """Clear the running sums used with ``average="micro"``."""
-        self._add_pending()
+        self._fetch_pending()
         self._all = np.zeros(6)
 
     def reset(self) -> None:
@@ -192,7 +192,7 @@ class PearsonCorrelation(EvalMetric):
             label: Array of labels.
             pred: Array of predictions, of the same size.
         """
-        self._add_pending()
+        self._fetch_pending()
         self._all[5] = _merged(np, self._all, _moments(np, label, pred))[5]
 
     def update(self, labels: Any, preds: Any) -> None:
@@ -219,9 +219,9 @@ class PearsonCorrelation(EvalMetric):
     def _all_sums(self) -> Any:
         return super()._all_sums(), self._all
 
-    def _put_sums(self, parts: Sequence[Any]) -> None:
-        sums, moments = zip(*parts, strict=True)
-        super()._put_sums(sums)
+    def _set_sums(self, sums_by_rank: Sequence[Any]) -> None:
+        sums, moments = zip(*sums_by_rank, strict=True)
+        super()._set_sums(sums)
         self._all = np.zeros(6)
         for each in moments:
             if each[0]:
@@ -240,18 +240,18 @@ class PearsonCorrelation(EvalMetric):
 
 
 def _moments(xp: ModuleType, label: Any, pred: Any) -> Any:
-    """Return count, both means, both sums of squared deviations, and that of their products."""
+    """Return count, both means, both sums of squared deviations, and the sum of their products."""
     expected, predicted = label.ravel().astype(xp.float64), pred.ravel().astype(xp.float64)
     count = expected.size
     means = expected.sum() / max(1, count), predicted.sum() / max(1, count)
     expected -= means[0]
     predicted -= means[1]
-    # Not `@`, which wakes the threads of a BLAS and takes as long as these wake up.
+    # Not `@`, which wakes the threads of a BLAS, for longer than the computation.
     sums = [
         xp.einsum("i,i", x, y)
         for x, y in ((expected, expected), (predicted, predicted), (expected, predicted))
     ]
-    # One by one: an array of a device's numbers cannot be made from a list without reading them.
+    # Element by element: an array from a list of device scalars would fetch them.
     found = xp.empty(6)
     for i, value in enumerate((count, *means, *sums)):
         found[i] = value
@@ -259,13 +259,13 @@ def _moments(xp: ModuleType, label: Any, pred: Any) -> Any:
 
 
 def _merged(xp: ModuleType, a: Any, b: Any) -> Any:
-    """Return the moments of two sets of elements together, of which ``b`` is not empty."""
+    """Combine the moments of two sets of elements; ``b`` must not be empty."""
     share = b[0] / (a[0] + b[0])
-    apart = b[1:3] - a[1:3]
+    delta = b[1:3] - a[1:3]
     merged = a + b
-    merged[1:3] = a[1:3] + apart * share
-    merged[3:5] += xp.square(apart) * (a[0] * share)
-    merged[5] += apart[0] * apart[1] * (a[0] * share)
+    merged[1:3] = a[1:3] + delta * share
+    merged[3:5] += xp.square(delta) * (a[0] * share)
+    merged[5] += delta[0] * delta[1] * (a[0] * share)
     return merged
 
 
@@ -275,7 +275,7 @@ def _add_moments(xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
 
 
 def _add_correlation(xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
-    with np.errstate(all="ignore"):  # NaN for no elements, and where one side does not vary
+    with np.errstate(all="ignore"):  # NaN for no elements or a constant side
         moments = _moments(xp, label, pred)
         totals[0] += moments[5] / xp.sqrt(moments[3] * moments[4])
     totals[1] += 1

@@ -1,4 +1,4 @@
-"""Totals: numbers on a device that engine operations add to, one batch after the other.
+"""Totals: sums on a device, updated by engine operations.
 
 ``_raw`` is written only by operations that write ``_var``; the first of them clears it.
 """
@@ -22,52 +22,47 @@ _data_of, _var_of = attrgetter("_data"), attrgetter("_var")
 
 
 class Totals:
-    """A vector of float64 numbers on a device, which start at 0.
+    """A vector of ``count`` float64 sums on a device, initially 0."""
 
-    Args:
-        device: Where.
-        count: How many numbers.
-    """
-
-    __slots__ = ("_device", "_is_fresh", "_raw", "_var")
+    __slots__ = ("_device", "_is_new", "_raw", "_var")
 
     def __init__(self, device: Device, count: int) -> None:
         self._device = device
         self._raw = empty_or_refuse(device, (count,), FLOAT64, "metric")
         self._var = Var()
-        self._is_fresh = True
+        self._is_new = True
 
     def push(self, kernel: Callable[..., None], arrays: Sequence[NDArray], name: str) -> None:
-        """Have a kernel add to the numbers when the arrays are computed.
+        """Push an operation that adds to the sums when the arrays are computed.
 
         Args:
-            kernel: Called with NumPy or CuPy, the numbers, and the raw arrays.
-            arrays: What it reads; those on other devices are copied to this one.
-            name: Name for errors.
+            kernel: Called with NumPy or CuPy, the sums, and the raw arrays.
+            arrays: Inputs of the kernel; copied to the device if needed.
+            name: Name of the metric, for error messages.
         """
         device = self._device
-        here = [
+        local_arrays = [
             x if x._device is device else x.detach().as_in_context(device.context) for x in arrays
         ]
-        if any(x.stype != "default" for x in here):
-            here = [x.detach().tostype("default") for x in here]
-        variables = [*map(_var_of, here), self._var]
+        if any(x.stype != "default" for x in local_arrays):
+            local_arrays = [x.detach().tostype("default") for x in local_arrays]
+        variables = [*map(_var_of, local_arrays), self._var]
         current_engine().push(
-            partial(_run, kernel, self._is_fresh, device.xp, self._raw, *map(_data_of, here)),
+            partial(_run, kernel, self._is_new, device.xp, self._raw, *map(_data_of, local_arrays)),
             variables,
             [self._var],
             device.lane,
             0,
             name,
-            max([x._spec.size for x in here]) <= LIGHT_INLINE_SIZE,
+            max([x._spec.size for x in local_arrays]) <= LIGHT_INLINE_SIZE,
         )
-        self._is_fresh = False
+        self._is_new = False
 
     def fetch(self) -> np.ndarray[Any, Any]:
-        """Wait for all that was pushed, and return the numbers.
+        """Wait for all pushed operations, and return the sums.
 
         Raises:
-            OperatorError: A kernel, or what computes an array that it reads, failed.
+            OperatorError: A kernel, or the computation of its inputs, failed.
         """
         current_engine().wait(self._var)
         return self._device.to_host(self._raw)

@@ -1,8 +1,7 @@
-"""The store of pretrained weights: where files are found, and their hashes.
+"""The store of pretrained weights: locations and hashes of the files.
 
 The repository holds ``gluon/models/{name}-{short hash}.zip`` with one `.params` file inside. The
-published SHA-1 is that of the `.params` file, so a file that MXNet left in the same folder serves
-as it is.
+published SHA-1 is the `.params` file's, so that MXNet's files in the same folder are used.
 """
 
 import os
@@ -59,11 +58,11 @@ WEIGHT_HASHES: dict[str, str] = {
 }
 
 
-# Programs add models of their own: `model_store._model_sha1.update(...)`.
+# Programs add models: `model_store._model_sha1.update(...)`.
 _model_sha1 = WEIGHT_HASHES
 
 _SHORT_LENGTH = 8
-# Of an archive, and of the file in it: the largest that was published has 575 MB.
+# Maximum size of an archive and of its file; the largest published file has 575 MB.
 _MAX_NBYTES = 2 << 30
 
 
@@ -93,13 +92,14 @@ def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str
 
     Raises:
         ArgumentError: No weights of that name were published.
-        DownloadError: They cannot be downloaded, have the wrong SHA-1, or do not fit on the disk.
+        DownloadError: The weights cannot be downloaded, have the wrong SHA-1, or do not fit on the
+            disk.
     """
     target = weights_path(name, root)
     if is_published(target, WEIGHT_HASHES[name]):
         return str(target)
     with exclusive(target):
-        # Another process may have made it while this one waited.
+        # Another process may have created it while this one waited.
         if not is_published(target, WEIGHT_HASHES[name]):
             _fetch_weights(name, target)
     return str(target)
@@ -133,7 +133,7 @@ def models_folder(root: str | os.PathLike[str] | None = None) -> Path:
 
 
 def weights_path(name: str, root: str | os.PathLike[str] | None = None) -> Path:
-    """Return the path where a model's published weights are stored, whether or not they exist.
+    """Return the path of a model's published weights, which need not exist.
 
     Args:
         name: Model name, such as ``resnet50_v1``.
@@ -146,7 +146,7 @@ def weights_path(name: str, root: str | os.PathLike[str] | None = None) -> Path:
 
 
 def weights_url(name: str) -> str:
-    """Return where a model's weights are published: a URL, or a path if the repository is a folder.
+    """Return the URL of a model's weights, or a path if the repository is a folder.
 
     Args:
         name: Model name, such as ``resnet50_v1``.
@@ -158,7 +158,7 @@ def weights_url(name: str) -> str:
 
 
 def _is_leftover(file_name: str) -> bool:
-    match = re.fullmatch(r"(.+)-([0-9a-f]{8})\.zip\.part(\.json)?", file_name)
+    match = re.fullmatch(r"(.+)-([0-9a-f]{8})\.zip\.archive(\.json)?", file_name)
     return match is not None and WEIGHT_HASHES.get(match[1], "").startswith(match[2])
 
 
@@ -171,14 +171,14 @@ def _fetch_weights(name: str, target: Path) -> None:
         f" gluon/models/{archive_name}"
     )
     problem = ""
-    # A wrong content may come from a part that an earlier attempt left: once more from the start.
+    # Wrong content may come from a partial download of an earlier attempt: retry from the start.
     for _ in range(2):
-        part = obtain(url, target.with_name(archive_name), advice=advice, max_nbytes=_MAX_NBYTES)
+        archive = obtain(url, target.with_name(archive_name), advice=advice, max_nbytes=_MAX_NBYTES)
         try:
-            extract_members(part, {target: WEIGHT_HASHES[name]}, _MAX_NBYTES)
+            extract_members(archive, {target: WEIGHT_HASHES[name]}, _MAX_NBYTES)
             return
         except WrongArchiveError as error:
             problem = str(error)
         finally:
-            part.unlink(missing_ok=True)
+            archive.unlink(missing_ok=True)
     raise DownloadError(f"get_model_file: {url}: {problem}; {advice}")

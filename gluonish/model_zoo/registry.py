@@ -1,4 +1,4 @@
-"""Networks by name: families register their makers, `get_model` calls them."""
+"""Registry of networks by name, for `get_model`."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -42,7 +42,7 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
     """Create a network of the model zoo by its name.
 
     Args:
-        name: Name of the model, such as ``"resnet50_v1"``; upper and lower case are the same.
+        name: Name of the model, such as ``"resnet50_v1"``, case-insensitive.
         **kwargs: Arguments of the model's function: ``pretrained``, ``ctx``, ``root``,
             ``classes`` ...
 

@@ -1,1 +1,1 @@
-"""Modules that are here because MXNet has one of that name; what they show stands elsewhere."""
+"""Compatibility modules under MXNet's names, implemented mostly elsewhere."""

@@ -1,6 +1,3 @@
-"""Texts of operators of ``mx.np``: each has its own docstring, so that none is here.
-
-MXNet keeps functions here whose docstrings and signatures it copies to operators.
-"""
+"""Docstrings of ``mx.np`` operators in MXNet; empty: operators have their own docstrings."""
 
 __all__: list[str] = []

@@ -1,8 +1,8 @@
-"""gluonish under the name ``mxnet``, for programs as they are.
+"""gluonish under the name ``mxnet``, for unmodified programs.
 
-``import gluonish.as_mxnet`` as a program's first line makes every later ``import mxnet...`` one of
-gluonish's modules, with the rules of MXNet 1.9.1 (`gluonish.core.mxnet_rules`), in this process and
-in those that it starts. ``python -m gluonish.as_mxnet train.py`` runs a program so without an edit.
+After ``import gluonish.as_mxnet`` as a program's first line, ``import mxnet...`` imports gluonish's
+modules, with the rules of MXNet 1.9.1 (`gluonish.core.mxnet_rules`), in this process and its child
+processes. ``python -m gluonish.as_mxnet train.py`` runs an unmodified program in this way.
 """
 
 import re
@@ -24,14 +24,14 @@ from gluonish.mxnet_names.imported_modules import (
 )
 from gluonish.mxnet_names.table import MODULES
 
-__all__ = ["take_name"]
+__all__ = ["install"]
 
-# A folder for the module path of child processes: `import mxnet` there comes here.
+# A folder for the module path of child processes, with a package `mxnet`.
 _FOLDER = Path(__file__).parent / "mxnet_path"
 
 
-def take_name() -> None:
-    """Make ``mxnet``, and all below it, names of gluonish's modules, and follow MXNet's rules.
+def install() -> None:
+    """Alias ``mxnet`` and its submodules to gluonish's modules, and follow MXNet's rules.
 
     Raises:
         NameTakenError: Another package of that name is installed or was imported.
@@ -40,9 +40,9 @@ def take_name() -> None:
     if sys.modules.get("mxnet") is not root:
         found = PathFinder.find_spec("mxnet")
         origin = None if found is None else found.origin
-        if origin is not None and not _is_ours(origin):
+        if origin is not None and not _is_gluonish(origin):
             raise NameTakenError(
-                f"as_mxnet: expected no other package called mxnet, got {_described(origin)}; use "
+                f"as_mxnet: expected no other package named mxnet, got {_describe(origin)}; use "
                 "an environment without it"
             )
         if origin is None:
@@ -51,9 +51,9 @@ def take_name() -> None:
     alias_modules({"mxnet": "gluonish", **further_modules()})
     sys.modules["mxnet"] = root
     root.__version__ = VERSION  # type: ignore[attr-defined]  # of a module
-    for face in ("ndarray", "symbol"):  # what `F` is; programs tell them apart by name
-        sys.modules[f"gluonish.{face}"].__name__ = f"mxnet.{face}"
-    for name, module in tuple(sys.modules.items()):  # programs look whether some are loaded
+    for frontend in ("ndarray", "symbol"):  # the modules `F`; programs compare their names
+        sys.modules[f"gluonish.{frontend}"].__name__ = f"mxnet.{frontend}"
+    for name, module in tuple(sys.modules.items()):  # programs check for loaded modules
         if name.startswith("gluonish."):
             sys.modules.setdefault(f"mxnet.{name.removeprefix('gluonish.')}", module)
     for name, real in MODULES.items():
@@ -66,8 +66,8 @@ def take_name() -> None:
     load("multiprocessing.pool")  # programs use it without importing it
 
 
-def _is_ours(origin: str) -> bool:
-    """Whether a file is the ``mxnet/__init__.py`` that belongs to gluonish."""
+def _is_gluonish(origin: str) -> bool:
+    """Whether a file is gluonish's ``mxnet/__init__.py``."""
     try:
         return (
             re.search(rb"^import gluonish\.[.\w]*as_mxnet", Path(origin).read_bytes(), re.M)
@@ -77,14 +77,14 @@ def _is_ours(origin: str) -> bool:
         return False
 
 
-def _described(origin: str) -> str:
+def _describe(origin: str) -> str:
     folder = Path(origin).parent
     installed = packages_distributions().get("mxnet", ())
     named = ", ".join(f"{name} {version(name)} (pip uninstall {name})" for name in installed)
-    return f"{named} in {folder}" if named else f"the one in {folder}"
+    return f"{named} in {folder}" if named else f"the package in {folder}"
 
 
-take_name()
+install()
 
 if __name__ == "__main__":
     sys.exit(load("gluonish.mxnet_names.program").main(sys.argv[1:]))

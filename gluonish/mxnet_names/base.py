@@ -1,8 +1,7 @@
-"""What MXNet's programs import from `mx.base`: errors, kinds of Python values, C types.
+"""`mx.base`: errors, types of Python values, C types.
 
-gluonish has no C library. What only leads to it (`_LIB`, handles) is here for programs that import
-it; calling a function of the library raises, and says what to use instead, but for a few that copy
-arrays.
+gluonish has no C library. `_LIB` and handles exist for programs that import them; calling a
+function of the library raises an error with advice, except for a few functions that copy arrays.
 """
 
 import ctypes
@@ -97,7 +96,7 @@ _LIB.provide(
     MXNDArrayWaitAll=wait_for_all,
 )
 
-# Kinds of Python values, from when Python 2 had two of each.
+# Types of Python values, from the time of Python 2.
 basestring = str
 long = int
 string_types = (str,)
@@ -110,7 +109,7 @@ mx_float = ctypes.c_float
 mx_float_p = ctypes.POINTER(ctypes.c_float)
 mx_real_t = np.float32
 
-# Types of C handles. What gluonish makes has no handle.
+# Types of C handles, which gluonish's objects do not have.
 NDArrayHandle = ctypes.c_void_p
 FunctionHandle = ctypes.c_void_p
 OpHandle = ctypes.c_void_p
@@ -139,10 +138,10 @@ error_types: dict[str, type[BaseException]] = {
 
 
 def py_str(x: bytes | str) -> str:
-    """Return text as a str.
+    """Decode text to a str.
 
     Args:
-        x: UTF-8 bytes, as C functions return them; a str is returned unchanged.
+        x: UTF-8 bytes, or a str, which is returned unchanged.
     """
     return x.decode("utf-8") if isinstance(x, bytes) else x
 
@@ -158,7 +157,7 @@ def data_dir() -> str:
 
 
 def with_metaclass(meta: type, *bases: type) -> type:
-    """Return a base class whose subclasses get a metaclass.
+    """Return a base class with a metaclass.
 
     Args:
         meta: The metaclass.
@@ -209,11 +208,11 @@ def get_last_ffi_error() -> NoReturn:
         NotSupportedError: Always.
     """
     raise NotSupportedError(
-        "get_last_ffi_error: expected an error of a C library, and gluonish has none; its errors "
-        "are raised where they happen"
+        "get_last_ffi_error: expected an error of a C library, which gluonish does not have; its "
+        "errors are raised directly"
     )
 
 
 def _as_list(obj: Any) -> Any:
-    """Return a list or tuple as it is, and anything else as a list of it."""
+    """Return a list or tuple unchanged; wrap anything else in a list."""
     return obj if isinstance(obj, list | tuple) else [obj]

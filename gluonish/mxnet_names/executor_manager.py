@@ -1,4 +1,4 @@
-"""`mx.executor_manager`: training on several devices as before `Module`, which does the same."""
+"""`mx.executor_manager`: training on several devices, superseded by `Module`."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -19,15 +19,15 @@ __all__ = ["DataParallelExecutorGroup", "DataParallelExecutorManager"]
 
 
 def _split_input_slice(batch_size: int, work_load_list: Sequence[float]) -> list[slice]:
-    """Return the part of a batch for each device; see `split_by_load`."""
+    """Return the slice of a batch for each device; see `split_by_load`."""
     return split_by_load(batch_size, work_load_list)
 
 
 def _check_arguments(symbol: Symbol) -> None:
-    """Check that no two arguments, and no two auxiliary states, have one name.
+    """Check that the names of arguments and of auxiliary states are unique.
 
     Raises:
-        ArgumentError: Two have.
+        ArgumentError: A name is duplicated.
     """
     for kind, names in (
         ("argument", symbol.list_arguments()),
@@ -42,7 +42,7 @@ def _check_arguments(symbol: Symbol) -> None:
 
 
 class DataParallelExecutorGroup:
-    """Executors of a network, one for each device, which compute parts of a batch.
+    """Executors of a network, one for each device, which compute slices of a batch.
 
     Args:
         sym: The network.
@@ -50,8 +50,8 @@ class DataParallelExecutorGroup:
         param_names: Names of the arguments that are weights.
         ctx: The devices.
         slices: Slice of the batch for each device.
-        train_data: Iterator whose descriptions give the shapes of a batch.
-        shared_group: Another group, with which the weights are shared.
+        train_data: Iterator whose descriptions have the shapes of a batch.
+        shared_group: Another group, which shares its weights.
 
     Raises:
         ArgumentError: Two arguments have the same name.
@@ -71,7 +71,7 @@ class DataParallelExecutorGroup:
         self._group: _Group = _Group(
             sym,
             ctx,
-            [part.stop - part.start for part in slices],
+            [batch_slice.stop - batch_slice.start for batch_slice in slices],
             train_data.provide_data,
             train_data.provide_label,
             param_names,
@@ -130,7 +130,7 @@ class DataParallelExecutorGroup:
             ArgumentError: No batch was set by `load_data_batch`.
         """
         if self._batch is None:
-            raise ArgumentError("forward: expected a batch of load_data_batch, got none")
+            raise ArgumentError("forward: expected a batch from load_data_batch, got none")
         self._group.forward(self._batch, is_train)
 
     def backward(self) -> None:
@@ -151,18 +151,18 @@ class DataParallelExecutorGroup:
 
 
 class DataParallelExecutorManager:
-    """Executors of a network on several devices, with one further group for each bucket.
+    """Executors of a network on several devices, with another group for each bucket.
 
     Args:
         symbol: The network.
         ctx: The devices.
-        train_data: Iterator whose descriptions give the shapes of a batch.
-        arg_names: Names of the network's arguments; None takes them from the network.
+        train_data: Iterator whose descriptions have the shapes of a batch.
+        arg_names: Names of the network's arguments; None for the network's own.
         param_names: Names of the arguments that are weights; None for all except data and labels.
-        aux_names: Names of the auxiliary states; None takes them from the network.
+        aux_names: Names of the auxiliary states; None for the network's own.
         work_load_list: Relative load of each device; None for equal loads.
         logger: Logger for messages.
-        sym_gen: Function that takes a bucket key and returns the network.
+        sym_gen: Function that returns the network of a bucket key.
 
     Raises:
         ArgumentError: The number of loads differs from the number of devices.
@@ -187,21 +187,21 @@ class DataParallelExecutorManager:
                 f"got {loads}"
             )
         (logger or logging).info("Start training with %s", list(ctx))
-        given = {desc[0] for desc in (*train_data.provide_data, *train_data.provide_label)}
+        inputs = {desc[0] for desc in (*train_data.provide_data, *train_data.provide_label)}
         self.symbol = symbol
         self.sym_gen = sym_gen
         self.ctx = list(ctx)
         self.arg_names = list(symbol.list_arguments() if arg_names is None else arg_names)
         if param_names is None:
-            param_names = [name for name in self.arg_names if name not in given]
+            param_names = [name for name in self.arg_names if name not in inputs]
         self.param_names = list(param_names)
         self.aux_names = list(symbol.list_auxiliary_states() if aux_names is None else aux_names)
         self.slices = _split_input_slice(train_data.batch_size, loads)
-        self.execgrp = self._bound(symbol, train_data, None)
+        self.execgrp = self._bind(symbol, train_data, None)
         self.curr_execgrp = self.execgrp
         self._groups = {getattr(train_data, "default_bucket_key", None): self.execgrp}
 
-    def _bound(
+    def _bind(
         self, symbol: Symbol, described: Any, shared: DataParallelExecutorGroup | None
     ) -> DataParallelExecutorGroup:
         names = self.arg_names if shared is None else symbol.list_arguments()
@@ -251,7 +251,7 @@ class DataParallelExecutorManager:
             executor.copy_params_from(dict(arg_params), dict(aux_params))
 
     def copy_to(self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray]) -> None:
-        """Copy weights and auxiliary states, means over the devices, into given arrays.
+        """Copy the means of weights and auxiliary states over the devices to arrays.
 
         Args:
             arg_params: Arrays for the weights, by name.
@@ -272,7 +272,7 @@ class DataParallelExecutorManager:
         if self.sym_gen is not None:
             key = data_batch.bucket_key
             if key not in self._groups:
-                self._groups[key] = self._bound(self.sym_gen(key), data_batch, self.execgrp)
+                self._groups[key] = self._bind(self.sym_gen(key), data_batch, self.execgrp)
             self.curr_execgrp = self._groups[key]
         self.curr_execgrp.load_data_batch(data_batch)
 
@@ -296,6 +296,6 @@ class DataParallelExecutorManager:
         Args:
             metric: The EvalMetric.
             labels: Labels of the batch.
-            pre_sliced: Whether they are already split for the devices.
+            pre_sliced: Whether the labels are already split for the devices.
         """
         self.curr_execgrp.update_metric(metric, labels, pre_sliced)

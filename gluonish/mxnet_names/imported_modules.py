@@ -1,11 +1,11 @@
-"""What programs take from MXNet's modules though no document lists it there.
+"""Undocumented names that programs import from MXNet's modules.
 
-That is modules which a file imports, as in ``from mxnet.metric import ndarray``, and helpers whose
-names begin with an underscore. Each line of `IMPORTED` is a module of gluonish's, by its name below
-``gluonish``, and what it shows under MXNet 1.9.1's name that it has not itself: names with the
-module that each is; ``.`` is the root, ``/numpy`` is a module of others, and ``util:use_np`` is
-something in a module. Read from MXNet 1.9.1 by looking at
-its modules' attributes. `STARRED` are modules whose ``import *`` gives programs these names, too.
+These are modules imported by a module, as in ``from mxnet.metric import ndarray``, and helpers
+whose names begin with an underscore. A line of `IMPORTED` is a gluonish module, by its name below
+``gluonish``, with pairs of an MXNet name and its target: a module below ``gluonish``, ``.`` for the
+root, ``/numpy`` for an external module, or ``util:use_np`` for an attribute of a module. They were
+determined from the attributes of MXNet 1.9.1's modules. ``import *`` from a module in `STARRED`
+imports these names, too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -194,8 +194,8 @@ IMPORTED = {
     ),
 }
 
-# Modules of MXNet's that are not one here, each with the module that holds what programs take from
-# it; a line is a package with pairs, as above. Importing one gives that module.
+# Modules of MXNet without a counterpart, as aliases of the module with the names that programs
+# import; a line is a package with pairs, as above.
 MODULES = {
     "": "misc=mxnet_names.unlisted.schedules",
     "io": "utils=mxnet_names.unlisted.rows",
@@ -222,7 +222,7 @@ MODULES = {
 
 
 def imported_modules() -> dict[str, dict[str, str]]:
-    """Return `IMPORTED` and `MODULES` with whole names: of each module, what each attribute is."""
+    """Return `IMPORTED` and `MODULES` with full names: attributes and targets by module."""
     found: dict[str, dict[str, str]] = {}
     for module, pairs in (*_pairs(IMPORTED), *_pairs(MODULES)):
         real = table.MODULES.get(module, module)
@@ -231,7 +231,7 @@ def imported_modules() -> dict[str, dict[str, str]]:
 
 
 def further_modules() -> dict[str, str]:
-    """Return the whole names of `MODULES`, each with that of the module that it gives."""
+    """Return the full names of `MODULES` and of their targets."""
     return {
         f"gluonish.{package}.{name}".replace("..", "."): target
         for package, pairs in _pairs(MODULES)
@@ -251,5 +251,5 @@ def _pairs(table: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def starred_modules() -> frozenset[str]:
-    """Return `STARRED` with whole names."""
+    """Return `STARRED` with full names."""
     return frozenset(f"gluonish.{module}" for module in STARRED)

@@ -1,4 +1,4 @@
-"""`mx.libinfo`: where MXNet's C library lies. gluonish has none."""
+"""`mx.libinfo`: paths of MXNet's C library, which gluonish does not have."""
 
 from typing import NoReturn
 
@@ -11,8 +11,8 @@ __all__ = ["find_conf_path", "find_include_path", "find_lib_path"]
 def find_lib_path(prefix: str = "libmxnet") -> list[str]:
     """Return the paths of MXNet's C library: an empty list.
 
-    MXNet raises RuntimeError without a library; with an empty list programs go on that only collect
-    the files they ship, or search for their own library next to it.
+    MXNet raises RuntimeError without a library; with an empty list, programs continue that only
+    collect files to ship, or search for their own library next to MXNet's.
 
     Args:
         prefix: Start of the library's name.
@@ -45,10 +45,10 @@ def find_conf_path(prefix: str = "tvmop") -> NoReturn:
 
 
 def __getattr__(name: str) -> str:
-    """Return ``__version__``, the package's under the name that it goes by.
+    """Return ``__version__``, the package's current version.
 
     Raises:
-        AttributeError: It is another name.
+        AttributeError: The name is not ``__version__``.
     """
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Loading compiled operators: `mx.library`, which gluonish replaces by operators in Python."""
+"""`mx.library`: loading compiled operators, replaced by operators in Python."""
 
 import os
 
@@ -13,7 +13,7 @@ _SUFFIXES = (".so", ".dll", ".dylib")
 def load(path: str, verbose: bool = True) -> None:
     """Not available: libraries of compiled operators need MXNet's C interface.
 
-    The error says what does the same here.
+    The error describes the alternative.
 
     Args:
         path: Path of the library.

@@ -1,4 +1,4 @@
-"""Loggers with a short line a message, colored in terminals: `mx.log`."""
+"""`mx.log`: loggers with short lines, colored in terminals."""
 
 import logging
 import sys
@@ -19,25 +19,25 @@ __all__ = [
     "get_logger",
 ]
 
-_RED, _YELLOW, _GREEN, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
+_RED, _YELLOW, _GREEN, _RESET = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
 
 
 class _Formatter(logging.Formatter):
-    """A line as ``I1122 09:56:35 24009 train.py:<module>:28] text``; its letter is the level's."""
+    """Formats ``I1122 09:56:35 24009 train.py:<module>:28] text``; the letter is the level."""
 
     def __init__(self, *, colored: bool) -> None:
         super().__init__(datefmt="%m%d %H:%M:%S")
         self._colored = colored
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
+        """Format the line of a record."""
         time = self.formatTime(record, self.datefmt)
-        place = f"{record.pathname}:{record.funcName}:{record.lineno}"
-        head = f"{record.levelname[:1]}{time} {record.process} {place}]"
+        location = f"{record.pathname}:{record.funcName}:{record.lineno}"
+        head = f"{record.levelname[:1]}{time} {record.process} {location}]"
         if self._colored:
             level = record.levelno
             color = _RED if level >= ERROR else _YELLOW if level >= WARNING else _GREEN
-            head = f"{color}{head}{_PLAIN}"
+            head = f"{color}{head}{_RESET}"
         return f"{head} {record.message}"
 
 
@@ -49,7 +49,7 @@ def get_logger(
 ) -> logging.Logger:
     """Return a logger that writes short lines to standard error, or to a file.
 
-    If this function returned the logger before, it is returned unchanged.
+    A logger that this function returned before is returned unchanged.
 
     Args:
         name: Name of the logger; None returns the root logger, unchanged.
@@ -58,8 +58,8 @@ def get_logger(
         level: Minimum level of messages that are written.
 
     Raises:
-        ArgumentError: ``filemode`` is given without ``filename``, which may have no NUL.
-        ArgumentTypeError: ``filename`` is no path.
+        ArgumentError: ``filemode`` is set without ``filename``, or ``filename`` contains NUL.
+        ArgumentTypeError: ``filename`` is not a path.
         OSError: The file cannot be opened.
     """
     if filemode is not None and filename is None:

@@ -1,4 +1,4 @@
-"""Where MXNet's programs add to docstrings of operators on arrays: classes named ``<Op>Doc``."""
+"""Additions to docstrings of operators on arrays: classes named ``<Op>Doc``."""
 
 from collections.abc import Sequence
 
@@ -20,15 +20,15 @@ def _build_doc(
     key_var_num_args: str | None = None,
     ret_type: str | None = None,
 ) -> str:
-    """Return a docstring: description, parameters, result, and what an ``<Op>Doc`` class adds.
+    """Build a docstring: description, parameters, result, and the text of an ``<Op>Doc`` class.
 
     Args:
         func_name: The operator's name.
         desc: The description.
         arg_names: Names of the parameters.
-        arg_types: Their types, in words.
-        arg_desc: What each is for.
-        key_var_num_args: The parameter with the number of inputs, which callers leave out.
+        arg_types: Types of the parameters, as text.
+        arg_desc: Descriptions of the parameters.
+        key_var_num_args: The parameter with the number of inputs, which callers omit.
         ret_type: Type of the result; None for NDArray.
     """
     return _document(NDArrayDoc, func_name, desc, arg_names, arg_types, arg_desc, ret_type)
@@ -48,7 +48,7 @@ def _document(
     text = (
         f"{desc}\n\n{parameters}\nReturns\n-------\nout : {kind}\n    The output of this function."
     )
-    wanted = f"{func_name}Doc"
+    class_name = f"{func_name}Doc"
     more: list[type] = base.__subclasses__()
-    extra = [found.__doc__ for found in more if found.__name__ == wanted]
+    extra = [found.__doc__ for found in more if found.__name__ == class_name]
     return text + "".join(f"\n{added}" for added in extra if added)

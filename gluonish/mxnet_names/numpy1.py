@@ -1,7 +1,7 @@
-"""What NumPy 1.20 to 2.4 removed, for programs written before: names, and arrays of ragged lists.
+"""Restores what NumPy 1.20 to 2.4 removed, for older programs: names, and arrays of ragged lists.
 
-NumPy's guide to the migration to 2.0 and the release notes of 1.24 list them. What the installed
-NumPy still has is left as it is: ``np.bool`` is there again, as NumPy's own type.
+The lists are from NumPy's migration guide to 2.0 and the release notes of 1.24. Names that the
+installed NumPy has are not changed: ``np.bool`` is NumPy's own type again.
 """
 
 import ast
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["put_back", "removed_names"]
+__all__ = ["removed_names", "restore"]
 
-# Names for something that Python or NumPy has under another name; a dotted one is NumPy's.
+# Aliases of objects of Python and NumPy.
 _SAME: dict[str, Any] = {
     "bool": bool,
     "complex": complex,
@@ -94,7 +94,7 @@ def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
     if not arrays or not scalars:
         return np.result_type(*arrays, *scalars)
     one, other = np.result_type(*arrays), np.result_type(*scalars)
-    order = "biufc"  # a scalar widens an array only if it is of a higher kind
+    order = "biufc"  # a scalar promotes an array only if its kind is higher
     return other if order.find(other.kind) > order.find(one.kind) else one
 
 
@@ -110,7 +110,7 @@ def _obj2sctype(rep: Any, default: Any = None) -> Any:
 
 
 class _Cast(dict[Any, Callable[..., Any]]):
-    """``np.cast``: for every type a function that converts to it."""
+    """``np.cast``: conversion functions by type."""
 
     def __missing__(self, kind: Any) -> Callable[..., Any]:
         return lambda x: np.array(x, copy=None).astype(kind)
@@ -135,7 +135,7 @@ _FUNCTIONS: dict[str, Any] = {
 
 
 def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that makes arrays of objects of lists of unequal lengths, as until 1.24."""
+    """Wrap an array function to make object arrays of ragged lists, as before NumPy 1.24."""
 
     @functools.wraps(function)
     def call(a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -149,10 +149,10 @@ def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def put_back() -> None:
-    """Give the module ``numpy`` of this process back what it has no more."""
+def restore() -> None:
+    """Restore the removed names and behavior of ``numpy`` in this process."""
     for name in ("array", "asarray", "asanyarray"):
-        if not hasattr(getattr(np, name), "__wrapped__"):  # else it was put back before
+        if not hasattr(getattr(np, name), "__wrapped__"):  # not wrapped yet
             setattr(np, name, _ragged(getattr(np, name)))
     for name in removed_names():
         setattr(np, name, _value(name))
@@ -164,7 +164,7 @@ def put_back() -> None:
 
 
 def removed_names() -> list[str]:
-    """Return the names that `put_back` knows and the installed NumPy has not."""
+    """Return the names that the installed NumPy lacks and `restore` restores."""
     return [name for name in (*_SAME, *_RENAMED, *_FUNCTIONS) if name not in vars(np)]
 
 

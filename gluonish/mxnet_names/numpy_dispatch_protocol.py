@@ -1,6 +1,6 @@
-"""NumPy's functions on arrays of ``mx.np``: which ones answer, and decorators that ask for it.
+"""The dispatch of NumPy's functions to ``mx.np`` arrays, which is always enabled here.
 
-Arrays of ``mx.np`` answer NumPy's functions always (`gluonish.numpy.protocol`).
+See `gluonish.numpy.protocol`.
 """
 
 import functools
@@ -11,7 +11,7 @@ __all__ = ["with_array_function_protocol", "with_array_ufunc_protocol"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# Names of NumPy's functions that answer in MXNet 1.9.1, too; programs go over them.
+# NumPy functions dispatched in MXNet 1.9.1; programs iterate over them.
 _NUMPY_ARRAY_FUNCTION_LIST = [
     "all",
     "any",
@@ -182,19 +182,19 @@ _NUMPY_ARRAY_UFUNC_LIST = [
 
 
 def with_array_function_protocol(func: _Function) -> _Function:
-    """Return a function in which NumPy's functions accept arrays of ``mx.np``; they always do.
+    """Wrap a function in which NumPy's functions accept ``mx.np`` arrays; they always do.
 
     Args:
-        func: The function, returned as it is.
+        func: The function.
     """
     return _wrapped(func)
 
 
 def with_array_ufunc_protocol(func: _Function) -> _Function:
-    """Return a function in which NumPy's ufuncs accept arrays of ``mx.np``; they always do.
+    """Wrap a function in which NumPy's ufuncs accept ``mx.np`` arrays; they always do.
 
     Args:
-        func: The function, returned as it is.
+        func: The function.
     """
     return _wrapped(func)
 
@@ -204,4 +204,4 @@ def _wrapped(func: _Function) -> _Function:
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         return func(*args, **kwargs)
 
-    return wrapped  # type: ignore[return-value]  # it has the signature of the function
+    return wrapped  # type: ignore[return-value]  # same signature

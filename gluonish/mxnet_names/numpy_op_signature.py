@@ -1,4 +1,4 @@
-"""Signatures of the operators of ``mx.np``, which they have from the start."""
+"""Signatures of ``mx.np`` operators, which exist from their creation."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ __all__: list[str] = []
 
 
 def _get_builtin_op(op_name: str) -> Any:
-    """Return the function of an operator of ``mx.np`` or ``mx.npx``, or None.
+    """Look up the function of an operator of ``mx.np`` or ``mx.npx``; None if there is none.
 
     Args:
-        op_name: Its name: ``_np_sum``, ``_npx_relu``.
+        op_name: Name of the operator: ``_np_sum``, ``_npx_relu``.
     """
     for prefix, module in (("_npx_", _npx), ("_np_", _np)):
         if op_name.startswith(prefix):
@@ -21,4 +21,4 @@ def _get_builtin_op(op_name: str) -> Any:
 
 
 def _register_op_signatures() -> None:
-    """Do nothing: every operator has its signature and docstring when it is made."""
+    """Do nothing: operators are created with signature and docstring."""

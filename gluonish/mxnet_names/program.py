@@ -1,4 +1,4 @@
-"""``gluonish run``: a program written for MXNet, as it is."""
+"""``gluonish run``: run an unmodified program for MXNet."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``run`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "run",
-        help="run a program written for MXNet as it is: `import mxnet` is gluonish",
+        help="run an unmodified program for MXNet: `import mxnet` is gluonish",
         description="Run a Python program in which, and in the processes it starts, `import mxnet` "
         "gives gluonish's modules with the rules of MXNet 1.9.1. The rest is as Python does it: "
         "arguments, __main__, module path, exit status. `python -m gluonish.as_mxnet` is the same.",
@@ -34,45 +34,47 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         action="store_true",
         help="restore names that NumPy 2 removed, such as np.bool and np.float_",
     )
-    rest = argparse.REMAINDER
-    parser.add_argument("-m", nargs=rest, metavar="MODULE", dest="module", help="run a module")
-    parser.add_argument("-c", nargs=rest, metavar="CODE", dest="code", help="run a string of code")
+    remaining = argparse.REMAINDER
+    parser.add_argument("-m", nargs=remaining, metavar="MODULE", dest="module", help="run a module")
+    parser.add_argument(
+        "-c", nargs=remaining, metavar="CODE", dest="code", help="run a string of code"
+    )
     parser.add_argument(
         "script", nargs="?", metavar="SCRIPT", help="the program; - reads it from standard input"
     )
-    parser.add_argument("arguments", nargs=rest, metavar="ARGUMENT", help="its own arguments")
+    parser.add_argument("arguments", nargs=remaining, metavar="ARGUMENT", help="its own arguments")
     parser.set_defaults(run=run)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the program of a command line; its exit status, or 1 after one line about an error."""
+    """Run the program of a command line; return its exit status, or 1 after an error message."""
     parser = argparse.ArgumentParser(prog="python")
     add_parser(parser.add_subparsers())
     return exit_status(parser.parse_args(["run", *argv]))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the program; its exit status.
+    """Run the program; return its exit status.
 
     Raises:
         ArgumentError: There is no program, or no module of that name.
         MissingFileError: There is no such script.
         FolderPathError: The folder has no ``__main__.py``.
-        NameTakenError: Another package called mxnet is installed.
+        NameTakenError: Another package named mxnet is installed.
     """
-    start, words = _chosen(arguments)
-    if not words:
+    start, command = _select(arguments)
+    if not command:
         raise ArgumentError("run: expected a script, -m and a module, or -c and code, got none")
     if start is become_script:
-        check_script("run", words[0])
-    # It acts on the whole process.
+        check_script("run", command[0])
+    # This affects the whole process.
     name = "as_mxnet_numpy1" if arguments.numpy1 else "as_mxnet"
     load(f"gluonish.mxnet_names.{name}")
-    return start(words[0], words[1:])
+    return start(command[0], command[1:])
 
 
-def _chosen(arguments: argparse.Namespace) -> tuple[_Start, list[str]]:
-    """Return how the program starts, and its name and arguments."""
+def _select(arguments: argparse.Namespace) -> tuple[_Start, list[str]]:
+    """Return the start function, and the program's name and arguments."""
     if arguments.module is not None:
         return become_module, arguments.module
     if arguments.code is not None:

@@ -1,4 +1,4 @@
-"""Random numbers: the seed, and samplers; `mx.random` is this module."""
+"""`mx.random`: the seed, and samplers."""
 
 from gluonish.ndarray.random import (
     exponential,

@@ -1,4 +1,4 @@
-"""CUDA kernels written in a program and compiled when it runs: `mx.rtc`, through CuPy."""
+"""`mx.rtc`: CUDA kernels compiled at run time, with CuPy."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _PARAMETER = re.compile(r"(const\s+)?([A-Za-z_]\w*(?:\s+(?:char|long))?)\s*(\*?)
 
 
 class _Parameter(NamedTuple):
-    """A kernel's parameter: its type, and how it is used."""
+    """A kernel's parameter."""
 
     dtype: np.dtype[Any]
     is_array: bool
@@ -46,7 +46,7 @@ class CudaModule:
     Args:
         source: The source code. Kernels are declared ``extern "C" __global__``, or named in
             ``exports``.
-        options: Options of NVRTC, such as ``--use_fast_math``; one string or several.
+        options: Options of NVRTC, such as ``--use_fast_math``; a string or a list.
         exports: Names of kernels that are templates or in namespaces, such as ``axpy<float>``.
 
     Raises:
@@ -57,18 +57,18 @@ class CudaModule:
         self, source: str, options: str | Sequence[str] = (), exports: str | Sequence[str] = ()
     ) -> None:
         cupy: Any = device_of(gpu(0)).xp
-        self._exports = _texts(exports)
+        self._exports = _as_tuple(exports)
         self.handle = cupy.RawModule(
-            code=source, options=_texts(options), name_expressions=self._exports or None
+            code=source, options=_as_tuple(options), name_expressions=self._exports or None
         )
 
     def get_kernel(self, name: str, signature: str) -> "CudaKernel":
         """Return a kernel.
 
         Args:
-            name: Its name in the source or in ``exports``.
-            signature: Its parameters as in the source: ``"const float *x, float *y, int n"``. A
-                pointer is an NDArray, which the kernel may write unless it is ``const``.
+            name: Name of the kernel in the source or in ``exports``.
+            signature: Parameters as in the source: ``"const float *x, float *y, int n"``. A pointer
+                is an NDArray, which the kernel may write unless it is ``const``.
 
         Raises:
             ArgumentError: The signature cannot be parsed.
@@ -86,7 +86,7 @@ class CudaKernel:
         name: Name of the kernel.
         is_ndarray: Whether each parameter is an array.
         dtypes: Type of each parameter, or of the array's elements.
-        is_const: Whether each array is read only; by default none is.
+        is_const: Whether each array is read only; by default no array is.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class CudaKernel:
     def _run(
         self, grid: tuple[int, ...], block: tuple[int, ...], values: tuple[Any, ...], shared: int
     ) -> None:
-        # CuPy loads the module on the device that is current: the engine has made it the right one.
+        # CuPy loads the module on the current device, which the engine has set.
         self.handle.get_function(self._name)(grid, block, values, shared_mem=shared)
 
     def _value(self, number: int, parameter: _Parameter, arg: Any, ctx: Context) -> Any:
@@ -177,8 +177,8 @@ class CudaKernel:
         return arg._data
 
 
-def _texts(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _as_tuple(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _three(name: str, dims: Sequence[int]) -> tuple[int, ...]:

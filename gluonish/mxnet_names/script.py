@@ -1,4 +1,4 @@
-"""Running a program as Python itself would: as ``__main__``, with its own arguments and path."""
+"""Running a program like Python: as ``__main__``, with its own arguments and path."""
 
 import builtins
 import importlib.util
@@ -24,25 +24,25 @@ __all__ = [
     "run_script",
 ]
 
-_LOOK_NBYTES = 1 << 16
-_INTERRUPTED = 130  # as shells say of a program that Ctrl-C ended
+_PROBE_NBYTES = 1 << 16
+_INTERRUPTED = 130  # the shell's exit status after Ctrl-C
 
 
 def check_script(command: str, path: str, *, folders: bool = True) -> None:
-    """Refuse what cannot be run, before anything is.
+    """Check that a script can be run.
 
     Args:
-        command: The command that runs it, for messages.
+        command: The command that runs the script, for error messages.
         path: The script, folder or archive.
         folders: Whether folders, archives and compiled modules can be run, too.
 
     Raises:
-        MissingFileError: It is not there.
-        FolderPathError: It is a folder without a ``__main__.py``.
-        FileFormatError: It may not be read, or is no Python program.
+        MissingFileError: The path does not exist.
+        FolderPathError: The path is a folder without a ``__main__.py``.
+        FileFormatError: The file is not readable, or not a Python program.
     """
     if not os.path.exists(path):
-        raise MissingFileError(f"{command}: expected a script, got {path!r}, which is not there")
+        raise MissingFileError(f"{command}: expected a script, got {path!r}, which does not exist")
     if os.path.isdir(path):
         if not folders or not any(
             os.path.isfile(os.path.join(path, f"__main__.py{c}")) for c in ("", "c")
@@ -53,10 +53,10 @@ def check_script(command: str, path: str, *, folders: bool = True) -> None:
             )
         return
     if not os.access(path, os.R_OK):
-        raise FileFormatError(f"{command}: expected a script, got {path!r}, which may not be read")
+        raise FileFormatError(f"{command}: expected a script, got {path!r}, which is not readable")
     if os.path.isfile(path) and not (folders and _is_archive(path)):
         with io.open_code(os.path.abspath(path)) as file:
-            start = file.read(_LOOK_NBYTES)
+            start = file.read(_PROBE_NBYTES)
         if b"\0" in start:
             raise FileFormatError(
                 f"{command}: expected a Python program, got {path!r}, which contains null bytes"
@@ -64,20 +64,20 @@ def check_script(command: str, path: str, *, folders: bool = True) -> None:
 
 
 def _is_archive(path: str) -> bool:
-    """Whether Python runs a file as it is, without a source: archives, compiled modules."""
+    """Whether a file is an archive or a compiled module, which Python runs directly."""
     return path.endswith(".pyc") or zipfile.is_zipfile(path)
 
 
 def run_script(path: str, arguments: Sequence[str]) -> int:
-    """Run a script to its end, and wait for what it left to the engine.
+    """Run a script to its end, and wait for pending engine operations.
 
     Args:
         path: The script.
-        arguments: What follows its name in ``sys.argv``.
+        arguments: The arguments after the name in ``sys.argv``.
 
     Returns:
-        The exit status: 0, that of ``SystemExit``, or 1 after an error, which is printed as Python
-        prints it.
+        The exit status: 0, the code of ``SystemExit``, or 1 after an error, which is printed as by
+        Python.
     """
     before = (sys.argv, sys.path[:], sys.modules["__main__"])
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
@@ -95,62 +95,62 @@ def run_script(path: str, arguments: Sequence[str]) -> int:
 def become_script(path: str, arguments: Sequence[str]) -> int:
     """Run a script, or a folder or archive with a ``__main__.py``, as the process's own program.
 
-    What it leaves in ``__main__``, ``sys.argv`` and ``sys.path`` stays, for exit handlers.
+    ``__main__``, ``sys.argv`` and ``sys.path`` are not restored, for exit handlers.
 
     Args:
         path: The script.
-        arguments: What follows its name in ``sys.argv``.
+        arguments: The arguments after the name in ``sys.argv``.
 
     Returns:
-        The exit status, as of `run_script`.
+        The exit status; see `run_script`.
     """
     if os.path.isdir(path) or _is_archive(path):
         sys.argv = [path, *arguments]
         return _status_of(lambda: runpy.run_path(path, run_name="__main__"))
-    _lead_path(os.path.dirname(os.path.realpath(path)))
+    _set_first_path(os.path.dirname(os.path.realpath(path)))
     return _status_of(lambda: _run_file(path, arguments))
 
 
 def become_module(name: str, arguments: Sequence[str]) -> int:
-    """Run a module as ``python -m`` does; see `become_script`.
+    """Run a module like ``python -m``; see `become_script`.
 
     Raises:
         ArgumentError: There is no such module.
     """
     sys.argv = [name, *arguments]
-    _lead_path(os.getcwd())
+    _set_first_path(os.getcwd())
     if not _may_exist(name):
         raise ArgumentError(f"run: expected a module that Python finds, got {name!r}")
     return _status_of(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
 
 
 def _may_exist(name: str) -> bool:
-    """Whether there is a module; also where looking for it fails, which running it then shows."""
+    """Whether a module may exist; True if the search fails, so that running it shows the error."""
     try:
         return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError as error:  # a package that it is said to be in
+    except ModuleNotFoundError as error:  # a parent package
         return error.name is None or not f"{name}.".startswith(f"{error.name}.")
     except BaseException:
         return True
 
 
 def become_code(source: str, arguments: Sequence[str]) -> int:
-    """Run a text as ``python -c`` does; see `become_script`."""
+    """Run a string of code like ``python -c``; see `become_script`."""
     sys.argv = ["-c", *arguments]
-    _lead_path("")
+    _set_first_path("")
     return _status_of(lambda: _run_code(compile(source, "<string>", "exec", dont_inherit=True)))
 
 
 def become_input(name: str, arguments: Sequence[str]) -> int:
-    """Run the text of standard input as ``python -`` does; see `become_script`."""
+    """Run the code on standard input like ``python -``; see `become_script`."""
     sys.argv = [name, *arguments]
-    _lead_path("")
+    _set_first_path("")
     source = sys.stdin.buffer.read()
     return _status_of(lambda: _run_code(compile(source, "<stdin>", "exec", dont_inherit=True)))
 
 
-def _lead_path(folder: str) -> None:
-    """Put a program's folder where Python put that of the command, unless asked not to."""
+def _set_first_path(folder: str) -> None:
+    """Replace the command's folder in ``sys.path`` by the program's, unless in safe-path mode."""
     if not sys.flags.safe_path:
         sys.path[:1] = [folder]
 
@@ -178,10 +178,10 @@ def _status_of(run: Callable[[], object]) -> int:
     except SystemExit as end:
         return _status(end.code)
     except KeyboardInterrupt as error:
-        _show(error)
+        _print_error(error)
         return _INTERRUPTED
     except BaseException as error:
-        _show(error)
+        _print_error(error)
         return 1
 
 
@@ -194,11 +194,11 @@ def _status(code: object) -> int:
     return 1
 
 
-def _show(error: BaseException) -> None:
-    """Print an error without the calls that started the program, as if it ran by itself."""
+def _print_error(error: BaseException) -> None:
+    """Print an error without the frames that started the program."""
     frames = error.__traceback__
-    ours = (__file__, runpy.__file__, "<frozen runpy>")
-    while frames is not None and frames.tb_frame.f_code.co_filename in ours:
+    own_frames = (__file__, runpy.__file__, "<frozen runpy>")
+    while frames is not None and frames.tb_frame.f_code.co_filename in own_frames:
         frames = frames.tb_next
     sys.stdout.flush()
     if sys.excepthook is sys.__excepthook__:

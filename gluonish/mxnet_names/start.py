@@ -1,7 +1,7 @@
-"""What the import of gluonish does besides defining names, last of all.
+"""The last step of the import of gluonish: registers aliases and hooks.
 
-The hooks of lower floors learn here what stands behind them, which loads at their first call. Then
-the garbage collector is told to leave alone what the import has made.
+The hooks of lower layers get lazily loaded implementations. Then the imported objects are frozen
+for the garbage collector.
 """
 
 from gluonish.core import hooks

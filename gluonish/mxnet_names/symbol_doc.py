@@ -1,4 +1,4 @@
-"""Where MXNet's programs add to docstrings of operators on Symbols: classes named ``<Op>Doc``."""
+"""Additions to docstrings of operators on Symbols: classes named ``<Op>Doc``."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ class SymbolDoc:
 
         Args:
             sym: The graph.
-            **input_shapes: Shapes of its arguments.
+            **input_shapes: Shapes of the graph's arguments.
         """
         _, shapes, _ = sym.infer_shape(**input_shapes)
         return dict(zip(sym.list_outputs(), shapes, strict=True))
@@ -34,15 +34,15 @@ def _build_doc(
     key_var_num_args: str | None = None,
     ret_type: str | None = None,
 ) -> str:
-    """Return a docstring: description, parameters, result, and what an ``<Op>Doc`` class adds.
+    """Build a docstring: description, parameters, result, and the text of an ``<Op>Doc`` class.
 
     Args:
         func_name: The operator's name.
         desc: The description.
         arg_names: Names of the parameters.
-        arg_types: Their types, in words.
-        arg_desc: What each is for.
-        key_var_num_args: The parameter with the number of inputs, which callers leave out.
+        arg_types: Types of the parameters, as text.
+        arg_desc: Descriptions of the parameters.
+        key_var_num_args: The parameter with the number of inputs, which callers omit.
         ret_type: Type of the result; None for Symbol.
     """
     kind = ret_type or "Symbol"

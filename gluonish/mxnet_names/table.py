@@ -1,20 +1,20 @@
-"""Modules that programs know by MXNet's names, and where each stands here.
+"""MXNet's module names, and the modules that implement them.
 
 `gluonish.mxnet_names.start` makes ``gluonish.model`` and the others importable.
 """
 
 __all__ = ["MODULES"]
 
-# In this folder, under their own names.
-_HERE = (
+# Modules in this folder, under the same name.
+_LOCAL = (
     *("_numpy_op_doc", "as_mxnet", "base", "executor_manager", "libinfo", "library", "log"),
     *("ndarray_doc", "notebook", "numpy_dispatch_protocol", "numpy_op_signature", "random"),
     *("rtc", "symbol_doc"),
 )
 
-# By the name below ``gluonish`` that programs use, the name of the module that it is.
+# Alias below ``gluonish`` -> module.
 MODULES = {
-    **{name: f"mxnet_names.{name}" for name in _HERE},
+    **{name: f"mxnet_names.{name}" for name in _LOCAL},
     "amp": "contrib.amp",
     "attribute": "symbol.name",
     "callback": "module.callback",
@@ -30,7 +30,9 @@ MODULES = {
     "executor": "symbol.executor",
     "gluon.metric": "metric",
     "gluon.model_zoo": "model_zoo",
+    "image.image": "image",
     "img": "image",
+    "io.io": "io",
     "mod": "module",
     "model": "module.feed_forward",
     "mon": "module.monitor",

@@ -1,4 +1,4 @@
-"""Record files: many byte strings in one file, images with labels among them."""
+"""RecordIO: files of byte strings, such as images with labels."""
 
 from gluonish.recordio.image_record import (
     IRHeader,

@@ -1,10 +1,10 @@
-"""Framing of records, and reading at positions.
+"""Framing of records, and positional reads.
 
-A part is a mark, a word with the part's kind in the upper 3 bits and its length in bytes in the
-others, the bytes, and zeros up to a multiple of 4. A record is one part unless it holds the mark
-itself at a multiple of 4; there it is cut, and the mark left out.
+A part is a magic number, a word with the part's kind in the upper 3 bits and its length in bytes in
+the others, the bytes, and zeros up to a multiple of 4. A record is one part unless it contains the
+magic number at a multiple of 4; there it is split, and the magic number left out.
 
-Another thread may, and so may a signal's handler in the middle of this thread's reading.
+Reads must be safe against other threads, and against signal handlers that interrupt a read.
 """
 
 import os
@@ -17,21 +17,21 @@ from typing import BinaryIO, Protocol
 from gluonish.core import file_kind
 from gluonish.core.errors import ArgumentError, FileFormatError
 
-_MARK = 0xCED7230A
-MARK_BYTES = struct.pack("<I", _MARK)
+_MAGIC = 0xCED7230A
+MAGIC_BYTES = struct.pack("<I", _MAGIC)
 _HEAD = struct.Struct("<II")
 HEAD_NBYTES = _HEAD.size
 _LENGTH_BITS = 29
 PART_LIMIT = 1 << _LENGTH_BITS
 _LENGTH_MASK = PART_LIMIT - 1
 WHOLE, FIRST, MIDDLE, LAST = range(4)
-# Parts up to this size are read without asking whether the file has so much: room for them is
-# cheaper than the question.
-_UNASKED_NBYTES = 1 << 16
+# Parts up to this size are read without checking the size of the file, which costs more than the
+# allocation.
+_UNCHECKED_NBYTES = 1 << 16
 
 
 class RecordSource(Protocol):
-    """What records are read from: an open file with a read position."""
+    """An open file with a read position."""
 
     def read(self, size: int, /) -> bytes:
         """Return the next ``size`` bytes; fewer at the end of the file."""
@@ -47,7 +47,7 @@ class RecordSource(Protocol):
 
 
 def frame(record: bytes) -> bytes:
-    """Return a record in the form in which it is stored in a file: with header and padding.
+    """Frame a record: add header and padding.
 
     Args:
         record: Content of the record.
@@ -69,24 +69,24 @@ def frame(record: bytes) -> bytes:
             kind = FIRST
         else:
             kind = LAST if i == last else MIDDLE
-        parts.append(_HEAD.pack(_MARK, kind << _LENGTH_BITS | len(piece)))
+        parts.append(_HEAD.pack(_MAGIC, kind << _LENGTH_BITS | len(piece)))
         parts.append(piece)
         parts.append(bytes(-len(piece) % 4))
     return b"".join(parts)
 
 
 def _pieces(record: bytes) -> list[bytes]:
-    """Return what lies between the marks that a record holds at multiples of 4."""
+    """Split a record at the magic numbers at multiples of 4."""
     pieces = []
     start = 0
-    found = record.find(MARK_BYTES)
+    found = record.find(MAGIC_BYTES)
     while found >= 0:
         if found % 4:
-            found = record.find(MARK_BYTES, found + 1)
+            found = record.find(MAGIC_BYTES, found + 1)
             continue
         pieces.append(record[start:found])
         start = found + 4
-        found = record.find(MARK_BYTES, start)
+        found = record.find(MAGIC_BYTES, start)
     pieces.append(record[start:])
     return pieces
 
@@ -99,23 +99,23 @@ def read_record(file: RecordSource, path: str) -> bytes | None:
         path: Path of the file, for error messages.
 
     Raises:
-        FileFormatError: No record begins there, or it is cut off. Memory is allocated only for
-            bytes that the file has.
+        FileFormatError: No record begins there, or it is truncated. At most the size of the file is
+            allocated.
     """
     start = file.tell()
     head = file.read(HEAD_NBYTES)
     if not head:
         return None
-    kind, length = part_of(head, path, start, start)
+    kind, length = parse_header(head, path, start, start)
     piece = _read_part(file, path, start, length)
     if kind == WHOLE:
         return piece
     pieces = [piece]
     while kind != LAST:
         at = file.tell()
-        kind, length = part_of(file.read(HEAD_NBYTES), path, at, start)
+        kind, length = parse_header(file.read(HEAD_NBYTES), path, at, start)
         pieces.append(_read_part(file, path, at, length))
-    return MARK_BYTES.join(pieces)
+    return MAGIC_BYTES.join(pieces)
 
 
 def _kind_of_file(path: str, head: bytes) -> str:
@@ -124,24 +124,26 @@ def _kind_of_file(path: str, head: bytes) -> str:
     return file_kind.found_instead(head)
 
 
-def part_of(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:
-    """Return the kind and the length in bytes of a part of a record, from its header.
+def parse_header(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:
+    """Parse the header of a part of a record; return its kind and length in bytes.
 
     Args:
         head: Bytes of the header.
         path: Path of the file, for error messages.
         at: Offset in bytes at which the part begins.
-        start: Offset at which the record begins; only there a first or single part may begin.
+        start: Offset at which the record begins; a first or single part must begin there.
 
     Raises:
-        FileFormatError: It is not a header, or a part of this kind cannot be at this offset.
+        FileFormatError: The header is invalid, or a part of this kind cannot be at this offset.
     """
     if len(head) < HEAD_NBYTES:
-        raise _broken(path, at, "8 bytes of a record's head", f"the end after {len(head)}")
-    mark, word = _HEAD.unpack(head)
-    if mark != _MARK:
-        found = f"{mark:#x}" if at else _kind_of_file(path, head)
-        raise _broken(path, at, f"the mark {_MARK:#x} of a record", found)
+        raise _broken(
+            path, at, "the 8 bytes of a record's header", f"the end of the file after {len(head)}"
+        )
+    magic, word = _HEAD.unpack(head)
+    if magic != _MAGIC:
+        found = f"{magic:#x}" if at else _kind_of_file(path, head)
+        raise _broken(path, at, f"the magic number {_MAGIC:#x} of a record", found)
     kind = word >> _LENGTH_BITS
     if at == start:
         if kind not in (WHOLE, FIRST):
@@ -152,7 +154,7 @@ def part_of(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:
 
 
 def check_part_fits(path: str, at: int, length: int, file_nbytes: int) -> int:
-    """Return the offset at which a part ends, including its padding.
+    """Check that a part fits the file; return the offset of its end, including padding.
 
     Args:
         path: Path of the file, for error messages.
@@ -173,7 +175,7 @@ def check_part_fits(path: str, at: int, length: int, file_nbytes: int) -> int:
 
 def _read_part(file: RecordSource, path: str, at: int, length: int) -> bytes:
     padded = length + -length % 4
-    if padded > _UNASKED_NBYTES:
+    if padded > _UNCHECKED_NBYTES:
         check_part_fits(path, at, length, os.fstat(file.fileno()).st_size)
     content = file.read(padded)
     if len(content) < padded:
@@ -189,12 +191,12 @@ def _broken(path: str, at: int, expected: str, got: str) -> FileFormatError:
 
 
 _PREAD: Callable[[int, int, int], bytes] | None = getattr(os, "pread", None)
-# Where the system cannot read at a position: what threads do one after the other.
+# Serializes reads where the system has no pread.
 _seeking = threading.RLock()
 
 
 class Cursor:
-    """A reader's own position in an open file, independent of the file's position.
+    """A read position in an open file, independent of the file's position.
 
     Args:
         file: File opened for reading.
@@ -223,7 +225,7 @@ class Cursor:
 
 
 def read_at(file: BinaryIO, size: int, position: int) -> bytes:
-    """Return bytes of a file from a position on; fewer at the end of the file.
+    """Read bytes at a position; fewer at the end of the file.
 
     Args:
         file: File opened for reading.
@@ -236,5 +238,5 @@ def read_at(file: BinaryIO, size: int, position: int) -> bytes:
         with _seeking:
             file.seek(position)
             found = file.read(size)
-            if file.tell() == position + len(found):  # else a handler has moved it in between
+            if file.tell() == position + len(found):  # else a signal handler changed the position
                 return found

@@ -1,4 +1,4 @@
-"""Image records: a header with labels before an image as it is stored in a file."""
+"""Image records: a header with labels, and an encoded image."""
 
 import os
 import struct
@@ -11,7 +11,7 @@ from gluonish.ops.image.codec import decode, encode
 from gluonish.recordio.record_table import RecordFile
 
 _FIELDS = struct.Struct("<IfQQ")
-# As much of a record as most often holds the header and all labels.
+# Size that usually contains the header and all labels.
 _HEADER_NBYTES = 1 << 12
 
 Array = np.ndarray[Any, Any]
@@ -34,7 +34,7 @@ class IRHeader(NamedTuple):
 
 
 def pack(header: IRHeader | tuple[Any, ...], s: bytes) -> bytes:
-    """Return a record made of a header and a byte string.
+    """Combine a header and a byte string to a record.
 
     Args:
         header: The `IRHeader`. Its flag is ignored: a single number as label sets it to 0, an array
@@ -67,18 +67,18 @@ def pack(header: IRHeader | tuple[Any, ...], s: bytes) -> bytes:
         ) from error
 
 
-def _labels(given: Any) -> Array:
+def _labels(label: Any) -> Array:
     try:
-        return np.asarray(given.asnumpy() if hasattr(given, "asnumpy") else given, dtype="<f4")
+        return np.asarray(label.asnumpy() if hasattr(label, "asnumpy") else label, dtype="<f4")
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"pack: expected a label of numbers, got {given!r}") from error
+        raise ArgumentError(f"pack: expected a label of numbers, got {label!r}") from error
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:
     """Split a record into its header and its content.
 
     Args:
-        s: The record, as `pack` returns it.
+        s: The record, from `pack`.
 
     Returns:
         The `IRHeader`, whose label is a number if its flag is 0, else a float32 array of ``flag``
@@ -104,14 +104,14 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
 
 
 def read_header(file: RecordFile, offset: int) -> IRHeader:
-    """Return the header of an image record in a file, without reading the image.
+    """Read the header of an image record in a file, without the image.
 
     Args:
         file: The record file.
         offset: Offset in bytes at which the record begins.
 
     Returns:
-        The `IRHeader`, as from `unpack`.
+        The `IRHeader`; see `unpack`.
 
     Raises:
         FileFormatError: No record begins there, or it is too short for its header and labels.
@@ -125,7 +125,7 @@ def read_header(file: RecordFile, offset: int) -> IRHeader:
 def pack_img(
     header: IRHeader | tuple[Any, ...], img: Array, quality: int = 95, img_fmt: str = ".jpg"
 ) -> bytes:
-    """Encode an image and return it as a record with a header.
+    """Encode an image, and combine it with a header to a record.
 
     Args:
         header: The `IRHeader`, as for `pack`.
@@ -136,7 +136,7 @@ def pack_img(
 
     Raises:
         ArgumentTypeError: ``img`` is not a NumPy array.
-        OperatorError: The format is unknown, or cannot store such an image.
+        OperatorError: The format is unknown, or does not support the image.
     """
     if not isinstance(img, np.ndarray):
         raise ArgumentTypeError(
@@ -149,11 +149,11 @@ def pack_img(
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Array]:
-    """Return the header and the decoded image of a record.
+    """Split a record into its header and the decoded image.
 
     Args:
-        s: The record, as `pack_img` returns it.
-        iscolor: 0 decodes to gray, 1 to three channels, -1 to the channels that are stored.
+        s: The record, from `pack_img`.
+        iscolor: 0 decodes to gray, 1 to three channels, -1 to the stored channels.
 
     Returns:
         The `IRHeader`, and the image: uint8 (height, width) if gray, else (height, width, channels)

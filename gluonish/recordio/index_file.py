@@ -1,7 +1,4 @@
-"""Indices of record files: a line of text for each record, with its key, a tab and its offset.
-
-The offset is the byte of the record file at which the record begins.
-"""
+"""Indices of record files: a line for each record, with its key, a tab and its byte offset."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -12,7 +9,7 @@ from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import atomic_write, open_to_read, path_text, written_together
 from gluonish.recordio.framing import frame
 
-# Of 2^63, which no file is larger than; an int of any length would take its time.
+# Digits of 2^63, the largest file; longer integers would be slow to parse.
 _MAX_DIGITS = 19
 _LARGEST_OFFSET = (1 << 63) - 1
 
@@ -20,7 +17,7 @@ _LARGEST_OFFSET = (1 << 63) - 1
 def read_index(
     path: str | os.PathLike[str], reader: str, key_type: Callable[[Any], Any] = int
 ) -> Iterator[tuple[Any, int]]:
-    """Yield the key and the offset on each line of an index file.
+    """Yield the key and the offset of each line of an index file.
 
     Args:
         path: Path of the index file.
@@ -29,7 +26,7 @@ def read_index(
 
     Raises:
         MissingFileError: The file does not exist.
-        FileFormatError: A line is invalid, or ``key_type`` refuses its key; names the line and its
+        FileFormatError: A line is invalid, or ``key_type`` rejects its key; names the line and its
             offset in bytes.
     """
     name = path_text(path, "MXIndexedRecordIO")
@@ -39,31 +36,31 @@ def read_index(
             start, at = at, at + len(line)
             if not line.strip():
                 continue
-            place = f"line {number} of {name} (byte {start})"
+            position = f"line {number} of {name} (byte {start})"
             key, tab, offset = line.partition(b"\t")
             digits = offset.strip()
             offset_ok = digits.isdigit() and len(digits) <= _MAX_DIGITS
             if not tab or not offset_ok or int(digits) > _LARGEST_OFFSET:
                 raise FileFormatError(
-                    f"{reader}: expected key, tab and offset on {place}, got {line!r:.80}"
+                    f"{reader}: expected key, tab and offset on {position}, got {line!r:.80}"
                 )
             try:
                 made = make_key(key.decode("utf-8", "surrogateescape"), key_type, reader)
             except ArgumentError as error:
-                raise FileFormatError(f"{error}, on {place}") from error
+                raise FileFormatError(f"{error}, on {position}") from error
             yield made, int(digits)
 
 
 def make_key(key: Any, key_type: Callable[[Any], Any], reader: str) -> Any:
-    """Return a key converted by ``key_type``.
+    """Convert a key by ``key_type``.
 
     Args:
         key: Text or value of the key.
-        key_type: Converts it, such as ``int``.
+        key_type: Converts the key, such as ``int``.
         reader: Class name of the reader, for error messages.
 
     Raises:
-        ArgumentError: ``key_type`` refuses the key.
+        ArgumentError: ``key_type`` rejects the key.
     """
     try:
         return key_type(key)
@@ -89,7 +86,7 @@ def check_key(key: Any, writer: str) -> None:
 
 
 def index_line(key: Any, offset: int) -> bytes:
-    """Return the line of an index file for one record.
+    """Format the line of an index file for one record.
 
     Args:
         key: Key of the record.
@@ -120,7 +117,7 @@ class RecordPair:
             record: Content of the record, less than 2^29 bytes.
 
         Raises:
-            ArgumentError: The key contains a tab or a line break, or the record is too long; then
+            ArgumentError: The key contains a tab or a line break, or the record is too long;
                 nothing is written.
         """
         check_key(key, "RecordPair.write")
@@ -137,8 +134,8 @@ def new_record_pair(
 ) -> Iterator[RecordPair]:
     """Context manager that yields a `RecordPair`; the files appear when the block succeeds.
 
-    If the block raises, existing files at these paths are unchanged. At no moment is an index next
-    to a record file that it does not belong to: while the files are replaced there is no index.
+    If the block raises, existing files at these paths are unchanged. An index is never next to
+    another record file than its own: while the files are replaced there is no index.
 
     Args:
         records: Path of the record file.

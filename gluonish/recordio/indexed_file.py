@@ -15,7 +15,7 @@ from gluonish.recordio.record_file import MXRecordIO, close_with, open_to_write
 class MXIndexedRecordIO(MXRecordIO):
     """A record file with an index, so that records can be read by key in any order.
 
-    Several threads may call `read_idx`. About forks and other processes see `MXRecordIO`.
+    `read_idx` is thread-safe. For forks and other processes see `MXRecordIO`.
 
     Args:
         idx_path: Path of the index: a text file with key, tab and byte offset of each record.
@@ -24,10 +24,11 @@ class MXIndexedRecordIO(MXRecordIO):
         key_type: Type that keys are converted to, such as ``int`` or ``str``.
 
     Attributes:
-        idx: Dict from each key to the byte offset of its record; of a repeated key, the last one.
+        idx: Dict from each key to the byte offset of its record; of a repeated key, the last
+            offset.
         keys: List of the keys, in the order of the index.
-        idx_path: As given.
-        key_type: As given.
+        idx_path: The argument.
+        key_type: The argument.
         fidx: The open index file when writing, else None.
 
     Raises:
@@ -61,7 +62,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys: list[Any] = []
         self.key_type = key_type
         self.fidx: BinaryIO | None = None
-        self._kept_index: Kept | None = None
+        self._index_finalizer: Kept | None = None
         super().__init__(uri, flag)
 
     def open(self) -> None:
@@ -78,7 +79,7 @@ class MXIndexedRecordIO(MXRecordIO):
         super().open()
         if self.writable:
             index = open_to_write(self.idx_path, type(self).__name__)
-            self._kept_index = close_with(self, index)
+            self._index_finalizer = close_with(self, index)
             self.fidx = index
 
     def _read_index(self) -> None:
@@ -90,16 +91,16 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys.append(key)
 
     def close(self) -> None:
-        """Close both files. Closing a second time does nothing."""
-        index, kept = self.fidx, self._kept_index
-        self.fidx = self._kept_index = None
+        """Close both files; may be called twice."""
+        index, finalizer = self.fidx, self._index_finalizer
+        self.fidx = self._index_finalizer = None
         try:
             super().close()
         finally:
             if index is not None:
                 index.close()
-            if kept is not None:
-                cancel(kept)
+            if finalizer is not None:
+                cancel(finalizer)
 
     def seek(self, idx: Any) -> None:
         """Move to a record, which the next `read` returns.
@@ -133,7 +134,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return self._open_for("tell").tell()
 
     def read_idx(self, idx: Any) -> bytes:
-        """Return the record with a given key.
+        """Read the record with a key.
 
         Args:
             idx: Key of the record.
@@ -150,11 +151,11 @@ class MXIndexedRecordIO(MXRecordIO):
             record = read_record(cursor, self.uri)
         except FileFormatError as error:
             raise FileFormatError(f"{error}; key {idx!r:.80} of {self.idx_path}") from error
-        file.seek(cursor.tell())  # where `read` goes on
+        file.seek(cursor.tell())  # where `read` continues
         if record is None:
             raise FileFormatError(
                 f"{type(self).__name__}: expected a record at byte {self.idx[idx]} of {self.uri}, "
-                f"got the end of the file; {self.idx_path} is the index of another"
+                f"got the end of the file; {self.idx_path} is another file's index"
             )
         return record
 
@@ -166,7 +167,7 @@ class MXIndexedRecordIO(MXRecordIO):
             buf: Content of the record, bytes.
 
         Raises:
-            ArgumentError: ``key_type`` refuses the key, the record is too long, or the files are
+            ArgumentError: ``key_type`` rejects the key, the record is too long, or the files are
                 open for reading.
             GluonishError: The files are closed, or another process opened them.
         """
@@ -176,12 +177,12 @@ class MXIndexedRecordIO(MXRecordIO):
         check_key(key, writer)
         offset = self.tell()
         self.write(buf)
-        assert self.fidx is not None  # open whenever the records are
+        assert self.fidx is not None  # open if the record file is
         self.fidx.write(index_line(key, offset))
         self._add(key, offset)
 
 
 class _UnknownKeyError(OutOfBoundsError, KeyError):
-    """A key that the index does not have; also what programs for MXNet catch."""
+    """A key that is not in the index; programs for MXNet catch KeyError."""
 
     __str__ = Exception.__str__

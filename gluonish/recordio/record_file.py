@@ -1,11 +1,11 @@
 """MXRecordIO: a file of records, read and written in order through a buffer.
 
-Writers keep nothing back: a process that was forked, or is killed, has nothing of a file's content.
-A file that nobody closed is closed with its object, by C code alone; see `gluonish.core.finalizer`.
+Writers do not buffer, so that a forked or killed process holds no content. A file that is not
+closed is closed with its object, by C code; see `gluonish.core.finalizer`.
 
-To ask for a record's length first is a second call, and new memory for each record costs more than
-what is read into it. So as much is read as the longest record before had; what that does not do for
-is left to the reader that says what is wrong.
+Reading a record's length first takes a second call, and allocating memory for each record costs
+more than reading. So `RecordBuffer` reads as many bytes as the longest previous record; other
+records fall back to `read_record`, which reports errors.
 """
 
 import io
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GluonishError, MissingFileError
 from gluonish.core.files import local_path, open_to_read, path_text
 from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
-from gluonish.recordio.framing import HEAD_NBYTES, MARK_BYTES, frame, read_record
+from gluonish.recordio.framing import HEAD_NBYTES, MAGIC_BYTES, frame, read_record
 
 
 class MXRecordIO:
@@ -32,16 +32,16 @@ class MXRecordIO:
         flag: ``"r"`` to read the file, ``"w"`` to write a new one.
 
     Attributes:
-        uri: As given.
-        flag: As given.
-        writable: Whether it is open for writing.
-        is_open: Whether it is open.
+        uri: The argument.
+        flag: The argument.
+        writable: Whether the file is open for writing.
+        is_open: Whether the file is open.
         handle: The open file, or None.
-        pid: Id of the process that opened it, or None.
+        pid: Id of the process that opened the file, or None.
 
     Raises:
         ArgumentError: ``flag`` is neither ``"r"`` nor ``"w"``.
-        MissingFileError: The file does not exist, or for writing its folder.
+        MissingFileError: The file, or for writing its folder, does not exist.
 
     Example:
         >>> import os, tempfile
@@ -61,7 +61,7 @@ class MXRecordIO:
         self.is_open = False
         self.handle: BinaryIO | None = None
         self.pid: int | None = None
-        self._kept: Kept | None = None
+        self._finalizer: Kept | None = None
         if flag not in ("r", "w"):
             raise ArgumentError(
                 f"{type(self).__name__}: expected flag 'r' or 'w', got {flag!r}: Invalid flag"
@@ -75,24 +75,24 @@ class MXRecordIO:
         """Open the file: for reading, at its first record; for writing, empty.
 
         Raises:
-            MissingFileError: The file does not exist, or for writing its folder.
+            MissingFileError: The file, or for writing its folder, does not exist.
         """
         opened, name = open_to_write if self.writable else open_to_read, type(self).__name__
         file = opened(local_path(self.uri, name), name)
-        self._kept = close_with(self, file)
+        self._finalizer = close_with(self, file)
         self.handle = file
         self.pid = os.getpid()
         self.is_open = True
 
     def close(self) -> None:
-        """Close the file, and store all written records. Closing a second time does nothing."""
-        handle, kept = self.handle, self._kept
-        self.handle = self._kept = self.pid = None
+        """Close the file, and store all written records; may be called twice."""
+        handle, finalizer = self.handle, self._finalizer
+        self.handle = self._finalizer = self.pid = None
         self.is_open = False
         if handle is not None:
             handle.close()
-        if kept is not None:
-            cancel(kept)
+        if finalizer is not None:
+            cancel(finalizer)
 
     def reset(self) -> None:
         """Go back to the first record; when writing, empty the file."""
@@ -106,7 +106,7 @@ class MXRecordIO:
             buf: Content of the record: bytes, bytearray or memoryview of less than 2^29 bytes.
 
         Raises:
-            ArgumentTypeError: ``buf`` is something else.
+            ArgumentTypeError: ``buf`` has another type.
             ArgumentError: ``buf`` is too long, or the file is open for reading.
             GluonishError: The file is closed, or another process opened it.
         """
@@ -121,7 +121,7 @@ class MXRecordIO:
         """Return the next record, bytes; None after the last.
 
         Raises:
-            FileFormatError: The file is cut off or damaged; names the offset in bytes.
+            FileFormatError: The file is truncated or damaged; names the offset in bytes.
             ArgumentError: The file is open for writing.
             GluonishError: The file is closed.
         """
@@ -131,8 +131,8 @@ class MXRecordIO:
         """Return the open file of this process for a method.
 
         Raises:
-            ArgumentError: It is open for the other.
-            GluonishError: It is closed, or was opened by another process.
+            ArgumentError: The file is open in the other mode.
+            GluonishError: The file is closed, or was opened by another process.
         """
         name = f"{type(self).__name__}.{method}"
         if self.handle is None:
@@ -157,7 +157,7 @@ class MXRecordIO:
                 f"{type(self).__name__}: expected a reader to be sent to another process, got a "
                 f"writer of {self.uri}; close it first"
             )
-        return {**self.__dict__, "handle": None, "pid": None, "_kept": None}
+        return {**self.__dict__, "handle": None, "pid": None, "_finalizer": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -166,15 +166,15 @@ class MXRecordIO:
             self.open()
 
 
-class _WholeFile(io.FileIO):
-    """A file that writes all it is given, and whose errors say which one it is."""
+class _UnbufferedFile(io.FileIO):
+    """An unbuffered file that writes all bytes; its errors have the file name."""
 
     def write(self, data: Any, /) -> int:
-        """Write bytes; return how many."""
-        left = memoryview(data)
+        """Write all bytes; return their number."""
+        remaining = memoryview(data)
         try:
-            while left:
-                left = left[super().write(left) :]
+            while remaining:
+                remaining = remaining[super().write(remaining) :]
         except OSError as error:
             error.filename = self.name
             raise
@@ -182,14 +182,14 @@ class _WholeFile(io.FileIO):
 
 
 class _Closing(Finalizer):
-    """Closes a file when the object ends that it belongs to."""
+    """Closes a file when its owner is garbage collected."""
 
     __slots__ = ("close",)
 
     close: Callable[[], object]
 
 
-_CLOSE = methodcaller("close")  # C code, like the method that it calls
+_CLOSE = methodcaller("close")  # C code, like the called method
 
 
 def close_with(owner: object, file: BinaryIO) -> Kept:
@@ -200,7 +200,7 @@ def close_with(owner: object, file: BinaryIO) -> Kept:
         file: The file, from `open_to_write` or `open_to_read`.
     """
     closing = _Closing(owner, _CLOSE)
-    # Not of the buffer of a reader, whose lock another thread held if there was a fork.
+    # Not the BufferedReader, whose lock another thread may have held at a fork.
     raw = file.raw if isinstance(file, io.BufferedReader) else file
     closing.close = raw.close
     return keep(closing, owner)
@@ -214,23 +214,23 @@ def open_to_write(path: str, writer: str) -> BinaryIO:
         writer: Class name of the writer, for error messages.
 
     Raises:
-        MissingFileError: Its folder does not exist.
+        MissingFileError: The folder does not exist.
     """
     try:
-        return _WholeFile(path, "wb")
+        return _UnbufferedFile(path, "wb")
     except FileNotFoundError:
         raise MissingFileError(
             f"{writer}: expected a path in an existing folder, got {path!r}; make the folder first"
         ) from None
 
 
-# Not on Windows.
+# Not available on Windows.
 _PREADV: Callable[[int, list[bytearray], int], int] | None = getattr(os, "preadv", None)
-_MOST_NBYTES = 1 << 20  # longer records are read by their length
+_MAX_NBYTES = 1 << 20  # longer records are read by their length
 
 
 class RecordBuffer:
-    """Memory into which records are read, one after another; for one thread at a time."""
+    """Reusable memory for reading records; not thread-safe."""
 
     __slots__ = ("_memory",)
 
@@ -238,13 +238,13 @@ class RecordBuffer:
         self._memory = bytearray()
 
     def read(self, descriptor: int, start: int, otherwise: Callable[[], bytes]) -> memoryview:
-        """Return the bytes of a record, which stay valid until the next one is read.
+        """Read a record; the bytes are valid until the next read.
 
         Args:
             descriptor: File descriptor.
             start: Offset in bytes at which the record begins.
-            otherwise: Called for records that are not stored in one part or are invalid: reads the
-                record, or raises.
+            otherwise: Called for records that have several parts or are invalid: reads the record,
+                or raises.
 
         Raises:
             FileFormatError: From ``otherwise``.
@@ -252,11 +252,13 @@ class RecordBuffer:
         memory = self._memory
         if memory and _PREADV is not None:
             count = _PREADV(descriptor, [memory], start)
-            # The bits above the length are those of records of several parts.
+            # Bits above the length are set for records of several parts.
             end = HEAD_NBYTES + int.from_bytes(memory[4:HEAD_NBYTES], "little")
-            if end <= count and memory.startswith(MARK_BYTES):
+            if end <= count and memory.startswith(MAGIC_BYTES):
                 return memoryview(memory)[HEAD_NBYTES:end]
         record = otherwise()
-        if len(memory) < HEAD_NBYTES + len(record) and len(record) <= _MOST_NBYTES:
-            self._memory = bytearray(HEAD_NBYTES + len(record))  # whoever has a view keeps the old
+        if len(memory) < HEAD_NBYTES + len(record) and len(record) <= _MAX_NBYTES:
+            self._memory = bytearray(
+                HEAD_NBYTES + len(record)
+            )  # existing views keep the old memory
         return memoryview(record)

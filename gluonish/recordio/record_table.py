@@ -1,4 +1,4 @@
-"""Records by their place in the file: found without an index, and read from any thread."""
+"""Records by offset: found without an index, and read from any thread."""
 
 import os
 from array import array
@@ -12,12 +12,12 @@ from gluonish.core.files import local_path, open_to_read
 from gluonish.recordio.framing import (
     HEAD_NBYTES,
     LAST,
-    MARK_BYTES,
+    MAGIC_BYTES,
     PART_LIMIT,
     WHOLE,
     Cursor,
     check_part_fits,
-    part_of,
+    parse_header,
     read_at,
     read_record,
 )
@@ -26,18 +26,16 @@ from gluonish.recordio.record_file import RecordBuffer
 _CHUNK_NBYTES = 1 << 20
 _WINDOW_NBYTES = 1 << 16
 _SMALL_NBYTES = 1 << 12
-# Windows has none.
 
 Int64Array = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class RecordTable(NamedTuple):
-    """Where the records of a file are.
+    """Offsets and lengths of the records of a file.
 
     Attributes:
         offsets: Offset in bytes at which each record begins, ascending; int64 (records,).
-        lengths: Length in bytes of each record's content, as `RecordFile.read` returns it; int64
-            (records,).
+        lengths: Length in bytes of each record's content, int64 (records,).
     """
 
     offsets: Int64Array
@@ -45,7 +43,7 @@ class RecordTable(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A range of a file that belongs to no record.
+    """A range of a file that is not part of a record.
 
     Attributes:
         start: Offset of its first byte.
@@ -63,16 +61,16 @@ def _table(offsets: "array[int]", lengths: "array[int]") -> RecordTable:
 
 
 class RecordFile:
-    """A record file whose records are read by offset, by any number of threads at once.
+    """A record file read by offset; thread-safe.
 
-    Reads share no file position, so that no lock is needed, and they release the GIL while the
-    system reads. Use it in a ``with`` block, or close it.
+    Reads are positional, so that no lock is needed, and they release the GIL. Use the file in a
+    ``with`` block, or close it.
 
     Args:
         path: Path of the file.
 
     Attributes:
-        path: As given.
+        path: The argument.
 
     Raises:
         MissingFileError: The file does not exist.
@@ -89,7 +87,7 @@ class RecordFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file. Closing a second time does nothing."""
+        """Close the file; may be called twice."""
         self._file.close()
 
     @property
@@ -98,13 +96,13 @@ class RecordFile:
         return os.fstat(self._descriptor()).st_size
 
     def read(self, offset: int) -> bytes:
-        """Return the record that begins at an offset.
+        """Read the record at an offset.
 
         Args:
             offset: Offset in bytes, from `scan` or an index.
 
         Raises:
-            FileFormatError: No record begins there, or it is cut off.
+            FileFormatError: No record begins there, or it is truncated.
             GluonishError: The file is closed.
         """
         record = read_record(self._cursor(offset), self.path)
@@ -116,29 +114,29 @@ class RecordFile:
         return record
 
     def read_start(self, offset: int, nbytes: int) -> bytes:
-        """Return the first bytes of the record at an offset, usually without reading the rest.
+        """Read the first bytes of the record at an offset.
 
         Args:
             offset: Offset in bytes, from `scan` or an index.
             nbytes: Number of bytes.
 
         Returns:
-            ``nbytes`` bytes; fewer if the record is shorter; the whole record if it is stored in
+            ``nbytes`` bytes; fewer if the record is shorter; the complete record if it has several
             parts.
 
         Raises:
-            FileFormatError: No record begins there, or it is cut off within those bytes.
+            FileFormatError: No record begins there, or it is truncated within these bytes.
             GluonishError: The file is closed.
         """
         found = self._read_at(HEAD_NBYTES + nbytes, offset)
-        kind, length = part_of(found[:HEAD_NBYTES], self.path, offset, offset)
+        kind, length = parse_header(found[:HEAD_NBYTES], self.path, offset, offset)
         start = found[HEAD_NBYTES : HEAD_NBYTES + length]
         if kind != WHOLE or len(start) < min(nbytes, length):
             return self.read(offset)
         return start
 
     def read_into(self, buffer: RecordBuffer, offset: int) -> memoryview:
-        """Return the record at an offset, like `read`, but reuse memory; see `RecordBuffer.read`.
+        """Read the record at an offset into reused memory; see `RecordBuffer.read`.
 
         Args:
             buffer: Memory to read into.
@@ -147,10 +145,10 @@ class RecordFile:
         return buffer.read(self._descriptor(), offset, lambda: self.read(offset))
 
     def scan(self) -> RecordTable:
-        """Find all records, by reading only their headers.
+        """Find all records; reads only their headers.
 
         Raises:
-            FileFormatError: The file is cut off or damaged; names the offset in bytes.
+            FileFormatError: The file is truncated or damaged; names the offset in bytes.
         """
         offsets, lengths = array("q"), array("q")
         file_nbytes = self.nbytes
@@ -161,15 +159,15 @@ class RecordFile:
             at = start - window_start
             head = window[at : at + HEAD_NBYTES]
             if len(head) < HEAD_NBYTES:
-                # Many small records come at once; of large ones only the head.
+                # Read many small records at once, or the header of a large one.
                 nbytes = _WINDOW_NBYTES if length < _SMALL_NBYTES else HEAD_NBYTES
                 window, window_start = read(nbytes, start), start
                 head = window[:HEAD_NBYTES]
             offsets.append(start)
-            # Most records are one part, the 29 bits of whose length are all that is set.
+            # Most records have one part; only the 29 bits of the length are set.
             length = int.from_bytes(head[4:], "little")
             end = start + HEAD_NBYTES + (length + 3 & -4)
-            if head[:4] == MARK_BYTES and length < PART_LIMIT and end <= file_nbytes:
+            if head[:4] == MAGIC_BYTES and length < PART_LIMIT and end <= file_nbytes:
                 start = end
             else:
                 length, start = self.extent(start, file_nbytes)
@@ -184,14 +182,14 @@ class RecordFile:
         Args:
             start: Offset in bytes at which the record begins.
             file_nbytes: Size of the file in bytes.
-            dead_ends: Offsets of later parts known not to lead to the end of a record; those that
-                are visited are added.
+            dead_ends: Offsets of later parts that do not lead to the end of a record; visited
+                offsets are added.
 
         Raises:
-            FileFormatError: No record begins there, or it is cut off.
+            FileFormatError: No record begins there, or it is truncated.
         """
         read, path = self._read_at, self.path
-        kind, length = part_of(read(HEAD_NBYTES, start), path, start, start)
+        kind, length = parse_header(read(HEAD_NBYTES, start), path, start, start)
         end = check_part_fits(path, start, length, file_nbytes)
         if kind == WHOLE:
             return length, end
@@ -203,9 +201,9 @@ class RecordFile:
                         f"{path}, got none"
                     )
                 dead_ends.add(end)
-            kind, piece = part_of(read(HEAD_NBYTES, end), path, end, start)
+            kind, piece = parse_header(read(HEAD_NBYTES, end), path, end, start)
             end = check_part_fits(path, end, piece, file_nbytes)
-            length += len(MARK_BYTES) + piece
+            length += len(MAGIC_BYTES) + piece
         return length, end
 
     def _descriptor(self) -> int:
@@ -233,7 +231,7 @@ def scan(path: str | os.PathLike[str]) -> RecordTable:
 
     Raises:
         MissingFileError: The file does not exist.
-        FileFormatError: The file is cut off or damaged; names the offset in bytes.
+        FileFormatError: The file is truncated or damaged; names the offset in bytes.
     """
     with RecordFile(path) as file:
         return file.scan()
@@ -242,8 +240,7 @@ def scan(path: str | os.PathLike[str]) -> RecordTable:
 def survey(path: str | os.PathLike[str]) -> tuple[RecordTable, list[Damage]]:
     """Find the intact records and the damaged ranges of a file.
 
-    After a damaged place the search continues at the next record mark from which a record can be
-    read.
+    After a damaged range the search continues at the next magic number of an intact record.
 
     Args:
         path: Path of the file.
@@ -273,10 +270,10 @@ def survey(path: str | os.PathLike[str]) -> tuple[RecordTable, list[Damage]]:
 
 
 def _next_record(file: RecordFile, offset: int, file_nbytes: int) -> int:
-    """Return where the next whole record begins, or the size of the file where there is none."""
-    # Parts from which no end is reached: what leads to one of them need not be followed again.
+    """Return the offset of the next intact record, or the size of the file."""
+    # Parts that do not lead to the end of a record need not be followed again.
     dead_ends: set[int] = set()
-    for mark in _marks(file, offset):
+    for mark in _magic_offsets(file, offset):
         try:
             file.extent(mark, file_nbytes, dead_ends)
         except FileFormatError:
@@ -285,16 +282,16 @@ def _next_record(file: RecordFile, offset: int, file_nbytes: int) -> int:
     return file_nbytes
 
 
-def _marks(file: RecordFile, offset: int) -> Iterator[int]:
-    """Give all bytes from one on at which there is a mark; they are multiples of 4."""
+def _magic_offsets(file: RecordFile, offset: int) -> Iterator[int]:
+    """Yield the offsets of all magic numbers from an offset on; they are multiples of 4."""
     offset += -offset % 4
     chunk = file._read_at(_CHUNK_NBYTES, offset)
     while chunk:
-        found = chunk.find(MARK_BYTES)
+        found = chunk.find(MAGIC_BYTES)
         while found >= 0:
             if not found % 4:
                 yield offset + found
-            found = chunk.find(MARK_BYTES, found + 1)
-        # Marks are aligned, and so are chunks: none lies across two.
+            found = chunk.find(MAGIC_BYTES, found + 1)
+        # Magic numbers and chunks are aligned, so that no chunk splits one.
         offset += len(chunk)
         chunk = file._read_at(_CHUNK_NBYTES, offset) if not len(chunk) % 4 else b""

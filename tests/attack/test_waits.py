@@ -21,7 +21,7 @@ from gluonish.core.allocation_watch import AllocationTally
 from gluonish.core.context import Context, cpu
 from gluonish.core.device import device_of
 from gluonish.engine import use_engine
-from gluonish.gluon.data.endings import Endings
+from gluonish.gluon.data.service_threads import ServiceThreads
 from gluonish.io.prefetching_iter import ReadAhead
 from gluonish.kernels import (
     openmp,
@@ -396,23 +396,23 @@ class Quiet:
 def test_batches_of_a_native_iterator() -> None:
     data = mx.io.NDArrayIter(np.zeros((4, 2)), batch_size=2)
     assert data is not None
-    endings = Endings()
+    service_threads = ServiceThreads()
     services: list[Quiet] = []
 
     def program() -> None:
         services.append(Quiet())
-        endings.start(services[-1], "quiet")
+        service_threads.start(services[-1], "quiet")
         assert services[-1].begun.wait(10)
         services[-1].stop()
-        endings.wait(services[-1])
-        endings.finish()
+        service_threads.wait(services[-1])
+        service_threads.finish()
 
     def nested() -> None:
-        endings.start(Quiet(), "nested")
-        endings.finish()
+        service_threads.start(Quiet(), "nested")
+        service_threads.finish()
 
-    at_each_place(program, in_a_thread(nested), ("data/endings",))
-    at_each_place(program, nested, ("data/endings",))
+    at_each_place(program, in_a_thread(nested), ("data/service_threads",))
+    at_each_place(program, nested, ("data/service_threads",))
 
 
 def test_pools_of_a_loader_and_shares_of_cores() -> None:

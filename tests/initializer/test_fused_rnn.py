@@ -77,7 +77,7 @@ def test_without_an_initializer_the_whole_models_counts() -> None:
     found = filled(FusedRNN(None, 3, 1, "lstm"), 84, global_init=init.One())
     assert (found[:60] == 1).all()
     np.testing.assert_array_equal(found[60:], np.tile([0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0], 2))
-    with pytest.raises(ArgumentError, match="an initializer for the parts of 'parameters_weight'"):
+    with pytest.raises(ArgumentError, match="an initializer for the slices of 'parameters_weight'"):
         filled(FusedRNN(None, 3, 1, "lstm"), 84)
 
 

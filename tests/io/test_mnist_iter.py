@@ -86,8 +86,8 @@ CONTENTS = {
     "long": (idx(np.zeros((10, 2, 2))) + b"1", "got 41"),
     "huge": (HUGE + bytes(100), "to hold 54000000000000 bytes"),
     "packed and huge": (gzip.compress(HUGE + bytes(100)), "to hold 54000000000000 bytes"),
-    "packed and cut": (gzip.compress(idx(np.zeros((10, 20, 20))))[:-12], "a whole gzip file"),
-    "packed and broken": (b"\x1f\x8b\x08" + bytes(40), "a whole gzip file|begin with"),
+    "packed and cut": (gzip.compress(idx(np.zeros((10, 20, 20))))[:-12], "a complete gzip file"),
+    "packed and broken": (b"\x1f\x8b\x08" + bytes(40), "a complete gzip file|begin with"),
     "nine images": (idx(np.zeros((9, 2, 2))), "as many labels as images"),
 }
 

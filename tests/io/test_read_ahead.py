@@ -106,8 +106,8 @@ def test_iterator_dropped_for_its_own_error_ends_too() -> None:
 
 
 def test_reader_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefetching_iter, "_PATIENCE_S", 0.05)
-    monkeypatch.setattr(prefetching_iter, "_GLANCE_S", 0.02)
+    monkeypatch.setattr(prefetching_iter, "_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(prefetching_iter, "_POLL_S", 0.02)
     release = threading.Event()
 
     def slow() -> Iterator[int]:
@@ -124,7 +124,7 @@ def test_reader_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_thread_that_a_fork_left_behind_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefetching_iter, "_GLANCE_S", 0.01)
+    monkeypatch.setattr(prefetching_iter, "_POLL_S", 0.01)
     release = threading.Event()
 
     def waiting() -> Iterator[int]:

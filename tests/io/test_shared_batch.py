@@ -8,7 +8,7 @@ import numpy as np
 import gluonish.ndarray as nd
 from gluonish.core.lending import Lending
 from gluonish.gluon.data.shared_memory import Segment, new_file
-from gluonish.io.shared_batch import Slot, lay_out, map_arrays, over, write_arrays
+from gluonish.io.shared_batch import Slot, lay_out, map_arrays, ndarray_view, write_arrays
 
 
 class Pair(NamedTuple):
@@ -61,7 +61,7 @@ def test_arrays_made_in_a_slot_are_not_copied() -> None:
     inside[:] = [1, 2, 3, 4]
     view = slot.empty((2, 2), np.float32)
     view[:] = [[5, 6], [7, 8]]
-    described, arrays, nbytes = lay_out([over(inside), np.arange(3), view.T], slot)
+    described, arrays, nbytes = lay_out([ndarray_view(inside), np.arange(3), view.T], slot)
     inside[0] = 9
     write_arrays(slot.memory, described, arrays, slot)
     batch = map_arrays((ctypes.c_ubyte * nbytes).from_buffer(segment.memory, 4096), described)

@@ -129,7 +129,7 @@ def test_what_is_no_program_is_refused_before_it_runs(
     folder.mkdir()
     data.write_bytes(b"x = 1\n\0\n")
     expected = {
-        "no.py": "run: expected a script, got 'no.py', which is not there",
+        "no.py": "run: expected a script, got 'no.py', which does not exist",
         str(
             folder
         ): f"expected a script, or a folder with a __main__.py, got the folder '{folder}'",

@@ -112,7 +112,9 @@ def test_a_damaged_index_is_told_with_the_line(some: Path, line: bytes) -> None:
 def test_an_index_of_another_file_is_told(some: Path) -> None:
     (some / "a.idx").write_bytes(b"1\t4\n2\t48\n3\t9999\n")
     file = opened(some, "r")
-    with pytest.raises(FileFormatError, match="expected the mark 0xced7230a of a record at byte 4"):
+    with pytest.raises(
+        FileFormatError, match="expected the magic number 0xced7230a of a record at byte 4"
+    ):
         file.read_idx(1)
     for key in (2, 3):
         with pytest.raises(FileFormatError, match="got the end of the file"):

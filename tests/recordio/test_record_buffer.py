@@ -7,14 +7,14 @@ import pytest
 
 from gluonish.core.errors import FileFormatError
 from gluonish.recordio import MXRecordIO, RecordFile, record_file
-from gluonish.recordio.framing import MARK_BYTES
+from gluonish.recordio.framing import MAGIC_BYTES
 from gluonish.recordio.record_file import RecordBuffer
 
 
 def written(path: Path) -> list[bytes]:
     rng = np.random.default_rng(0)
     records = [rng.bytes(int(n)) for n in (5, 900, 0, 40, 3, 70_000, 1200)]
-    records.insert(4, b"abcd" + MARK_BYTES + b"in two parts")
+    records.insert(4, b"abcd" + MAGIC_BYTES + b"in two parts")
     file = MXRecordIO(str(path), "w")
     for record in records:
         file.write(record)
@@ -42,7 +42,7 @@ def test_records_of_any_length_and_number_of_parts_are_read(
 def test_very_long_records_do_not_stay_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_file, "_MOST_NBYTES", 1000)
+    monkeypatch.setattr(record_file, "_MAX_NBYTES", 1000)
     records = written(tmp_path / "a.rec")
     with RecordFile(tmp_path / "a.rec") as file:
         buffer = RecordBuffer()

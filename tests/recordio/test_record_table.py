@@ -58,7 +58,7 @@ def test_the_start_of_a_record_that_is_cut_off_is_refused(tmp_path: Path) -> Non
         assert file.read_start(0, 42) == bytes(42)
         with pytest.raises(FileFormatError, match=r"expected a part of 100 bytes at byte 0 of"):
             file.read_start(0, 43)
-        with pytest.raises(FileFormatError, match=r"8 bytes of a record's head at byte 50"):
+        with pytest.raises(FileFormatError, match=r"8 bytes of a record's header at byte 50"):
             file.read_start(50, 10)
 
 
@@ -95,7 +95,7 @@ def test_threads_read_one_file_at_once(
 def test_a_wrong_offset_and_a_closed_file_are_told(path: Path) -> None:
     file = RecordFile(path)
     with pytest.raises(
-        FileFormatError, match=r"the mark 0xced7230a of a record at byte 4 of .*a\.rec"
+        FileFormatError, match=r"the magic number 0xced7230a of a record at byte 4 of .*a\.rec"
     ):
         file.read(4)
     with pytest.raises(FileFormatError, match=r"a record at byte 999999 of .*a\.rec, got the end"):

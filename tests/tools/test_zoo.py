@@ -155,7 +155,7 @@ def test_info_of_a_checkpoint(capsys: Any) -> None:
     output = capsys.readouterr().out
     assert "arrays: 1\n" in output
     assert "format: PyTorch zip\n" in output
-    assert "note: took the entry 'state_dict_ema'" in output
+    assert "note: used the entry 'state_dict_ema'" in output
 
 
 def test_info_of_nothing_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""`gluon.contrib`: experimental layers, data, the Estimator; each loads at its first use."""
+"""`gluon.contrib`: experimental layers, data and the Estimator, loaded at first use."""
 
 from typing import TYPE_CHECKING
 

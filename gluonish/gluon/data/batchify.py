@@ -1,7 +1,7 @@
-"""From a list of samples to the arrays of a batch; `mx.gluon.data.batchify` is this module.
+"""Functions that combine a list of samples into a batch; `mx.gluon.data.batchify` is this module.
 
-In a worker process each function makes its arrays with an ``empty`` that it is given: it makes them
-in the memory that the batch is handed over in, so that nobody need copy them there.
+In a worker process each function allocates its arrays with the ``empty`` argument, in shared
+memory, so that the batch reaches the main process without a copy.
 """
 
 import math
@@ -17,13 +17,13 @@ from gluonish.gluon.data.stacking import (
     Array,
     Empty,
     as_array,
-    check_alike,
+    check_same_shape,
     columns_of,
     common_dtype,
     stack_on_host,
     stacked_numbers,
 )
-from gluonish.io.shared_batch import over
+from gluonish.io.shared_batch import ndarray_view
 from gluonish.ndarray import NDArray, array, concatenate
 from gluonish.numpy.array import gluon_array
 
@@ -47,7 +47,7 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
 
     Returns:
         An NDArray of the samples' dtype (int64 for Python ints, float64 for floats); for tuples a
-        list with one NDArray for each part.
+        list with one NDArray for each element of the tuple.
 
     Raises:
         ArgumentError: Samples differ in shape, or tuples in length.
@@ -56,7 +56,7 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
     if isinstance(data[0], tuple):
         return [default_batchify_fn(column) for column in columns_of(data)]
     if isinstance(data[0], NDArray):
-        check_alike(data)
+        check_same_shape(data)
         return concatenate([sample.reshape((1, *sample.shape)) for sample in data])
     return _on_current_device(stacked_numbers(data, np.empty))
 
@@ -78,10 +78,7 @@ def default_mp_batchify_fn(data: Sequence[Any]) -> Any:
 
 
 def on_host(batchify_fn: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a function that makes the batches of another, in memory from a given ``empty``.
-
-    Args:
-        batchify_fn: A function of this module; any other is called with the samples alone.
+    """Return a version of ``batchify_fn`` that allocates its arrays with an ``empty`` argument.
 
     Returns:
         Function of the samples and ``empty``.
@@ -120,12 +117,7 @@ class Stack:
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
-        """Return the batch as NumPy arrays, in memory from ``empty``.
-
-        Args:
-            data: List of the samples.
-            empty: Allocates the memory; see `Empty`.
-        """
+        """Return the batch as NumPy arrays, in memory from ``empty``."""
         return _as_ndarrays(stack_on_host(data, empty))
 
 
@@ -134,9 +126,9 @@ class Pad:
 
     Args:
         val: Value to pad with; None for 0.
-        dtype: Element type of the batch; None for that of the samples.
-        round_to: Round padded lengths up to multiples of it, so that there are fewer different
-            shapes; one number, or one for each axis.
+        dtype: Element type of the batch; None for the samples' type.
+        round_to: Round padded lengths up to multiples of this number, so that fewer different
+            shapes occur; one number, or one for each axis.
         use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared
             memory.
         axis: The only axis to pad, as in GluonNLP; None for all axes.
@@ -148,7 +140,7 @@ class Pad:
 
     Outputs:
         batch: an NDArray of shape (N, ...); with ``ret_length`` a tuple of it and an int32 NDArray
-            of shape (N,). For samples that are tuples, a list with one for each part.
+            of shape (N,). For samples that are tuples, a list with one for each position.
 
     Raises:
         ArgumentError: Samples differ in their number of axes, or along an axis that is not padded.
@@ -186,12 +178,7 @@ class Pad:
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
-        """Return the batch as NumPy arrays, in memory from ``empty``.
-
-        Args:
-            data: List of the samples.
-            empty: Allocates the memory; see `Empty`.
-        """
+        """Return the batch as NumPy arrays, in memory from ``empty``."""
         if isinstance(data[0], tuple):
             return [self.on_host(column, empty) for column in columns_of(data)]
         samples = [as_array(sample) for sample in data]
@@ -200,10 +187,10 @@ class Pad:
         for row, sample in zip(batch, samples, strict=True):
             row[tuple(slice(extent) for extent in sample.shape)] = sample
         if not self._ret_length:
-            return over(batch)
+            return ndarray_view(batch)
         lengths = empty((len(samples),), np.int32)
         lengths[...] = [sample.shape[self._axis or 0] for sample in samples]
-        return over(batch), over(lengths)
+        return ndarray_view(batch), ndarray_view(lengths)
 
     def _shape(self, samples: list[Array]) -> tuple[int, ...]:
         shapes = [sample.shape for sample in samples]
@@ -246,11 +233,11 @@ class Pad:
 
 
 class Append:
-    """Makes a list of arrays from the samples, whatever their shapes.
+    """Converts the samples to a list of arrays; their shapes may differ.
 
     Args:
-        expand: Whether to add an axis of length 1 to each.
-        batch_axis: Position of that axis.
+        expand: Whether to add an axis of length 1 to each array.
+        batch_axis: Index of the new axis.
         use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared
             memory.
 
@@ -277,36 +264,32 @@ class Append:
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
-        """Return the batch as NumPy arrays, in memory from ``empty``.
-
-        Args:
-            data: List of the samples.
-            empty: Allocates the memory; see `Empty`.
-        """
+        """Return the batch as NumPy arrays, in memory from ``empty``."""
         return [self._one(as_array(sample), empty) for sample in data]
 
     def _one(self, sample: Array, empty: Empty) -> NDArray:
         values = np.expand_dims(sample, self._batch_axis) if self._expand else sample
         copy = empty(values.shape, common_dtype([values]))
         copy[...] = values
-        return over(copy)
+        return ndarray_view(copy)
 
 
 class Group:
-    """Applies a function to each part of samples that are tuples.
+    """Batchifies samples that are tuples, with one function for each position in the tuple.
 
     Args:
-        fn: Batchify function of the first parts; or a list or tuple with a function for each part.
-        *args: Batchify functions of the other parts.
+        fn: Batchify function of the first items; or a list or tuple with a function for each
+            position.
+        *args: Batchify functions of the other items.
 
     Inputs:
-        data: a list of tuples with as many parts as there are functions.
+        data: a list of tuples with as many items as there are functions.
 
     Outputs:
         batch: a tuple with the result of each function.
 
     Raises:
-        ArgumentError: Functions are passed in both ways, or samples have another number of parts.
+        ArgumentError: Functions are passed in both ways, or samples have another number of items.
         ArgumentTypeError: An argument is not callable.
     """
 
@@ -330,19 +313,14 @@ class Group:
             data: List of the samples, which are tuples.
         """
         columns = self._columns(data)
-        return tuple(fn(list(part)) for fn, part in zip(self._functions, columns, strict=True))
+        return tuple(fn(list(item)) for fn, item in zip(self._functions, columns, strict=True))
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
-        """Return the batch as NumPy arrays, in memory from ``empty``.
-
-        Args:
-            data: List of the samples, which are tuples.
-            empty: Allocates the memory; see `Empty`.
-        """
+        """Return the batch as NumPy arrays, in memory from ``empty``."""
         columns = self._columns(data)
         return tuple(
-            on_host(fn)(list(part), empty=empty)
-            for fn, part in zip(self._functions, columns, strict=True)
+            on_host(fn)(list(item), empty=empty)
+            for fn, item in zip(self._functions, columns, strict=True)
         )
 
     def _columns(self, data: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -350,7 +328,7 @@ class Group:
         lengths = {len(sample) for sample in data}
         if lengths != {count}:
             raise ArgumentError(
-                f"Group: expected samples of {count} parts, one for each function, "
+                f"Group: expected samples of {count} items, one for each function, "
                 f"got {sorted(lengths)}"
             )
         return list(zip(*data, strict=True))
@@ -363,7 +341,7 @@ class AsList:
         data: a list of anything.
 
     Outputs:
-        batch: a list of it.
+        batch: the same list.
     """
 
     def __call__(self, data: Sequence[Any]) -> list[Any]:
@@ -376,10 +354,12 @@ class AsList:
 
 
 def _as_ndarrays(batch: Any) -> Any:
-    return [_as_ndarrays(part) for part in batch] if isinstance(batch, list) else over(batch)
+    if isinstance(batch, list):
+        return [_as_ndarrays(item) for item in batch]
+    return ndarray_view(batch)
 
 
 def _on_current_device(values: Array) -> NDArray:
     if current_context() == cpu():
-        return over(values)
+        return ndarray_view(values)
     return gluon_array(array(values, dtype=values.dtype))

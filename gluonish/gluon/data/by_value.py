@@ -1,8 +1,8 @@
-"""Pickling what another process cannot import: lambdas, inner functions, and all of ``__main__``.
+"""Pickling by value: lambdas, inner functions, and the contents of ``__main__``.
 
 Workers of a DataLoader start as new interpreters that do not run the main program. cloudpickle
-sends its functions and classes as code; this module adds what workers need beyond that: the rule
-which modules they can import, inner functions that share their module's globals, and replies.
+sends its functions and classes as code; this module adds a test for importable modules, inner
+functions that share their module's globals, and replies.
 """
 
 import functools
@@ -16,14 +16,14 @@ from collections.abc import Callable
 from typing import Any
 
 from gluonish.gluon.data.sent_classes import note_sent, received
-from gluonish.io.shared_batch import over
+from gluonish.io.shared_batch import ndarray_view
 from gluonish.ndarray import NDArray
 
 Payload = tuple[bytes, list[pickle.PickleBuffer]]
 
 
 def dumps(value: Any) -> Payload:
-    """Return a pickle, and separately the memory of large arrays in it.
+    """Pickle a value, with the memory of large arrays out of band.
 
     Returns:
         The arguments of ``pickle.loads(data, buffers=...)``.
@@ -39,7 +39,7 @@ def dumps(value: Any) -> Payload:
 
 @functools.cache
 def _pickler() -> Any:
-    """Return the class of the pickler; cloudpickle is slow to import."""
+    """Create the pickler class on first use; cloudpickle is slow to import."""
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc] # untyped
@@ -50,9 +50,9 @@ def _pickler() -> Any:
 
 
 def _reduce(obj: Any, by_cloudpickle: Callable[[Any], Any]) -> Any:
-    """Return how to rebuild a function, class, module or array; NotImplemented for the rest."""
+    """Reduce a function, class, module or array; return NotImplemented for other objects."""
     if isinstance(obj, NDArray):
-        return over, (obj.asnumpy(),)
+        return ndarray_view, (obj.asnumpy(),)
     if isinstance(obj, types.ModuleType) and obj.__name__ == "__main__":
         raise pickle.PicklingError("expected an importable module, got __main__ itself")
     if isinstance(obj, types.FunctionType | type) and not _findable(obj.__module__):
@@ -68,7 +68,7 @@ def _reduce(obj: Any, by_cloudpickle: Callable[[Any], Any]) -> Any:
 
 @functools.cache
 def _findable(module: str | None) -> bool:
-    """Whether a new interpreter can import the module; not so what only this program made."""
+    """Whether a new interpreter can import the module, which may exist in ``sys.modules`` only."""
     if module in (None, "__main__", "__mp_main__") or module not in sys.modules:
         return False
     path: Any = None
@@ -84,7 +84,7 @@ def _findable(module: str | None) -> bool:
 
 
 def _send_by_value(module: str | None) -> None:
-    """Have cloudpickle send a module's functions and classes as code, though it is imported."""
+    """Make cloudpickle send a module's functions and classes as code."""
     import cloudpickle
 
     if isinstance(module, str) and isinstance(sys.modules.get(module), types.ModuleType):
@@ -92,7 +92,7 @@ def _send_by_value(module: str | None) -> None:
 
 
 def _is_inner(function: types.FunctionType) -> bool:
-    """Whether a function has the globals of an importable module, but no name in it."""
+    """Whether a function belongs to an importable module but cannot be looked up there by name."""
     if not _findable(function.__module__):
         return False
     found: Any = sys.modules[function.__module__]
@@ -104,10 +104,10 @@ def _is_inner(function: types.FunctionType) -> bool:
 
 
 def _reduce_inner(function: types.FunctionType) -> Any:
-    """Return how to rebuild an inner function over its module's own globals.
+    """Reduce an inner function so that it shares its module's globals again.
 
-    cloudpickle would copy the globals that it names: a sentinel would no longer be itself, and a
-    lock could not be sent.
+    cloudpickle would copy the globals it uses: a sentinel would lose its identity, and a lock could
+    not be pickled.
     """
     cells = function.__closure__ or ()
     attributes = {
@@ -127,7 +127,7 @@ def _content(cell: types.CellType) -> tuple[Any, ...]:
 
 
 def make_inner(code: bytes, module: str, cell_count: int) -> types.FunctionType:
-    """Create an inner function without the objects it refers to, which may include itself."""
+    """Create an inner function with empty cells; its closure may include the function itself."""
     cells = tuple(types.CellType() for _ in range(cell_count))
     namespace = vars(importlib.import_module(module))
     return types.FunctionType(marshal.loads(code), namespace, None, None, cells)
@@ -135,10 +135,10 @@ def make_inner(code: bytes, module: str, cell_count: int) -> types.FunctionType:
 
 def fill_inner(function: types.FunctionType, state: tuple[Any, ...]) -> None:
     """Set the closure and the attributes of a function from `make_inner`."""
-    contents, attributes, own = state
+    contents, attributes, attributes_dict = state
     for cell, content in zip(function.__closure__ or (), contents, strict=True):
         if content:
             cell.cell_contents = content[0]
     for name, value in attributes.items():
         setattr(function, name, value)
-    function.__dict__.update(own)
+    function.__dict__.update(attributes_dict)

@@ -1,12 +1,12 @@
-"""Channels to worker processes: messages over a socket, and their rings of shared memory.
+"""Channels to worker processes: messages over a socket, and rings of shared memory.
 
-Invariant: what goes through the socket is small, at most `_INLINE_NBYTES` a message; more travels
-in a file of its own. So a sender waits for nobody, as long as neither end leaves more messages
-unanswered than `MAX_UNANSWERED`.
+Invariant: a message through the socket has at most `_INLINE_NBYTES`; a larger one is sent as a
+file. So a sender never blocks, as long as neither end leaves more than `MAX_UNANSWERED` messages
+unanswered.
 
-Invariants: a slot is free, promised to a task, or lent to arrays of a batch that somebody still
-holds. Only the thread that serves the pool decides which; slots come back from wherever an array is
-dropped, a garbage collection included.
+Invariants: a slot is free, acquired by a task, or in use by the arrays of a batch. Only the thread
+that serves the pool acquires and releases slots; an array may be freed in any thread, during a
+garbage collection too.
 """
 
 import ctypes
@@ -21,10 +21,10 @@ from typing import Any
 from gluonish.core.lending import Lending
 from gluonish.gluon.data.shared_memory import Segment, new_file
 
-# Size, whether the value lies in a file, whether a file comes with it.
+# Size, whether the value is in a file, whether a file is attached.
 _HEAD = struct.Struct("<Q??")
 _INLINE_NBYTES = 4096
-# Linux counts 20 KiB for the largest, and gives no more than 416 KiB unless told to.
+# Linux charges 20 KiB for the largest message, and allows 416 KiB by default.
 _BUFFER_NBYTES = 1 << 18
 MAX_UNANSWERED = 16
 
@@ -44,7 +44,7 @@ class Channel:
 
         Args:
             message: A value, or its pickle.
-            descriptor: Descriptor of the file, of which the other end receives a copy.
+            descriptor: Descriptor of the file; the other end receives a duplicate.
 
         Raises:
             OSError: The other end is closed.
@@ -103,8 +103,8 @@ class Channel:
         return data
 
     def close(self) -> None:
-        """Close this end; the other end, and who waits at this one, sees the connection end."""
-        with suppress(OSError):  # the other end was first
+        """Close this end; pending reads at both ends see the end of the connection."""
+        with suppress(OSError):  # the other end closed first
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
@@ -118,17 +118,17 @@ def channel_pair() -> tuple[socket.socket, socket.socket]:
     return pair
 
 
-# More slots than batches that are loaded ahead: one for the batch that is waited for, one that the
-# program works on while it waits, and two that it, or the engine on its behalf, may still hold.
+# Slots in addition to the prefetched batches: one for the batch being waited for, one for the batch
+# that the program processes, and two that the program or the engine may still use.
 SPARE_SLOTS = 4
 
 _REMEDY = (
-    "lower num_workers, prefetch or batch_size, or take thread_pool=True, which shares no memory"
+    "lower num_workers, prefetch or batch_size, or use thread_pool=True, which shares no memory"
 )
 
 
 class Ring:
-    """Slots of shared memory of equal size, all reserved at once.
+    """Equal slots of shared memory, all allocated at once.
 
     Args:
         slots: Number of slots.
@@ -155,34 +155,25 @@ class Ring:
         self._free = list(range(0, total, self.slot_nbytes))
         self._lending: Lending[int] = Lending()
 
-    def take(self) -> int | None:
-        """Return the offset of a free slot, the one used last; None if none is free."""
+    def acquire(self) -> int | None:
+        """Return the offset of the free slot used last; None if none is free."""
         self._free.extend(self._lending.returned())
         return self._free.pop() if self._free else None
 
-    def give_back(self, offset: int) -> None:
-        """Return a slot that was taken but not lent.
-
-        Args:
-            offset: Offset of the slot.
-        """
+    def release(self, offset: int) -> None:
+        """Release an acquired slot that has no view."""
         self._free.append(offset)
 
-    def lend(self, offset: int, nbytes: int) -> Any:
-        """Return the first bytes of a taken slot; the slot is free again once they are freed.
-
-        Args:
-            offset: Offset of the slot.
-            nbytes: Number of bytes.
-        """
+    def view(self, offset: int, nbytes: int) -> Any:
+        """Return a view of an acquired slot, which is released when the view is freed."""
         memory = (ctypes.c_ubyte * nbytes).from_buffer(self._memory, offset)
         self._lending.lend(offset, memory)
         return memory
 
-    def has_room(self) -> bool:
+    def has_free_slot(self) -> bool:
         """Whether a slot is free; may be called from any thread."""
         return bool(self._free) or self._lending.has_returned()
 
     def close(self) -> None:
-        """Close the file; lent memory stays valid."""
+        """Close the file; views of slots stay valid."""
         os.close(self.descriptor)

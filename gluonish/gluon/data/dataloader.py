@@ -1,4 +1,4 @@
-"""DataLoader: batches of a dataset, loaded in this process, in others, or in threads."""
+"""DataLoader: batches of a dataset, loaded in this process, in worker processes or in threads."""
 
 import hashlib
 import os
@@ -50,18 +50,18 @@ class DataLoader:
 
     The order of the batches does not depend on the workers. With ``num_workers`` the samples are
     loaded and batchified by processes, which pass arrays back in shared memory. The workers are new
-    interpreters that do not run the main program, so it needs no ``if __name__ == "__main__"``.
-    Dataset and functions are pickled once; if something cannot be pickled, such as an open file,
-    the loader warns and uses threads. For each batch the global random generators of Python, NumPy
-    and gluonish are seeded from NumPy's state in the main process, so that ``numpy.random.seed``
-    makes random transforms reproducible. ``MXNET_MP_WORKER_NTHREADS`` sets the threads of each
-    worker, ``MXNET_MP_OPENCV_NUM_THREADS`` those of OpenCV in it.
+    interpreters that do not run the main program, so the program needs no ``if __name__ ==
+    "__main__"``. The dataset and the functions are pickled once; if something cannot be pickled,
+    such as an open file, the loader warns and uses threads. For each batch the global random
+    generators of Python, NumPy and gluonish are seeded from NumPy's state in the main process, so
+    that ``numpy.random.seed`` makes random transforms reproducible. ``MXNET_MP_WORKER_NTHREADS``
+    sets the threads of each worker, ``MXNET_MP_OPENCV_NUM_THREADS`` the threads of OpenCV in it.
 
-    The shared memory is ``prefetch`` + 4 slots, each as large as a batch, and is reserved when the
-    first batch has come: where the machine or its control group has less, that is an error at once.
-    It has no name and no part in ``/dev/shm``, so that ``docker --shm-size`` does not bound it and
-    nothing stays behind, however the program ends. A batch lies in its slot while an array of it is
-    alive; who keeps several gets copies, so that the workers need not wait.
+    The shared memory has ``prefetch`` + 4 slots of the size of a batch, allocated when the first
+    batch arrives: too little memory in the machine or its control group is an error at once. It is
+    anonymous and outside ``/dev/shm``, so ``docker --shm-size`` does not limit it and nothing is
+    left behind, however the program ends. A batch occupies its slot while any of its arrays is
+    alive; a program that keeps several batches gets copies, so that the workers need not wait.
 
     An error in a worker is raised in the main process, with the worker's traceback as a note. If a
     worker dies, by a signal for example, iteration raises a `WorkerError`; the next pass starts new
@@ -69,11 +69,11 @@ class DataLoader:
 
     Args:
         dataset: The dataset: anything with indices and a length.
-        batch_size: Number of samples in a batch; required unless ``batch_sampler`` is given.
-        shuffle: Whether to take the samples in random order.
-        sampler: Sampler of the indices, in place of ``shuffle``.
+        batch_size: Number of samples in a batch; required unless ``batch_sampler`` is set.
+        shuffle: Whether to draw the samples in random order.
+        sampler: Sampler of the indices, instead of ``shuffle``.
         last_batch: ``"keep"``, ``"discard"`` or ``"rollover"``, as in `BatchSampler`; None: keep.
-        batch_sampler: Sampler of lists of indices, in place of the four arguments before it.
+        batch_sampler: Sampler of lists of indices, instead of the previous four arguments.
         batchify_fn: Function that makes a batch from a list of samples; None for
             `default_batchify_fn`.
         num_workers: Number of worker processes (or threads) that load ahead; 0 loads each batch in
@@ -86,16 +86,16 @@ class DataLoader:
         thread_pool: Whether workers are threads instead of processes: for datasets that mostly
             wait, or run code that releases the GIL.
         timeout: Longest time to wait for a batch from the workers, in seconds.
-        auto_reload: Whether workers begin the next pass as soon as one is over.
-        try_nopython: Accepted for programs of MXNet 2, where True asks for a loader in C++ and is
-            an error if there can be none. Workers do the same in Python; nothing changes.
+        auto_reload: Whether workers start the next pass as soon as one ends.
+        try_nopython: Accepted without effect for programs of MXNet 2, where True requests a loader
+            in C++.
 
     Raises:
         ArgumentError: Arguments contradict one another, or a number is out of range.
-        ArgumentTypeError: What should be a number, or indices, is something else.
+        ArgumentTypeError: An argument is not a number, or not indices, where one is expected.
 
-    Iterating raises `WorkerTimeoutError` when a batch does not come in time, `SharedMemoryError`
-    when there is too little memory, and `WorkerError` when a worker ended.
+    Iterating raises `WorkerTimeoutError` if a batch does not arrive in time, `SharedMemoryError` if
+    there is too little memory, and `WorkerError` if a worker ended.
 
     Example:
         >>> import gluonish as mx
@@ -126,9 +126,9 @@ class DataLoader:
         try_nopython: bool | None = None,
     ) -> None:
         self._pool: _Pool | None = None
-        self._ahead: _Epoch | None = None
-        self._iter: Any = None  # of MXNet: what `auto_reload` began; here that is `_ahead`
-        self._making_pool = Turn()
+        self._next_epoch: _Epoch | None = None
+        self._iter: Any = None  # MXNet's attribute for `auto_reload`; see `_next_epoch`
+        self._pool_lock = Turn()
         check_numbers("DataLoader", timeout=timeout)
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
@@ -153,13 +153,13 @@ class DataLoader:
 
     def __len__(self) -> int:
         """Return the number of batches of a pass."""
-        return len(self._batch_sampler)  # type: ignore[arg-type]  # of a user's sampler, checked here
+        return len(self._batch_sampler)  # type: ignore[arg-type]  # a user's sampler may have no length
 
     def __iter__(self) -> Iterator[Any]:
         """Return an iterator over the batches of one pass."""
         if not self._num_workers:
-            return self._load_here()
-        epoch, self._ahead = self._ahead, None
+            return self._load_in_process()
+        epoch, self._next_epoch = self._next_epoch, None
         if epoch is None or epoch.process != os.getpid():
             epoch = self._new_epoch()
         return self._load_in_pool(epoch)
@@ -168,24 +168,24 @@ class DataLoader:
         """Let the workers start loading the next pass now."""
         if self._num_workers:
             self.clean()
-            self._ahead = self._new_epoch()
+            self._next_epoch = self._new_epoch()
 
     def clean(self) -> None:
         """Discard the batches that `refresh` started to load."""
-        epoch, self._ahead = self._ahead, None
+        epoch, self._next_epoch = self._next_epoch, None
         if epoch is not None:
             epoch.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy in another process starts from: workers stay here."""
-        left_out = {"_pool": None, "_ahead": None, "_making_pool": None}
+        """Return the state without the workers."""
+        left_out = {"_pool": None, "_next_epoch": None, "_pool_lock": None}
         return {**self.__dict__, **left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._making_pool = Turn()
+        self._pool_lock = Turn()
 
-    def _load_here(self) -> Iterator[Any]:
+    def _load_in_process(self) -> Iterator[Any]:
         for indices in self._batch_sampler:
             yield self._pinned(load_batch(self._dataset, indices, self._batchify_fn))
 
@@ -199,17 +199,17 @@ class DataLoader:
             self.refresh()
 
     def _new_epoch(self) -> "_Epoch":
-        with self._making_pool:
+        with self._pool_lock:
             pool = before = self._pool
             if pool is None or pool.closed:
                 pool = self._make_pool()
-                if self._pool is before:  # a step
+                if self._pool is before:  # atomic
                     self._pool = pool
-                else:  # another thread, or a handler, made one; nobody holds ours, which ends
+                else:  # another thread or a handler made one; ours is dropped and ends
                     pool = self._pool
             self._epochs += 1
             number = self._epochs
-        assert pool is not None  # nobody takes it away
+        assert pool is not None
         return _Epoch(pool, self._batch_sampler, self._prefetch, number)
 
     def _make_pool(self) -> _Pool:
@@ -219,8 +219,8 @@ class DataLoader:
                 return WorkerPool(payload, self._num_workers, self._prefetch)
             except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
                 warnings.warn(
-                    "DataLoader: expected a dataset that can be sent to worker processes, got one "
-                    f"that cannot ({error}); its workers are threads",
+                    "DataLoader: expected a dataset that worker processes can unpickle, got one "
+                    f"that cannot be pickled ({error}); using threads instead",
                     UserWarning,
                     stacklevel=4,
                 )
@@ -232,14 +232,14 @@ class DataLoader:
         if isinstance(batch, NDArray):
             return batch.as_in_context(cpu_pinned(self._pin_device_id))
         if isinstance(batch, dict):
-            return {name: self._pinned(part) for name, part in batch.items()}
+            return {name: self._pinned(item) for name, item in batch.items()}
         if is_sequence(batch):
-            return rebuilt(batch, [self._pinned(part) for part in batch])
+            return rebuilt(batch, [self._pinned(item) for item in batch])
         return batch
 
 
 class _Abandoning:
-    """Scope whose interruption loses a batch: the next pass gets another pool."""
+    """Context in which an interruption loses a batch: the pool is abandoned."""
 
     __slots__ = ("_pool",)
 
@@ -254,7 +254,7 @@ class _Abandoning:
 
 
 class _Epoch:
-    """One pass over the dataset: keeps the workers busy, and batches in order."""
+    """One pass over the dataset: submits batches ahead and returns them in order."""
 
     def __init__(self, pool: _Pool, batch_sampler: Indices, prefetch: int, number: int) -> None:
         self.process = os.getpid()
@@ -271,7 +271,7 @@ class _Epoch:
             raise
 
     def advance(self) -> bool:
-        """Have one more batch loaded, if there is one; return whether any is to come."""
+        """Submit the next batch, if any; return whether batches are pending."""
         indices = next(self._indices, None)
         if indices is None:
             return bool(self.pending)
@@ -287,13 +287,13 @@ class _Epoch:
             return self._pool.take(self.pending.popleft(), timeout_s)
 
     def close(self) -> None:
-        """Drop what was not taken."""
+        """Discard the pending batches."""
         self._pool.forget(self.pending)
         self.pending.clear()
 
 
 def _count(name: str, value: Any) -> int:
-    """Return a number of workers or batches; MXNet takes any below 0 for 0, and cuts fractions."""
+    """Check a number of workers or batches; MXNet clips negative numbers to 0, and truncates."""
     if follows_mxnet() and name == "prefetch":
         value = int(value)
     if follows_mxnet() and isinstance(value, int):

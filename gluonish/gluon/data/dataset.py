@@ -1,4 +1,4 @@
-"""Datasets: elements by index, and what can be made of them."""
+"""Datasets: elements by index, and datasets derived from others."""
 
 import os
 from collections.abc import Callable
@@ -32,22 +32,22 @@ class Dataset:
         raise NotSupportedError(f"{type(self).__name__}: expected __len__ to be defined, got none")
 
     def filter(self, fn: Callable[[Any], object]) -> "Dataset":
-        """Return the elements for which a function returns True, evaluated immediately.
+        """Return the elements for which a function is true; it is called immediately.
 
         Args:
-            fn: Called once with each element; returns whether to keep it.
+            fn: Called once with each element; returns whether to keep the element.
         """
         return _SampledDataset(self, FilterSampler(fn, self))
 
     def shard(self, num_shards: int, index: int) -> "Dataset":
-        """Return one of several contiguous parts; the first ones may be longer by 1.
+        """Return one of ``num_shards`` contiguous shards; the first shards may be longer by 1.
 
         Args:
-            num_shards: Number of parts.
-            index: Index of the part, from 0.
+            num_shards: Number of shards.
+            index: Index of the shard, from 0.
 
         Raises:
-            ArgumentError: There is no such part.
+            ArgumentError: ``index`` is out of range.
         """
         if not 0 <= index < num_shards:
             raise ArgumentError(
@@ -78,7 +78,7 @@ class Dataset:
             sampler: The `Sampler`, which is iterated once, immediately.
 
         Raises:
-            ArgumentTypeError: It is not a `Sampler`.
+            ArgumentTypeError: ``sampler`` is not a `Sampler`.
         """
         if not isinstance(sampler, Sampler):
             raise ArgumentTypeError(
@@ -90,7 +90,7 @@ class Dataset:
         """Return a dataset with a function applied to each element.
 
         Args:
-            fn: Called with an element; the parts of a tuple are passed as separate arguments.
+            fn: Called with an element; the items of a tuple are passed as separate arguments.
             lazy: Whether to call it each time an element is accessed; if not, it is applied to all
                 elements immediately.
 
@@ -106,10 +106,10 @@ class Dataset:
         return SimpleDataset([transformed[i] for i in range(len(transformed))])
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
-        """Return a dataset with a function applied to the first part of each element.
+        """Return a dataset with a function applied to the first item of each element.
 
         Args:
-            fn: Called with the first part, such as the image of (image, label).
+            fn: Called with the first item, such as the image of (image, label).
             lazy: Whether to call it each time an element is accessed; if not, it is applied to all
                 elements immediately.
         """
@@ -117,7 +117,7 @@ class Dataset:
 
 
 class SimpleDataset(Dataset):
-    """A dataset made from a list, or anything with indices and a length.
+    """A dataset over a list, or any object with indices and a length.
 
     Args:
         data: The elements.
@@ -187,7 +187,7 @@ class RecordFileDataset(Dataset):
         idx_file: Its index.
 
     Raises:
-        MissingFileError: One of the two does not exist.
+        MissingFileError: The record file or its index does not exist.
         FileFormatError: The index is damaged.
     """
 
@@ -213,11 +213,11 @@ class RecordFileDataset(Dataset):
 
 
 class _SampledDataset(Dataset):
-    """The elements of another dataset that a sampler chose when this was made."""
+    """The elements of another dataset that a sampler selected on construction."""
 
     def __init__(self, dataset: Dataset, sampler: Sampler) -> None:
         self._dataset = dataset
-        # An array of numbers, because a list of a million of them is slow to send to workers.
+        # An array, because a list of a million ints is slow to send to workers.
         self._indices = np.array(list(sampler), dtype=np.int64)
 
     def __len__(self) -> int:
@@ -228,7 +228,7 @@ class _SampledDataset(Dataset):
 
 
 class _LazyTransformDataset(Dataset):
-    """Another dataset with a function applied to each element as it is taken."""
+    """Another dataset with a function applied to each element on access."""
 
     def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
         self._data = data
@@ -243,7 +243,7 @@ class _LazyTransformDataset(Dataset):
 
 
 class _FirstOnly:
-    """Applies a function to the first of its arguments; a class, so that it can be sent away."""
+    """Applies a function to the first argument; a class, so that it can be pickled."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._fn = fn

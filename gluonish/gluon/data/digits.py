@@ -1,7 +1,8 @@
-"""The handwritten digits that ship with the package: real data for a first model, offline.
+"""The handwritten digits that ship with the package: data for a first model, offline.
 
 1,797 images of 8x8 pixels by 13 people, from the UCI Machine Learning Repository under CC BY 4.0;
-``digits.LICENSE.txt`` beside this file, and the data file itself, name authors, source and licence.
+``digits.LICENSE.txt`` next to this file, and the data file itself, name authors, source and
+licence.
 """
 
 from pathlib import Path
@@ -15,7 +16,7 @@ _HOLD_OUT_FIRST = 2
 
 
 def load_digits(train: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Load one part of the handwritten digits; the split is fixed and stratified by class.
+    """Load the handwritten digits; the split is fixed and stratified by class.
 
     Args:
         train: True for the 1,438 training images, False for the 359 held-out ones.

@@ -1,4 +1,4 @@
-"""Samplers: in which order, and in which batches, a dataset's elements are drawn."""
+"""Samplers: the order and the batches in which a dataset's elements are drawn."""
 
 from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import chain
@@ -65,7 +65,7 @@ class RandomSampler(Sampler):
         self._length = whole_number("RandomSampler", "length", length, 0)
 
     def __iter__(self) -> Iterator[Any]:
-        # Programs seed this generator, and expect the order that MXNet draws from it.
+        # Programs seed this generator and expect MXNet's order.
         return iter(np.random.permutation(self._length))  # noqa: NPY002
 
     def __len__(self) -> int:
@@ -76,7 +76,8 @@ class FilterSampler(Sampler):
     """Samples the indices of the elements for which a function is true, in order.
 
     Args:
-        fn: Called with each element once, when the sampler is created; returns whether to keep it.
+        fn: Called with each element once, when the sampler is created; returns whether to keep the
+            element.
         dataset: The dataset.
     """
 
@@ -96,8 +97,8 @@ class IntervalSampler(Sampler):
     Args:
         length: Number of elements in the dataset.
         interval: Distance between consecutive indices.
-        rollover: Whether to continue with the skipped indices until all were sampled; if not, it
-            ends after the first round.
+        rollover: Whether to continue with the skipped indices until all were sampled; if not, the
+            pass ends after the first round.
 
     Raises:
         ArgumentError: ``interval`` is not in 1..length.
@@ -123,23 +124,23 @@ class IntervalSampler(Sampler):
 
 
 class SplitSampler(Sampler):
-    """Samples one process's share of a dataset, as many indices in each process.
+    """Samples one process's share of a dataset; all shares have the same size.
 
-    Processes that train together must run the same number of steps, or the others wait for one
-    that has ended. So where the length is no multiple of the number of shares, some indices come
-    twice, or with ``even_size="drop"`` some not at all in this pass.
+    Processes that train together must run the same number of steps. If the length is not a multiple
+    of the number of shares, some indices occur twice, or with ``even_size="drop"`` some are left
+    out of the pass.
 
     Args:
         length: Number of elements in the dataset, the same in all processes.
         num_parts: Number of shares: a store's ``num_workers``.
-        part_index: Which of them is this one: a store's ``rank``.
-        shuffle: Whether each pass deals all indices out anew, in random order.
-        seed: Of that order; the same in all processes.
+        part_index: Index of this process's share: a store's ``rank``.
+        shuffle: Whether to redistribute all indices in random order in each pass.
+        seed: Seed of the random order; the same in all processes.
         even_size: ``"repeat"`` or ``"drop"``.
 
     Raises:
         ArgumentError: ``part_index`` is not in 0..num_parts - 1, there are fewer elements than
-            shares, or ``even_size`` is another word.
+            shares, or ``even_size`` has another value.
 
     Example::
 
@@ -175,8 +176,8 @@ class SplitSampler(Sampler):
                 f"SplitSampler: expected even_size 'repeat' or 'drop', got {even_size!r}"
             )
         self._length = length
-        self._parts = num_parts
-        self._part = part_index
+        self._num_parts = num_parts
+        self._part_index = part_index
         self._shuffle = shuffle
         self._seed = seed
         self._share = -(-length // num_parts) if even_size == "repeat" else length // num_parts
@@ -187,8 +188,8 @@ class SplitSampler(Sampler):
         if self._shuffle:
             order = np.random.default_rng([self._seed, self._passes]).permutation(self._length)
         self._passes += 1
-        dealt = np.resize(order, self._share * self._parts)  # begins again where it is too short
-        return iter(dealt[self._part :: self._parts].tolist())
+        shares = np.resize(order, self._share * self._num_parts)  # repeats if it is too short
+        return iter(shares[self._part_index :: self._num_parts].tolist())
 
     def __len__(self) -> int:
         return self._share
@@ -204,8 +205,8 @@ class BatchSampler(Sampler):
             ``"rollover"``: keep its indices for the next pass.
 
     Raises:
-        ArgumentError: ``last_batch`` is another one, or ``batch_size`` is below 1.
-        ArgumentTypeError: ``batch_size`` is no whole number, or ``sampler`` holds no indices.
+        ArgumentError: ``last_batch`` has another value, or ``batch_size`` is below 1.
+        ArgumentTypeError: ``batch_size`` is not a whole number, or ``sampler`` is not iterable.
     """
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, last_batch: str = "keep") -> None:
@@ -223,10 +224,10 @@ class BatchSampler(Sampler):
         self._sampler = sampler
         self._batch_size = whole_number("BatchSampler", "batch_size", batch_size, 1)
         self._last_batch = last_batch
-        self._rest: list[Any] = []
+        self._leftover: list[Any] = []
 
     def __iter__(self) -> Iterator[list[Any]]:
-        batch, self._rest = self._rest, []
+        batch, self._leftover = self._leftover, []
         for index in self._sampler:
             batch.append(index)
             if len(batch) >= self._batch_size:
@@ -235,7 +236,7 @@ class BatchSampler(Sampler):
         if batch and self._last_batch == "keep":
             yield batch
         elif batch and self._last_batch == "rollover":
-            self._rest = batch
+            self._leftover = batch
 
     def __len__(self) -> int:
         if not isinstance(self._sampler, Sized):
@@ -244,5 +245,5 @@ class BatchSampler(Sampler):
         if self._last_batch == "keep":
             return -(-count // self._batch_size)
         if self._last_batch == "rollover":
-            count += len(self._rest)
+            count += len(self._leftover)
         return count // self._batch_size

@@ -1,7 +1,7 @@
 """Replies of a worker process whose classes the main process sent by value.
 
-Both processes know such a class by one number, so that a reply names it: a second copy, sent back,
-would be another class, or change the attributes of the first.
+Both processes identify such a class by the same number. A second copy, sent back by value, would be
+another class, or change the attributes of the first.
 """
 
 import io
@@ -16,13 +16,13 @@ _origins: dict[type, int] = {}
 
 
 def note_sent(cls: type) -> int:
-    """Return the number under which this process sends a class."""
+    """Register a class that is sent by value; return its number."""
     _sent[id(cls)] = cls
     return id(cls)
 
 
 def received(origin: int, make: Callable[..., type], arguments: tuple[Any, ...]) -> type:
-    """Make a class that was sent by value, and remember its number."""
+    """Create a class that was sent by value, and record its number."""
     made = make(*arguments)
     _received[origin] = made
     _origins[made] = origin
@@ -35,10 +35,10 @@ def class_of(origin: int) -> type:
 
 
 def dumps_reply(value: Any) -> bytes:
-    """Return a pickle for the process that sent this one its classes."""
+    """Pickle a reply to the process that sent classes by value."""
     try:
         return pickle.dumps(value, protocol=5)
-    except Exception:  # classes that were sent by value have no name here; the rest fails again
+    except Exception:  # classes sent by value cannot be looked up; other errors are raised again
         file = io.BytesIO()
         _ReplyPickler(file, protocol=5).dump(value)
         return file.getvalue()

@@ -1,10 +1,10 @@
-"""Memory that several processes map: files without a name, and whether there is room for them.
+"""Memory that several processes map: anonymous files, and the memory available for them.
 
-Such a file lives in memory and is passed on as a descriptor: when the last process that maps it
-ends, however it ends, it is gone. On Linux it is not part of ``/dev/shm`` and knows no limit of its
-own (``docker --shm-size`` does not matter); what bounds it is the machine's memory and that of the
-control groups that the process is in. A system that runs out of either kills a process without a
-word, so the room is looked at first, and the pages of a file are reserved when it is made.
+Such a file is in memory and is passed as a descriptor; it is freed when the last process that maps
+it ends. On Linux it is not part of ``/dev/shm`` (``docker --shm-size`` does not apply); the limits
+are the memory of the machine and of the process's control groups. A system that runs out of memory
+kills a process without a message, so the available memory is checked first, and the pages of a file
+are allocated on creation.
 """
 
 import mmap
@@ -16,7 +16,7 @@ from pathlib import Path
 from gluonish.core.cpu_memory import memory_bounds
 from gluonish.core.errors import GluonishError
 
-# Smaller files are made without a look at the system, which takes longer than they do.
+# Smaller files are created without a check, which takes longer than the file.
 _SMALL_NBYTES = 1 << 20
 
 _PROC = Path("/proc")
@@ -49,12 +49,12 @@ class Segment:
 
 
 def new_file(nbytes: int, purpose: str, remedy: str = "free memory") -> int:
-    """Return the descriptor of a new, unnamed file of zeros, whose memory is reserved.
+    """Create an anonymous file of zeros with its memory allocated; return its descriptor.
 
     Args:
         nbytes: Size of the file, in bytes.
-        purpose: What it is for, for the error message.
-        remedy: What the user can do if there is not enough memory.
+        purpose: Purpose of the file, for the error message.
+        remedy: Advice for the error message.
 
     Raises:
         SharedMemoryError: There is not enough memory.
@@ -86,7 +86,7 @@ def new_file(nbytes: int, purpose: str, remedy: str = "free memory") -> int:
 
 
 def available_nbytes() -> tuple[int, str]:
-    """Return how much shared memory is available, in bytes, and what limits it.
+    """Return the available shared memory in bytes, and the name of its limit.
 
     Limits that cannot be determined are ignored; without any limit it is 2 ** 62 bytes.
     """

@@ -40,13 +40,13 @@ def split_data(
         )
     if num_slice == 1:
         return [data]
-    # The first size % num_slice slices have one example more.
+    # The first size % num_slice slices have one more example.
     step, longer = divmod(size, num_slice)
     bounds = [i * step + min(i, longer) for i in range(num_slice + 1)]
     before = (slice(None),) * (batch_axis % data.ndim)
     parts = ((*before, slice(a, b)) for a, b in itertools.pairwise(bounds))
-    # A csr matrix takes a slice of rows alone.
-    return [data[part if before else part[0]] for part in parts]
+    # A csr matrix supports slices of rows only.
+    return [data[data_slice if before else data_slice[0]] for data_slice in parts]
 
 
 def split_and_load(
@@ -77,4 +77,4 @@ def split_and_load(
         make = numpy_array if is_np_array() else array
         data = make(data, ctx=ctx_list[0])
     slices = split_data(data, len(ctx_list), batch_axis, even_split)
-    return [part.as_in_context(ctx) for part, ctx in zip(slices, ctx_list, strict=True)]
+    return [data_slice.as_in_context(ctx) for data_slice, ctx in zip(slices, ctx_list, strict=True)]

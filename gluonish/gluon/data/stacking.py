@@ -1,13 +1,12 @@
-"""Samples stacked into batches, and rows of array datasets that need no stacking.
+"""Stacking samples into batches, and samples that are created in the memory of their batch.
 
-A worker makes a batch of samples that it has just made itself. A transform that asks for new
-memory here (`new_sample`) gets the sample's row, so that stacking finds it in its place and copies
-nothing.
+A transform that allocates its output with `new_sample` gets the sample's row of the batch, so that
+stacking copies nothing.
 
-A row is memory that is used again. Whoever keeps a sample, such as a dataset that caches what it
-transformed, keeps a lease on its row: `Rows.are_kept` tells, and then the memory is no longer ours.
+The memory of rows is reused. A dataset that caches its samples keeps references to their rows: then
+`Rows.are_referenced` is True, and the memory is given up.
 
-Each function makes its arrays with an ``empty`` that it is given; see `batchify`.
+Each function allocates its arrays with the ``empty`` argument; see `batchify`.
 """
 
 import ctypes
@@ -47,20 +46,11 @@ class Rows:
         self._leases: list[weakref.ref[Any]] = []
 
     def begin(self, number: int | None) -> None:
-        """Let the next array requested be the row of a sample; None for no row.
-
-        Args:
-            number: Index of the sample in the batch, or None.
-        """
+        """Select the row of the next `acquire`: the sample's index in the batch, or None."""
         self._next = number
 
-    def take(self, shape: tuple[int, ...], dtype: Any) -> Array | None:
-        """Return the row of the current sample, once, if its shape and dtype match the others.
-
-        Args:
-            shape: Shape of the sample.
-            dtype: Dtype of the sample.
-        """
+    def acquire(self, shape: tuple[int, ...], dtype: Any) -> Array | None:
+        """Return the row of the current sample, once, if its shape and dtype match the others."""
         number, self._next = self._next, None
         if number is None:
             return None
@@ -70,54 +60,44 @@ class Rows:
         if memory.shape[1:] != shape or memory.dtype != dtype or not memory.size:
             return None
         bytes_ = memory[number].reshape(-1).view(np.uint8)
-        # Views of an array refer to the array whose memory it is: a lease of the row's own stays as
-        # long as any of its views.
+        # A dedicated buffer object for the row stays alive as long as any view of the row.
         lease = (ctypes.c_ubyte * bytes_.nbytes).from_buffer(bytes_)
         self._leases.append(weakref.ref(lease))
         return np.ndarray(shape, dtype, lease)
 
     def batch_of(self, samples: Sequence[Array]) -> Array | None:
-        """Return the batch if each of its samples is stored in its row; else None.
-
-        Args:
-            samples: The samples.
-        """
+        """Return the batch if each of its samples is stored in its row; else None."""
         memory = self._memory
         if memory is None or len(samples) != self._count:
             return None
-        place, kind = address(memory), (memory.shape[1:], memory.dtype)
+        expected, kind = address(memory), (memory.shape[1:], memory.dtype)
         for sample in samples:
-            alike = (sample.shape, sample.dtype) == kind and sample.flags.c_contiguous
-            if not alike or address(sample) != place:
+            matches = (sample.shape, sample.dtype) == kind and sample.flags.c_contiguous
+            if not matches or address(sample) != expected:
                 return None
-            place += memory.strides[0]
+            expected += memory.strides[0]
         self.are_batch = True
         return memory
 
     @property
-    def are_made(self) -> bool:
+    def are_allocated(self) -> bool:
         """Whether a sample has requested its row."""
         return self._memory is not None
 
     @property
-    def are_kept(self) -> bool:
+    def are_referenced(self) -> bool:
         """Whether something still refers to a sample, or to a view of one."""
         return any(lease() is not None for lease in self._leases)
 
 
-# Those of the batch that this thread is making.
+# The rows of the batch that this thread is loading.
 current: ContextVar[Rows | None] = ContextVar("gluonish_sample_rows", default=None)
 
 
 def new_sample(shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return an uninitialized, C-contiguous array for a sample.
-
-    Args:
-        shape: Shape of the sample.
-        dtype: Dtype of the sample.
-    """
+    """Return an uninitialized, C-contiguous array for a sample."""
     rows = current.get()
-    row = None if rows is None else rows.take(shape, dtype)
+    row = None if rows is None else rows.acquire(shape, dtype)
     return np.empty(shape, dtype) if row is None else row
 
 
@@ -125,33 +105,25 @@ class Empty(Protocol):
     """A function like `numpy.empty`, which returns an uninitialized array."""
 
     def __call__(self, shape: tuple[int, ...], dtype: Any) -> Array:
-        """Return such an array."""
+        """Return an uninitialized array."""
         ...
 
 
 def stack_on_host(data: Sequence[Any], empty: Empty = np.empty) -> Any:
-    """Return the batch of `default_mp_batchify_fn` as new NumPy arrays.
-
-    Args:
-        data: As for `default_batchify_fn`.
-        empty: Allocates the arrays.
-    """
+    """Stack samples as `default_mp_batchify_fn` does; return NumPy arrays."""
     if isinstance(data[0], tuple):
         return [stack_on_host(column, empty) for column in columns_of(data)]
     if isinstance(data[0], NDArray):
-        check_alike(data)
+        check_same_shape(data)
         samples = [values_of(sample) for sample in data]
         rows = current.get()
-        there = None if rows is None else rows.batch_of(samples)
-        return _stacked(samples, empty) if there is None else there
+        in_rows = None if rows is None else rows.batch_of(samples)
+        return _stacked(samples, empty) if in_rows is None else in_rows
     return stacked_numbers(data, empty)
 
 
 def columns_of(data: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Return the parts of samples that are tuples: all first parts, all second parts, and so on.
-
-    Args:
-        data: The samples.
+    """Transpose samples that are tuples: all first items, all second items, and so on.
 
     Raises:
         ArgumentError: The tuples differ in length, or a sample is not a tuple.
@@ -164,20 +136,17 @@ def columns_of(data: Sequence[Any]) -> list[tuple[Any, ...]]:
     return list(zip(*data, strict=True))
 
 
-def check_alike(data: Sequence[Any]) -> None:
+def check_same_shape(data: Sequence[Any]) -> None:
     """Check that samples are NDArrays of one shape.
-
-    Args:
-        data: The samples.
 
     Raises:
         ArgumentTypeError: A sample is not an NDArray.
         ArgumentError: Shapes differ.
     """
-    strange = [sample for sample in data if not isinstance(sample, NDArray)]
-    if strange:
+    others = [sample for sample in data if not isinstance(sample, NDArray)]
+    if others:
         raise ArgumentTypeError(
-            f"default_batchify_fn: expected only NDArrays, got {type(strange[0]).__name__}"
+            f"default_batchify_fn: expected only NDArrays, got {type(others[0]).__name__}"
         )
     shapes = {sample.shape for sample in data}
     if len(shapes) > 1:
@@ -222,25 +191,17 @@ def stacked_numbers(data: Sequence[Any], empty: Empty) -> Array:
         return values
     raise ArgumentTypeError(
         f"default_batchify_fn: expected samples of numbers, got {type(first).__name__}; "
-        "give DataLoader a batchify_fn for others"
+        "pass a batchify_fn to DataLoader for other samples"
     )
 
 
 def as_array(sample: Any) -> Array:
-    """Return a sample as a NumPy array.
-
-    Args:
-        sample: An NDArray, or anything that NumPy converts to an array.
-    """
+    """Return a sample as a NumPy array."""
     return values_of(sample) if isinstance(sample, NDArray) else np.asarray(sample)
 
 
 def common_dtype(samples: list[Array]) -> np.dtype[Any]:
-    """Return the dtype of a batch of samples: NumPy's promotion, in native byte order.
-
-    Args:
-        samples: The samples, NumPy arrays.
-    """
+    """Return the dtype of a batch of samples: NumPy's promotion, in native byte order."""
     dtype: np.dtype[Any] = samples[0].dtype
     if any(sample.dtype != dtype for sample in samples):
         dtype = np.result_type(*samples)

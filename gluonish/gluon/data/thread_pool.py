@@ -1,12 +1,12 @@
-"""Worker threads of a DataLoader, and the batches that a pool makes.
+"""Worker threads of a DataLoader, and MXNet's iterator over a pool.
 
-Invariants: threads hold the queue of jobs and the dataset, never the pool, so that dropping the
-pool ends them. A job is done when its lock is free. They are daemons: a program ends although one
-still loads a sample.
+Invariants: threads refer to the queue of jobs and the dataset, never to the pool, so that dropping
+the pool ends them. A job is done when its lock is free. The threads are daemons: they do not delay
+the end of a program.
 
-`DataLoader` has workers of its own kind. A program that makes its own `multiprocessing` pool and
-gives it to MXNet's iterator over a pool finds that iterator here, and the functions that run in the
-pool. They stand in `mx.gluon.data.dataloader` under MXNet's names.
+`PoolBatches` is MXNet's iterator for programs that create their own `multiprocessing` pool; with
+the functions that run in the pool it is exported from `mx.gluon.data.dataloader` under MXNet's
+names.
 """
 
 import io
@@ -22,17 +22,17 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu_pinned
 from gluonish.core.numpy_mode import numpy_scope_of_here
-from gluonish.gluon.data.endings import endings
+from gluonish.gluon.data.service_threads import service_threads
 from gluonish.gluon.data.worker_errors import WorkerError, WorkerTimeoutError
 from gluonish.gluon.data.worker_process import load_batch
 from gluonish.ndarray import NDArray
 
-# How long is waited at a time for a batch before looking whether anybody still loads, in seconds.
-_LOOK_S = 1.0
+# Interval in which a wait for a batch checks that the threads still run, in seconds.
+_POLL_S = 1.0
 
 
 class _Job:
-    """A batch to load, and what came of it."""
+    """A batch to load, and its result."""
 
     __slots__ = ("batch", "done", "error", "forgotten", "indices", "semantics")
 
@@ -46,30 +46,30 @@ class _Job:
         self.done.acquire()
 
 
-class _Crew:
-    """What the threads of a pool share."""
+class _SharedState:
+    """The state shared by the threads of a pool."""
 
     def __init__(self, pool: object, dataset: Any, batchify_fn: Callable[..., Any]) -> None:
-        self.queue: SimpleQueue[Any] = SimpleQueue()  # of jobs, and of what ends the threads
+        self.queue: SimpleQueue[Any] = SimpleQueue()  # jobs; anything else ends the threads
         self.stopping = False
         self.failure: Exception | None = None
         self._dataset = dataset
         self._batchify_fn = batchify_fn
-        # No step in Python that an interrupt could come before.
+        # A callback in C, which an interrupt cannot precede.
         self._pool = weakref.ref(pool, self.queue.put)
 
     def stop(self) -> None:
-        """End the threads, once they are done with the samples that they load."""
+        """End the threads after their current batches."""
         self.stopping = True
         self.queue.put(None)
 
     def fail(self, error: Exception) -> None:
-        """End the threads: one cannot be started."""
+        """End the threads, because one cannot be started."""
         self.failure = error
         self.stop()
 
     def ended(self) -> WorkerError:
-        """Return what batches fail with that no thread loads any more."""
+        """Return the error of batches that no thread will load."""
         why = "they were ended" if self.failure is None else repr(self.failure)
         return WorkerError(f"DataLoader: expected running threads, got none: {why}")
 
@@ -80,12 +80,12 @@ class _Crew:
                 try:
                     with job.semantics:
                         job.batch = load_batch(self._dataset, job.indices, self._batchify_fn)
-                except BaseException as error:  # whoever takes the batch gets it
+                except BaseException as error:  # raised by `ThreadPool.take`
                     job.error = error
             elif self.stopping:
                 job.error = self.ended()
             job.done.release()
-            del job  # a batch that nobody took is not kept while the thread waits
+            del job  # do not keep the batch alive while waiting
         self.queue.put(job)  # for the next thread
 
 
@@ -93,7 +93,7 @@ class ThreadPool:
     """Threads that load batches of one dataset.
 
     Args:
-        dataset: The dataset, which several threads use at once.
+        dataset: The dataset; it must be thread-safe.
         batchify_fn: Function that makes a batch of a list of samples.
         num_workers: Number of threads.
     """
@@ -102,40 +102,35 @@ class ThreadPool:
         self._owner = os.getpid()
         self._jobs: dict[int, _Job] = {}
         self._numbers = iter(range(1, 1 << 62))
-        self._crew = _Crew(self, dataset, batchify_fn)
+        self._shared = _SharedState(self, dataset, batchify_fn)
         for i in range(num_workers):
-            endings.start(self._crew, f"gluonish-data-{i}")
+            service_threads.start(self._shared, f"gluonish-data-{i}")
 
     @property
     def closed(self) -> bool:
         """Whether the threads were ended, or were lost in a fork of the process."""
-        return self._crew.stopping or os.getpid() != self._owner
+        return self._shared.stopping or os.getpid() != self._owner
 
     def close(self) -> None:
         """End the threads once they have loaded their current samples."""
-        self._crew.stop()
+        self._shared.stop()
 
     def abandon(self) -> None:
-        """Tell the threads to end, without waiting: one may be stuck."""
-        self._crew.stop()
+        """Stop the threads without waiting."""
+        self._shared.stop()
 
     def submit(self, indices: Sequence[Any], seed: int) -> int:
-        """Request a batch; return its number.
-
-        Args:
-            indices: Indices of the samples.
-            seed: Ignored: threads share the process's random generators.
-        """
+        """Request a batch; return its number."""
         number = next(self._numbers)
         job = self._jobs[number] = _Job(indices)
-        self._crew.queue.put(job)
+        self._shared.queue.put(job)
         return number
 
     def take(self, batch: int, timeout_s: float) -> Any:
         """Wait for a batch and return it.
 
         Args:
-            batch: Number of the batch, from `submit`; a batch can be taken once.
+            batch: Number of the batch, from `submit`; a batch can be returned once.
             timeout_s: Maximum time to wait, in seconds.
 
         Raises:
@@ -145,9 +140,9 @@ class ThreadPool:
         """
         job = self._jobs.pop(batch)
         deadline = time.monotonic() + timeout_s
-        while not job.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _LOOK_S))):
-            if self._crew.stopping:  # it may have been submitted after the end
-                raise self._crew.ended()
+        while not job.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _POLL_S))):
+            if self._shared.stopping:  # the batch may have been submitted after the end
+                raise self._shared.ended()
             if time.monotonic() < deadline:
                 continue
             job.forgotten = True
@@ -156,25 +151,21 @@ class ThreadPool:
             raise WorkerTimeoutError(
                 "DataLoader: expected the batch of dataset indices "
                 f"{shown if len(indices) > 8 else indices} from a thread within {timeout_s} s, "
-                "got none; raise timeout, or look for what blocks the dataset with num_workers=0"
+                "got none; raise timeout, or find what blocks the dataset with num_workers=0"
             )
         if job.error is not None:
             raise job.error
         return job.batch
 
     def forget(self, batches: Iterable[int]) -> None:
-        """Discard batches that will not be taken.
-
-        Args:
-            batches: Numbers of the batches.
-        """
+        """Discard pending batches."""
         for number in batches:
             job = self._jobs.pop(number, None)
             if job is not None:
                 job.forgotten = True
 
 
-# Of a process of the pool: what it loads samples from.
+# The dataset of a pool's process.
 _dataset: Any = None
 
 
@@ -182,9 +173,9 @@ def initialize_worker(dataset: Any) -> None:
     """Set the dataset of a pool's process: ``Pool(n, initializer=..., initargs=[dataset])``.
 
     Args:
-        dataset: Dataset from which `pickled_batch` takes samples.
+        dataset: Dataset from which `pickled_batch` loads samples.
     """
-    global _dataset  # it is the process's state
+    global _dataset
     _dataset = dataset
 
 
@@ -196,7 +187,7 @@ def pickled_batch(
     Args:
         samples: Indices of the samples.
         batchify_fn: Function that makes a batch of a list of samples.
-        dataset: The dataset; None for the process's own.
+        dataset: The dataset; None for the dataset of `initialize_worker`.
     """
     batch = load_batch(_dataset if dataset is None else dataset, samples, batchify_fn)
     buffer = io.BytesIO()
@@ -219,29 +210,29 @@ def as_in_context(data: Any, ctx: Context) -> Any:
     """Return arrays on a device.
 
     Args:
-        data: An array, or nested lists of arrays; anything else is returned as it is.
+        data: An array, or nested lists of arrays; anything else is returned unchanged.
         ctx: The device.
     """
     if isinstance(data, NDArray):
         return data.as_in_context(ctx)
     if isinstance(data, list | tuple):
-        return [as_in_context(part, ctx) for part in data]
+        return [as_in_context(item, ctx) for item in data]
     return data
 
 
 class PoolBatches:
-    """Iterates once over batches that a pool of the program's own makes, in order.
+    """Iterates once, in order, over batches that a pool created by the program loads.
 
     Args:
-        worker_pool: Pool with ``apply_async(function, arguments)``, as those of `multiprocessing`.
+        worker_pool: Pool with ``apply_async(function, arguments)``, as in `multiprocessing`.
         batchify_fn: Function that makes a batch of a list of samples.
         batch_sampler: Iterable of lists of indices.
         pin_memory: Whether to return batches on ``cpu_pinned(pin_device_id)``.
         pin_device_id: Index of the GPU.
         worker_fn: Function that runs in the pool, called with indices, ``batchify_fn`` and
             ``dataset``. It returns the batch, or its pickled bytes if ``dataset`` is None.
-        prefetch: Number of batches that are made ahead, in addition to the next.
-        dataset: Passed to ``worker_fn``; None if the pool's processes have their own.
+        prefetch: Number of batches to load ahead, in addition to the next.
+        dataset: Passed to ``worker_fn``; None if the pool's processes have their own dataset.
         data_loader: Object that is kept alive as long as the iterator.
         timeout: Maximum time to wait for a batch, in seconds.
 
@@ -266,7 +257,7 @@ class PoolBatches:
         self._batchify_fn = batchify_fn
         self._batch_sampler = batch_sampler
         self._iter = iter(batch_sampler)
-        self._data_buffer: dict[int, Any] = {}  # what the pool has yet to answer, by number
+        self._data_buffer: dict[int, Any] = {}  # pending results, by number
         self._sent_idx = 0
         self._rcvd_idx = 0
         self._pin_memory = pin_memory
@@ -286,7 +277,7 @@ class PoolBatches:
         return self
 
     def _push_next(self) -> None:
-        """Give the pool the next batch to make, if there is one."""
+        """Submit the next batch to the pool, if there is one."""
         samples = next(self._iter, None)
         if samples is None:
             return
@@ -301,7 +292,7 @@ class PoolBatches:
             raise StopIteration
         answer = self._data_buffer.pop(self._rcvd_idx).get(self._timeout)
         self._rcvd_idx += 1
-        # Bytes of the program's own processes, as trusted as its own code.
+        # The bytes come from the program's own processes, and are as trusted as its code.
         batch = pickle.loads(answer) if self._dataset is None else answer
         return as_in_context(batch, cpu_pinned(self._pin_device_id)) if self._pin_memory else batch
 

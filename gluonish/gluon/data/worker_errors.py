@@ -1,4 +1,4 @@
-"""What goes wrong in a worker process of a DataLoader, on its way to the main process."""
+"""Errors in worker processes of a DataLoader, sent to the main process."""
 
 import pickle
 import traceback
@@ -18,7 +18,7 @@ class WorkerTimeoutError(WorkerError, TimeoutError):
 
 
 class Failed(NamedTuple):
-    """The error of a batch, or, without a number, of the worker's start."""
+    """The error of a batch; without a number, of the worker's start."""
 
     number: int | None
     error: bytes | None
@@ -26,62 +26,56 @@ class Failed(NamedTuple):
 
 
 def describe_error(number: int | None, error: Exception) -> Failed:
-    """Return an error, while its traceback is available, in a form that can be sent.
+    """Pickle an error, with its traceback as text.
 
     Args:
         number: Number of the batch; None for the worker's start.
-        error: The error. It is sent as it is if its pickle restores an equal error; else as its
+        error: The error. It is pickled directly if unpickling restores an equal error; else as its
             type, arguments and attributes; and if that fails, as text.
     """
     text = "".join(traceback.format_exception(error))
-    attempts: tuple[Callable[[Exception], bytes], ...] = (dumps_reply, _dumps_parts)
+    attempts: tuple[Callable[[Exception], bytes], ...] = (dumps_reply, _dumps_state)
     for attempt in attempts:
         try:
             pickled = attempt(error)
             again = pickle.loads(pickled)
             if type(again) is type(error) and str(again) == str(error):
                 return Failed(number, pickled, text)
-        except Exception:  # whatever an error's own methods raise
+        except Exception:  # an error's own methods may raise anything
             continue
     return Failed(number, None, text)
 
 
-def _dumps_parts(error: Exception) -> bytes:
+def _dumps_state(error: Exception) -> bytes:
     arguments = tuple(item if _can_be_sent(item) else repr(item) for item in error.args)
     attributes = {name: item for name, item in vars(error).items() if _can_be_sent(item)}
-    return dumps_reply(_Parts(type(error), arguments, attributes))
+    return dumps_reply(_ErrorState(type(error), arguments, attributes))
 
 
 def _can_be_sent(item: Any) -> bool:
     try:
         pickle.loads(dumps_reply(item))
-    except Exception:  # whatever its own methods raise
+    except Exception:  # its own methods may raise anything
         return False
     return True
 
 
-class _Parts:
+class _ErrorState:
     """Pickles as a call that rebuilds an error without its ``__init__``."""
 
     def __init__(
         self, kind: type[Exception], arguments: tuple[Any, ...], attributes: dict[str, Any]
     ) -> None:
-        self._parts = (kind, arguments, attributes)
+        self._state = (kind, arguments, attributes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild_error, self._parts
+        return rebuild_error, self._state
 
 
 def rebuild_error(
     kind: type[Exception], arguments: tuple[Any, ...], attributes: dict[str, Any]
 ) -> Exception:
-    """Return an error created without its ``__init__``, which may need other arguments.
-
-    Args:
-        kind: Class of the error.
-        arguments: Its ``args``.
-        attributes: Its attributes.
-    """
+    """Create an error without calling its ``__init__``, which may need other arguments."""
     error = kind.__new__(kind, *arguments)
     error.args = arguments
     error.__dict__.update(attributes)
@@ -89,12 +83,7 @@ def rebuild_error(
 
 
 def make_error(failed: Failed, where: str) -> Exception:
-    """Return the error to raise, with the worker's traceback as a note.
-
-    Args:
-        failed: The error as the worker sent it.
-        where: Description of the worker.
-    """
+    """Return the error to raise, with the worker's traceback as a note."""
     if failed.error is None:
         return WorkerError(f"DataLoader: {where} raised an error:\n{failed.text}")
     error: Exception = pickle.loads(failed.error)

@@ -1,4 +1,4 @@
-"""One worker process of a DataLoader, as the main process sees it."""
+"""The main process's side of one worker process of a DataLoader."""
 
 import json
 import os
@@ -20,9 +20,8 @@ from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.gluon.data.channel import Channel, channel_pair
 from gluonish.gluon.data.worker_process import Start
 
-# The libraries read their variables when they are loaded, which is after this. Several workers with
-# a pool of threads for every core would wait for one another, so the main process's numbers of
-# threads do not count here.
+# The variables must be set before the libraries are loaded. Several workers with a thread for every
+# core each would oversubscribe the machine, so the main process's thread counts do not apply.
 _BOOT = """\
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -42,14 +41,14 @@ _THREAD_VARIABLES: tuple[str, ...] = (
     "NUMBA_NUM_THREADS",
     "MXNET_CPU_WORKER_NTHREADS",
 )
-# How long workers may take to end after their channels closed, in seconds; then they are killed.
+# Time for workers to end after their channels are closed, in seconds; then they are killed.
 _END_TIMEOUT_S = 1.0
 
 
 class Launch(NamedTuple):
-    """What workers start with: the places of the dataset's parts in their file, and settings."""
+    """The start arguments of workers: offset and size of each chunk of the dataset, settings."""
 
-    places: list[tuple[int, int]]
+    chunks: list[tuple[int, int]]
     variables: dict[str, str]
     np_shape: bool
     np_array: bool
@@ -57,61 +56,61 @@ class Launch(NamedTuple):
 
 
 def launch_settings() -> tuple[dict[str, str], bool, bool, int]:
-    """Return the settings of `Launch`, from the calling thread and the environment."""
+    """Return the settings for `Launch`, from the calling thread and the environment."""
     opencv_threads = MXNET_MP_OPENCV_NUM_THREADS.value
     variables = dict.fromkeys(_THREAD_VARIABLES, str(MXNET_MP_WORKER_NTHREADS.value))
-    # The main process's log has told of them; empty is unset.
+    # The main process has warned about them; an empty variable counts as unset.
     variables.update((flag.name, "") for flag in flags_without_effect())
     variables["OPENCV_FOR_THREADS_NUM"] = str(max(1, opencv_threads))
     return variables, is_np_shape(), is_np_array(), opencv_threads
 
 
 class WorkerHandle:
-    """A worker process and the channel to it; for one thread, except `has_ended`.
+    """A worker process and its channel; not thread-safe, except `has_ended`.
 
     Args:
-        launch: What it starts with.
-        file: Descriptor of the file with the dataset's parts.
+        launch: Start arguments.
+        file: Descriptor of the file with the dataset.
 
     Attributes:
         process: The process.
         channel: This end of the channel.
-        waiting: Numbers of the batches that it was told to load and has not returned, in order.
-        ring: The ring whose file it has, or None.
-        started: Whether it has replied to the start.
+        waiting: Numbers of the batches that were sent to the worker and are pending, in order.
+        ring: The ring that the worker has mapped, or None.
+        started: Whether the worker has sent a message.
 
     Raises:
         OSError: The process cannot be started.
     """
 
     def __init__(self, launch: Launch, file: int) -> None:
-        ours, theirs = channel_pair()
-        with theirs:
-            arguments = json.dumps([theirs.fileno(), os.getpid(), launch.variables, sys.path])
+        local_end, remote_end = channel_pair()
+        with remote_end:
+            arguments = json.dumps([remote_end.fileno(), os.getpid(), launch.variables, sys.path])
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _BOOT, arguments],
                 stdin=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                process_group=0,  # Ctrl-C is for the main process alone
+                pass_fds=(remote_end.fileno(),),
+                process_group=0,  # Ctrl-C must reach only the main process
             )
-        self.channel = Channel(ours)
+        self.channel = Channel(local_end)
         self.waiting: dict[int, None] = {}
         self.ring: Any = None
         self.started = False
-        start = Start(launch.places, launch.np_shape, launch.np_array, launch.opencv_threads)
+        start = Start(launch.chunks, launch.np_shape, launch.np_array, launch.opencv_threads)
         self.channel.send(start, file)
 
     def has_ended(self) -> bool:
         """Whether the process has ended; may be called from any thread."""
-        # `Popen.poll` takes a lock that an interrupt may leave locked.
+        # `Popen.poll` acquires a lock that an interrupt may leave locked.
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         try:
             return os.waitid(os.P_PID, self.process.pid, options) is not None
-        except ChildProcessError:  # it was waited for
+        except ChildProcessError:  # already reaped
             return True
 
     def how_it_ended(self) -> str:
-        """Wait for the process, which is ending, and describe how it ended."""
+        """Wait for the ending process and describe its exit."""
         try:
             code = self.process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -124,60 +123,52 @@ class WorkerHandle:
 
 
 class Waiter:
-    """Waits for messages of workers, and for the end of a worker.
+    """Waits for messages from workers, and for the end of a worker.
 
     Args:
         workers: The workers.
-        bell: Connection that ends the wait when something can be read from it.
+        bell: Connection that ends the wait when it is readable.
 
     Attributes:
-        heard: What was last read from ``bell``.
+        heard: The bytes last read from ``wake_receiver``.
     """
 
-    def __init__(self, workers: Iterable[WorkerHandle], bell: socket.socket) -> None:
+    def __init__(self, workers: Iterable[WorkerHandle], wake_receiver: socket.socket) -> None:
         self._poll = select.poll()
-        self._bell = bell
-        self.heard = b""
+        self._wake_receiver = wake_receiver
+        self.received = b""
         self._by_descriptor: dict[int, WorkerHandle] = {}
         self._ends: dict[int, WorkerHandle] = {}
-        self._poll.register(bell, select.POLLIN)
+        self._poll.register(wake_receiver, select.POLLIN)
         for worker in workers:
             number = worker.channel.socket.fileno()
             self._poll.register(number, select.POLLIN)
             self._by_descriptor[number] = worker
-            # A process that the worker forked may keep its end of the channel open.
+            # A process forked by the worker may keep the worker's end of the channel open.
             if hasattr(os, "pidfd_open"):
                 number = os.pidfd_open(worker.process.pid)
                 self._poll.register(number, select.POLLIN)
                 self._ends[number] = worker
 
     def wait(self, timeout_s: float) -> tuple[list[WorkerHandle], list[WorkerHandle]]:
-        """Return the workers that sent a message, and those that ended without one.
-
-        Args:
-            timeout_s: Maximum time to wait, in seconds.
-        """
+        """Return the workers that sent a message, and the workers that ended without a message."""
         numbers = [number for number, _ in self._poll.poll(timeout_s * 1000)]
-        if self._bell.fileno() in numbers:
-            self.heard = self._bell.recv(4096)
-        talking = [self._by_descriptor[one] for one in numbers if one in self._by_descriptor]
+        if self._wake_receiver.fileno() in numbers:
+            self.received = self._wake_receiver.recv(4096)
+        readable = [self._by_descriptor[one] for one in numbers if one in self._by_descriptor]
         ended = [self._ends[one] for one in numbers if one in self._ends]
         if not self._ends:
             ended = [worker for worker in self._by_descriptor.values() if worker.has_ended()]
-        return talking, [worker for worker in ended if worker not in talking]
+        return readable, [worker for worker in ended if worker not in readable]
 
     def close(self) -> None:
-        """Release the system resources used to wait for the ends of processes."""
+        """Close the process descriptors."""
         while self._ends:
             os.close(self._ends.popitem()[0])
 
 
 def end_workers(workers: list[WorkerHandle]) -> None:
-    """End worker processes, within `_END_TIMEOUT_S`.
-
-    Args:
-        workers: The workers.
-    """
+    """End worker processes, within `_END_TIMEOUT_S`."""
     for worker in workers:
         worker.channel.close()
         if not worker.started:

@@ -1,8 +1,8 @@
 """Worker processes of a DataLoader, seen from the main process.
 
-Workers are new interpreters, never forks, so that threads of the main process, its devices and its
-MPI do not matter. What is known of them belongs to a thread, `worker_service`, that Ctrl-C does
-not reach; here requests are put into its queues, and batches waited for.
+Workers are new interpreters, never forks, so that threads, devices and MPI of the main process are
+no problem. Their state belongs to a dedicated thread (`worker_service`), which Ctrl-C does not
+reach; the pool puts requests into its queues and waits for batches.
 """
 
 import os
@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from gluonish.gluon.data.channel import SPARE_SLOTS
-from gluonish.gluon.data.endings import endings
+from gluonish.gluon.data.service_threads import service_threads
 from gluonish.gluon.data.shared_memory import Segment, new_file
 from gluonish.gluon.data.worker_errors import Failed, WorkerError, WorkerTimeoutError, make_error
 from gluonish.gluon.data.worker_handle import Launch, WorkerHandle, launch_settings
-from gluonish.gluon.data.worker_service import Batch, WorkerService, ended, short
+from gluonish.gluon.data.worker_service import Batch, WorkerService, ended, format_indices
 from gluonish.io.shared_batch import map_arrays
 
-# Every mapping of a file keeps a descriptor open: a user who keeps more of them gets copies.
+# Every mapping of a file keeps a descriptor open; beyond this number, batches are copied.
 _MAX_MAPPED = 32
-# How long is waited at a time for a batch before looking whether anybody still serves, in seconds.
-_LOOK_S = 1.0
+# Interval in which a wait for a batch checks that the service still runs, in seconds.
+_POLL_S = 1.0
 
 
 class WorkerPool:
@@ -33,8 +33,8 @@ class WorkerPool:
     Args:
         payload: Dataset and function that makes a batch, from `by_value.dumps`.
         num_workers: Number of processes.
-        prefetch: Number of batches to load ahead of the one that is waited for; the number of slots
-            of shared memory is a little larger.
+        prefetch: Number of batches to load ahead; there are `SPARE_SLOTS` more slots of shared
+            memory.
 
     Raises:
         SharedMemoryError: There is not enough memory for the dataset.
@@ -46,11 +46,11 @@ class WorkerPool:
         settings = launch_settings()
         self._owner = os.getpid()
         pickled, buffers = payload
-        places, file = _write_file([pickled, *(buffer.raw() for buffer in buffers)])
-        launch = Launch(places, *settings)
+        chunks, file = _write_file([pickled, *(buffer.raw() for buffer in buffers)])
+        launch = Launch(chunks, *settings)
         self._service = WorkerService(self, launch, file, num_workers, prefetch + SPARE_SLOTS)
         try:
-            endings.start(self._service, "gluonish-data-workers")
+            service_threads.start(self._service, "gluonish-data-workers")
         except BaseException:
             self._service.close_file()
             raise
@@ -61,32 +61,29 @@ class WorkerPool:
 
     @property
     def closed(self) -> bool:
-        """Whether the processes were ended, one has ended, or they are those of another process."""
+        """Whether the pool was stopped, lost a worker, or belongs to another process."""
         service = self._service
         if service.stopping or service.failure is not None or os.getpid() != self._owner:
             return True
         return any(worker.has_ended() for worker in list(self._workers))
 
     def close(self) -> None:
-        """End the processes; batches that were taken stay valid."""
+        """End the processes; returned batches stay valid."""
         if os.getpid() == self._owner:
             self._service.stop()
-            endings.wait(self._service)
+            service_threads.wait(self._service)
 
     def abandon(self) -> None:
-        """Tell the processes to end, without waiting, if one has started to load: it may be stuck.
+        """Stop the processes without waiting, unless all are still starting.
 
-        Processes that are still starting continue: new ones would take as long again.
+        A process that loads a batch may be stuck; starting processes continue, as new ones would
+        take as long.
         """
         if any(worker.started for worker in list(self._workers)):
             self._service.stop()
 
     def submit(self, indices: Sequence[Any], seed: int) -> Batch:
         """Request a batch; return a handle for `take`.
-
-        Args:
-            indices: Indices of the samples.
-            seed: Seed of the worker's random generators for this batch.
 
         Raises:
             WorkerError: A worker ended, or cannot be started.
@@ -103,10 +100,10 @@ class WorkerPool:
         return batch
 
     def take(self, batch: Batch, timeout_s: float) -> Any:
-        """Wait for a batch and return it; its arrays lie in memory that the worker wrote.
+        """Wait for a batch and return it; its arrays are in shared memory.
 
         Args:
-            batch: Handle from `submit`; a batch can be taken once.
+            batch: Handle from `submit`; a batch can be returned once.
             timeout_s: Maximum time to wait, in seconds.
 
         Raises:
@@ -119,8 +116,8 @@ class WorkerPool:
         self._check_owner()
         service = self._service
         deadline = time.monotonic() + timeout_s
-        while not batch.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _LOOK_S))):
-            if service.ended and batch.done.locked():  # it was submitted after the end
+        while not batch.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _POLL_S))):
+            if service.ended and batch.done.locked():  # submitted after the end
                 raise (service.failure or ended)()
             if time.monotonic() >= deadline:
                 raise self._late(batch, timeout_s)
@@ -130,11 +127,7 @@ class WorkerPool:
         return self._finish(batch)
 
     def forget(self, batches: Iterable[Batch]) -> None:
-        """Discard batches that will not be taken; may be called from a garbage collection.
-
-        Args:
-            batches: Handles from `submit`.
-        """
+        """Discard pending batches; may be called during a garbage collection."""
         self._service.dropped.extend(batches)
 
     def _check_owner(self) -> None:
@@ -155,38 +148,40 @@ class WorkerPool:
         memory, batch.memory = batch.memory, None
         if batch.is_mapped:
             copy = len(self._service.mapped) > _MAX_MAPPED
-        else:  # the next batch needs a slot, and who keeps this one keeps others
-            copy = batch.ring is not None and not batch.ring.has_room()
+        else:  # the next batch needs a slot, and the program keeps several
+            copy = batch.ring is not None and not batch.ring.has_free_slot()
         return map_arrays(memory, result.described, copy)
 
     def _late(self, batch: Batch, timeout_s: float) -> WorkerTimeoutError:
         self.forget([batch])
-        who = "any worker" if batch.worker is None else f"worker process {batch.worker.process.pid}"
+        name = "any worker"
+        if batch.worker is not None:
+            name = f"worker process {batch.worker.process.pid}"
         return WorkerTimeoutError(
-            f"DataLoader: expected the batch of dataset indices {short(batch.indices)} within "
-            f"{timeout_s} s, got none from {who}; raise timeout, or look for what blocks the "
+            f"DataLoader: expected the batch of dataset indices {format_indices(batch.indices)} "
+            f"within {timeout_s} s, got none from {name}; raise timeout, or find what blocks the "
             "dataset with num_workers=0"
         )
 
 
-def _write_file(parts: Sequence[bytes | memoryview]) -> tuple[list[tuple[int, int]], int]:
-    """Write pickle and arrays of a dataset into one file, once for all workers.
+def _write_file(contents: Sequence[bytes | memoryview]) -> tuple[list[tuple[int, int]], int]:
+    """Write the pickle and the arrays of a dataset into one file for all workers.
 
     Returns:
-        Start and size of each part, in bytes, and the file's descriptor.
+        Offset and size of each chunk, in bytes, and the file's descriptor.
     """
-    places: list[tuple[int, int]] = []
+    chunks: list[tuple[int, int]] = []
     end = 0
-    for part in parts:
+    for chunk in contents:
         start = -(-end // 64) * 64
-        places.append((start, len(part)))
-        end = start + len(part)
-    descriptor = new_file(end, "the dataset", "take thread_pool=True, which shares no memory")
+        chunks.append((start, len(chunk)))
+        end = start + len(chunk)
+    descriptor = new_file(end, "the dataset", "use thread_pool=True, which shares no memory")
     try:
         memory = np.frombuffer(Segment(os.dup(descriptor)).memory, np.uint8)
-        for (start, nbytes), part in zip(places, parts, strict=True):
-            memory[start : start + nbytes] = np.frombuffer(part, np.uint8)
+        for (start, nbytes), chunk in zip(chunks, contents, strict=True):
+            memory[start : start + nbytes] = np.frombuffer(chunk, np.uint8)
     except BaseException:
         os.close(descriptor)
         raise
-    return places, descriptor
+    return chunks, descriptor

@@ -1,8 +1,8 @@
-"""What runs in a worker process of a DataLoader: load samples, batchify, write into a slot.
+"""The worker process of a DataLoader: loads samples, batchifies them, and writes into a slot.
 
-Invariants: the main process alone says what to load, and where to; a slot is written only by the
-task that came with it. The worker ends when its channel or the main process does, so that no worker
-outlives the main process, however that ended.
+Invariants: the main process chooses the samples and the slots; a slot is written only by the task
+that it was sent with. The worker ends when its channel or the main process does, however that
+ended.
 """
 
 import os
@@ -31,27 +31,27 @@ from gluonish.gluon.data.stacking import Rows
 from gluonish.gluon.data.worker_errors import describe_error
 from gluonish.io.shared_batch import Slot, lay_out, write_arrays
 
-# How often a system that cannot wait for the end of a process is asked for it, in seconds.
-_LOOK_S = 1.0
+# Polling interval where the system cannot wait for the end of a process, in seconds.
+_POLL_S = 1.0
 
 
 class Start(NamedTuple):
-    """The first message: where the parts of the dataset's pickle lie in the file sent with it."""
+    """The first message: offset and size of the dataset's chunks in the attached file."""
 
-    places: list[tuple[int, int]]
+    chunks: list[tuple[int, int]]
     np_shape: bool
     np_array: bool
     opencv_threads: int
 
 
 class RingFile(NamedTuple):
-    """The slots of all later tasks lie in the file sent with this message."""
+    """The slots of all later tasks are in the attached file."""
 
     slot_nbytes: int
 
 
 class Task(NamedTuple):
-    """A batch to load; ``offset`` is that of its slot, None if the worker must create a file."""
+    """A batch to load; ``offset`` is the slot's, or None if the worker must create a file."""
 
     number: int
     indices: Sequence[Any]
@@ -59,14 +59,14 @@ class Task(NamedTuple):
     offset: int | None
 
 
-class SlotKept(NamedTuple):
-    """The dataset keeps a sample that lies in a task's slot, which must not be used again."""
+class SlotRetained(NamedTuple):
+    """The dataset keeps a sample in a task's slot, which must not be reused."""
 
     number: int
 
 
 class Done(NamedTuple):
-    """A batch, and how many bytes it takes in its slot, or in the file sent with it."""
+    """A batch, and its size in its slot or in the attached file."""
 
     number: int
     described: Any
@@ -79,7 +79,7 @@ def load_batch(
     batchify_fn: Callable[..., Any],
     rows: Rows | None = None,
 ) -> Any:
-    """Take samples from a dataset and make a batch of them.
+    """Load samples from a dataset and combine them into a batch.
 
     Args:
         dataset: The dataset.
@@ -88,7 +88,7 @@ def load_batch(
         rows: Rows of the batch, in which samples may be stored directly.
 
     Raises:
-        Exception: The error that the dataset or ``batchify_fn`` raised, with a note of the index.
+        Exception: Any error of the dataset or ``batchify_fn``, with a note about the index.
     """
     before = stacking.current.set(rows)
     try:
@@ -126,11 +126,11 @@ def main(descriptor: int, parent: int) -> None:
         descriptor: Descriptor of this end of the channel, a Unix socket.
         parent: Process id of the main process.
     """
-    # Ctrl-C is for the main process, which decides what ends.
+    # The main process handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=descriptor)
     threading.Thread(target=_watch, args=(connection, parent), daemon=True).start()
-    # The main process may close the channel while an answer is on its way, which nobody wants then.
+    # The main process may close the channel while a reply is being sent.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _serve(Channel(connection))
     _end()
@@ -140,21 +140,21 @@ def _end() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
-    os._exit(0)  # nobody wants what other threads of this process may still be doing
+    os._exit(0)  # without waiting for other threads
 
 
 def _watch(connection: socket.socket, parent: int) -> None:
-    """End this process with the channel or with the main process, even inside a sample.
+    """End this process when the channel or the main process ends, even while loading a sample.
 
-    The latter shows where a fork of the main process keeps the channel open.
+    A fork of the main process may keep the channel open after its end.
     """
     poll = select.poll()
-    poll.register(connection, 0)  # the end of the channel is told in any case
+    poll.register(connection, 0)  # a closed channel is always reported
     timeout_ms = None
     try:
         poll.register(os.pidfd_open(parent), select.POLLIN)
-    except (AttributeError, OSError):  # another system than Linux; or the process is gone
-        timeout_ms = _LOOK_S * 1000
+    except (AttributeError, OSError):  # not Linux, or the process has ended
+        timeout_ms = _POLL_S * 1000
     while os.getppid() == parent and not poll.poll(timeout_ms):
         pass
     os._exit(0)
@@ -192,9 +192,9 @@ def _receive_dataset(channel: Channel) -> tuple[Any, Callable[..., Any]]:
     set_np_shape(start.np_shape)
     set_np_array(start.np_array)
     memory = memoryview(Segment(descriptor, private=True).memory)
-    pickled, *buffers = (memory[begin : begin + nbytes] for begin, nbytes in start.places)
+    pickled, *buffers = (memory[begin : begin + nbytes] for begin, nbytes in start.chunks)
     made: tuple[Any, Callable[..., Any]] = pickle.loads(pickled, buffers=buffers)
-    # The environment has told OpenCV the number; releases before 4.5.2 do not look there.
+    # OpenCV before 4.5.2 does not read the environment variable.
     opencv = sys.modules.get("cv2")
     if opencv is not None:
         opencv.setNumThreads(start.opencv_threads)
@@ -204,7 +204,7 @@ def _receive_dataset(channel: Channel) -> tuple[Any, Callable[..., Any]]:
 def _answer(
     channel: Channel, task: Task, load: Callable[[Rows | None], Any], slot: Slot, with_rows: bool
 ) -> bool:
-    """Load a batch and send it; return whether the next one's samples may have rows."""
+    """Load a batch and send it; return whether the next batch may use `Rows`."""
     _seed(task.seed)
     descriptor = None
     rows = Rows(len(task.indices), slot.empty) if with_rows and slot.nbytes else None
@@ -214,16 +214,16 @@ def _answer(
         nbytes = max(1, nbytes) if arrays else 0
         descriptor = _store(slot, described, arrays, nbytes, rows)
         del batch, arrays
-        if rows is not None and rows.are_kept and descriptor is None and nbytes:
-            descriptor = _moved(slot, nbytes)
+        if rows is not None and rows.are_referenced and descriptor is None and nbytes:
+            descriptor = _copy_to_file(slot, nbytes)
         data = dumps_reply(Done(task.number, described, nbytes))
     except Exception as error:
         descriptor = None
         data = dumps_reply(describe_error(task.number, error))
-    if rows is not None and rows.are_made:
-        if rows.are_kept:
-            channel.send(dumps_reply(SlotKept(task.number)))
-        with_rows = rows.are_batch and not rows.are_kept
+    if rows is not None and rows.are_allocated:
+        if rows.are_referenced:
+            channel.send(dumps_reply(SlotRetained(task.number)))
+        with_rows = rows.are_batch and not rows.are_referenced
     channel.send(data, descriptor)
     if descriptor is not None:
         os.close(descriptor)
@@ -235,28 +235,28 @@ def _answer(
 def _store(
     slot: Slot, described: Any, arrays: list[Any], nbytes: int, rows: Rows | None
 ) -> int | None:
-    """Put the arrays of a batch into its slot, or into a new file, and return its descriptor."""
-    # Samples that are not in the batch may be kept by somebody, and lie where arrays would go.
-    taken = rows is not None and rows.are_made and not rows.are_batch
+    """Write the arrays of a batch into its slot, or into a new file; return its descriptor."""
+    # The slot's memory is in use if samples were allocated in it but are not the batch.
+    slot_in_use = rows is not None and rows.are_allocated and not rows.are_batch
     if not arrays:
         return None
-    if nbytes <= slot.nbytes and not taken:
+    if nbytes <= slot.nbytes and not slot_in_use:
         write_arrays(slot.memory, described, arrays, slot)
         return None
-    descriptor = new_file(nbytes, "a batch that has no room in its slot")
+    descriptor = new_file(nbytes, "a batch that does not fit its slot")
     write_arrays(Segment(os.dup(descriptor)).memory, described, arrays)
     return descriptor
 
 
-def _moved(slot: Slot, nbytes: int) -> int:
-    """Return the descriptor of a new file with what lies in a slot."""
+def _copy_to_file(slot: Slot, nbytes: int) -> int:
+    """Copy a slot to a new file; return its descriptor."""
     descriptor = new_file(nbytes, "a batch whose samples the dataset keeps")
     Segment(os.dup(descriptor)).memory[:nbytes] = slot.memory[:nbytes]
     return descriptor
 
 
 def _seed(seed: int) -> None:
-    """Make what a transform draws depend on the batch, not on the worker."""
+    """Seed the random generators, so that transforms depend on the batch, not on the worker."""
     random.seed(seed)
     np.random.seed(seed & 0xFFFFFFFF)  # noqa: NPY002 (transforms use the global generator)
     random_state.seed(seed)

@@ -1,11 +1,11 @@
-"""The thread that a pool of worker processes is served by: starts them, sends tasks, files batches.
+"""The service thread of a pool of worker processes: starts them, sends tasks, receives batches.
 
-Python runs signal handlers, and raises Ctrl-C, in the main thread alone, between any two steps. So
-what a pool knows is changed by a thread of its own, which nothing interrupts. Invariants: others
-put requests into queues and wait for a batch's lock, each a single step of the interpreter, and may
-be interrupted around it at will; nobody needs to tell the thread of its pool's end, which it sees
-by itself within `_LOOK_S`. A batch has a slot of the ring from when it is sent to a worker until it
-has come, and then `Batch.memory` has it: the slot is free once nothing holds that any more.
+Python runs signal handlers, and raises KeyboardInterrupt, in the main thread only, between any two
+bytecodes. So the state of a pool is changed by a dedicated thread, which is never interrupted.
+Invariants: other threads put requests into queues and wait for a batch's lock; both are atomic, and
+may be interrupted before and after. The thread detects the end of its pool by itself within
+`_POLL_S`. A batch owns a slot of the ring from when it is sent to a worker until its result
+arrives; then `Batch.memory` owns the slot, which is released with it.
 """
 
 import ctypes
@@ -29,14 +29,14 @@ from gluonish.gluon.data.channel import MAX_UNANSWERED, Ring
 from gluonish.gluon.data.shared_memory import Segment
 from gluonish.gluon.data.worker_errors import Failed, WorkerError, make_error
 from gluonish.gluon.data.worker_handle import Launch, Waiter, WorkerHandle, end_workers
-from gluonish.gluon.data.worker_process import Done, RingFile, SlotKept, Task
+from gluonish.gluon.data.worker_process import Done, RingFile, SlotRetained, Task
 
-# How long the thread sleeps at most before it looks whether its pool is still there, in seconds.
-_LOOK_S = 1.0
+# Interval in which the thread checks that its pool is alive, in seconds.
+_POLL_S = 1.0
 
-# What is heard when the pool is dropped.
+# Sent when the pool is dropped.
 _DROPPED = b"x"
-# Makes the error that a batch fails with.
+# Creates the error of a batch.
 Failure = Callable[[], Exception]
 
 
@@ -67,46 +67,46 @@ class Batch:
         self.offset: int | None = None
         self.result: Done | Failed | None = None
         self.failure: Failure | None = None
-        self.memory: Any = None  # what the worker wrote, in a slot or a file of its own
-        self.is_mapped = False  # whether in a file
+        self.memory: Any = None  # written by the worker, in a slot or a file
+        self.is_mapped = False  # whether the memory is a file's
         self.forgotten = False
         self.done = threading.Lock()  # free when there is a result or a failure
         self.done.acquire()
 
 
-_silent = threading.get_ident  # anything that does nothing, and is not written in Python
+_no_op = threading.get_ident  # any function in C without effect
 
 
 class _PoolRef(weakref.ref[Any]):
-    """Knows whether a pool is there, and rings when it is dropped.
+    """A weak reference to a pool that wakes the service when the pool is dropped.
 
-    Nothing of that is a step in Python: an interrupt that came there would be lost.
+    The callback runs no Python code, in which an interrupt would be lost.
     """
 
-    ring: Callable[[], object] = _silent
+    on_drop: Callable[[], object] = _no_op
 
 
 class WorkerService:
     """The state of a pool, used only by its thread.
 
     Args:
-        pool: The pool; the workers end when nothing refers to it any more.
-        launch: What the workers start with.
+        pool: The pool; the workers end when it is dropped.
+        launch: Start arguments of the workers.
         file: Descriptor of the file with the dataset; `run` closes it.
         num_workers: Number of processes.
-        slots: Number of batches for which the ring has room.
+        slots: Number of slots of the ring.
 
     Attributes:
         requests: Batches to load.
-        dropped: Batches that will not be taken.
+        dropped: Discarded batches.
         stopping: Whether the workers must end; any thread may set it.
-        failure: Why no more batches can be loaded, or None.
-        ended: Whether all workers have ended, and the thread is about to.
+        failure: Creates the error of all further batches; None while the pool works.
+        ended: Whether all workers have ended, and the thread is about to end.
         workers: The processes.
         batches: Batches that were submitted and have no result yet, by number.
-        backlog: Numbers of those that no worker has yet.
+        backlog: Numbers of the batches that were not sent to a worker yet.
         ring: The ring for batches, created with the first one.
-        mapped: Batches in files of their own that are still in use.
+        mapped: The batches in separate files that are still in use.
     """
 
     def __init__(
@@ -128,19 +128,19 @@ class WorkerService:
         self._slots = slots
         self._count = 0
         self._asleep = False
-        self._ringer: socket.socket | None = None
-        self._pool = _PoolRef(pool, methodcaller("ring"))
+        self._wake_sender: socket.socket | None = None
+        self._pool = _PoolRef(pool, methodcaller("on_drop"))
 
     def wake(self) -> None:
         """Process requests now instead of within a second; may be called from any thread."""
-        ringer = self._ringer
-        if self._asleep and ringer is not None:
+        wake_sender = self._wake_sender
+        if self._asleep and wake_sender is not None:
             self._asleep = False
-            with suppress(OSError):  # it has heard, or has ended
-                ringer.send(b"!")
+            with suppress(OSError):  # already woken, or ended
+                wake_sender.send(b"!")
 
     def stop(self) -> None:
-        """Tell the workers to end, without waiting."""
+        """Stop the workers without waiting."""
         self.stopping = True
         self.wake()
 
@@ -152,23 +152,25 @@ class WorkerService:
     def run(self) -> None:
         """Serve the pool until it ends."""
         waiter: Waiter | None = None
-        # Workers inherit it: one that starts would die of a Ctrl-C until it has its own group.
+        # Workers inherit the mask: a Ctrl-C would kill a starting worker before it has its own
+        # group.
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
-            bell, ringer = socket.socketpair()
-            with bell, ringer:
-                bell.setblocking(False)
-                ringer.setblocking(False)
-                self._ringer, self._pool.ring = ringer, partial(ringer.send, _DROPPED)
+            wake_receiver, wake_sender = socket.socketpair()
+            with wake_receiver, wake_sender:
+                wake_receiver.setblocking(False)
+                wake_sender.setblocking(False)
+                self._wake_sender = wake_sender
+                self._pool.on_drop = partial(wake_sender.send, _DROPPED)
                 try:
                     if self._start():
-                        waiter = Waiter(self.workers, bell)
+                        waiter = Waiter(self.workers, wake_receiver)
                         while not self._is_over():
-                            self._turn(waiter)
+                            self._serve_once(waiter)
                 finally:
-                    self._pool.ring = _silent
-                    if self._pool() is None and (waiter is None or _DROPPED not in waiter.heard):
-                        _listen(bell)
+                    self._pool.on_drop = _no_op
+                    if self._pool() is None and (waiter is None or _DROPPED not in waiter.received):
+                        _listen(wake_receiver)
         except BaseException as error:
             if self.failure is None:
                 self.failure = partial(_unexpected, error)
@@ -176,11 +178,7 @@ class WorkerService:
             self._end(waiter)
 
     def fail(self, error: Exception) -> None:
-        """Let all batches fail, because `run` cannot start.
-
-        Args:
-            error: The cause.
-        """
+        """Fail all batches, because `run` cannot start."""
         self.failure = partial(_unexpected, error)
         self.close_file()
         self._end(None)
@@ -189,7 +187,7 @@ class WorkerService:
         return self.stopping or self.failure is not None or self._pool() is None
 
     def _start(self) -> bool:
-        """Start the processes; return whether all run."""
+        """Start the processes; return whether all were started."""
         if not self._files:
             return False
         file = self._files.pop()
@@ -228,9 +226,9 @@ class WorkerService:
         finally:
             self.ended = True
 
-    def _turn(self, waiter: Waiter) -> None:
-        """Do what was asked for, and file what has come; sleep where there is nothing."""
-        self._asleep = True  # from here on who puts a request rings
+    def _serve_once(self, waiter: Waiter) -> None:
+        """Process all requests, then wait for messages and process them."""
+        self._asleep = True  # from here on `wake` sends a byte
         with suppress(Empty):
             while True:
                 self._admit(self.requests.get_nowait())
@@ -239,15 +237,15 @@ class WorkerService:
         self._dispatch()
         if self._is_over():
             return
-        talking, ended = waiter.wait(_LOOK_S)
+        readable, ended = waiter.wait(_POLL_S)
         self._asleep = False
-        for worker in talking:
+        for worker in readable:
             try:
                 message, descriptor = worker.channel.receive()
             except (EOFError, OSError):
                 ended.append(worker)
             else:
-                self._file_message(worker, message, descriptor)
+                self._receive(worker, message, descriptor)
         if ended and self.failure is None:
             self._fail_dead(ended[0])
 
@@ -260,12 +258,12 @@ class WorkerService:
         self.backlog.append(batch.number)
 
     def _drop(self, batch: Batch) -> None:
-        batch.forgotten = True  # its request may not have been looked at yet
+        batch.forgotten = True  # its request may not be processed yet
         if batch.worker is None:
             self.batches.pop(batch.number, None)
 
     def _dispatch(self) -> None:
-        """Send batches to the workers that have least to do."""
+        """Send batches to the workers with the fewest pending batches."""
         while self.backlog and self.failure is None:
             worker = min(self.workers, key=lambda one: len(one.waiting))
             if len(worker.waiting) >= MAX_UNANSWERED:
@@ -277,7 +275,7 @@ class WorkerService:
     def _send(self, worker: WorkerHandle, batch: Batch) -> None:
         ring = self.ring
         if ring is not None:
-            batch.ring, batch.offset = ring, ring.take()
+            batch.ring, batch.offset = ring, ring.acquire()
         batch.worker = worker
         worker.waiting[batch.number] = None
         try:
@@ -291,48 +289,48 @@ class WorkerService:
         except OSError:
             self._fail_dead(worker)
 
-    def _file_message(
-        self, worker: WorkerHandle, message: Done | Failed | SlotKept, descriptor: int | None
+    def _receive(
+        self, worker: WorkerHandle, message: Done | Failed | SlotRetained, descriptor: int | None
     ) -> None:
         worker.started = True
-        if isinstance(message, SlotKept):
-            self.batches[message.number].offset = None  # never to be free again
+        if isinstance(message, SlotRetained):
+            self.batches[message.number].offset = None  # never released
             return
         number = message.number
         if number is None:
             assert isinstance(message, Failed)
-            who = f"worker process {worker.process.pid}, at its start"
-            self.failure = partial(make_error, message, who)
+            worker_name = f"worker process {worker.process.pid}, at its start"
+            self.failure = partial(make_error, message, worker_name)
             return
         del worker.waiting[number]
         batch = self.batches.pop(number)
         nbytes = message.nbytes if isinstance(message, Done) else 0
         if descriptor is not None:
             batch.memory, batch.is_mapped = self._mapped(descriptor, nbytes), True
-            self._make_room(nbytes)
+            self._fit_ring(nbytes)
         if batch.ring is not None and batch.offset is not None:
             if nbytes and descriptor is None:
-                batch.memory = batch.ring.lend(batch.offset, nbytes)
+                batch.memory = batch.ring.view(batch.offset, nbytes)
             else:
-                batch.ring.give_back(batch.offset)
+                batch.ring.release(batch.offset)
         batch.result = message
         batch.failure = self.failure
         batch.done.release()
 
     def _mapped(self, descriptor: int, nbytes: int) -> Any:
-        """Return the memory of a batch that came in a file of its own."""
+        """Return the memory of a batch in a separate file."""
         memory = (ctypes.c_ubyte * nbytes).from_buffer(Segment(descriptor).memory)
         deque(self.mapped.returned(), maxlen=0)
         self.mapped.lend(None, memory)
         return memory
 
-    def _make_room(self, nbytes: int) -> None:
-        """Make a ring whose slots hold batches of this size, if they do not yet."""
+    def _fit_ring(self, nbytes: int) -> None:
+        """Create a ring with larger slots if a batch of this size does not fit."""
         before = self.ring
         if before is not None:
             if nbytes <= before.slot_nbytes:
                 return
-            nbytes += nbytes // 8  # batches that vary in size make few rings
+            nbytes += nbytes // 8  # batches that vary in size need few rings
         try:
             self.ring = Ring(self._slots, nbytes)
         except MemoryError as error:
@@ -346,19 +344,19 @@ class WorkerService:
         number = next(iter(worker.waiting), None)
         doing = ""
         if number is not None:
-            doing = f" while loading dataset indices {short(self.batches[number].indices)}"
+            doing = f" while loading dataset indices {format_indices(self.batches[number].indices)}"
         self.failure = partial(
             WorkerError,
             f"DataLoader: expected worker process {worker.process.pid} to run, it {how}{doing}; "
-            "num_workers=0 loads in the main process, where a debugger reaches",
+            "use num_workers=0 to load in the main process, under a debugger",
         )
 
 
-def _listen(bell: socket.socket) -> None:
-    """Wait until the ring of a dropped pool, which has begun, is over: then it needs no socket."""
-    bell.settimeout(_LOOK_S)
+def _listen(wake_receiver: socket.socket) -> None:
+    """Wait until the callback of a dropped pool, which has started, no longer needs the socket."""
+    wake_receiver.settimeout(_POLL_S)
     with suppress(OSError):
-        while _DROPPED not in bell.recv(4096):
+        while _DROPPED not in wake_receiver.recv(4096):
             pass
 
 
@@ -374,18 +372,14 @@ def _unexpected(error: BaseException) -> Exception:
 
 
 def _compact(indices: Sequence[Any]) -> Any:
-    """Return indices that take fewer bytes, and no time for each, where they are NumPy's."""
+    """Convert NumPy integers to an array, which is smaller and faster to pickle."""
     kinds = set(map(type, indices))
     if len(kinds) == 1 and issubclass(kind := kinds.pop(), np.integer):
         return np.array(indices, dtype=kind)
     return indices
 
 
-def short(indices: Sequence[Any]) -> str:
-    """Return indices as text for a message: the first eight, and their number.
-
-    Args:
-        indices: The indices.
-    """
+def format_indices(indices: Sequence[Any]) -> str:
+    """Format indices for a message: the first eight, and their number."""
     shown = ", ".join(str(index) for index in list(indices)[:8])
     return f"[{shown}, ... {len(indices)} in all]" if len(indices) > 8 else f"[{shown}]"

@@ -1,4 +1,4 @@
-"""Augmenters: what changes images on their way to a network."""
+"""Augmenters of images."""
 
 from gluonish.image.augmenters.augmenter import Augmenter, RandomOrderAug, SequentialAug
 from gluonish.image.augmenters.color import (

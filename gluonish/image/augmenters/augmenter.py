@@ -1,4 +1,4 @@
-"""Augmenter, and augmenters made of others."""
+"""Augmenter, and augmenters that combine others."""
 
 import inspect
 import json
@@ -13,12 +13,8 @@ from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.ndarray import NDArray
 
 
-def plain_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments with arrays converted to lists, for JSON.
-
-    Args:
-        arguments: Arguments by name.
-    """
+def json_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Convert arrays among arguments to lists, for JSON."""
     return {
         name: np.asarray(value.asnumpy() if isinstance(value, NDArray) else value).tolist()
         if isinstance(value, NDArray | np.ndarray)
@@ -30,7 +26,7 @@ def plain_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 class Augmenter:
     """Base class of image augmenters, which are called with an image.
 
-    A subclass overrides ``__call__``, which takes and returns an NDArray.
+    A subclass overrides ``__call__``, a function from NDArray to NDArray.
 
     Args:
         **kwargs: Arguments of the constructor, for `dumps`.
@@ -39,7 +35,7 @@ class Augmenter:
         src: (height, width, channels): an NDArray; or a NumPy array, and then so is the output.
 
     Outputs:
-        The augmented image, a new array; the input is not changed.
+        The augmented image, a new array; the input is not modified.
 
     Example:
         >>> import gluonish as mx
@@ -51,7 +47,7 @@ class Augmenter:
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        self._kwargs = plain_arguments(kwargs)
+        self._kwargs = json_arguments(kwargs)
 
     def dumps(self) -> Any:
         """Return the class's name and its arguments as JSON."""
@@ -73,33 +69,28 @@ class Augmenter:
         return as_ndarray(made, src.context)
 
     def _change(self, image: Array) -> Array:
-        """Return the changed image, on the host; it may share memory with the given one."""
+        """Transform an image on the host; the result may share its memory."""
         raise NotSupportedError(
             f"{type(self).__name__}: expected a subclass that overrides __call__, got one without"
         )
 
 
-def augmented(augmenter: Callable[[Any], Any], image: Array) -> Array:
-    """Apply an augmenter, or another function of an NDArray, to an image in host memory.
-
-    Args:
-        augmenter: The augmenter.
-        image: Image (height, width, channels), a NumPy array.
-    """
+def apply_augmenter(augmenter: Callable[[Any], Any], image: Array) -> Array:
+    """Apply an augmenter, or another function of an NDArray, to an image in host memory."""
     if isinstance(augmenter, Augmenter) and type(augmenter).__call__ is Augmenter.__call__:
         return augmenter._change(image)
     return as_host(type(augmenter).__name__, augmenter(as_ndarray(image.copy())))
 
 
 def augmenter_list(name: str, augmenters: Iterable[Any]) -> list[Any]:
-    """Return augmenters as a list.
+    """Check augmenters; return them as a list.
 
     Args:
         name: Class name of the caller, for error messages.
         augmenters: The augmenters.
 
     Raises:
-        ArgumentTypeError: It is not a list, or contains something that is not callable.
+        ArgumentTypeError: ``augmenters`` is not a list, or an item is not callable.
     """
     found = list(augmenters) if isinstance(augmenters, Iterable) else None
     if found is None or not all(map(callable, found)):
@@ -107,21 +98,21 @@ def augmenter_list(name: str, augmenters: Iterable[Any]) -> list[Any]:
     return found
 
 
-def chosen_augmenters(
+def resolve_augmenters(
     name: str,
     make: Callable[..., list[Any]],
     data_shape: tuple[int, ...],
     aug_list: Iterable[Any] | None,
     keywords: Mapping[str, Any],
 ) -> list[Any]:
-    """Return the augmenters passed to an iterator, or those that its keywords describe.
+    """Return an iterator's ``aug_list``, or create augmenters from its keywords.
 
     Args:
         name: Class name of the iterator, for error messages.
         make: Function that creates the augmenters from ``data_shape`` and keywords.
         data_shape: Shape (channels, height, width) of the resulting images.
-        aug_list: The augmenters passed; None for none.
-        keywords: Keyword arguments of ``make``; empty if ``aug_list`` is given.
+        aug_list: The augmenters; None to create them.
+        keywords: Keyword arguments of ``make``; must be empty with ``aug_list``.
 
     Raises:
         ArgumentTypeError: A keyword is unknown, or ``aug_list`` is not a list of augmenters.
@@ -160,7 +151,7 @@ class SequentialAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         for augmenter in self.ts:
-            image = augmented(augmenter, image)
+            image = apply_augmenter(augmenter, image)
         return image
 
 
@@ -185,5 +176,5 @@ class RandomOrderAug(Augmenter):
     def _change(self, image: Array) -> Array:
         random.shuffle(self.ts)
         for augmenter in self.ts:
-            image = augmented(augmenter, image)
+            image = apply_augmenter(augmenter, image)
         return image

@@ -1,4 +1,4 @@
-"""What augmenters' arguments must be."""
+"""Checks of augmenters' arguments."""
 
 import math
 from typing import Any
@@ -10,50 +10,36 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 Array = np.ndarray[Any, Any]
 
 
-def checked_amount(name: str, word: str, amount: float) -> float:
-    """Return an amount if it is a finite number of at least 0.
-
-    Args:
-        name: Class name of the caller, for error messages.
-        word: Name of the argument.
-        amount: The argument.
+def checked_amount(name: str, arg: str, amount: float) -> float:
+    """Check that an amount is a finite number of at least 0, and return it.
 
     Raises:
-        ArgumentTypeError: It is not a number.
-        ArgumentError: It is below 0, or not finite.
+        ArgumentTypeError: The amount is not a number.
+        ArgumentError: The amount is below 0, or not finite.
     """
     if isinstance(amount, bool) or not isinstance(amount, int | float | np.number):
-        raise ArgumentTypeError(f"{name}: expected a number as {word}, got {amount!r}")
+        raise ArgumentTypeError(f"{name}: expected a number as {arg}, got {amount!r}")
     if not 0 <= amount < math.inf:
-        raise ArgumentError(f"{name}: expected {word} of at least 0, got {amount}")
+        raise ArgumentError(f"{name}: expected {arg} of at least 0, got {amount}")
     return amount
 
 
-def checked_probability(name: str, word: str, probability: float) -> float:
-    """Return a probability if it is a number in [0, 1].
-
-    Args:
-        name: Class name of the caller, for error messages.
-        word: Name of the argument.
-        probability: The argument.
+def checked_probability(name: str, arg: str, probability: float) -> float:
+    """Check that a probability is a number in [0, 1], and return it.
 
     Raises:
-        ArgumentTypeError: It is not a number.
-        ArgumentError: It is not in [0, 1].
+        ArgumentTypeError: The probability is not a number.
+        ArgumentError: The probability is not in [0, 1].
     """
     if not isinstance(probability, int | float | np.number):
-        raise ArgumentTypeError(f"{name}: expected a number as {word}, got {probability!r}")
+        raise ArgumentTypeError(f"{name}: expected a number as {arg}, got {probability!r}")
     if not 0 <= probability <= 1:
-        raise ArgumentError(f"{name}: expected {word} from 0 to 1, got {probability}")
+        raise ArgumentError(f"{name}: expected {arg} from 0 to 1, got {probability}")
     return probability
 
 
 def checked_extents(name: str, extents: Any) -> None:
     """Check sizes in pixels.
-
-    Args:
-        name: Class name of the caller, for error messages.
-        extents: The sizes.
 
     Raises:
         ArgumentTypeError: A size is not an integer.
@@ -67,14 +53,10 @@ def checked_extents(name: str, extents: Any) -> None:
 
 
 def checked_image(name: str, image: Array) -> tuple[int, int]:
-    """Return width and height of an image, in pixels.
-
-    Args:
-        name: Class name of the caller, for error messages.
-        image: The image.
+    """Check an image; return its width and height in pixels.
 
     Raises:
-        ArgumentError: Its shape is not (height, width, channels), or it has no pixels.
+        ArgumentError: The image's shape is not (height, width, channels), or it has no pixels.
     """
     if image.ndim != 3 or 0 in image.shape:
         raise ArgumentError(

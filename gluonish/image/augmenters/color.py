@@ -1,8 +1,8 @@
-"""Augmenters that change an image's colours.
+"""Color augmenters.
 
-Whole numbers are computed with as floats, cut toward zero, and end at what their dtype holds, where
-MXNet refuses them, or takes their brightness times a whole number, which is 0. Of 4 channels, which
-MXNet refuses but for brightness, the last is alpha, and stays.
+Integer images are computed in floats, truncated toward zero and clipped to the range of their
+dtype; MXNet raises an error for them, or multiplies brightness by an integer, 0. The fourth of 4
+channels is alpha and is not changed; MXNet supports 4 channels for brightness only.
 
 References:
     A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
@@ -39,16 +39,16 @@ Numbers = Sequence[float] | Array | NDArray
 
 _TO_YIQ = (GRAY, (0.596, -0.274, -0.321), (0.211, -0.523, 0.311))
 _FROM_YIQ = ((1.0, 0.956, 0.621), (1.0, -0.272, -0.647), (1.0, -1.107, 1.705))
-_GRAY = (0.21, 0.72, 0.07)  # of RandomGrayAug; contrast and saturation have others
+_GRAY = (0.21, 0.72, 0.07)  # RandomGrayAug's weights; contrast and saturation use GRAY
 
 
 def _floats(image: Array) -> Array:
-    """Return an image in the dtype to compute in."""
+    """Convert an image to the dtype of computation."""
     return image if image.dtype in (np.float32, np.float64) else image.astype(np.float32)
 
 
-def _as_before(values: Array, image: Array) -> Array:
-    """Return computed values in the dtype that the image had."""
+def _restore_dtype(values: Array, image: Array) -> Array:
+    """Convert values to the image's dtype, with clipping."""
     if values.dtype == image.dtype:
         return values
     out = np.empty(values.shape, image.dtype)
@@ -56,19 +56,19 @@ def _as_before(values: Array, image: Array) -> Array:
     return out
 
 
-def _recolored(
+def _apply_to_colors(
     name: str, image: Array, change: Callable[[Array], Array], *, gray_too: bool = False
 ) -> Array:
-    """Return an image after changing its colors, in its dtype; alpha stays.
+    """Apply a function to the colors of an image, not to alpha; preserve its dtype.
 
     Args:
         name: Class name of the augmenter, for error messages.
         image: (height, width, channels).
-        change: Function that returns changed floats.
-        gray_too: Whether an image of one channel is changed, too.
+        change: Function of the colors, as floats.
+        gray_too: Whether one channel is allowed, too.
 
     Raises:
-        ArgumentError: It has another number of channels.
+        ArgumentError: The image has another number of channels.
     """
     checked_image(name, image)
     counts = (1, 3, 4) if gray_too else (3, 4)
@@ -77,7 +77,7 @@ def _recolored(
         raise ArgumentError(
             f"{name}: expected an image of {', '.join(first)} or {last} channels, got {image.shape}"
         )
-    return _as_before(on_colors(np, _floats(image), change), image)
+    return _restore_dtype(on_colors(np, _floats(image), change), image)
 
 
 class BrightnessJitterAug(Augmenter):
@@ -88,7 +88,7 @@ class BrightnessJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``brightness`` is not a number.
-        ArgumentError: At the call: it is below 0.
+        ArgumentError: At the call: the argument is below 0.
     """
 
     def __init__(self, brightness: float) -> None:
@@ -99,7 +99,7 @@ class BrightnessJitterAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.brightness, self.brightness)
-        return _as_before(on_colors(np, _floats(image), lambda x: x * factor), image)
+        return _restore_dtype(on_colors(np, _floats(image), lambda x: x * factor), image)
 
 
 class ContrastJitterAug(Augmenter):
@@ -110,7 +110,7 @@ class ContrastJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``contrast`` is not a number.
-        ArgumentError: At the call: it is below 0.
+        ArgumentError: At the call: the argument is below 0.
     """
 
     def __init__(self, contrast: float) -> None:
@@ -122,7 +122,9 @@ class ContrastJitterAug(Augmenter):
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.contrast, self.contrast)
         name = "ContrastJitterAug"
-        return _recolored(name, image, lambda x: changed_contrast(np, x, factor), gray_too=True)
+        return _apply_to_colors(
+            name, image, lambda x: changed_contrast(np, x, factor), gray_too=True
+        )
 
 
 class SaturationJitterAug(Augmenter):
@@ -133,7 +135,7 @@ class SaturationJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``saturation`` is not a number.
-        ArgumentError: At the call: it is below 0.
+        ArgumentError: At the call: the argument is below 0.
     """
 
     def __init__(self, saturation: float) -> None:
@@ -145,7 +147,9 @@ class SaturationJitterAug(Augmenter):
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.saturation, self.saturation)
         name = "SaturationJitterAug"
-        return _recolored(name, image, lambda x: changed_saturation(np, x, factor), gray_too=True)
+        return _apply_to_colors(
+            name, image, lambda x: changed_saturation(np, x, factor), gray_too=True
+        )
 
 
 class HueJitterAug(Augmenter):
@@ -161,7 +165,7 @@ class HueJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``hue`` is not a number.
-        ArgumentError: At the call: it is below 0.
+        ArgumentError: At the call: the argument is below 0.
     """
 
     def __init__(self, hue: float) -> None:
@@ -175,9 +179,9 @@ class HueJitterAug(Augmenter):
     def _change(self, image: Array) -> Array:
         angle = math.pi * random.uniform(-self.hue, self.hue)
         cosine, sine = math.cos(angle), math.sin(angle)
-        turn = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
-        matrix = (self.ityiq @ turn @ self.tyiq).T
-        return _recolored("HueJitterAug", image, lambda x: tinted(np, x, matrix))
+        rotation = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
+        matrix = (self.ityiq @ rotation @ self.tyiq).T
+        return _apply_to_colors("HueJitterAug", image, lambda x: tinted(np, x, matrix))
 
 
 class ColorJitterAug(RandomOrderAug):
@@ -190,19 +194,19 @@ class ColorJitterAug(RandomOrderAug):
 
     Raises:
         ArgumentTypeError: An amount is not a number.
-        ArgumentError: At the call: it is below 0.
+        ArgumentError: At the call: the argument is below 0.
     """
 
     def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
-        parts: list[Augmenter] = []
-        for amount, part in (
+        augmenters: list[Augmenter] = []
+        for amount, augmenter in (
             (brightness, BrightnessJitterAug(brightness)),
             (contrast, ContrastJitterAug(contrast)),
             (saturation, SaturationJitterAug(saturation)),
         ):
             if amount > 0:
-                parts.append(part)
-        super().__init__(parts)
+                augmenters.append(augmenter)
+        super().__init__(augmenters)
 
 
 class LightingAug(Augmenter):
@@ -236,7 +240,7 @@ class LightingAug(Augmenter):
     def _change(self, image: Array) -> Array:
         amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002  # as MXNet draws
         offsets = np.dot(np.asarray(self.eigvec) * amounts, np.asarray(self.eigval))
-        return _recolored("LightingAug", image, lambda x: lit(np, x, offsets))
+        return _apply_to_colors("LightingAug", image, lambda x: lit(np, x, offsets))
 
 
 class ColorNormalizeAug(Augmenter):
@@ -251,7 +255,7 @@ class ColorNormalizeAug(Augmenter):
         std: NDArray of float32, or None.
 
     Raises:
-        ArgumentTypeError: ``mean`` or ``std`` does not consist of numbers.
+        ArgumentTypeError: ``mean`` or ``std`` is not numeric.
     """
 
     def __init__(self, mean: float | Numbers | None, std: float | Numbers | None) -> None:
@@ -279,18 +283,18 @@ class ColorNormalizeAug(Augmenter):
         for operation, amounts in ((np.subtract, self._mean), (np.divide, self._std)):
             if amounts is not None:
                 rows, repeated = long_rows(np, made, amounts.astype(image.dtype))
-                # What the first one made is ours.
+                # The result of the first operation may be overwritten.
                 out = rows if made is not image else None
                 made = operation(rows, repeated, out=out).reshape(image.shape)
         return made
 
 
-def _numbers(word: str, given: Any) -> NDArray:
+def _numbers(arg: str, value: Any) -> NDArray:
     try:
-        return array(given.asnumpy() if isinstance(given, NDArray) else np.asarray(given, "f4"))
+        return array(value.asnumpy() if isinstance(value, NDArray) else np.asarray(value, "f4"))
     except (TypeError, ValueError):
         raise ArgumentTypeError(
-            f"ColorNormalizeAug: expected numbers as {word}, got {given!r:.80}"
+            f"ColorNormalizeAug: expected numbers as {arg}, got {value!r:.80}"
         ) from None
 
 
@@ -302,11 +306,11 @@ class RandomGrayAug(Augmenter):
 
     Attributes:
         p: The argument.
-        mat: Matrix (3, 3) that colors are multiplied by.
+        mat: Matrix (3, 3) of the conversion.
 
     Raises:
         ArgumentTypeError: ``p`` is not a number.
-        ArgumentError: It is not in [0, 1].
+        ArgumentError: ``p`` is not in [0, 1].
     """
 
     def __init__(self, p: float) -> None:
@@ -317,7 +321,7 @@ class RandomGrayAug(Augmenter):
     def _change(self, image: Array) -> Array:
         if random.random() >= self.p:
             return image
-        return _recolored(
+        return _apply_to_colors(
             "RandomGrayAug", image, lambda x: np.repeat(gray(np, x, _GRAY), 3, axis=2)
         )
 
@@ -339,6 +343,6 @@ class CastAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         if self._dtype.kind in "iu" and is_floating(image.dtype):
-            # By way of a wide integer: what does not fit wraps around, on every machine alike.
+            # Via int64, so that overflow wraps around on every machine.
             image = image.astype(np.int64)
         return image.astype(self._dtype)

@@ -25,9 +25,9 @@ from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 from gluonish.ops.image.pixel_math import COLOR_COMPONENTS, COLOR_DEVIATIONS
 
-# Of the pixels of ImageNet, red first.
-_USUAL = {"mean": (123.68, 116.28, 103.53), "std": (58.395, 57.12, 57.375)}
-_LEAST_AREA, _RATIO = 0.08, (3.0 / 4.0, 4.0 / 3.0)
+# Statistics of ImageNet's pixels, red first.
+_IMAGENET = {"mean": (123.68, 116.28, 103.53), "std": (58.395, 57.12, 57.375)}
+_MIN_AREA, _RATIO = 0.08, (3.0 / 4.0, 4.0 / 3.0)
 
 
 def CreateAugmenter(
@@ -46,7 +46,7 @@ def CreateAugmenter(
     rand_gray: float = 0,
     inter_method: int = 2,
 ) -> list[Augmenter]:
-    """Create a list of standard augmenters, whose result is a float32 image of a given size.
+    """Create a list of standard augmenters that return float32 images of a given size.
 
     Args:
         data_shape: Shape (channels, height, width) of the resulting images.
@@ -87,7 +87,7 @@ def CreateAugmenter(
     if rand_resize:
         if not rand_crop:
             raise ArgumentError("CreateAugmenter: expected rand_crop with rand_resize, got False")
-        augmenters.append(RandomSizedCropAug(size, _LEAST_AREA, _RATIO, inter_method))
+        augmenters.append(RandomSizedCropAug(size, _MIN_AREA, _RATIO, inter_method))
     elif rand_crop:
         augmenters.append(RandomCropAug(size, inter_method))
     else:
@@ -100,14 +100,14 @@ def CreateAugmenter(
 
 
 def checked_data_shape(name: str, data_shape: Any) -> tuple[int, int, int]:
-    """Return channels, height and width.
+    """Check ``data_shape``; return channels, height and width.
 
     Args:
         name: Class name of the caller, for error messages.
         data_shape: The argument.
 
     Raises:
-        ArgumentTypeError: It does not consist of three numbers.
+        ArgumentTypeError: ``data_shape`` does not have three items.
     """
     if not isinstance(data_shape, tuple | list) or len(data_shape) != 3:
         raise ArgumentTypeError(
@@ -125,7 +125,7 @@ def color_augmenters(
     pca_noise: float,
     rand_gray: float,
 ) -> list[Augmenter]:
-    """Return the color augmenters whose amounts are not 0; see `CreateAugmenter` for arguments."""
+    """Create the color augmenters with nonzero amounts; see `CreateAugmenter`."""
     found: list[Augmenter] = []
     if brightness or contrast or saturation:
         found.append(ColorJitterAug(brightness, contrast, saturation))
@@ -142,39 +142,32 @@ def color_augmenters(
 def normalizing_augmenters(
     name: str, mean: Any, std: Any, dtype: type[np.floating[Any]] = np.float64
 ) -> list[Augmenter]:
-    """Return a list with the augmenter for a mean and standard deviation, empty if both are None.
-
-    Args:
-        name: Class name of the caller, for error messages.
-        mean: See `usual_amounts`.
-        std: See `usual_amounts`.
-        dtype: See `usual_amounts`.
-    """
-    amounts = usual_amounts(name, "mean", mean, dtype), usual_amounts(name, "std", std, dtype)
+    """Create the augmenter for a mean and a standard deviation; an empty list if both are None."""
+    amounts = mean_or_std(name, "mean", mean, dtype), mean_or_std(name, "std", std, dtype)
     return [ColorNormalizeAug(*amounts)] if any(a is not None for a in amounts) else []
 
 
-def usual_amounts(
-    name: str, word: str, given: Any, dtype: type[np.floating[Any]] = np.float64
+def mean_or_std(
+    name: str, arg: str, value: Any, dtype: type[np.floating[Any]] = np.float64
 ) -> Array | None:
-    """Return the numbers that an argument ``mean`` or ``std`` means.
+    """Convert an argument ``mean`` or ``std`` to an array.
 
     Args:
         name: Class name of the caller, for error messages.
-        word: Name of the argument.
-        given: 1 or 3 numbers, True for ImageNet's, None or False for none.
-        dtype: Dtype of ImageNet's numbers, which `Augmenter.dumps` shows.
+        arg: Name of the argument.
+        value: 1 or 3 numbers, True for ImageNet's, None or False for none.
+        dtype: Dtype of ImageNet's numbers, visible in `Augmenter.dumps`.
 
     Raises:
-        ArgumentTypeError: It is something else.
+        ArgumentTypeError: The argument has another type or shape.
     """
-    if given is None or given is False:
+    if value is None or value is False:
         return None
-    if given is True:
-        return np.array(_USUAL[word], dtype)
-    values = given.asnumpy() if isinstance(given, NDArray) else np.asarray(given)
+    if value is True:
+        return np.array(_IMAGENET[arg], dtype)
+    values = value.asnumpy() if isinstance(value, NDArray) else np.asarray(value)
     if values.dtype.kind not in "iuf" or values.shape not in ((1,), (3,)):
         raise ArgumentTypeError(
-            f"{name}: expected True, None, or 1 or 3 numbers as {word}, got {given!r:.80}"
+            f"{name}: expected True, None, or 1 or 3 numbers as {arg}, got {value!r:.80}"
         )
     return values

@@ -1,4 +1,4 @@
-"""Augmenters that change an image's size, cut it, or flip it."""
+"""Augmenters that resize, crop or flip an image."""
 
 import random
 import warnings
@@ -11,12 +11,12 @@ from gluonish.image.augmenters.checks import checked_extents, checked_image, che
 from gluonish.image.pixels import Array
 from gluonish.image.region import (
     Size,
+    center_region,
     checked_size,
-    cut,
-    drawn_place,
-    drawn_region,
-    middle,
-    resized,
+    crop,
+    random_position,
+    random_region,
+    resize,
     short_size,
 )
 
@@ -36,7 +36,7 @@ class ResizeAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a whole number.
-        ArgumentError: At the call: it is below 1.
+        ArgumentError: At the call: ``size`` is below 1.
     """
 
     def __init__(self, size: int, interp: int = 2) -> None:
@@ -48,7 +48,7 @@ class ResizeAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         wide, high = short_size(*checked_image("ResizeAug", image), self.size)
-        return resized("ResizeAug", image, wide, high, self.interp)
+        return resize("ResizeAug", image, wide, high, self.interp)
 
 
 class ForceResizeAug(Augmenter):
@@ -60,7 +60,7 @@ class ForceResizeAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: At the call: one is below 1.
+        ArgumentError: At the call: a size is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
@@ -72,7 +72,7 @@ class ForceResizeAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         checked_image("ForceResizeAug", image)
-        return resized("ForceResizeAug", image, *self.size, self.interp)
+        return resize("ForceResizeAug", image, *self.size, self.interp)
 
 
 class RandomCropAug(Augmenter):
@@ -84,7 +84,7 @@ class RandomCropAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: At the call: one is below 1.
+        ArgumentError: At the call: a size is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
@@ -95,8 +95,8 @@ class RandomCropAug(Augmenter):
         self.interp = interp
 
     def _change(self, image: Array) -> Array:
-        region = drawn_place(*checked_image("RandomCropAug", image), self.size)
-        return cut("RandomCropAug", image, region, self.size, self.interp)
+        region = random_position(*checked_image("RandomCropAug", image), self.size)
+        return crop("RandomCropAug", image, region, self.size, self.interp)
 
 
 class CenterCropAug(Augmenter):
@@ -108,7 +108,7 @@ class CenterCropAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: At the call: one is below 1.
+        ArgumentError: At the call: a size is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
@@ -119,8 +119,8 @@ class CenterCropAug(Augmenter):
         self.interp = interp
 
     def _change(self, image: Array) -> Array:
-        region = middle(*checked_image("CenterCropAug", image), self.size)
-        return cut("CenterCropAug", image, region, self.size, self.interp)
+        region = center_region(*checked_image("CenterCropAug", image), self.size)
+        return crop("CenterCropAug", image, region, self.size, self.interp)
 
 
 class RandomSizedCropAug(Augmenter):
@@ -130,8 +130,8 @@ class RandomSizedCropAug(Augmenter):
 
     Args:
         size: (width, height) of the result, in pixels.
-        area: Range (min, max) of the region's area as a fraction of the image's, or the minimum
-            alone.
+        area: Range (min, max) of the region's area as a fraction of the image's, or only the
+            minimum.
         ratio: Range (min, max) of the aspect ratio, width / height.
         interp: Interpolation method, as for `imresize`.
         **kwargs: ``min_area``, a deprecated name of ``area``.
@@ -173,17 +173,17 @@ class RandomSizedCropAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         wide, high = checked_image("RandomSizedCropAug", image)
-        region = drawn_region(wide, high, self._shares, self.ratio)
+        region = random_region(wide, high, self._shares, self.ratio)
         if region is None:
-            region = middle(wide, high, self.size)
-        return cut("RandomSizedCropAug", image, region, self.size, self.interp)
+            region = center_region(wide, high, self.size)
+        return crop("RandomSizedCropAug", image, region, self.size, self.interp)
 
 
-def _check_range(word: str, limits: Any) -> None:
+def _check_range(arg: str, limits: Any) -> None:
     if not isinstance(limits, tuple | list) or len(limits) != 2:
-        raise ArgumentTypeError(f"RandomSizedCropAug: expected {word} (min, max), got {limits!r}")
+        raise ArgumentTypeError(f"RandomSizedCropAug: expected {arg} (min, max), got {limits!r}")
     if not 0 < limits[0] <= limits[1]:
-        raise ArgumentError(f"RandomSizedCropAug: expected 0 < min <= max for {word}, got {limits}")
+        raise ArgumentError(f"RandomSizedCropAug: expected 0 < min <= max for {arg}, got {limits}")
 
 
 class HorizontalFlipAug(Augmenter):
@@ -194,7 +194,7 @@ class HorizontalFlipAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``p`` is not a number.
-        ArgumentError: It is not from 0 to 1.
+        ArgumentError: ``p`` is not in [0, 1].
     """
 
     def __init__(self, p: float) -> None:

@@ -1,4 +1,4 @@
-"""Images with boxes on them, augmented and in batches; also ``mx.image.det``."""
+"""Augmenters and iterators of images with boxes; also ``mx.image.det``."""
 
 from gluonish.image.detection.augmenter import (
     DetAugmenter,

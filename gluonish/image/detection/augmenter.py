@@ -1,4 +1,4 @@
-"""DetAugmenter: the base of what changes images with their boxes, and their labels."""
+"""DetAugmenter, the base class of augmenters of images with boxes, and parsing of labels."""
 
 import json
 import random
@@ -13,7 +13,7 @@ from gluonish.core.errors import (
     FileFormatError,
     NotSupportedError,
 )
-from gluonish.image.augmenters.augmenter import Augmenter, augmented, plain_arguments
+from gluonish.image.augmenters.augmenter import Augmenter, apply_augmenter, json_arguments
 from gluonish.image.augmenters.checks import checked_image, checked_probability
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.ndarray import NDArray
@@ -22,7 +22,7 @@ from gluonish.ndarray import NDArray
 class DetAugmenter:
     """Base class of augmenters for object detection, which are called with an image and its boxes.
 
-    A subclass overrides ``__call__``, which takes and returns an NDArray and a NumPy array.
+    A subclass overrides ``__call__``, a function of an NDArray and a NumPy array that returns both.
 
     Args:
         **kwargs: Arguments of the constructor, for `dumps`.
@@ -34,11 +34,11 @@ class DetAugmenter:
 
     Outputs:
         src: The augmented image, a new array.
-        label: Its boxes, (M, 5 or more). The inputs are not changed.
+        label: The boxes, (M, 5 or more). The inputs are not modified.
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        self._kwargs = plain_arguments(kwargs)
+        self._kwargs = json_arguments(kwargs)
 
     def dumps(self) -> Any:
         """Return the class's name and its arguments as JSON."""
@@ -68,20 +68,14 @@ class DetAugmenter:
         return as_ndarray(made, src.context), boxes
 
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
-        """Return the changed image and its boxes, on the host; given arrays are not written to."""
+        """Transform an image and its boxes on the host; the inputs are not modified."""
         raise NotSupportedError(
             f"{type(self).__name__}: expected a subclass that overrides __call__, got one without"
         )
 
 
-def augmented_with_boxes(augmenter: Any, image: Array, boxes: Array) -> tuple[Array, Array]:
-    """Apply an augmenter to an image in host memory and its boxes.
-
-    Args:
-        augmenter: The augmenter.
-        image: Image (height, width, channels), a NumPy array.
-        boxes: Boxes (N, 5 or more).
-    """
+def apply_with_boxes(augmenter: Any, image: Array, boxes: Array) -> tuple[Array, Array]:
+    """Apply an augmenter to an image in host memory and its boxes."""
     if isinstance(augmenter, DetAugmenter) and type(augmenter).__call__ is DetAugmenter.__call__:
         return augmenter._change(image, boxes)
     name = type(augmenter).__name__
@@ -112,11 +106,11 @@ class DetBorrowAug(DetAugmenter):
         return [type(self).__name__.lower(), self.augmenter.dumps()]
 
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
-        return augmented(self.augmenter, image), boxes
+        return apply_augmenter(self.augmenter, image), boxes
 
 
 class DetRandomSelectAug(DetAugmenter):
-    """Apply one of several augmenters, chosen at random for each image, or none.
+    """Apply one of several augmenters, chosen at random for each image, or none of them.
 
     Args:
         aug_list: A `DetAugmenter`, or a list of them.
@@ -127,7 +121,7 @@ class DetRandomSelectAug(DetAugmenter):
         skip_prob: The argument; 1 if the list is empty.
 
     Raises:
-        ArgumentTypeError: Something in the list is not a `DetAugmenter`, or ``skip_prob`` is not a
+        ArgumentTypeError: An item of the list is not a `DetAugmenter`, or ``skip_prob`` is not a
             number.
         ArgumentError: ``skip_prob`` is not in [0, 1].
     """
@@ -149,13 +143,13 @@ class DetRandomSelectAug(DetAugmenter):
 
     def dumps(self) -> list[Any]:
         """Return a list: the class's name in lower case, and the `dumps` of its augmenters."""
-        return [type(self).__name__.lower(), [part.dumps() for part in self.aug_list]]
+        return [type(self).__name__.lower(), [augmenter.dumps() for augmenter in self.aug_list]]
 
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
         if random.random() < self.skip_prob:
             return image, boxes
         random.shuffle(self.aug_list)
-        return augmented_with_boxes(self.aug_list[0], image, boxes)
+        return apply_with_boxes(self.aug_list[0], image, boxes)
 
 
 class DetHorizontalFlipAug(DetAugmenter):
@@ -166,7 +160,7 @@ class DetHorizontalFlipAug(DetAugmenter):
 
     Raises:
         ArgumentTypeError: ``p`` is not a number.
-        ArgumentError: It is not from 0 to 1.
+        ArgumentError: ``p`` is not in [0, 1].
     """
 
     def __init__(self, p: float) -> None:
@@ -183,34 +177,34 @@ class DetHorizontalFlipAug(DetAugmenter):
         return image[:, ::-1], flipped
 
 
-_LEAST_HEADER, _LEAST_WIDTH = 2, 5
+_MIN_HEADER, _MIN_WIDTH = 2, 5
 
 
 def parsed_boxes(name: str, label: Any, where: str) -> Array:
-    """Return the boxes of a stored label; boxes without an area are dropped.
+    """Parse the boxes of a stored label; empty boxes are dropped.
 
     Args:
         name: Class name of the reader, for error messages.
-        label: The label, as `ImageDetIter` describes it.
+        label: The label; see `ImageDetIter`.
         where: Description of the image, for error messages.
 
     Returns:
         (objects, values), float32, at least one object.
 
     Raises:
-        FileFormatError: It is not such a label, or no box has an area.
+        FileFormatError: The label is malformed, or all boxes are empty.
     """
     values = np.asarray(label.asnumpy() if isinstance(label, NDArray) else label).reshape(-1)
-    if values.size < _LEAST_HEADER + _LEAST_WIDTH:
+    if values.size < _MIN_HEADER + _MIN_WIDTH:
         raise FileFormatError(
-            f"{name}: expected a label with a header and an object, {_LEAST_HEADER + _LEAST_WIDTH} "
+            f"{name}: expected a label with a header and an object, {_MIN_HEADER + _MIN_WIDTH} "
             f"numbers or more, got {values.size} in {where}"
         )
     if not np.isfinite(values[:2]).all():
         raise FileFormatError(f"{name}: expected a header of numbers, got {values[:2]} of {where}")
     header, width = int(values[0]), int(values[1])
     objects = values.size - header
-    if header < _LEAST_HEADER or width < _LEAST_WIDTH or objects < 1 or objects % width:
+    if header < _MIN_HEADER or width < _MIN_WIDTH or objects < 1 or objects % width:
         raise FileFormatError(
             f"{name}: expected a header of 2 numbers or more, its length and the width of objects, "
             f"5 or more, and then objects of that width, got header {header}, width {width}, and "

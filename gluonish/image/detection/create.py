@@ -36,13 +36,13 @@ def CreateMultiRandCropAugmenter(
 ) -> DetRandomSelectAug:
     """Create an augmenter that crops each image with one of several `DetRandomCropAug`, at random.
 
-    A list gives one value for each of them; a single value, or a list of one, applies to all.
+    A list has one value for each augmenter; a single value, or a list of one, applies to all.
 
     Args:
         min_object_covered: Minimum fraction of each object's area that a crop must contain.
         aspect_ratio_range: Range (min, max) of the aspect ratio, width / height.
         area_range: Range (min, max) of the crop's area as a fraction of the image's.
-        min_eject_coverage: Objects of which at most this fraction remains are removed.
+        min_eject_coverage: Objects are removed if at most this fraction of their area remains.
         max_attempts: Maximum number of regions to try.
         skip_prob: Probability of leaving an image unchanged.
 
@@ -50,7 +50,7 @@ def CreateMultiRandCropAugmenter(
         ArgumentError: Lists have different lengths, or a value is out of range.
         ArgumentTypeError: A value has the wrong type.
     """
-    given: dict[str, Any] = {
+    args: dict[str, Any] = {
         "min_object_covered": min_object_covered,
         "aspect_ratio_range": aspect_ratio_range,
         "area_range": area_range,
@@ -58,21 +58,21 @@ def CreateMultiRandCropAugmenter(
         "max_attempts": max_attempts,
     }
     columns = {
-        word: list(value) if isinstance(value, list) else [value] for word, value in given.items()
+        arg: list(value) if isinstance(value, list) else [value] for arg, value in args.items()
     }
     count = max(map(len, columns.values()))
-    for word, values in columns.items():
+    for arg, values in columns.items():
         if len(values) not in (1, count):
             raise ArgumentError(
-                f"CreateMultiRandCropAugmenter: expected 1 or {count} values as {word}, got "
+                f"CreateMultiRandCropAugmenter: expected 1 or {count} values as {arg}, got "
                 f"{len(values)}"
             )
-        columns[word] = values * (count // len(values))
-    ways = [
+        columns[arg] = values * (count // len(values))
+    crops = [
         DetRandomCropAug(**dict(zip(columns, row, strict=True)))
         for row in zip(*columns.values(), strict=True)
     ]
-    return DetRandomSelectAug(ways, skip_prob)
+    return DetRandomSelectAug(crops, skip_prob)
 
 
 def CreateDetAugmenter(
@@ -97,13 +97,13 @@ def CreateDetAugmenter(
     max_attempts: int | Sequence[int] = 50,
     pad_val: float | Sequence[float] = (127, 127, 127),
 ) -> list[DetAugmenter]:
-    """Create a list of standard augmenters for images with boxes; the result has one size, float32.
+    """Create a list of standard augmenters for images with boxes; they return float32 of one size.
 
     Args:
         data_shape: Shape (channels, height, width) of the resulting images.
         resize: Length in pixels to which the shorter side is resized first; 0 does not resize.
         rand_crop: Probability of cropping an image; see `CreateMultiRandCropAugmenter`.
-        rand_pad: Probability of padding it; see `DetRandomPadAug`.
+        rand_pad: Probability of padding an image; see `DetRandomPadAug`.
         rand_gray: Probability of converting an image to gray.
         rand_mirror: Whether to flip images left to right with probability 1/2.
         mean: Mean to subtract: 1 or 3 numbers, or True for ImageNet's.
@@ -119,7 +119,7 @@ def CreateDetAugmenter(
             padded canvases.
         area_range: Range (min, max) of the area as a fraction of the image's: up to 1 for crops,
             from 1 for padded canvases.
-        min_eject_coverage: Objects of which at most this fraction remains are removed.
+        min_eject_coverage: Objects are removed if at most this fraction of their area remains.
         max_attempts: Maximum number of crops or paddings to try.
         pad_val: Color of the padding.
 
@@ -146,23 +146,25 @@ def CreateDetAugmenter(
     if rand_mirror:
         found.append(DetHorizontalFlipAug(0.5))
     if rand_pad > 0:
-        # Lists have a value for each way to cut; a canvas takes the first.
+        # Lists have a value for each crop augmenter; the padding uses the first.
         areas, ratios, attempts = map(_first, (area_range, aspect_ratio_range, max_attempts))
-        least, largest = checked_range("CreateDetAugmenter", "area_range", areas)
-        multiples = (max(1.0, least), max(1.0, largest))
+        lower, upper = checked_range("CreateDetAugmenter", "area_range", areas)
+        multiples = (max(1.0, lower), max(1.0, upper))
         canvas = DetRandomPadAug(ratios, multiples, attempts, pad_val)
         found.append(DetRandomSelectAug([canvas], 1 - rand_pad))
-    plain: list[Augmenter] = [ForceResizeAug((wide, high), inter_method), CastAug()]
-    plain += color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
-    plain += normalizing_augmenters("CreateDetAugmenter", mean, std)
-    return found + [DetBorrowAug(augmenter) for augmenter in plain]
+    image_augmenters: list[Augmenter] = [ForceResizeAug((wide, high), inter_method), CastAug()]
+    image_augmenters += color_augmenters(
+        brightness, contrast, saturation, hue, pca_noise, rand_gray
+    )
+    image_augmenters += normalizing_augmenters("CreateDetAugmenter", mean, std)
+    return found + [DetBorrowAug(augmenter) for augmenter in image_augmenters]
 
 
-def _check_probabilities(**given: float) -> None:
-    for word, value in given.items():
+def _check_probabilities(**args: float) -> None:
+    for arg, value in args.items():
         if not 0 <= value <= 1:
-            raise ArgumentError(f"CreateDetAugmenter: expected {word} from 0 to 1, got {value}")
+            raise ArgumentError(f"CreateDetAugmenter: expected {arg} from 0 to 1, got {value}")
 
 
-def _first(given: Any) -> Any:
-    return given[0] if isinstance(given, list) and given else given
+def _first(args: Any) -> Any:
+    return args[0] if isinstance(args, list) and args else args

@@ -1,4 +1,4 @@
-"""Random crops and pads of images with boxes."""
+"""Random cropping and padding of images with boxes."""
 
 import math
 import random
@@ -17,38 +17,34 @@ from gluonish.ops.image.layout import store
 Range = tuple[float, float]
 
 
-def checked_range(name: str, word: str, given: float | Range) -> Range:
-    """Return a range (min, max); a single number is both.
+def checked_range(name: str, arg: str, value: float | Range) -> Range:
+    """Check a range (min, max); a single number is both ends.
 
     Args:
         name: Class name of the caller, for error messages.
-        word: Name of the argument.
-        given: The argument.
+        arg: Name of the argument.
+        value: The argument.
 
     Raises:
-        ArgumentTypeError: It is neither a number nor a pair.
+        ArgumentTypeError: The argument is neither a number nor a pair.
         ArgumentError: The minimum is above the maximum, or below 0.
     """
-    if isinstance(given, int | float):
-        limits: Any = (given, given)
+    if isinstance(value, int | float):
+        limits: Any = (value, value)
     else:
-        limits = given
+        limits = value
     if not isinstance(limits, tuple | list) or len(limits) != 2:
-        raise ArgumentTypeError(f"{name}: expected {word} (min, max), got {given!r}")
+        raise ArgumentTypeError(f"{name}: expected {arg} (min, max), got {value!r}")
     if not 0 <= limits[0] <= limits[1] or limits[1] == 0:
-        raise ArgumentError(f"{name}: expected 0 <= min <= max for {word}, got {tuple(limits)}")
+        raise ArgumentError(f"{name}: expected 0 <= min <= max for {arg}, got {tuple(limits)}")
     return limits[0], limits[1]
 
 
 def checked_attempts(name: str, max_attempts: int) -> int:
-    """Return a number of attempts if it is an integer.
-
-    Args:
-        name: Class name of the caller, for error messages.
-        max_attempts: The argument.
+    """Check that a number of attempts is an integer, and return it.
 
     Raises:
-        ArgumentTypeError: It is not an integer.
+        ArgumentTypeError: ``max_attempts`` is not an integer.
     """
     if isinstance(max_attempts, bool) or not isinstance(max_attempts, int):
         raise ArgumentTypeError(
@@ -57,50 +53,40 @@ def checked_attempts(name: str, max_attempts: int) -> int:
     return max_attempts
 
 
-def nearest_side(area: float, ratio: float) -> int:
-    """Return the height, in pixels, of a region of a given area and aspect ratio (width / height).
-
-    Args:
-        area: The area in pixels.
-        ratio: The aspect ratio.
-    """
+def height_of(area: float, ratio: float) -> int:
+    """Return the height in pixels of a region with an area and an aspect ratio (width / height)."""
     return round(math.sqrt(area / ratio))
 
 
-def drawn_height(least: int, largest: int) -> int:
-    """Return a height drawn from Python's `random`; ``largest`` if the range is empty.
-
-    Args:
-        least: Minimum height, in pixels.
-        largest: Maximum height, in pixels.
-    """
-    return random.randint(least, largest) if least < largest else largest
+def random_height(lower: int, upper: int) -> int:
+    """Draw a height from Python's `random`; ``upper`` if the range is empty."""
+    return random.randint(lower, upper) if lower < upper else upper
 
 
-_LEAST_OBJECT = 2  # pixels: smaller ones have no say in whether a region is good
-_BELOW_HALF = 0.4999999  # rounds to nearest, a half down, when a fraction is cut off
+_MIN_OBJECT = 2  # pixels; smaller objects do not constrain the region
+_BELOW_HALF = 0.4999999  # rounds to nearest, half down, before truncation
 
 
 class DetRandomCropAug(DetAugmenter):
     """Crop a random region of an image that contains enough of its objects.
 
     Regions are drawn from Python's `random` until one satisfies the limits; if none does, the image
-    is not changed. Boxes are clipped to the region, and objects of which too little remains are
+    is not changed. Boxes are clipped to the region, and objects that mostly lie outside are
     removed.
 
     Args:
-        min_object_covered: Minimum fraction of its area that the region must contain of each object
-            that it touches.
+        min_object_covered: Minimum fraction of the area of each object in the region that the
+            region must contain.
         aspect_ratio_range: Range (min, max) of the region's aspect ratio, width / height; or a
             single number.
         area_range: Range (min, max) of the region's area as a fraction of the image's; or a single
             number.
-        min_eject_coverage: Objects of which at most this fraction remains are removed.
+        min_eject_coverage: Objects are removed if at most this fraction of their area remains.
         max_attempts: Maximum number of regions to try.
 
     Attributes:
-        enabled: True. (In MXNet a reversed range is meant to switch the augmenter off, but fails;
-            here it is an error, too.)
+        enabled: True. (In MXNet a reversed range is meant to disable the augmenter, but fails; here
+            it is an error.)
 
     Raises:
         ArgumentTypeError: An argument has the wrong type.
@@ -133,66 +119,69 @@ class DetRandomCropAug(DetAugmenter):
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
         wide, high = checked_image("DetRandomCropAug", image)
         for _ in range(self.max_attempts if self.enabled else 0):
-            region = self._drawn(wide, high)
-            if region is None or not self._is_good(boxes, region, wide, high):
+            region = self._draw(wide, high)
+            if region is None or not self._covers_objects(boxes, region, wide, high):
                 continue
-            left = self._left_boxes(boxes, region, wide, high)
+            left = self._remaining_boxes(boxes, region, wide, high)
             if len(left):
                 x, y, w, h = region
                 return image[y : y + h, x : x + w], left
         return image, boxes
 
-    def _drawn(self, wide: int, high: int) -> Region | None:
-        """Return a region; None where pixels do not allow the area that was drawn."""
+    def _draw(self, wide: int, high: int) -> Region | None:
+        """Draw a region; return None if no size in pixels has the drawn area."""
         ratio = random.uniform(*self.aspect_ratio_range)
         if ratio <= 0:
             return None
-        least, largest = (share * high * wide for share in self.area_range)
-        tallest = nearest_side(largest, ratio)
+        lower, upper = (share * high * wide for share in self.area_range)
+        tallest = height_of(upper, ratio)
         if round(tallest * ratio) > wide:
             tallest = int((wide + _BELOW_HALF) / ratio)
         tallest = min(tallest, high)
-        h = drawn_height(min(nearest_side(least, ratio), tallest), tallest)
+        h = random_height(min(height_of(lower, ratio), tallest), tallest)
         w = round(h * ratio)
         # Rounding may have missed the area.
-        if w * h < least:
+        if w * h < lower:
             h += 1
             w = round(h * ratio)
-        if w * h > largest:
+        if w * h > upper:
             h -= 1
             w = round(h * ratio)
-        if not (least <= w * h <= largest and 0 < w <= wide and 0 < h <= high):
+        if not (lower <= w * h <= upper and 0 < w <= wide and 0 < h <= high):
             return None
         y = random.randint(0, high - h)
         return random.randint(0, wide - w), y, w, h
 
-    def _is_good(self, boxes: Array, region: Region, wide: int, high: int) -> bool:
-        """Return whether enough is seen of each object that a region touches."""
+    def _covers_objects(self, boxes: Array, region: Region, wide: int, high: int) -> bool:
+        """Whether a region covers enough of each object that it intersects."""
         x, y, w, h = region
         corners = boxes[:, 1:5]
-        large = _areas(corners) * wide * high > _LEAST_OBJECT
+        large = _areas(corners) * wide * high > _MIN_OBJECT
         if not large.any():
             return False
-        # In the precision of the boxes, so that one that only touches the region is not in it.
+        # In the precision of the boxes, so that a box that only touches the region does not
+        # intersect.
         ends = (x / wide, y / high, (x + w) / wide, (y + h) / high)
         x0, y0, x1, y1 = np.array(ends, boxes.dtype)
-        seen = _areas(np.clip(corners, (x0, y0, x0, y0), (x1, y1, x1, y1)))[large]
-        shares = seen / _areas(corners)[large]
+        visible = _areas(np.clip(corners, (x0, y0, x0, y0), (x1, y1, x1, y1)))[large]
+        shares = visible / _areas(corners)[large]
         shares = shares[shares > 0]
         return bool(shares.size and shares.min() > self.min_object_covered)
 
-    def _left_boxes(self, boxes: Array, region: Region, wide: int, high: int) -> Array:
-        """Return the boxes of which enough is left, as they are in the region."""
-        x, y, w, h = (part / extent for part, extent in zip(region, (wide, high) * 2, strict=True))
+    def _remaining_boxes(self, boxes: Array, region: Region, wide: int, high: int) -> Array:
+        """Return the boxes with enough area in a region, in the region's coordinates."""
+        x, y, w, h = (
+            value / extent for value, extent in zip(region, (wide, high) * 2, strict=True)
+        )
         made = boxes.copy()
         start, extent = np.array((x, y, x, y), boxes.dtype), np.array((w, h, w, h), boxes.dtype)
-        moved = (boxes[:, 1:5] - start) / extent
-        made[:, 1:5] = np.clip(moved, 0, 1)
+        shifted = (boxes[:, 1:5] - start) / extent
+        made[:, 1:5] = np.clip(shifted, 0, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = _areas(made[:, 1:5]) * w * h / _areas(boxes[:, 1:5])
-        seen = (made[:, 3] > made[:, 1]) & (made[:, 4] > made[:, 2])
-        kept: Any = made[seen & (shares > self.min_eject_coverage)]
-        return kept  # type: ignore[no-any-return]  # an array
+        visible = (made[:, 3] > made[:, 1]) & (made[:, 4] > made[:, 2])
+        remaining: Any = made[visible & (shares > self.min_eject_coverage)]
+        return remaining  # type: ignore[no-any-return]  # an array
 
 
 def _areas(corners: Array) -> Array:
@@ -202,15 +191,15 @@ def _areas(corners: Array) -> Array:
     return found
 
 
-_LEAST_BORDER = 2  # pixels that the canvas has to be wider and higher by
-_RANDOM_PAD_BELOW_HALF = 0.499999  # rounds to nearest, a half down, when a fraction is cut off
+_MIN_BORDER = 2  # pixels; minimum difference of canvas and image in width and height
+_RANDOM_PAD_BELOW_HALF = 0.499999  # rounds to nearest, half down, before truncation
 
 
 class DetRandomPadAug(DetAugmenter):
     """Place an image, with its boxes, at a random position on a larger canvas.
 
-    Sizes are drawn from Python's `random` until the canvas is larger than the image; if none is,
-    the image is not changed.
+    Sizes are drawn from Python's `random` until the canvas is larger than the image; if all
+    attempts fail, the image is not changed.
 
     Args:
         aspect_ratio_range: Range (min, max) of the canvas's aspect ratio, width / height; or a
@@ -221,8 +210,7 @@ class DetRandomPadAug(DetAugmenter):
         pad_val: Color of the padding: one number for each channel, or one for all.
 
     Attributes:
-        enabled: Whether the canvas can be larger than the image. (MXNet raises an error about a
-            warning if it cannot.)
+        enabled: Whether the canvas can be larger than the image.
 
     Raises:
         ArgumentTypeError: An argument has the wrong type.
@@ -260,28 +248,28 @@ class DetRandomPadAug(DetAugmenter):
                 f"has, got {image.shape}"
             )
         for _ in range(self.max_attempts if self.enabled else 0):
-            place = self._drawn(wide, high)
-            if place is not None:
-                return self._padded(image, place), _moved(boxes, place, wide, high)
+            placement = self._draw(wide, high)
+            if placement is not None:
+                return self._padded(image, placement), _to_canvas(boxes, placement, wide, high)
         return image, boxes
 
-    def _drawn(self, wide: int, high: int) -> Region | None:
-        """Return where the image lies, and width and height of the canvas; None for no border."""
+    def _draw(self, wide: int, high: int) -> Region | None:
+        """Draw the image's position, and width and height of the canvas; None without a border."""
         ratio = random.uniform(*self.aspect_ratio_range)
         if ratio <= 0:
             return None
-        least, largest = (nearest_side(share * high * wide, ratio) for share in self.area_range)
-        if round(least * ratio) < wide:
-            least = int((wide + _RANDOM_PAD_BELOW_HALF) / ratio)
-        h = drawn_height(min(max(least, high), largest), largest)
+        lower, upper = (height_of(share * high * wide, ratio) for share in self.area_range)
+        if round(lower * ratio) < wide:
+            lower = int((wide + _RANDOM_PAD_BELOW_HALF) / ratio)
+        h = random_height(min(max(lower, high), upper), upper)
         w = round(h * ratio)
-        if h - high < _LEAST_BORDER or w - wide < _LEAST_BORDER:
+        if h - high < _MIN_BORDER or w - wide < _MIN_BORDER:
             return None
         y = random.randint(0, h - high)
         return random.randint(0, w - wide), y, w, h
 
-    def _padded(self, image: Array, place: Region) -> Array:
-        x, y, w, h = place
+    def _padded(self, image: Array, placement: Region) -> Array:
+        x, y, w, h = placement
         tall, wide, channels = image.shape
         out = np.empty((h, w, channels), image.dtype)
         store(np, out, np.broadcast_to(self._color, out.shape))
@@ -289,9 +277,9 @@ class DetRandomPadAug(DetAugmenter):
         return out
 
 
-def _moved(boxes: Array, place: Region, wide: int, high: int) -> Array:
-    """Return boxes as shares of the canvas."""
-    x, y, w, h = place
+def _to_canvas(boxes: Array, placement: Region, wide: int, high: int) -> Array:
+    """Convert boxes to fractions of the canvas."""
+    x, y, w, h = placement
     made = boxes.copy()
     made[:, 1:5:2] = (boxes[:, 1:5:2] * wide + x) / w
     made[:, 2:5:2] = (boxes[:, 2:5:2] * high + y) / h

@@ -1,4 +1,4 @@
-"""Pictures of images with their boxes."""
+"""Drawing of boxes into images."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,24 +14,24 @@ _TEXT_SCALE = 0.5
 
 
 def checked_color(name: str, color: Any) -> tuple[float, ...] | None:
-    """Return a color (red, green, blue), or None.
+    """Check a color (red, green, blue) or None, and return it.
 
     Args:
         name: Name of the calling function, for error messages.
         color: The color, or None.
 
     Raises:
-        ArgumentTypeError: It is something else.
+        ArgumentTypeError: The color has another type or length.
     """
     if color is None:
         return None
     numbers = isinstance(color, tuple | list | np.ndarray) and len(color) == 3
-    if not numbers or not all(isinstance(part, int | float | np.number) for part in color):
+    if not numbers or not all(isinstance(value, int | float | np.number) for value in color):
         raise ArgumentTypeError(f"{name}: expected color (red, green, blue), got {color!r}")
-    return tuple(float(part) for part in color)
+    return tuple(float(value) for value in color)
 
 
-def with_boxes(
+def draw_boxes(
     image: Array,
     boxes: Array,
     color: tuple[float, ...] | None,
@@ -41,9 +41,9 @@ def with_boxes(
     """Draw boxes and class names into an image, with OpenCV, or Pillow if that is not installed.
 
     Args:
-        image: (height, width, 3), uint8, blue first; it is drawn into.
-        boxes: Boxes (objects, 5 or more); those with a negative class are skipped.
-        color: Red, green, blue; None draws a random color for each box from NumPy's generator.
+        image: (height, width, 3), uint8, blue first; modified in place.
+        boxes: Boxes (objects, 5 or more); a negative class is skipped.
+        color: Red, green, blue; None for a random color for each box, from NumPy's generator.
         thickness: Width of the lines, in pixels.
         names: Names of classes by number; None for none.
 
@@ -59,7 +59,7 @@ def with_boxes(
         x0, y0, x1, y1 = row[1:5].tolist()
         left, top = int(x0 * wide), int(y0 * high)
         corners = (left, top, int(x1 * wide), int(y1 * high))
-        drawn = _drawn_color() if color is None else color[::-1]
+        drawn = _random_color() if color is None else color[::-1]
         draw(image, corners, drawn, thickness)
         name = names.get(int(row[0])) if names else None
         if name is not None:
@@ -67,7 +67,7 @@ def with_boxes(
     return image
 
 
-def _drawn_color() -> tuple[float, ...]:
+def _random_color() -> tuple[float, ...]:
     return tuple((np.random.rand(3) * 255).tolist())  # noqa: NPY002  # as MXNet draws
 
 
@@ -85,7 +85,7 @@ def _text_by_opencv(image: Array, text: str, at: tuple[int, int], color: tuple[f
 def _rectangle_by_pillow(
     image: Array, corners: tuple[int, ...], color: tuple[float, ...], thickness: int
 ) -> None:
-    """Draw what OpenCV draws; corners of lines thicker than 2 are less round."""
+    """Draw like OpenCV, except for rounder corners of lines thicker than 2."""
     left, top, right, bottom = corners
     half = (thickness + 1) // 2 if thickness > 1 else 0
     high, wide = image.shape[:2]
@@ -104,7 +104,7 @@ def _text_by_pillow(image: Array, text: str, at: tuple[int, int], color: tuple[f
     from PIL import Image, ImageDraw
 
     picture = Image.fromarray(image)
-    shown = tuple(round(min(max(part, 0), 255)) for part in color)
-    # `at` is the lower left corner of the text, as OpenCV has it.
+    shown = tuple(round(min(max(value, 0), 255)) for value in color)
+    # `at` is the lower left corner of the text, as in OpenCV.
     ImageDraw.Draw(picture).text((at[0], max(at[1] - 11, 0)), text, fill=shown)
     image[...] = np.asarray(picture)

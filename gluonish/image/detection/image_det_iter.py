@@ -1,4 +1,4 @@
-"""ImageDetIter: batches of images, and of the boxes of objects on them."""
+"""ImageDetIter: batches of images with boxes of objects."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.image.augmenters.create import usual_amounts
-from gluonish.image.detection.augmenter import augmented_with_boxes, parsed_boxes
+from gluonish.image.augmenters.create import mean_or_std
+from gluonish.image.detection.augmenter import apply_with_boxes, parsed_boxes
 from gluonish.image.detection.create import CreateDetAugmenter
-from gluonish.image.detection.drawing import checked_color, with_boxes
-from gluonish.image.iteration.image_iter import ImageIter, is_ours
+from gluonish.image.detection.drawing import checked_color, draw_boxes
+from gluonish.image.iteration.image_iter import ImageIter, is_default
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.io.data_iter import DataDesc
 from gluonish.ops.image.resampling import open_cv
@@ -25,9 +25,8 @@ class ImageDetIter(ImageIter):
 
     A label is a flat list of numbers: the length of its header, the number of values of an object,
     the rest of the header, and the objects: class, left, top, right and bottom as fractions of
-    width and height, and further values. Boxes without an area are dropped. In a batch, images with
-    fewer objects have rows of -1. Boxes are those of the image as it is stored, so that its EXIF
-    orientation is ignored.
+    width and height, and further values. Empty boxes are dropped. In a batch, images with fewer
+    objects have rows of -1. Boxes refer to the stored image, so its EXIF orientation is ignored.
 
     Args:
         batch_size: Number of images in a batch.
@@ -39,8 +38,8 @@ class ImageDetIter(ImageIter):
         shuffle: Whether to shuffle the images before each epoch, with Python's `random`.
         part_index: Index of the part of the images to use, for several workers.
         num_parts: Number of parts, of equal length.
-        aug_list: List of `DetAugmenter`; by default what `CreateDetAugmenter` returns for
-            ``data_shape`` and the other keywords.
+        aug_list: List of `DetAugmenter`; by default from `CreateDetAugmenter` with ``data_shape``
+            and the other keywords.
         imglist: A list of ``[label, path]``.
         data_name: Name of the data in ``provide_data``.
         label_name: Name of the labels in ``provide_label``.
@@ -49,7 +48,7 @@ class ImageDetIter(ImageIter):
 
     Attributes:
         label_shape: Shape (objects, values) of an image's label in a batch: the largest number of
-            objects, and values of each.
+            objects, and the number of values of an object.
         provide_label: Description of the labels, (batch_size, objects, values).
 
     The constructor reads all labels once; it reads the images, too, only if a subclass overrides
@@ -59,11 +58,11 @@ class ImageDetIter(ImageIter):
         ArgumentError: There is no source, a number is out of range, or the index is missing.
         ArgumentTypeError: An argument has the wrong type.
         MissingFileError: A file does not exist.
-        FileFormatError: See `ImageIter`; or a label is invalid, or has no box with an area.
+        FileFormatError: See `ImageIter`; or a label is invalid, or all its boxes are empty.
     """
 
-    # What fills rows of labels that an image has none for.
-    _no_label = -1
+    # Padding of the labels.
+    _label_padding = -1
     _make_augmenters = staticmethod(CreateDetAugmenter)  # type: ignore[assignment]  # of boxes, too
 
     _upright = False
@@ -111,14 +110,14 @@ class ImageDetIter(ImageIter):
         self.provide_label = [DataDesc(name, (self.batch_size, *self.label_shape))]
 
     def _largest_label(self) -> tuple[int, int]:
-        """Return the most objects, and the most values of one, that a label has."""
+        """Return the maximum number of objects, and of values of an object, over all labels."""
         self.reset()
-        most, widest = 0, 0
-        for label in self._all_labels() if is_ours(self.next_sample) else self._sampled_labels():
+        max_objects, max_width = 0, 0
+        for label in self._all_labels() if is_default(self.next_sample) else self._sampled_labels():
             objects, width = self._parsed(label).shape
-            most, widest = max(most, objects), max(widest, width)
+            max_objects, max_width = max(max_objects, objects), max(max_width, width)
         self.reset()
-        return most, widest
+        return max_objects, max_width
 
     def _sampled_labels(self) -> Iterator[Any]:
         while True:
@@ -129,11 +128,11 @@ class ImageDetIter(ImageIter):
             yield label
 
     def _all_labels(self) -> Iterator[Any]:
-        """Give the labels of all samples; reads no images."""
+        """Yield the labels of all samples; reads no images."""
         if self.imgrec is None or (self.imglist is not None and self.seq is not None):
-            assert self.seq is not None  # there are keys for everything but records without index
+            assert self.seq is not None  # only records without an index have no keys
             for key in self.seq:
-                self._where = f"image {key}"
+                self._location = f"image {key}"
                 yield self._listed_labels(key)
             return
         with RecordFile(self.imgrec.uri) as file:
@@ -142,28 +141,30 @@ class ImageDetIter(ImageIter):
             else:
                 offsets = file.scan().offsets.tolist()
             for offset in offsets:
-                self._where = f"the record at byte {offset} of {file.path}"
+                self._location = f"the record at byte {offset} of {file.path}"
                 yield read_header(file, offset).label
 
     def _parsed(self, label: Any) -> Array:
-        return parsed_boxes(type(self).__name__, label, self._where)
+        return parsed_boxes(type(self).__name__, label, self._location)
 
-    def _put(self, images: Array, labels: Array, at: int, label: Any, image: Array) -> None:
+    def _write_sample(
+        self, images: Array, labels: Array, at: int, label: Any, image: Array
+    ) -> None:
         image, boxes = self._augmented(image, self._parsed(label))
         objects, width = self.label_shape
         if boxes.shape[0] > objects or boxes.shape[1] != width:
             raise ArgumentError(
                 f"{type(self).__name__}: expected at most {objects} objects of {width} values, got "
-                f"{boxes.shape} of {self._where}; use reshape for more objects"
+                f"{boxes.shape} of {self._location}; use reshape for more objects"
             )
-        self._put_image(images, at, image)
-        labels[at] = self._no_label
+        self._write_image(images, at, image)
+        labels[at] = self._label_padding
         labels[at, : len(boxes)] = boxes
 
     def _augmented(self, image: Array, boxes: Array) -> tuple[Array, Array]:
-        if is_ours(self.augmentation_transform):
+        if is_default(self.augmentation_transform):
             for augmenter in self.auglist:
-                image, boxes = augmented_with_boxes(augmenter, image, boxes)
+                image, boxes = apply_with_boxes(augmenter, image, boxes)
             return image, boxes
         made, label = self.augmentation_transform(as_ndarray(image), boxes)
         return as_host("augmentation_transform", made), as_host("augmentation_transform", label)
@@ -181,7 +182,7 @@ class ImageDetIter(ImageIter):
         name = type(self).__name__
         image, boxes = as_host(name, data), as_host(name, label)
         for augmenter in self.auglist:
-            image, boxes = augmented_with_boxes(augmenter, image, boxes)
+            image, boxes = apply_with_boxes(augmenter, image, boxes)
         return as_ndarray(image), boxes
 
     def reshape(
@@ -191,7 +192,7 @@ class ImageDetIter(ImageIter):
     ) -> None:
         """Change the shape of batches.
 
-        The augmenters do not change: they must already return images of the new ``data_shape``.
+        The augmenters are not changed: they must already return images of the new ``data_shape``.
 
         Args:
             data_shape: New shape (3, height, width); None keeps the current one.
@@ -212,18 +213,18 @@ class ImageDetIter(ImageIter):
             self.data_shape = tuple(data_shape)
             name = self.provide_data[0].name
             self.provide_data = [DataDesc(name, (self.batch_size, *self.data_shape))]
-        if self._kept is not None:
-            self._keep_reshaped()
+        if self._leftover is not None:
+            self._reshape_leftover()
 
-    def _keep_reshaped(self) -> None:
-        """Give what rolls over the new shape of labels; images of another shape are dropped."""
-        assert self._kept is not None  # asked before
-        images, labels = self._kept
-        self._kept = None
+    def _reshape_leftover(self) -> None:
+        """Reshape the saved labels; saved images of another shape are dropped."""
+        assert self._leftover is not None
+        images, labels = self._leftover
+        self._leftover = None
         if images.shape[1:] == self.data_shape:
-            wider = np.full((len(labels), *self.label_shape), self._no_label, labels.dtype)
+            wider = np.full((len(labels), *self.label_shape), self._label_padding, labels.dtype)
             wider[:, : labels.shape[1]] = labels
-            self._kept = images, wider
+            self._leftover = images, wider
 
     def check_label_shape(self, label_shape: tuple[int, int]) -> None:
         """Check a shape of labels for `reshape`.
@@ -232,14 +233,14 @@ class ImageDetIter(ImageIter):
             label_shape: The shape (objects, values).
 
         Raises:
-            ArgumentTypeError: It is not a pair of integers.
-            ArgumentError: It has fewer objects than now, or another number of values.
+            ArgumentTypeError: ``label_shape`` is not a pair of integers.
+            ArgumentError: ``label_shape`` has fewer objects than now, or another number of values.
         """
         name = type(self).__name__
-        whole = isinstance(label_shape, tuple | list) and all(
+        is_valid = isinstance(label_shape, tuple | list) and all(
             isinstance(extent, int | np.integer) for extent in label_shape
         )
-        if not whole:
+        if not is_valid:
             raise ArgumentTypeError(
                 f"{name}: expected label_shape (objects, values), got {label_shape!r}"
             )
@@ -255,7 +256,7 @@ class ImageDetIter(ImageIter):
             )
 
     def sync_label_shape(self, it: "ImageDetIter", verbose: bool = False) -> "ImageDetIter":
-        """Give this iterator and another one the same shape of labels, the larger of the two.
+        """Set the label shape of this iterator and another to the larger of the two.
 
         Args:
             it: The other ImageDetIter.
@@ -280,7 +281,7 @@ class ImageDetIter(ImageIter):
         for iterator in (self, it):
             if iterator.label_shape != shape:
                 if verbose:
-                    print(f"{name}: label_shape {iterator.label_shape} becomes {shape}")  # noqa: T201  # asked for
+                    print(f"{name}: label_shape {iterator.label_shape} becomes {shape}")  # noqa: T201  # requested
                 iterator.reshape(label_shape=shape)
         return it
 
@@ -298,15 +299,15 @@ class ImageDetIter(ImageIter):
         """Yield augmented images with their boxes drawn, until the end of the epoch.
 
         Args:
-            color: Color of boxes and names: red, green, blue, 0 to 255; None draws a random one for
-                each box from NumPy's generator.
+            color: Color of boxes and names: red, green, blue, 0 to 255; None for a random color for
+                each box, from NumPy's generator.
             thickness: Width of the lines, in pixels.
             mean: Number added to the pixels, after ``std``: 1 or 3 numbers, or True for ImageNet's;
-                to undo `ColorNormalizeAug`.
+                reverts `ColorNormalizeAug`.
             std: Factor of the pixels: 1 or 3 numbers, or True for ImageNet's.
             clip: Whether to clip values to 0 to 255 rather than wrap them around.
-            waitKey: Show each image in an OpenCV window for so many milliseconds, 0 until a key is
-                pressed; None shows nothing.
+            waitKey: Time to show each image in an OpenCV window, in milliseconds; 0 waits for a
+                key; None shows nothing.
             window_name: Title of the window.
             id2labels: Names of classes, a dict by number.
 
@@ -320,10 +321,12 @@ class ImageDetIter(ImageIter):
         shade = checked_color(name, color)
         if id2labels is not None and not isinstance(id2labels, Mapping):
             raise ArgumentTypeError(f"{name}: expected id2labels to be a dict, got {id2labels!r}")
-        offset, factor = usual_amounts(name, "mean", mean), usual_amounts(name, "std", std)
-        return self._drawn(shade, thickness, offset, factor, clip, waitKey, window_name, id2labels)
+        offset, factor = mean_or_std(name, "mean", mean), mean_or_std(name, "std", std)
+        return self._draw_images(
+            shade, thickness, offset, factor, clip, waitKey, window_name, id2labels
+        )
 
-    def _drawn(
+    def _draw_images(
         self,
         color: tuple[float, ...] | None,
         thickness: int,
@@ -344,7 +347,7 @@ class ImageDetIter(ImageIter):
             if clip:
                 values = np.clip(values, 0, 255)
             shown = np.ascontiguousarray(values.astype(np.int64).astype(np.uint8)[:, :, ::-1])
-            yield with_boxes(shown, boxes, color, thickness, id2labels)
+            yield draw_boxes(shown, boxes, color, thickness, id2labels)
             if waitKey is not None:
                 _show(shown, window_name, waitKey)
 

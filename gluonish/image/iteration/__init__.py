@@ -1,4 +1,4 @@
-"""Iterators over batches of images with labels; the one of boxes is in `image.detection`."""
+"""Iterators over batches of images with labels; see `image.detection` for boxes."""
 
 from gluonish.image.iteration.image_iter import ImageIter
 

@@ -11,17 +11,17 @@ import numpy as np
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, FileFormatError, OperatorError
 from gluonish.core.files import open_to_read, path_text
-from gluonish.image.augmenters.augmenter import augmented, chosen_augmenters
+from gluonish.image.augmenters.augmenter import apply_augmenter, resolve_augmenters
 from gluonish.image.augmenters.create import CreateAugmenter
 from gluonish.image.decode import raw_bytes
 from gluonish.image.iteration.samples import (
     check_choice,
     check_image_shape,
     checked_batch_size,
-    opened_records,
-    part_of,
-    put_label,
+    open_records,
     read_list,
+    select_part,
+    write_label,
 )
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
@@ -39,24 +39,23 @@ class ImageIter(DataIter):
     """Iterates over images and labels in batches, from a record file or from files in a list.
 
     Images go through ``aug_list``. A subclass may override the steps of a sample, in this order:
-    `next_sample`, `imdecode`, `check_valid_image`, `augmentation_transform`, `postprocess_data`.
-    If its `next_sample` has nothing more until `reset`, the last batch is filled with samples of
-    its own.
+    `next_sample`, `imdecode`, `check_valid_image`, `augmentation_transform`, `postprocess_data`. If
+    its `next_sample` does not restart by itself, the last batch is filled with repeated samples.
 
     Args:
         batch_size: Number of images in a batch.
         data_shape: Shape (3, height, width) of the images in a batch.
         label_width: Number of labels of each image.
         path_imgrec: Path of a ``.rec`` file.
-        path_imglist: Path of a ``.lst`` file; with ``path_imgrec`` and an index its labels, by key,
-            replace those of the records.
+        path_imglist: Path of a ``.lst`` file; with ``path_imgrec`` and an index, its labels replace
+            the records' labels, by key.
         path_root: Folder that paths in the list are relative to; the current one by default.
         path_imgidx: Path of the ``.idx`` file, needed for ``shuffle`` and ``num_parts``.
         shuffle: Whether to shuffle the images before each epoch, with Python's `random`.
         part_index: Index of the part of the images to use, for several workers.
-        num_parts: Number of parts, of equal length; up to ``num_parts`` - 1 images are in none.
-        aug_list: List of `Augmenter` or functions of an NDArray; by default what
-            `CreateAugmenter` returns for ``data_shape`` and the other keywords.
+        num_parts: Number of parts, of equal length; up to ``num_parts`` - 1 images are left out.
+        aug_list: List of `Augmenter` or functions of an NDArray; by default from `CreateAugmenter`
+            with ``data_shape`` and the other keywords.
         imglist: A list of ``[label, path]`` or ``[label, label, ..., path]``, where a label may be
             a list.
         data_name: Name of the data in ``provide_data``.
@@ -77,24 +76,24 @@ class ImageIter(DataIter):
         cur: Position in ``seq`` of the next sample.
         num_image: Length of ``seq``, or None.
 
-    ``pad`` of a batch is the number of samples added: from the start at the end of an epoch, and
-    from the new epoch to those that rolled over.
+    ``pad`` of a batch is the number of added samples: from the start of the data at the end of an
+    epoch, or from the new epoch after samples that rolled over.
 
     Raises:
         ArgumentError: There is no source, a number is out of range, or the index is missing.
         ArgumentTypeError: An argument has the wrong type.
         MissingFileError: A file does not exist.
         FileFormatError: A line of a list or an index is invalid; from `next`: a record is damaged
-            or an image is broken. The error names it, and the next call of `next` continues after
-            it.
+            or an image is broken. The error names the record or image, and the next call of `next`
+            continues after it.
     """
 
-    # What fills rows of labels that an image has none for.
-    _no_label = 0
-    # Makes the augmenters where there is no list of them.
+    # Padding of the labels.
+    _label_padding = 0
+    # Creates the augmenters if there is no ``aug_list``.
     _make_augmenters = staticmethod(CreateAugmenter)
 
-    # Whether images are turned as their EXIF orientation says: not where boxes go with them.
+    # Whether to apply the images' EXIF orientation; not with boxes.
     _upright = True
 
     def __init__(
@@ -125,7 +124,7 @@ class ImageIter(DataIter):
         check_choice(name, "dtype of labels", self._label_dtype.name, _LABEL_DTYPES)
         if path_imgrec is None and path_imglist is None and imglist is None:
             raise ArgumentError(f"{name}: expected path_imgrec, path_imglist or imglist, got none")
-        self.imgrec = opened_records(path_imgrec, path_imgidx)
+        self.imgrec = open_records(path_imgrec, path_imgidx)
         self.imglist = read_list(name, path_imglist, imglist, self._label_dtype)
         self.path_root = None if path_root is None else path_text(path_root, "ImageIter: path_root")
         self.shuffle = shuffle
@@ -136,12 +135,12 @@ class ImageIter(DataIter):
         labels = (batch_size, label_width) if label_width > 1 else (batch_size,)
         self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape))]
         self.provide_label = [DataDesc(label_name, labels, self._label_dtype)]
-        self.auglist = chosen_augmenters(
+        self.auglist = resolve_augmenters(
             name, self._make_augmenters, self.data_shape, aug_list, kwargs
         )
-        self._kept: tuple[Array, Array] | None = None  # what rolls over: images and labels
+        self._leftover: tuple[Array, Array] | None = None  # images and labels that roll over
         self._ended = False
-        self._where = "no sample yet"
+        self._location = "no sample yet"
         self.cur = 0
         self.reset()
 
@@ -160,11 +159,11 @@ class ImageIter(DataIter):
                 )
         elif self.imglist is not None:
             keys = self.imglist
-        self.seq = None if keys is None else part_of(name, list(keys), part_index, num_parts)
+        self.seq = None if keys is None else select_part(name, list(keys), part_index, num_parts)
         self.num_image = None if self.seq is None else len(self.seq)
 
     def reset(self) -> None:
-        """Start the next epoch; samples that roll over are kept."""
+        """Start the next epoch, which begins with the samples that roll over."""
         if self.shuffle and self.seq is not None:
             random.shuffle(self.seq)
         if self.imgrec is not None:
@@ -174,7 +173,7 @@ class ImageIter(DataIter):
 
     def hard_reset(self) -> None:
         """Start the next epoch, and drop samples that roll over."""
-        self._kept = None
+        self._leftover = None
         self.reset()
 
     def next_sample(self) -> tuple[Any, bytes]:
@@ -196,29 +195,30 @@ class ImageIter(DataIter):
         key = self.seq[self.cur]
         self.cur += 1
         if self.imgrec is None:
-            assert self.imglist is not None  # keys are those of one or the other
+            assert self.imglist is not None  # keys come from imgrec or imglist
             labels, path = self.imglist[key]
-            self._where = path
+            self._location = path
             return as_ndarray(labels.copy()), self.read_image(path)
-        self._where = f"record {key} of {self.imgrec.uri}"
+        self._location = f"record {key} of {self.imgrec.uri}"
         header, stored = unpack(self.imgrec.read_idx(key))  # type: ignore[attr-defined]  # indexed
         if self.imglist is None:
             return header.label, stored
         return as_ndarray(self._listed_labels(key).copy()), stored
 
     def _listed_labels(self, key: Any) -> Array:
-        assert self.imglist is not None  # asked before
+        assert self.imglist is not None
         if key not in self.imglist:
             raise ArgumentError(
-                f"{type(self).__name__}: expected a label for {self._where} on the list, got none"
+                f"{type(self).__name__}: expected a label for {self._location} in the list, "
+                "got none"
             )
         labels: Array = self.imglist[key][0]
         return labels
 
     def _next_record(self) -> tuple[Any, bytes]:
-        assert self.imgrec is not None  # there are keys for everything else
+        assert self.imgrec is not None  # only records have no keys
         record = self.imgrec.read()
-        self._where = f"record {self.cur} of {self.imgrec.uri}, counted from 0"
+        self._location = f"record {self.cur} of {self.imgrec.uri}, counted from 0"
         if record is None:
             self.imgrec.reset()
             self.cur = 0
@@ -238,85 +238,89 @@ class ImageIter(DataIter):
         if self._ended:
             raise StopIteration
         images = np.empty(self.provide_data[0].shape, np.float32)
-        labels = np.full(self.provide_label[0].shape, self._no_label, self.provide_label[0].dtype)
-        count = self._take_kept(images, labels)
+        labels = np.full(
+            self.provide_label[0].shape, self._label_padding, self.provide_label[0].dtype
+        )
+        count = self._restore_leftover(images, labels)
         rolled = count > 0
         pad = self.batch_size - count if rolled else 0
-        count = self._filled(images, labels, count)
+        count = self._fill(images, labels, count)
         if count < self.batch_size:
             self._ended = True
             if not count or self.last_batch_handle == "discard":
                 raise StopIteration
             if self.last_batch_handle == "roll_over":
-                self._kept = images[:count], labels[:count]
+                self._leftover = images[:count], labels[:count]
                 raise StopIteration
             pad = self.batch_size - count
-            self._go_round(images, labels, count)
+            self._wrap_around(images, labels, count)
         return DataBatch([as_ndarray(images)], [as_ndarray(labels)], pad)
 
-    def _take_kept(self, images: Array, labels: Array) -> int:
-        """Fill the beginning of a batch with what rolled over; return how much that was."""
-        if self._kept is None:
+    def _restore_leftover(self, images: Array, labels: Array) -> int:
+        """Fill the beginning of a batch with the samples that rolled over; return their number."""
+        if self._leftover is None:
             return 0
-        kept_images, kept_labels = self._kept
-        self._kept = None
-        images[: len(kept_images)] = kept_images
-        labels[: len(kept_labels)] = kept_labels
-        return len(kept_images)
+        saved_images, saved_labels = self._leftover
+        self._leftover = None
+        images[: len(saved_images)] = saved_images
+        labels[: len(saved_labels)] = saved_labels
+        return len(saved_images)
 
-    def _filled(self, images: Array, labels: Array, count: int) -> int:
-        """Fill a batch from a position on, up to its end or that of the epoch; return where."""
+    def _fill(self, images: Array, labels: Array, count: int) -> int:
+        """Fill a batch from a position until it or the epoch ends; return the new position."""
         while count < self.batch_size:
             try:
                 label, stored = self.next_sample()
             except StopIteration:
                 break
-            self._put(images, labels, count, label, self._decoded(stored))
+            self._write_sample(images, labels, count, label, self._decoded(stored))
             count += 1
         return count
 
-    def _go_round(self, images: Array, labels: Array, count: int) -> None:
-        """Fill the rest of a batch from the beginning of the data, as often as it takes."""
+    def _wrap_around(self, images: Array, labels: Array, count: int) -> None:
+        """Fill the rest of a batch from the beginning of the data, repeatedly if needed."""
         while count < self.batch_size:
-            before, count = count, self._filled(images, labels, count)
+            before, count = count, self._fill(images, labels, count)
             if count == before:
-                # The next_sample of a subclass that begins again at `reset` only.
+                # A subclass's next_sample may restart only at `reset`.
                 for rows in (images, labels):
                     rows[count:] = np.resize(rows[:count], rows[count:].shape)
                 return
 
-    def _put(self, images: Array, labels: Array, at: int, label: Any, image: Array) -> None:
-        """Put a sample into a batch."""
-        if is_ours(self.augmentation_transform):
+    def _write_sample(
+        self, images: Array, labels: Array, at: int, label: Any, image: Array
+    ) -> None:
+        """Write a sample to a batch."""
+        if is_default(self.augmentation_transform):
             for augmenter in self.auglist:
-                image = augmented(augmenter, image)
+                image = apply_augmenter(augmenter, image)
         else:
             image = as_host(
                 "augmentation_transform", self.augmentation_transform(as_ndarray(image))
             )
-        self._put_image(images, at, image)
-        put_label(type(self).__name__, labels, at, label, self._where)
+        self._write_image(images, at, image)
+        write_label(type(self).__name__, labels, at, label, self._location)
 
     def _decoded(self, stored: Any) -> Array:
-        """Return the image in a file's bytes, checked."""
-        if is_ours(self.imdecode):
+        """Decode and check an image."""
+        if is_default(self.imdecode):
             image = self._decoded_bytes(stored)
         else:
             image = as_host("imdecode", self.imdecode(stored))
-        if not is_ours(self.check_valid_image):
+        if not is_default(self.check_valid_image):
             self.check_valid_image([as_ndarray(image.copy())])
         return image
 
-    def _put_image(self, images: Array, at: int, image: Array) -> None:
-        """Put an augmented image into a batch, channels first."""
-        if is_ours(self.postprocess_data):
+    def _write_image(self, images: Array, at: int, image: Array) -> None:
+        """Write an augmented image to a batch, channels first."""
+        if is_default(self.postprocess_data):
             image = np.moveaxis(image, 2, 0) if image.ndim == 3 else image
         else:
             image = as_host("postprocess_data", self.postprocess_data(as_ndarray(image.copy())))
         if image.shape != images.shape[1:]:
             raise ArgumentError(
                 f"{type(self).__name__}: expected images {images.shape[1:]} from the augmenters, "
-                f"as in data_shape, got {image.shape} of {self._where}"
+                f"as in data_shape, got {image.shape} of {self._location}"
             )
         images[at] = image
 
@@ -340,14 +344,14 @@ class ImageIter(DataIter):
         """
         if not len(data[0].shape):
             raise ArgumentError(
-                f"{type(self).__name__}: expected an image, got a single number for {self._where}"
+                f"{type(self).__name__}: expected an image, got a number for {self._location}"
             )
 
     def imdecode(self, s: Any) -> NDArray:
         """Decode an image file, ``s``, to (height, width, 3), uint8, red first.
 
         Raises:
-            FileFormatError: It is not an image in a known format; names the file or the record that
+            FileFormatError: ``s`` is not an image in a known format; names the file or record that
                 was read last.
         """
         return as_ndarray(self._decoded_bytes(s))
@@ -358,8 +362,8 @@ class ImageIter(DataIter):
             return decode_image("imdecode", raw, 1, True, upright=self._upright)
         except OperatorError as error:
             raise FileFormatError(
-                f"{type(self).__name__}: expected an image in {self._where}, got something else "
-                f"({error}): Broken image filename: {self._where}"
+                f"{type(self).__name__}: expected an image in {self._location}, got something else "
+                f"({error}): Broken image filename: {self._location}"
             ) from error
 
     def read_image(self, fname: str) -> bytes:
@@ -383,7 +387,7 @@ class ImageIter(DataIter):
         """
         image = as_host(type(self).__name__, data)
         for augmenter in self.auglist:
-            image = augmented(augmenter, image)
+            image = apply_augmenter(augmenter, image)
         return as_ndarray(image)
 
     def postprocess_data(self, datum: NDArray) -> NDArray:
@@ -392,6 +396,6 @@ class ImageIter(DataIter):
         return made
 
 
-def is_ours(method: Any) -> bool:
-    """Whether a method is defined here, not overridden: then its work may be done on the host."""
+def is_default(method: Any) -> bool:
+    """Whether a method is the default, not overridden, so that its work may be done on the host."""
     return getattr(method, "__module__", "").startswith("gluonish.image.")

@@ -1,4 +1,4 @@
-"""Where an iterator's images come from: files that a list names, or a file of records."""
+"""The image sources of an iterator: files in a list, or records."""
 
 import os
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.image.image_list import given_images, listed_images
+from gluonish.image.image_list import images_in_memory, listed_images
 from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO
@@ -15,8 +15,8 @@ from gluonish.recordio import MXIndexedRecordIO, MXRecordIO
 Path = str | os.PathLike[str]
 
 
-def opened_records(path_imgrec: Path | None, path_imgidx: Path | None) -> MXRecordIO | None:
-    """Open a record file, with an index if there is one; return None without a path.
+def open_records(path_imgrec: Path | None, path_imgidx: Path | None) -> MXRecordIO | None:
+    """Open a record file, optionally with an index; return None without a path.
 
     Args:
         path_imgrec: Path of the record file, or None.
@@ -36,7 +36,7 @@ def opened_records(path_imgrec: Path | None, path_imgidx: Path | None) -> MXReco
 def read_list(
     name: str, path_imglist: Path | None, imglist: Any, dtype: Any
 ) -> dict[Any, tuple[Array, str]] | None:
-    """Return a dict from key to (labels, path) for each image in a list; None without a list.
+    """Read a list of images to a dict from key to (labels, path); None without a list.
 
     Args:
         name: Class name of the reader, for error messages.
@@ -52,16 +52,14 @@ def read_list(
     if path_imglist is not None:
         found = listed_images(path_imglist, name, dtype)
     elif imglist is not None:
-        found = given_images(imglist, name, dtype)
+        found = images_in_memory(imglist, name, dtype)
     else:
         return None
     return {image.key: (image.labels, image.path) for image in found}
 
 
-def part_of(name: str, keys: Sequence[Any], part_index: int, num_parts: int) -> list[Any]:
-    """Return one of several parts, of equal length, of a sequence.
-
-    If the length is not a multiple of ``num_parts``, the last items are in no part.
+def select_part(name: str, keys: Sequence[Any], part_index: int, num_parts: int) -> list[Any]:
+    """Return one of ``num_parts`` parts of equal length; the last items may be in no part.
 
     Args:
         name: Class name of the caller, for error messages.
@@ -82,15 +80,11 @@ def part_of(name: str, keys: Sequence[Any], part_index: int, num_parts: int) -> 
 
 
 def checked_batch_size(name: str, batch_size: int) -> int:
-    """Return a batch size if it is an integer of at least 1.
-
-    Args:
-        name: Class name of the caller, for error messages.
-        batch_size: The argument.
+    """Check that a batch size is an integer of at least 1, and return it.
 
     Raises:
-        ArgumentTypeError: It is not an integer.
-        ArgumentError: It is below 1.
+        ArgumentTypeError: ``batch_size`` is not an integer.
+        ArgumentError: ``batch_size`` is below 1.
     """
     if isinstance(batch_size, bool) or not isinstance(batch_size, int | np.integer):
         raise ArgumentTypeError(
@@ -101,20 +95,20 @@ def checked_batch_size(name: str, batch_size: int) -> int:
     return int(batch_size)
 
 
-def check_choice(name: str, word: str, given: Any, known: tuple[str, ...]) -> None:
+def check_choice(name: str, arg: str, value: Any, known: tuple[str, ...]) -> None:
     """Check an argument that has a fixed set of values.
 
     Args:
         name: Class name of the caller, for error messages.
-        word: Name of the argument.
-        given: The argument.
+        arg: Name of the argument.
+        value: The argument.
         known: The allowed values.
 
     Raises:
-        ArgumentError: It is not one of them.
+        ArgumentError: The argument has another value.
     """
-    if given not in known:
-        raise ArgumentError(f"{name}: expected {word} to be one of {known}, got {given!r}")
+    if value not in known:
+        raise ArgumentError(f"{name}: expected {arg} to be one of {known}, got {value!r}")
 
 
 def check_image_shape(name: str, data_shape: Any) -> None:
@@ -125,13 +119,13 @@ def check_image_shape(name: str, data_shape: Any) -> None:
         data_shape: The shape.
 
     Raises:
-        ArgumentTypeError: It is not a tuple of integers.
-        ArgumentError: It is not (3, height, width), or a side is below 1.
+        ArgumentTypeError: ``data_shape`` is not a tuple of integers.
+        ArgumentError: ``data_shape`` is not (3, height, width), or a side is below 1.
     """
-    whole = isinstance(data_shape, tuple | list) and all(
+    is_valid = isinstance(data_shape, tuple | list) and all(
         isinstance(extent, int | np.integer) for extent in data_shape
     )
-    if not whole:
+    if not is_valid:
         raise ArgumentTypeError(
             f"{name}: expected data_shape (3, height, width), got {data_shape!r}"
         )
@@ -141,8 +135,8 @@ def check_image_shape(name: str, data_shape: Any) -> None:
         )
 
 
-def put_label(name: str, labels: Array, at: int, label: Any, where: str) -> None:
-    """Store a sample's labels in those of a batch; a single label fills several.
+def write_label(name: str, labels: Array, at: int, label: Any, where: str) -> None:
+    """Store a sample's labels in a batch; a single label is broadcast.
 
     Args:
         name: Class name of the caller, for error messages.
@@ -155,9 +149,9 @@ def put_label(name: str, labels: Array, at: int, label: Any, where: str) -> None
         ArgumentError: The sample has another number of labels.
     """
     values = np.asarray(label.asnumpy() if isinstance(label, NDArray) else label).reshape(-1)
-    wanted = labels[at].size
-    if values.size not in (1, wanted):
+    width = labels[at].size
+    if values.size not in (1, width):
         raise ArgumentError(
-            f"{name}: expected {wanted} labels (label_width), got {values.size} in {where}"
+            f"{name}: expected {width} labels (label_width), got {values.size} in {where}"
         )
     labels[at] = values if labels.ndim > 1 else values[0]

@@ -1,4 +1,4 @@
-"""Augmentation of the images of records: what changes their colors, and in which order.
+"""Augmentation of the images of records: color transforms and their order.
 
 References:
     A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 _LEVELS = np.arange(256, dtype=np.float32)
 _GRAY = np.array(GRAY[::-1], np.float32)
 _COMPONENTS = np.array(COLOR_COMPONENTS[::-1]) * COLOR_DEVIATIONS
-# OpenCV counts hues by two degrees.
+# OpenCV stores hues in steps of two degrees.
 _HUES = 180
 
 
@@ -31,25 +31,20 @@ def color_changes(name: str, parameters: Mapping[str, Any]) -> list[ColorChange]
 
     Brightness, contrast and saturation are applied in a random order, drawn for each image.
 
-    Args:
-        name: Class name of the iterator, for error messages.
-        parameters: The iterator's parameters.
-
     Raises:
         ArgumentError: An amount is negative.
         NotSupportedError: Hue, lightness or saturation shifts need OpenCV, which is not installed.
     """
     amounts = {
-        what: parameters[what]
-        for what in (*_JITTERS, "pca_noise", "random_h", "random_s", "random_l")
+        key: parameters[key] for key in (*_JITTERS, "pca_noise", "random_h", "random_s", "random_l")
     }
-    for what, amount in amounts.items():
+    for key, amount in amounts.items():
         if not amount >= 0:
-            raise ArgumentError(f"{name}: expected {what} of at least 0, got {amount}")
+            raise ArgumentError(f"{name}: expected {key} of at least 0, got {amount}")
     if parameters["data_shape"][0] != 3:
         return []
     changes: list[ColorChange] = []
-    jitters = [(change, amounts[what]) for what, change in _JITTERS.items() if amounts[what]]
+    jitters = [(change, amounts[key]) for key, change in _JITTERS.items() if amounts[key]]
     if jitters:
         changes.append(_Jitter(jitters))
     limits = amounts["random_h"], amounts["random_l"], amounts["random_s"]
@@ -90,12 +85,7 @@ def _to_bytes(values: Array) -> Array:
 
 
 def scaled(image: Image, factor: float) -> Image:
-    """Return an image with all values multiplied by a factor, rounded and clipped to [0, 255].
-
-    Args:
-        image: (height, width, channels), uint8.
-        factor: The factor.
-    """
+    """Return an image with all values multiplied by a factor, rounded and clipped to [0, 255]."""
     return _to_bytes(_LEVELS * np.float32(factor))[image]
 
 
@@ -137,7 +127,7 @@ def shifted_hls(image: Image, shifts: list[int]) -> Image:
     return made
 
 
-_MOST_PAD = 1 << 14  # pixels
+_MAX_PAD = 1 << 14  # pixels
 
 
 class Augmentation:
@@ -158,10 +148,10 @@ class Augmentation:
         if p["resize"] > 0:
             side, method = p["resize"], p["inter_method"]
             steps.append(lambda image, rng: shorter_side(image, side, method, rng))
-        if Warp.wanted(p):
+        if Warp.is_needed(p):
             steps.append(Warp(name, p))
-        if not 0 <= p["pad"] <= _MOST_PAD:
-            raise ArgumentError(f"{name}: expected pad from 0 to {_MOST_PAD}, got {p['pad']}")
+        if not 0 <= p["pad"] <= _MAX_PAD:
+            raise ArgumentError(f"{name}: expected pad from 0 to {_MAX_PAD}, got {p['pad']}")
         if p["pad"]:
             margins = ((p["pad"],) * 2, (p["pad"],) * 2, (0, 0))
             fill = p["fill_value"]
@@ -171,26 +161,14 @@ class Augmentation:
         self._steps = steps
 
     def __call__(self, image: Image, rng: random.Random) -> Image:
-        """Return the augmented image (height, width, channels), which may be a view of ``image``.
-
-        Args:
-            image: Decoded image (height, width, channels), uint8.
-            rng: Random number generator.
-        """
+        """Augment an image (height, width, channels); may return a view of it."""
         for step in self._steps:
             image = step(image, rng)
         return image
 
 
 def shorter_side(image: Image, side: int, method: int, rng: random.Random) -> Image:
-    """Return an image resized so that its shorter side has a given length; the aspect ratio stays.
-
-    Args:
-        image: (height, width, channels).
-        side: New length of the shorter side, in pixels.
-        method: Interpolation method, as for `chosen_method`.
-        rng: Random number generator.
-    """
+    """Resize an image to a length of its shorter side; the aspect ratio is preserved."""
     tall, wide = image.shape[:2]
     if tall > wide:
         return resized(image, tall * side // wide, side, method, rng)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.io.image_record.labels import LabelSource, widest_label
+from gluonish.io.image_record.labels import LabelSource, longest_label
 from gluonish.io.image_record.mean_image import mean_image_of
 from gluonish.io.image_record.normalization import Normalization
 from gluonish.io.image_record.objects import LABEL_HEAD, ObjectSamples
@@ -18,34 +18,34 @@ from gluonish.io.native_iter import MXDataIter, parse_parameters
 class ImageDetRecordIter(MXDataIter):
     """Iterates over a record file of images with labelled objects, for object detection.
 
-    The label of a record is a flat list of numbers: the width of the header (at least 2), the
-    width of one object (at least 5), the rest of the header, and then the objects, each with
-    class, left, top, right, bottom as fractions of the image's size, and any further numbers. In a
-    batch, a label row is: channels, height and width of the image, how many numbers follow, those
-    numbers, and ``label_pad_value`` up to the end of the row. Boxes are those of the image as it is
-    stored, so that its EXIF orientation is ignored.
+    The label of a record is a flat list of numbers: the width of the header (at least 2), the width
+    of one object (at least 5), the rest of the header, and then the objects, each with class, left,
+    top, right, bottom as fractions of the image's size, and any further numbers. In a batch, a
+    label row is: channels, height and width of the image, the length of the label, the label, and
+    ``label_pad_value`` up to the end of the row. Boxes refer to the stored image, so its EXIF
+    orientation is ignored.
 
     Each image is resized, padded, cropped, mirrored, resized to ``data_shape``, colour-augmented
     and normalized, in that order, and its boxes are adjusted. Random choices depend only on the
     seeds, the epoch and the record, not on the threads. The constructor reads the labels of all
     records once, to find the longest.
 
-    Differences from MXNet: every dtype works, and integer ones are normalized, too; a standard
-    deviation of 0 counts as 1; a part of the file without records gives no batches.
+    Differences from MXNet: every dtype is supported, and integers are normalized, too; a standard
+    deviation of 0 means 1; a part of the file without records has no batches.
 
     Args:
-        path_imgrec: Path of the record file, of several, or of a folder: see `input_files`.
+        path_imgrec: Path of the record file, of several files, or of a folder: see `input_files`.
         path_imglist: Path of list files whose labels replace those in the records.
         data_shape: Shape (channels, height, width) of a sample; 1, 3 (RGB) or 4 (RGBA) channels.
         batch_size: Number of samples in a batch.
         label_width: Length that every label must have; -1 accepts any length.
         label_pad_width: Minimum length to which labels are padded; 0 pads to the longest label.
         label_pad_value: Value of the padding.
-        preprocess_threads: Maximum number of threads that decode and augment; never more than
-            there are CPU cores.
+        preprocess_threads: Maximum number of threads that decode and augment, limited to the number
+            of CPU cores.
         verbose: Whether to log the file and the number of threads.
         prefetch_buffer: Number of batches to load ahead.
-        shuffle: Whether to shuffle the records anew in each epoch.
+        shuffle: Whether to reshuffle the records in each epoch.
         shuffle_chunk_size: Size in megabytes of the chunks of the file that are shuffled as units,
             in an order drawn from ``shuffle_chunk_seed``; 0 shuffles single records.
         seed: Seed of the order and of the augmentation.
@@ -67,10 +67,10 @@ class ImageDetRecordIter(MXDataIter):
             at least one object must satisfy all limits.
         min_crop_sample_coverages: With ``max_crop_sample_coverages``: limits of the fraction of
             the crop that the object covers.
-        min_crop_object_coverages: With ``max_crop_object_coverages``: limits of the fraction of
-            the object that lies in the crop.
-        crop_emit_mode: Which objects a crop keeps: ``"center"``, those whose centre lies in it;
-            ``"overlap"``, those of whose area more than ``emit_overlap_thresh`` lies in it.
+        min_crop_object_coverages: With ``max_crop_object_coverages``: limits of the fraction of the
+            object inside the crop.
+        crop_emit_mode: Objects kept by a crop: ``"center"``, objects with their centre in the crop;
+            ``"overlap"``, objects with more than ``emit_overlap_thresh`` of their area in it.
         rand_mirror_prob: Probability of a horizontal flip.
         max_random_hue: Maximum shift of hue, in steps of 2 degrees, applied with probability
             ``random_hue_prob``. Likewise ``max_random_saturation`` and
@@ -103,14 +103,14 @@ class ImageDetRecordIter(MXDataIter):
         check_image_parameters(name, parsed)
         dtype = np.dtype(np.float32) if parsed["dtype"] is None else parsed["dtype"]
         labels = LabelSource(name, parsed["path_imglist"], parsed["label_width"])
-        widest = widest_label(name, parsed["path_imgrec"], labels)
-        wanted = parsed["label_pad_width"]
-        if 0 < wanted < widest:
+        longest = longest_label(name, parsed["path_imgrec"], labels)
+        pad_width = parsed["label_pad_width"]
+        if 0 < pad_width < longest:
             raise ArgumentError(
-                f"{name}: expected label_pad_width of at least {widest}, the length of the longest "
-                f"label, got {wanted}"
+                f"{name}: expected label_pad_width of at least {longest}, the length of the "
+                f"longest label, got {pad_width}"
             )
-        width = LABEL_HEAD + max(widest, wanted)
+        width = LABEL_HEAD + max(longest, pad_width)
         mean = None
         if parsed["mean_img"]:
             mean = mean_image_of(
@@ -139,5 +139,5 @@ def _source(
     )
 
 
-# Of bytes here, not of normalized pixels.
+# Detection applies these to bytes, not to normalized pixels.
 _NO_JITTER = {"max_random_contrast": 0.0, "max_random_illumination": 0.0}

@@ -1,4 +1,4 @@
-"""Crops, sizes and warps of the images of records."""
+"""Cropping, resizing and warping of the images of records."""
 
 import math
 import random
@@ -12,27 +12,20 @@ from gluonish.ops.image.resampling import BY_SIZES, LINEAR, chosen_method, open_
 
 Image = np.ndarray[Any, Any]  # (height, width, channels), uint8, as decoded
 
-_MOST_PIXELS = 1 << 28
+_MAX_PIXELS = 1 << 28
 
 
 def resized(image: Image, height: int, width: int, method: int, rng: random.Random) -> Image:
-    """Return a resized image; the image itself if it has that size already.
-
-    Args:
-        image: (height, width, channels).
-        height: New height in pixels.
-        width: New width in pixels.
-        method: Interpolation method, as for `chosen_method`.
-        rng: Random number generator.
+    """Resize an image; return it unchanged if it has the size already.
 
     Raises:
         OperatorError: The result would have too many pixels.
     """
     if image.shape[:2] == (height, width):
         return image
-    if height * width > _MOST_PIXELS:
+    if height * width > _MAX_PIXELS:
         raise OperatorError(
-            f"resize: expected an image of at most {_MOST_PIXELS} pixels, got {height} x {width} "
+            f"resize: expected an image of at most {_MAX_PIXELS} pixels, got {height} x {width} "
             f"from {image.shape[0]} x {image.shape[1]}"
         )
     chosen = chosen_method(method, image.shape, (height, width), rng)
@@ -46,26 +39,22 @@ _ATTEMPTS = 10
 
 
 def make_crop(name: str, parameters: Mapping[str, Any]) -> Crop:
-    """Return the function that crops an image, and resizes the crop if needed, to ``data_shape``.
-
-    Args:
-        name: Class name of the iterator, for error messages.
-        parameters: The iterator's parameters.
+    """Return the function that crops an image to ``data_shape``, and resizes the crop if needed.
 
     Raises:
         ArgumentError: A range is reversed or not positive.
     """
     _, height, width = parameters["data_shape"]
-    plain = _Plain(height, width, parameters["inter_method"], parameters["rand_crop"])
+    fixed_size = _FixedSize(height, width, parameters["inter_method"], parameters["rand_crop"])
     if parameters["random_resized_crop"]:
-        return _OfRandomArea(name, parameters, plain)
+        return _RandomArea(name, parameters, fixed_size)
     if parameters["max_crop_size"] > 0 or parameters["min_crop_size"] > 0:
-        return _Square(name, parameters, plain)
-    return plain
+        return _RandomSquare(name, parameters, fixed_size)
+    return fixed_size
 
 
-class _Plain:
-    """A region of the wanted size, in the middle or anywhere; a smaller image is enlarged first."""
+class _FixedSize:
+    """A crop of the output size, centered or random; a smaller image is enlarged first."""
 
     def __init__(self, height: int, width: int, method: int, anywhere: bool) -> None:
         self.height = height
@@ -75,7 +64,7 @@ class _Plain:
 
     def __call__(self, image: Image, rng: random.Random) -> Image:
         tall, wide = image.shape[:2]
-        # Here MXNet is linear where the sizes decide.
+        # MXNet replaces the method chosen by the sizes with linear here.
         method = LINEAR if self.method == BY_SIZES else self.method
         if tall < self.height:
             tall, wide = self.height, max(1, wide * self.height // tall)
@@ -83,10 +72,10 @@ class _Plain:
         if wide < self.width:
             tall, wide = tall * self.width // wide, self.width
             image = resized(image, tall, wide, method, rng)
-        return self.cut(image, self.height, self.width, rng)
+        return self.crop(image, self.height, self.width, rng)
 
-    def cut(self, image: Image, height: int, width: int, rng: random.Random) -> Image:
-        """Return a region of an image that contains it."""
+    def crop(self, image: Image, height: int, width: int, rng: random.Random) -> Image:
+        """Crop a region of an image."""
         down, right = image.shape[0] - height, image.shape[1] - width
         if self.anywhere:
             y, x = rng.randint(0, down), rng.randint(0, right)
@@ -94,18 +83,18 @@ class _Plain:
             y, x = down // 2, right // 2
         return image[y : y + height, x : x + width]
 
-    def fitted(self, image: Image, rng: random.Random) -> Image:
-        """Return an image resampled to the wanted size."""
+    def resize(self, image: Image, rng: random.Random) -> Image:
+        """Resize an image to the output size."""
         return resized(image, self.height, self.width, self.method, rng)
 
 
-class _Square:
-    """A square of random side, resampled to the wanted size."""
+class _RandomSquare:
+    """A square crop of random size, resized to the output size."""
 
-    def __init__(self, name: str, parameters: Mapping[str, Any], plain: _Plain) -> None:
+    def __init__(self, name: str, parameters: Mapping[str, Any], fixed_size: _FixedSize) -> None:
         self._name = name
         self._low, self._high = parameters["min_crop_size"], parameters["max_crop_size"]
-        self._plain = plain
+        self._fixed_size = fixed_size
         if not 0 < self._low <= self._high:
             raise ArgumentError(
                 f"{name}: expected 0 < min_crop_size <= max_crop_size, got {self._low} and "
@@ -119,25 +108,25 @@ class _Square:
                 f"side, got {image.shape[0]} x {image.shape[1]}"
             )
         side = rng.randint(self._low, self._high)
-        return self._plain.fitted(self._plain.cut(image, side, side, rng), rng)
+        return self._fixed_size.resize(self._fixed_size.crop(image, side, side, rng), rng)
 
 
-class _OfRandomArea:
-    """A region of random area and proportions anywhere in the image, resampled to the wanted size.
+class _RandomArea:
+    """A crop of random area and aspect ratio, resized to the output size.
 
-    Of proportions that do not fit in ten attempts nothing is left but the plain region.
+    Falls back to `_FixedSize` if ten attempts do not fit.
     """
 
-    def __init__(self, name: str, parameters: Mapping[str, Any], plain: _Plain) -> None:
+    def __init__(self, name: str, parameters: Mapping[str, Any], fixed_size: _FixedSize) -> None:
         self._areas = parameters["min_random_area"], parameters["max_random_area"]
         low, high = parameters["min_aspect_ratio"], parameters["max_aspect_ratio"]
         self._ratios = (1 - high, 1 + high) if low is None else (low, high)
-        self._plain = plain
-        for what, (least, most) in (("random_area", self._areas), ("aspect_ratio", self._ratios)):
-            if not 0 < least <= most:
+        self._fixed_size = fixed_size
+        for key, (lower, upper) in (("random_area", self._areas), ("aspect_ratio", self._ratios)):
+            if not 0 < lower <= upper:
                 raise ArgumentError(
-                    f"{name}: expected a positive range by min_{what} and max_{what}, got {least} "
-                    f"to {most}"
+                    f"{name}: expected a positive range by min_{key} and max_{key}, got {lower} "
+                    f"to {upper}"
                 )
 
     def __call__(self, image: Image, rng: random.Random) -> Image:
@@ -150,11 +139,11 @@ class _OfRandomArea:
             width, height = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
             if 0 < width <= wide and 0 < height <= tall:
                 y, x = rng.randint(0, tall - height), rng.randint(0, wide - width)
-                return self._plain.fitted(image[y : y + height, x : x + width], rng)
-        return self._plain(image, rng)
+                return self._fixed_size.resize(image[y : y + height, x : x + width], rng)
+        return self._fixed_size(image, rng)
 
 
-_MOST_SIDE = 1 << 15
+_MAX_SIDE = 1 << 15
 _UNLIMITED = 1e10
 
 
@@ -176,11 +165,11 @@ class Warp:
 
     def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
         self._p = parameters
-        for what in ("random_scale", "img_size"):
-            low, high = parameters[f"min_{what}"], parameters[f"max_{what}"]
+        for key in ("random_scale", "img_size"):
+            low, high = parameters[f"min_{key}"], parameters[f"max_{key}"]
             if not low <= high:
                 raise ArgumentError(
-                    f"{name}: expected min_{what} <= max_{what}, got {low} and {high}"
+                    f"{name}: expected min_{key} <= max_{key}, got {low} and {high}"
                 )
         if not parameters["min_random_scale"] > 0:
             raise ArgumentError(
@@ -197,7 +186,7 @@ class Warp:
     def _ratio_range(self, name: str) -> tuple[float, float]:
         low, high = self._p["min_aspect_ratio"], self._p["max_aspect_ratio"]
         if self._p["random_resized_crop"]:
-            return 1.0, 1.0  # there the ratio is that of the region
+            return 1.0, 1.0  # the ratio applies to the crop
         if low is None:
             low, high = 1 - high, 1 + high
         if not 0 < low <= high:
@@ -209,12 +198,8 @@ class Warp:
         return low, high
 
     @staticmethod
-    def wanted(parameters: Mapping[str, Any]) -> bool:
-        """Whether an iterator's parameters require a warp.
-
-        Args:
-            parameters: The iterator's parameters.
-        """
+    def is_needed(parameters: Mapping[str, Any]) -> bool:
+        """Whether an iterator's parameters require a warp."""
         p = parameters
         proportions = p["max_aspect_ratio"] != 0 or p["min_aspect_ratio"] is not None
         return (
@@ -228,12 +213,7 @@ class Warp:
         )
 
     def __call__(self, image: Image, rng: random.Random) -> Image:
-        """Return the transformed image.
-
-        Args:
-            image: (height, width, channels), uint8.
-            rng: Random number generator.
-        """
+        """Return the transformed image."""
         p = self._p
         height, width = image.shape[:2]
         scale = rng.uniform(p["min_random_scale"], p["max_random_scale"])
@@ -243,7 +223,7 @@ class Warp:
             for extent in (width, height)
         )
         matrix[:, 2] = (np.array([wide, high]) - matrix[:, :2] @ [width, height]) / 2
-        size = tuple(min(_MOST_SIDE, max(1, int(extent))) for extent in (wide, high))
+        size = tuple(min(_MAX_SIDE, max(1, int(extent))) for extent in (wide, high))
         made: Image = self._cv2.warpAffine(
             image,
             matrix.astype(np.float32),
@@ -255,7 +235,7 @@ class Warp:
         return made.reshape(*made.shape[:2], image.shape[2])
 
     def _matrix(self, scale: float, rng: random.Random) -> np.ndarray[Any, Any]:
-        """Return a matrix (2, 3) whose last column is not set."""
+        """Return the affine matrix (2, 3) without its translation."""
         p = self._p
         degrees = rng.randint(-p["max_rotate_angle"], p["max_rotate_angle"])
         if p["rotate"] > 0:

@@ -1,4 +1,4 @@
-"""ImageRecordIter and the iterators that are it with another dtype."""
+"""ImageRecordIter, and its versions for other dtypes."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -23,28 +23,28 @@ class ImageRecordIter(MXDataIter):
     ``((pixel - mean) * contrast + light) * scale / std``, in that order. Random choices depend
     only on the seeds, the epoch and the record, not on the threads.
 
-    Differences from MXNet: ``index`` of a batch holds the ids in the records' headers, even if
-    they are zeros; without ``round_batch`` the last batch is filled with zeros, which ``pad``
-    counts; every dtype works, and integer ones are normalized, too; hue wraps around; contrast and
+    Differences from MXNet: ``index`` of a batch holds the ids in the records' headers, even if they
+    are zeros; without ``round_batch`` the last batch is filled with zeros, counted by ``pad``;
+    every dtype is supported, and integers are normalized, too; hue wraps around; contrast and
     saturation weight red, green and blue correctly; a batch may be larger than the data set.
 
     Args:
-        path_imgrec: Path of the record file, of several, or of a folder: see `input_files`.
+        path_imgrec: Path of the record file, of several files, or of a folder: see `input_files`.
         path_imgidx: Path of the index file, one for each record file. With it, parts have equal
             numbers of records; without it, equal numbers of bytes.
         path_imglist: Path of list files whose labels replace those in the records.
         data_shape: Shape (channels, height, width) of a sample; 1, 3 (RGB) or 4 (RGBA) channels.
         batch_size: Number of samples in a batch.
         label_width: Number of labels of an image.
-        preprocess_threads: Maximum number of threads that decode and augment; never more than
-            there are CPU cores.
+        preprocess_threads: Maximum number of threads that decode and augment, limited to the number
+            of CPU cores.
         verbose: Whether to log the file and the number of threads.
         prefetch_buffer: Number of batches to load ahead.
-        shuffle: Whether to shuffle the records anew in each epoch. Without an index the headers of
-            all records are read first.
+        shuffle: Whether to reshuffle the records in each epoch. Without an index the headers of all
+            records are read first.
         shuffle_chunk_size: Size in megabytes of the chunks of the file that are shuffled as units,
             in an order drawn from ``shuffle_chunk_seed``; 0 shuffles single records.
-        seed: Seed of the order, and of the augmentation unless ``seed_aug`` is given.
+        seed: Seed of the order, and of the augmentation unless ``seed_aug`` is set.
         num_parts: Number of parts that the data are divided into, for several workers.
         part_index: Index of the part to use, from 0.
         round_batch: Whether an incomplete last batch is filled with samples of the next epoch,
@@ -60,7 +60,8 @@ class ImageRecordIter(MXDataIter):
             fixed angle for all images.
         max_random_scale: With ``min_random_scale``: range of the random scale factor.
         max_aspect_ratio: Without ``random_resized_crop``: the image is stretched by a ratio drawn
-            from 1 - r to 1 + r; with ``min_aspect_ratio``, from that to this.
+            from 1 - r to 1 + r; with ``min_aspect_ratio``, from ``min_aspect_ratio`` to
+            ``max_aspect_ratio``.
         max_shear_ratio: Maximum random shear, either way.
         max_img_size: With ``min_img_size``: limits of the warped image's sides, in pixels.
         pad: Width in pixels of the border of ``fill_value`` (0 to 255) added on every side.
@@ -90,8 +91,8 @@ class ImageRecordIter(MXDataIter):
         ArgumentError: A parameter is out of range.
         OperatorError: A parameter is missing or of the wrong type.
         MissingFileError: A file does not exist.
-        FileFormatError: A file is damaged, or has other labels or channels than the parameters
-            say; also raised by `next`.
+        FileFormatError: A file is damaged, or its labels or channels differ from the parameters;
+            also raised by `next`.
     """
 
     _schema: ClassVar[Schema] = SCHEMA
@@ -107,13 +108,13 @@ class ImageRecordIter(MXDataIter):
             if not self._other_dtypes:
                 raise ArgumentError(
                     f"{name}: expected dtype None or {dtype}, got {parsed['dtype']}; "
-                    "ImageRecordIter takes others"
+                    "use ImageRecordIter for others"
                 )
             dtype = parsed["dtype"]
         mean = None
         if parsed.get("mean_img"):
             mean = mean_image_of(
-                name, parsed, lambda plain: _source(name, plain, np.dtype(np.float32), None)
+                name, parsed, lambda params: _source(name, params, np.dtype(np.float32), None)
             )
         super().__init__(_source(name, parsed, dtype, mean), **names)
 

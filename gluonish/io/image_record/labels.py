@@ -1,4 +1,4 @@
-"""Labels of image records: from the header of each, or from a list of images."""
+"""Labels of image records, from their headers or from a list file."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ Array = np.ndarray[Any, Any]
 
 
 def read_label_list(path: str, name: str, width: int) -> dict[int, Array]:
-    """Return the labels of each image in a list file, by the image's id.
+    """Read the labels of a list file, by image id.
 
     Args:
         path: Path of a text file with one line per image: id, labels and image path, separated by
             tabs.
         name: Class name of the reader, for error messages.
-        width: Number of labels to take of each line; -1 for all.
+        width: Number of labels to read from each line; -1 for all.
 
     Raises:
         MissingFileError: The file does not exist.
@@ -38,17 +38,17 @@ def read_label_list(path: str, name: str, width: int) -> dict[int, Array]:
             except ValueError:
                 labels, key = np.zeros(0, np.float32), -1
             if not len(labels) or len(labels) < width or key < 0:
-                wanted = "labels" if width < 0 else f"{width} labels"
+                expected = "labels" if width < 0 else f"{width} labels"
                 raise FileFormatError(
-                    f"{name}: expected tab-separated index, {wanted} and path on line {number} of "
-                    f"{path}, got {line!r:.80}"
+                    f"{name}: expected tab-separated index, {expected} and path on line {number} "
+                    f"of {path}, got {line!r:.80}"
                 )
             found[key] = labels if width < 0 else labels[:width]
     return found
 
 
 class LabelSource:
-    """Finds the labels of a record, in the record itself or in a list file.
+    """Looks up the labels of a record, in its header or in list files.
 
     Args:
         name: Class name of the iterator, for error messages.
@@ -71,11 +71,8 @@ class LabelSource:
             for file in input_files(list_path, name):
                 self._listed |= read_label_list(file, name, width)
 
-    def of(self, header: IRHeader) -> Array:
+    def labels_of(self, header: IRHeader) -> Array:
         """Return the labels of a record, a float32 array.
-
-        Args:
-            header: Header of the record.
 
         Raises:
             FileFormatError: The list does not contain the image, or the number of labels is wrong.
@@ -95,15 +92,15 @@ class LabelSource:
             )
         return labels
 
-    def widest_listed(self) -> int | None:
+    def longest_listed(self) -> int | None:
         """Return the largest number of labels in the list files; None without list files."""
         if self._listed is None:
             return None
         return max(map(len, self._listed.values()), default=0)
 
 
-def widest_label(name: str, path: str, labels: LabelSource) -> int:
-    """Return the largest number of labels that any image has.
+def longest_label(name: str, path: str, labels: LabelSource) -> int:
+    """Return the largest number of labels of any image.
 
     Args:
         name: Class name of the iterator, for error messages.
@@ -114,24 +111,24 @@ def widest_label(name: str, path: str, labels: LabelSource) -> int:
         MissingFileError: A file does not exist.
         FileFormatError: A file is damaged, or a label has the wrong length.
     """
-    listed = labels.widest_listed()
+    listed = labels.longest_listed()
     if listed is not None:
         return listed
-    return max(_widest_label_of(file, labels) for file in input_files(path, name))
+    return max(_longest_label_of(file, labels) for file in input_files(path, name))
 
 
-def _widest_label_of(path: str, labels: LabelSource) -> int:
+def _longest_label_of(path: str, labels: LabelSource) -> int:
     from tqdm import tqdm
 
-    widest = 0
+    longest = 0
     with RecordFile(path) as file:
         offsets = file.scan().offsets.tolist()
         for offset in tqdm(offsets, desc="labels", unit="record", delay=2):
             try:
-                found = labels.of(read_header(file, offset))
+                found = labels.labels_of(read_header(file, offset))
             except FileFormatError as error:
                 raise FileFormatError(
                     f"{error}, in the record at byte {offset} of {path}"
                 ) from error
-            widest = max(widest, len(found))
-    return widest
+            longest = max(longest, len(found))
+    return longest

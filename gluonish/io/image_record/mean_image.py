@@ -1,4 +1,4 @@
-"""The mean image that is taken off each sample: from its file, or made and stored there."""
+"""The mean image subtracted from each sample: loaded from a file, or computed and saved."""
 
 import logging
 import os
@@ -15,8 +15,8 @@ from gluonish.ndarray import array, load, save
 Array = np.ndarray[Any, Any]
 
 _KEY = "mean_img"
-# What the pass that makes a mean image leaves out.
-_PLAIN: Mapping[str, Any] = {
+# Parameters of the pass that computes the mean image.
+_MEAN_PASS: Mapping[str, Any] = {
     "mirror": False,
     "rand_mirror": False,
     "scale": 1.0,
@@ -39,35 +39,35 @@ def mean_image_of(
     Args:
         name: Class name of the iterator, for error messages.
         parameters: The iterator's parameters.
-        make_source: Makes a source of float32 data from given parameters.
+        make_source: Creates a source of float32 data from parameters.
 
     Raises:
-        FileFormatError: The file does not hold an image of the right shape, a record is damaged,
-            or there are no records.
+        FileFormatError: The file does not contain one image of the right shape, a record is
+            damaged, or there are no records.
         OSError: The file cannot be written.
     """
     path = local_path(parameters["mean_img"], name)
     if os.path.exists(path):
         return _load(name, path, parameters["data_shape"])
-    plain = {key: value for key, value in _PLAIN.items() if key in parameters}
-    return _make(make_source({**parameters, **plain}), path)
+    overrides = {key: value for key, value in _MEAN_PASS.items() if key in parameters}
+    return _make(make_source({**parameters, **overrides}), path)
 
 
 def _load(name: str, path: str, shape: tuple[int, ...]) -> Array:
-    """Return the mean image in a file."""
+    """Load the mean image from a file."""
     found = load(path)
-    held = list(found.values()) if isinstance(found, dict) else list(found)
-    if len(held) != 1 or held[0].shape != shape:
+    arrays = list(found.values()) if isinstance(found, dict) else list(found)
+    if len(arrays) != 1 or arrays[0].shape != shape:
         raise FileFormatError(
             f"{name}: expected one image {shape} in {path}, mean_img, got arrays "
-            f"{[x.shape for x in held]}; delete the file to compute it again"
+            f"{[x.shape for x in arrays]}; delete the file to compute it again"
         )
-    values: Array = np.asarray(held[0].asnumpy(), np.float32)
+    values: Array = np.asarray(arrays[0].asnumpy(), np.float32)
     return values
 
 
 def _make(source: ImageRecordSource, path: str) -> Array:
-    """Return the mean of all samples of a source, and write it to a file."""
+    """Compute the mean of all samples of a source, and save it."""
     from tqdm import tqdm
 
     total = np.zeros(source.data.shape[1:], np.float64)

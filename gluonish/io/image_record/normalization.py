@@ -1,4 +1,4 @@
-"""From a region of an image to the planes of a batch: mirror, mean, deviation, scale, dtype."""
+"""Conversion of a cropped image to planes of a batch: mirror, mean, deviation, scale, dtype."""
 
 import random
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ class Normalization:
 
     A pixel becomes ``((pixel - mean) * contrast + light) * scale / std``.
 
-    The mean is one number per channel, or a mean image. Contrast and light are drawn anew for each
+    The mean is one number per channel, or a mean image. Contrast and light are drawn for each
     image. For integer dtypes the result is rounded and clipped to their range.
 
     Args:
         name: Class name of the iterator, for error messages.
-        parameters: The iterator's parameters; those of normalization may be absent.
+        parameters: The iterator's parameters; the normalization parameters are optional.
         dtype: Element type of the batch.
         mean_image: Mean image (channels, height, width), float32; it replaces the channels' means.
 
@@ -42,7 +42,7 @@ class Normalization:
         channels = parameters["data_shape"][0]
         letters = "rgba"[:channels]
         means = [parameters.get(f"mean_{letter}", 0.0) for letter in letters]
-        # 0 stands for no deviation, which is the default for detection.
+        # 0, the default for detection, means no division.
         deviations = [parameters.get(f"std_{letter}", 0.0) or 1.0 for letter in letters]
         self._contrast = parameters.get("max_random_contrast", 0.0)
         self._light = parameters.get("max_random_illumination", 0.0)
@@ -55,25 +55,25 @@ class Normalization:
         self._dtype = dtype
         self._mean_image = mean_image
         scale = parameters.get("scale", 1.0)
-        self._taken_off: list[Step] = []
+        self._mean_steps: list[Step] = []
         if mean_image is None and any(means):
-            self._taken_off.append(("subtract", means))
-        self._scaled: list[Step] = []
+            self._mean_steps.append(("subtract", means))
+        self._scale_steps: list[Step] = []
         if scale != 1:
-            self._scaled.append(("multiply", [scale]))
+            self._scale_steps.append(("multiply", [scale]))
         if any(deviation != 1 for deviation in deviations):
-            self._scaled.append(("divide", deviations))
-        self._planes = PixelPlanes(self._taken_off + self._scaled)
-        self._as_stored = mean_image is None and not (
-            self._taken_off or self._scaled or self._contrast or self._light
+            self._scale_steps.append(("divide", deviations))
+        self._planes = PixelPlanes(self._mean_steps + self._scale_steps)
+        self._is_identity = mean_image is None and not (
+            self._mean_steps or self._scale_steps or self._contrast or self._light
         )
 
     def write(self, out: Array, image: Array, mirrored: bool, rng: random.Random) -> None:
-        """Normalize an image and write it to its place in the batch.
+        """Normalize an image and write it into the batch.
 
         Args:
-            out: Array (channels, height, width) to fill; C-contiguous float32 is fastest. If it is
-                smaller than a sample of the batch, it is its upper left corner.
+            out: Array (channels, height, width) to fill; C-contiguous float32 is fastest. A smaller
+                array is the upper left corner of a sample.
             image: Decoded image (height, width, channels), uint8, blue first.
             mirrored: Whether to flip the image horizontally.
             rng: Random number generator for contrast and light.
@@ -84,7 +84,7 @@ class Normalization:
             image = image[..., [2, 1, 0, 3]]
         if mirrored:
             image = image[:, ::-1]
-        if self._as_stored and self._dtype.kind in "iu":
+        if self._is_identity and self._dtype.kind in "iu":
             _copy(out, image)
         elif out.dtype == np.float32 and out.flags.c_contiguous:
             self._fill(out, image, mirrored, rng)
@@ -94,13 +94,13 @@ class Normalization:
             _convert(out, values)
 
     def _fill(self, out: Array, image: Array, mirrored: bool, rng: random.Random) -> None:
-        steps = self._taken_off
+        steps = self._mean_steps
         if self._contrast or self._light:
             contrast = 1 + rng.uniform(-self._contrast, self._contrast)
             light = rng.uniform(-self._light, self._light)
             changed: list[Step] = [("multiply", [contrast]), ("add", [light])]
             if self._mean_image is None:
-                PixelPlanes([*steps, *changed, *self._scaled])(out, image)
+                PixelPlanes([*steps, *changed, *self._scale_steps])(out, image)
                 return
         else:
             changed = []
@@ -110,12 +110,13 @@ class Normalization:
         out[...] = np.moveaxis(image, -1, 0)
         mean = self._mean_image[:, : out.shape[1], : out.shape[2]]
         out -= mean[..., ::-1] if mirrored else mean
-        if changed or self._scaled:
-            PixelPlanes([*changed, *self._scaled]).by_numpy(out, np.moveaxis(out.copy(), 0, -1))
+        if changed or self._scale_steps:
+            planes = PixelPlanes([*changed, *self._scale_steps])
+            planes.by_numpy(out, np.moveaxis(out.copy(), 0, -1))
 
 
 def _copy(out: Array, image: Array) -> None:
-    """Copy bytes to planes of whole numbers."""
+    """Copy bytes to integer planes."""
     if out.dtype == np.int8:
         image = np.minimum(image, _INT8_MAX)
     for channel, plane in enumerate(out):
@@ -123,7 +124,7 @@ def _copy(out: Array, image: Array) -> None:
 
 
 def _convert(out: Array, values: Array) -> None:
-    """Convert float32 values, which change, to the dtype of ``out``."""
+    """Convert float32 values, which are overwritten, to the dtype of ``out``."""
     if out.dtype.kind in "iu":
         limits = np.iinfo(out.dtype)
         np.clip(np.rint(values, out=values), limits.min, limits.max, out=values)

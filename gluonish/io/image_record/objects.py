@@ -1,8 +1,8 @@
-"""Objects in images: labels of boxes, crops that keep them, and samples with them.
+"""Object detection: box labels, crops with constraints on boxes, and samples of a batch.
 
-A label is the width of the header, the width of an object, what else the header holds, and then the
-objects, each with a class, the corners of its box (left, top, right, bottom, as shares of the
-image), and what else it has.
+A label is the width of the header, the width of an object, the rest of the header, and then the
+objects, each with a class, the corners of its box (left, top, right, bottom, as fractions of the
+image), and optional further numbers.
 
 References:
     W. Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016.
@@ -23,13 +23,13 @@ from gluonish.ops.image.resampling import open_cv
 
 Array = np.ndarray[Any, Any]
 
-_LEAST_HEADER = 2
-_LEAST_OBJECT = 5
+_MIN_HEADER = 2
+_MIN_OBJECT = 5
 BOX = slice(1, 5)
 
 
 class Objects(NamedTuple):
-    """The objects of one image, as its label describes them.
+    """The objects of one image, parsed from its label.
 
     Attributes:
         header: The label's header, including the two widths it starts with.
@@ -46,18 +46,18 @@ class Objects(NamedTuple):
 
 
 def parse_objects(labels: Array, name: str) -> Objects:
-    """Return the objects of a label; objects whose box has no area are dropped.
+    """Parse the objects of a label; objects with an empty box are dropped.
 
     Args:
-        labels: The label, float32, as `ImageDetRecordIter` describes it.
+        labels: The label, float32; see `ImageDetRecordIter`.
         name: Class name of the iterator, for error messages.
 
     Raises:
-        FileFormatError: The label does not have that form.
+        FileFormatError: The label is malformed.
     """
     count = len(labels)
     widths = [int(x) if np.isfinite(x) else -1 for x in labels[:2]]
-    if count < _LEAST_HEADER or widths[0] < _LEAST_HEADER or widths[1] < _LEAST_OBJECT:
+    if count < _MIN_HEADER or widths[0] < _MIN_HEADER or widths[1] < _MIN_OBJECT:
         raise FileFormatError(
             f"{name}: expected a label that starts with the width of its header (at least 2) and "
             f"of an object (at least 5), got {count} numbers that start {labels[:8].tolist()}"
@@ -74,38 +74,29 @@ def parse_objects(labels: Array, name: str) -> Objects:
 
 
 def box_areas(boxes: Array) -> Array:
-    """Return the area of each box (N, 4).
-
-    Args:
-        boxes: Left, top, right, bottom of each box.
-    """
+    """Return the area of each box (N, 4)."""
     areas: Array = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     return areas
 
 
 def common_areas(boxes: Array, region: Array) -> Array:
-    """Return the area of the intersection of each box with a region.
-
-    Args:
-        boxes: (N, 4): left, top, right, bottom of each box.
-        region: (4,), the same of the region.
-    """
+    """Return the area of the intersection of each box with a region."""
     wide = np.minimum(boxes[:, 2], region[2]) - np.maximum(boxes[:, 0], region[0])
     tall = np.minimum(boxes[:, 3], region[3]) - np.maximum(boxes[:, 1], region[1])
     areas: Array = np.maximum(wide, 0) * np.maximum(tall, 0)
     return areas
 
 
-def cut_boxes(objects: Objects, region: Array, kept: Array | None = None) -> Objects:
-    """Return objects in the coordinates of a region, clipped to it.
+def cut_boxes(objects: Objects, region: Array, mask: Array | None = None) -> Objects:
+    """Convert objects to the coordinates of a region, and clip them to it.
 
     Args:
         objects: Objects of an image.
         region: Left, top, right, bottom of the region as fractions of the image; it may be larger
             than the image.
-        kept: Boolean mask (N,) of the objects to keep; None keeps all.
+        mask: Boolean mask (N,) of the objects to return; None for all.
     """
-    table = (objects.table if kept is None else objects.table[kept]).copy()
+    table = (objects.table if mask is None else objects.table[mask]).copy()
     boxes = table[:, BOX]
     origin, extent = region[:2], region[2:] - region[:2]
     table[:, BOX] = np.clip((boxes - np.tile(origin, 2)) / np.tile(extent, 2), 0, 1)
@@ -114,7 +105,7 @@ def cut_boxes(objects: Objects, region: Array, kept: Array | None = None) -> Obj
 
 Range = tuple[float, float]
 
-# Of each sampler, by the middle of the parameters' names.
+# Names of a sampler's ranges, without min_ and max_.
 _RANGES = (
     "crop_scales",
     "crop_aspect_ratios",
@@ -125,7 +116,7 @@ _RANGES = (
 
 
 class _Sampler(NamedTuple):
-    """The limits of one kind of region."""
+    """The limits of one crop sampler."""
 
     scale: Range
     aspect: Range
@@ -138,11 +129,11 @@ class _Sampler(NamedTuple):
 class ObjectCrops:
     """Crops a random region that satisfies the limits of one of several samplers.
 
-    A region has ``scale`` squared of the image's area and the aspect ratio ``aspect``, as far as it
-    fits into the image. For at least one object the IoU with the region, the fraction of the
-    region that the object covers, and the fraction of the object that lies in the region must all
-    be within the sampler's limits, and the region must keep at least one object. The samplers are
-    tried in random order; if no trial succeeds, the image stays whole.
+    A region has ``scale`` squared of the image's area and the aspect ratio ``aspect``, limited by
+    the image. For at least one object the IoU with the region, the fraction of the region covered
+    by the object, and the fraction of the object inside the region must all be within the sampler's
+    limits, and at least one object must be kept. The samplers are tried in random order; if no
+    trial succeeds, the image is not cropped.
 
     Args:
         name: Class name of the iterator, for error messages.
@@ -158,64 +149,58 @@ class ObjectCrops:
         self._threshold = parameters["emit_overlap_thresh"]
         count = parameters["num_crop_sampler"]
         columns: list[list[Any]] = []
-        for what in _RANGES:
-            low = self._repeated(parameters, f"min_{what}", count)
-            high = self._repeated(parameters, f"max_{what}", count)
-            most = math.inf if what == "crop_aspect_ratios" else 1
-            for least, largest in zip(low, high, strict=True):
-                if not 0 <= least <= largest <= most or (most > 1 and not least > 0):
+        for key in _RANGES:
+            low = self._repeated(parameters, f"min_{key}", count)
+            high = self._repeated(parameters, f"max_{key}", count)
+            limit = math.inf if key == "crop_aspect_ratios" else 1
+            for lower, upper in zip(low, high, strict=True):
+                if not 0 <= lower <= upper <= limit or (limit > 1 and not lower > 0):
                     raise ArgumentError(
-                        f"{name}: expected 0 <= min_{what} <= max_{what} <= {most}, got {least} "
-                        f"and {largest}"
+                        f"{name}: expected 0 <= min_{key} <= max_{key} <= {limit}, got {lower} "
+                        f"and {upper}"
                     )
             columns.append(list(zip(low, high, strict=True)))
         columns.append(self._repeated(parameters, "max_crop_trials", count))
         self._samplers = [_Sampler(*row) for row in zip(*columns, strict=True)]
 
-    def _repeated(self, parameters: Mapping[str, Any], what: str, count: int) -> list[Any]:
-        given = list(parameters[what])
-        if len(given) == 1:
-            return given * count
-        if len(given) != count:
+    def _repeated(self, parameters: Mapping[str, Any], key: str, count: int) -> list[Any]:
+        numbers = list(parameters[key])
+        if len(numbers) == 1:
+            return numbers * count
+        if len(numbers) != count:
             raise ArgumentError(
-                f"{self._name}: expected 1 or num_crop_sampler ({count}) numbers for {what}, got "
-                f"{len(given)}"
+                f"{self._name}: expected 1 or num_crop_sampler ({count}) numbers for {key}, got "
+                f"{len(numbers)}"
             )
-        return given
+        return numbers
 
     def __call__(self, image: Image, objects: Objects, rng: random.Random) -> tuple[Image, Objects]:
-        """Return a random region of an image, and the objects it keeps.
-
-        Args:
-            image: (height, width, channels).
-            objects: Labelled objects of the image.
-            rng: Random number generator.
-        """
+        """Crop a random region of an image; return it and its objects."""
         for sampler in rng.sample(self._samplers, len(self._samplers)):
             for _ in range(sampler.trials):
-                x, y, wide, tall = self._drawn(sampler, image, rng)
+                x, y, wide, tall = self._draw_region(sampler, image, rng)
                 size = np.array(image.shape[1::-1], np.float32)
                 region = np.array([x, y, x + wide, y + tall], np.float32) / np.tile(size, 2)
-                kept = self._kept(objects, region)
-                if kept.any() and _within(sampler, objects.boxes(), region):
-                    return image[y : y + tall, x : x + wide], cut_boxes(objects, region, kept)
+                mask = self._inside(objects, region)
+                if mask.any() and _within(sampler, objects.boxes(), region):
+                    return image[y : y + tall, x : x + wide], cut_boxes(objects, region, mask)
         return image, objects
 
-    def _drawn(
+    def _draw_region(
         self, sampler: _Sampler, image: Image, rng: random.Random
     ) -> tuple[int, int, int, int]:
-        """Return left, top, width and height of a region, in pixels."""
+        """Draw a region: left, top, width and height in pixels."""
         height, width = image.shape[:2]
         scale = max(rng.uniform(*sampler.scale), 1e-3)
-        # Proportions in shares of the image; beyond these limits a side would not fit.
+        # Relative to the image; beyond these limits a side would exceed the image.
         aspect = rng.uniform(*sampler.aspect) * height / width
         aspect = min(max(aspect, scale * scale), 1 / (scale * scale))
         wide = min(width, max(1, round(scale * math.sqrt(aspect) * width)))
         tall = min(height, max(1, round(scale / math.sqrt(aspect) * height)))
         return rng.randint(0, width - wide), rng.randint(0, height - tall), wide, tall
 
-    def _kept(self, objects: Objects, region: Array) -> Array:
-        """Return which objects are those of a region."""
+    def _inside(self, objects: Objects, region: Array) -> Array:
+        """Return the mask of the objects in a region."""
         boxes = objects.boxes()
         if self._by_center:
             x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
@@ -228,22 +213,22 @@ class ObjectCrops:
 
 
 def _within(sampler: _Sampler, boxes: Array, region: Array) -> bool:
-    """Whether an object fulfils all limits of a sampler."""
-    common, own = common_areas(boxes, region), box_areas(boxes)
+    """Whether an object satisfies all limits of a sampler."""
+    common, areas = common_areas(boxes, region), box_areas(boxes)
     area = float(box_areas(region[None])[0])
     shares = (
-        (common / (own + area - common), sampler.overlap),
+        (common / (areas + area - common), sampler.overlap),
         (common / area, sampler.sample_coverage),
-        (common / own, sampler.object_coverage),
+        (common / areas, sampler.object_coverage),
     )
     fits = np.ones(len(boxes), bool)
     for share, (low, high) in shares:
-        # Shares are quotients of float32: 1 may be a little more.
+        # Quotients of float32 may slightly exceed 1.
         fits &= (share >= low - 1e-6) & (share <= high + 1e-6)
     return bool(fits.any())
 
 
-LABEL_HEAD = 4  # channels, height, width, and how many numbers follow
+LABEL_HEAD = 4  # channels, height, width, and the length of the label
 
 _PROBABILITIES = (
     "rand_crop_prob",
@@ -276,13 +261,13 @@ class ObjectSamples:
         self._name = name
         self._p = parameters
         self._normalization = normalization
-        for what in _PROBABILITIES:
-            if not 0 <= parameters[what] <= 1:
-                raise ArgumentError(f"{name}: expected {what} from 0 to 1, got {parameters[what]}")
+        for key in _PROBABILITIES:
+            if not 0 <= parameters[key] <= 1:
+                raise ArgumentError(f"{name}: expected {key} from 0 to 1, got {parameters[key]}")
         self._crops = ObjectCrops(name, parameters)
         self._shifts = [
-            (abs(parameters[f"max_random_{what}"]), parameters[f"random_{what}_prob"])
-            for what in _SHIFTS
+            (abs(parameters[f"max_random_{key}"]), parameters[f"random_{key}_prob"])
+            for key in _SHIFTS
         ]
         self._contrast = abs(parameters["max_random_contrast"])
         if any(limit and share for limit, share in self._shifts) and open_cv() is None:
@@ -314,18 +299,18 @@ class ObjectSamples:
         self._write_label(label, (len(data), height, width), objects)
 
     def _padded(self, image: Image, objects: Objects, rng: random.Random) -> tuple[Image, Objects]:
-        """Return an image somewhere within a larger one, and its objects there."""
+        """Paste an image at a random position of a larger canvas; move its objects."""
         scale = rng.uniform(1, self._p["max_pad_scale"])
         height, width = image.shape[:2]
         tall, wide = int(height * scale), int(width * scale)
         y, x = rng.randint(0, tall - height), rng.randint(0, wide - width)
         made = np.full((tall, wide, image.shape[2]), self._p["fill_value"], np.uint8)
         made[y : y + height, x : x + width] = image
-        frame = np.array([-x, -y, wide - x, tall - y], np.float32)
-        return made, cut_boxes(objects, frame / np.array([width, height] * 2, np.float32))
+        canvas = np.array([-x, -y, wide - x, tall - y], np.float32)
+        return made, cut_boxes(objects, canvas / np.array([width, height] * 2, np.float32))
 
     def _size(self, image: Image, height: int, width: int) -> tuple[int, int]:
-        """Return the size that an image gets within that of the batch."""
+        """Return the size of a resized image within a sample's."""
         mode = self._p["resize_mode"]
         tall, wide = image.shape[:2]
         if mode == "force":

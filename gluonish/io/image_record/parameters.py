@@ -18,7 +18,7 @@ from gluonish.core.schema import (
 )
 from gluonish.io.native_iter import PREFETCH_PARAMETERS, check_parts
 
-_MOST_SIDE = 1 << 15  # pixels, of what resampling makes
+_MAX_SIDE = 1 << 15  # pixels; limit of resampling
 
 _FILES: Mapping[str, Attribute] = {
     "path_imglist": text(""),
@@ -92,7 +92,7 @@ SCHEMA = Schema(
     max_random_illumination=number(0.0),
 )
 
-# The iterators whose batches are bytes neither mirror nor normalize.
+# The iterators of bytes neither mirror nor normalize.
 BYTES_SCHEMA = Schema(**_FILES, **_BATCHES, **_AUGMENTATION)
 
 _DETECTION_FILES: Mapping[str, Attribute] = {
@@ -157,7 +157,7 @@ DETECTION_SCHEMA = Schema(
 
 
 def check_image_parameters(name: str, parameters: Mapping[str, Any]) -> None:
-    """Check the parameters that all iterators over image records share.
+    """Check the common parameters of all iterators over image records.
 
     Args:
         name: Class name of the iterator, for error messages.
@@ -167,12 +167,12 @@ def check_image_parameters(name: str, parameters: Mapping[str, Any]) -> None:
         ArgumentError: A value is out of range.
     """
     check_parts(name, parameters["num_parts"], parameters["part_index"])
-    wanted = parameters["data_shape"]
-    fits = len(wanted) == 3 and wanted[0] in (1, 3, 4)
-    if not (fits and all(0 < extent <= _MOST_SIDE for extent in wanted[1:])):
+    data_shape = parameters["data_shape"]
+    fits = len(data_shape) == 3 and data_shape[0] in (1, 3, 4)
+    if not (fits and all(0 < extent <= _MAX_SIDE for extent in data_shape[1:])):
         raise ArgumentError(
             f"{name}: expected data_shape (channels, height, width) with 1, 3 or 4 channels and "
-            f"sides of 1 to {_MOST_SIDE} pixels, got {wanted}"
+            f"sides of 1 to {_MAX_SIDE} pixels, got {data_shape}"
         )
     if not parameters["path_imgrec"]:
         raise ArgumentError(f"{name}: expected path_imgrec, the path of a record file, got none")
@@ -184,7 +184,7 @@ def check_image_parameters(name: str, parameters: Mapping[str, Any]) -> None:
         raise ArgumentError(
             f"{name}: expected fill_value from 0 to 255, got {parameters['fill_value']}"
         )
-    if parameters["resize"] > _MOST_SIDE:
+    if parameters["resize"] > _MAX_SIDE:
         raise ArgumentError(
-            f"{name}: expected resize of at most {_MOST_SIDE} pixels, got {parameters['resize']}"
+            f"{name}: expected resize of at most {_MAX_SIDE} pixels, got {parameters['resize']}"
         )

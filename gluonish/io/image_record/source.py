@@ -1,9 +1,9 @@
-"""The source of batches: samples read, decoded and put into memory of the batch.
+"""The source of batches: reads and decodes samples in threads, into the memory of a batch.
 
-Invariants: the order of samples and every random number depend on seeds, pass and record alone,
-never on threads. One thread, which runs `ImageRecordSource.batches`, asks for places and hands out
-work; the pool's threads read a file at positions of their own, and write to rows of their own. Two
-batches are under way at a time, so that no thread waits for the last sample of one.
+Invariants: the order of samples and every random number depend on seeds, epoch and record only,
+never on threads. One thread, which runs `ImageRecordSource.batches`, computes offsets and submits
+work; the pool's threads read at explicit positions and write to disjoint rows. Two batches are in
+progress at a time, so that no thread idles at the end of a batch.
 """
 
 import ctypes
@@ -27,13 +27,13 @@ from gluonish.io.data_iter import DataBatch
 from gluonish.io.image_record.augmentation import Augmentation
 from gluonish.io.image_record.labels import LabelSource
 from gluonish.io.image_record.normalization import Normalization
-from gluonish.io.image_record.record_places import (
+from gluonish.io.image_record.record_offsets import (
     PassOrder,
     RecordFiles,
-    RecordPlaces,
+    RecordOffsets,
     Sample,
-    indexed_places,
-    scanned_places,
+    indexed_offsets,
+    scan_offsets,
 )
 from gluonish.io.native_iter import BatchSource
 from gluonish.io.text_lines import input_files
@@ -91,25 +91,25 @@ class ImageSamples:
 
 
 class BatchMemory:
-    """Allocates arrays of one size, and reuses their memory once they and all their views are gone.
+    """Allocates arrays of one size, and reuses their memory once they and their views are freed.
 
-    Fresh memory costs a page fault for each 4 KiB when it is first written; for a batch of images
-    that is a tenth of the time that decoding takes.
+    New memory costs a page fault for each 4 KiB; for a batch of images this is a tenth of the time
+    of decoding.
 
     Args:
         shape: Shape of each array.
         dtype: Element type of each array.
-        kept: Maximum number of unused arrays to keep for reuse.
+        max_cached: Maximum number of unused buffers to cache.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], kept: int) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], max_cached: int) -> None:
         self._shape = shape
         self._dtype = dtype
         self._nbytes = max(1, int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
-        self._free: deque[mmap.mmap] = deque(maxlen=max(1, kept))
+        self._free: deque[mmap.mmap] = deque(maxlen=max(1, max_cached))
         self._lending: Lending[mmap.mmap] = Lending()
 
-    def take(self) -> np.ndarray[Any, Any]:
+    def allocate(self) -> np.ndarray[Any, Any]:
         """Return an uninitialized array."""
         self._free.extend(self._lending.returned())
         try:
@@ -123,9 +123,9 @@ class BatchMemory:
 
 _MASK = (1 << 64) - 1
 _MEGABYTE = 1 << 20
-_UNDER_WAY = 2  # batches
-_PIECES = 4  # of a batch for each thread: what the last one is waited for is small then
-_PATIENCE_S = 600.0
+_MAX_PENDING = 2  # batches
+_CHUNKS_PER_THREAD = 4  # per batch and thread, so that the wait for the last one is short
+_TIMEOUT_S = 600.0
 
 
 class _Batch(NamedTuple):
@@ -135,18 +135,18 @@ class _Batch(NamedTuple):
     label: Array
     numbers: Array
     pad: int
-    pieces: list[Future[None]]
+    futures: list[Future[None]]
 
 
 def cores() -> int:
-    """Return the number of CPU cores that this process may use."""
+    """Return the number of CPU cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def open_places(name: str, parameters: Mapping[str, Any]) -> RecordPlaces:
-    """Open the record files of an iterator, and return where the records of its part are.
+def open_places(name: str, parameters: Mapping[str, Any]) -> RecordOffsets:
+    """Open the record files of an iterator; return the offsets of the records of its part.
 
     Args:
         name: Class name of the iterator, for error messages.
@@ -157,8 +157,8 @@ def open_places(name: str, parameters: Mapping[str, Any]) -> RecordPlaces:
     index = parameters.get("path_imgidx")
     try:
         if index:
-            return indexed_places(files, input_files(index, name), name, *part)
-        return scanned_places(files, *part)
+            return indexed_offsets(files, input_files(index, name), name, *part)
+        return scan_offsets(files, *part)
     except BaseException:
         files.close()
         raise
@@ -172,9 +172,9 @@ class ImageRecordSource(BatchSource):
         parameters: The iterator's parameters.
         dtype: Element type of the data.
         label_shape: Shape of the label of one sample.
-        labels: Finds the labels of a record.
+        labels: Looks up the labels of a record.
         writer: Writes images and labels into a batch.
-        upright: Whether images are turned as their EXIF orientation says.
+        upright: Whether to apply the images' EXIF orientation.
 
     Raises:
         MissingFileError: A record file or its index does not exist.
@@ -204,12 +204,12 @@ class ImageRecordSource(BatchSource):
         self._channels = shape[0]
         self._upright = upright
         self._flag = {1: GRAY, 3: COLOR, 4: AS_STORED}[self._channels]
-        self._places = places = open_places(name, parameters)
-        weakref.finalize(self, places.files.close)
+        self._offsets = offsets = open_places(name, parameters)
+        weakref.finalize(self, offsets.files.close)
         self._labels = labels
         self._writer = writer
         self._order = PassOrder(
-            places,
+            offsets,
             parameters["shuffle"],
             parameters["seed"],
             parameters["shuffle_chunk_size"] * _MEGABYTE,
@@ -220,35 +220,35 @@ class ImageRecordSource(BatchSource):
         self._seed = (parameters["seed"] if seed is None else seed) & _MASK
         if parameters["verbose"]:
             text = "%s: %s, %d threads"
-            logging.getLogger("gluonish").info(text, name, places.files, self.threads)
-        self._memory = BatchMemory(self.data.shape, dtype, self.prefetch_buffer + _UNDER_WAY + 1)
+            logging.getLogger("gluonish").info(text, name, offsets.files, self.threads)
+        self._memory = BatchMemory(self.data.shape, dtype, self.prefetch_buffer + _MAX_PENDING + 1)
 
     def batches(self, epoch: int, start: int) -> Iterator[DataBatch]:
-        """Give the batches of one pass; see `BatchSource.batches`."""
+        """Yield the batches of one epoch; see `BatchSource.batches`."""
         jobs = self._jobs(epoch, start if self._round_batch else 0)
         failure: GluonishError | None = None
-        under_way: deque[_Batch] = deque()
+        pending: deque[_Batch] = deque()
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix=f"gluonish-{self.name}")
         try:
             while True:
                 try:
-                    under_way.append(self._begin(pool, *next(jobs)))
+                    pending.append(self._begin(pool, *next(jobs)))
                 except StopIteration:
                     break
-                except GluonishError as error:  # what comes before it is given first
+                except GluonishError as error:  # raised after the previous batches
                     failure = error
                     break
-                if len(under_way) == _UNDER_WAY:
-                    yield self._finished(under_way.popleft())
-            while under_way:
-                yield self._finished(under_way.popleft())
+                if len(pending) == _MAX_PENDING:
+                    yield self._finished(pending.popleft())
+            while pending:
+                yield self._finished(pending.popleft())
             if failure is not None:
                 raise failure
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _jobs(self, epoch: int, start: int) -> Iterator[tuple[list[Sample], int]]:
-        """Give the samples of each batch, and how many of them only fill it."""
+        """Yield the samples of each batch, and the number of padding samples."""
         samples = self._order.samples(epoch, start)
         while found := list(islice(samples, self.batch_size)):
             pad = self.batch_size - len(found)
@@ -257,23 +257,23 @@ class ImageRecordSource(BatchSource):
             yield found, pad
 
     def _begin(self, pool: ThreadPoolExecutor, samples: list[Sample], pad: int) -> _Batch:
-        data = self._memory.take()
+        data = self._memory.allocate()
         label = np.empty(self.label.shape, np.float32)
         index = np.zeros(self.batch_size, np.uint64)
         for array in (data, label):
             array[len(samples) :] = 0
-        places = self._places
-        rows = [(row, *sample, places.offset(sample[1])) for row, sample in enumerate(samples)]
-        size = max(1, len(rows) // (self.threads * _PIECES))
-        pieces = [
+        offsets = self._offsets
+        rows = [(row, *sample, offsets.offset(sample[1])) for row, sample in enumerate(samples)]
+        size = max(1, len(rows) // (self.threads * _CHUNKS_PER_THREAD))
+        futures = [
             pool.submit(self._fill, rows[i : i + size], data, label, index)
             for i in range(0, len(rows), size)
         ]
-        return _Batch(data, label, index, pad, pieces)
+        return _Batch(data, label, index, pad, futures)
 
     def _finished(self, batch: _Batch) -> DataBatch:
-        for piece in batch.pieces:
-            piece.result(_PATIENCE_S)
+        for future in batch.futures:
+            future.result(_TIMEOUT_S)
         data, label = from_numpy(batch.data), from_numpy(batch.label)
         return DataBatch([data], [label], batch.pad, batch.numbers)
 
@@ -281,23 +281,24 @@ class ImageRecordSource(BatchSource):
         self, rows: list[tuple[int, int, int, int]], data: Array, label: Array, index: Array
     ) -> None:
         """Fill some rows of a batch; runs in a thread of the pool."""
-        files = self._places.files
+        files = self._offsets.files
         buffer = RecordBuffer()
         for row, epoch, number, offset in rows:
             record = files.read_into(buffer, offset)
             try:
-                # Of a view the image behind the header is a view, and no copy.
-                header, stored = unpack(record)  # type: ignore[arg-type]  # as good as bytes
+                # `unpack` of a view returns the image as a view, not a copy.
+                header, stored = unpack(record)  # type: ignore[arg-type]  # behaves like bytes
                 index[row] = header.id
-                labels = self._labels.of(header)
+                labels = self._labels.labels_of(header)
                 image = self._image(stored)
                 rng = random.Random(self._seed << 96 | epoch << 64 | number)
                 self._writer.write(data[row], label[row : row + 1].ravel(), image, labels, rng)
             except (FileFormatError, OperatorError) as error:
-                raise FileFormatError(f"{error}, in the record at {files.place(offset)}") from error
+                position = files.describe_offset(offset)
+                raise FileFormatError(f"{error}, in the record at {position}") from error
 
     def _image(self, stored: bytes) -> Array:
-        """Return the image of a record, (height, width, channels) of bytes."""
+        """Decode the image of a record to (height, width, channels), uint8."""
         raw = np.frombuffer(stored, np.uint8)
         image = decode(self.name, raw, self._flag, upright=self._upright)
         image = image if image.ndim == 3 else image[..., None]

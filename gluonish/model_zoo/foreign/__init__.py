@@ -1,4 +1,4 @@
-"""Weights of PyTorch and Keras for the networks of the zoo."""
+"""Conversion of PyTorch and Keras weights for the networks of the zoo."""
 
 from gluonish.model_zoo.foreign.checkpoint import Checkpoint, open_checkpoint
 from gluonish.model_zoo.foreign.conversion import (

@@ -1,4 +1,4 @@
-"""Checkpoints of other libraries as arrays by name, whatever the file format."""
+"""Checkpoints of other libraries as arrays by name, in any supported file format."""
 
 import io
 import os
@@ -30,15 +30,15 @@ from gluonish.ndarray.npz_file import read_npz
 from gluonish.ndarray.safetensors_file import read_safetensors
 from gluonish.ndarray.sharded_file import ShardReader, read_index
 
-# Where training programs keep averaged weights, which are the better ones, and then the others.
+# Keys under which training programs save averaged weights, which are preferred, and weights.
 _AVERAGED_KEYS = ("state_dict_ema", "model_ema", "ema_state_dict", "ema")
 _STATE_KEYS = (
     *("state_dict", "model_state_dict", "model_state", "model"),
     *("net", "network", "module", "weights", "params"),
 )
-# Wrappers of PyTorch and training programs put these before every name.
+# Prefixes that wrappers of PyTorch and training programs add to every name.
 _WRAPPERS = ("module", "_orig_mod", "model", "net")
-_MOST_DEPTH = 4
+_MAX_DEPTH = 4
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Checkpoint:
         kind: Format: ``"safetensors"``, ``"sharded safetensors"``, ``"PyTorch zip"``, ``"PyTorch
             before 1.6"`` or ``"npz"``.
         arrays: Arrays by name, in the order of the file.
-        notes: What was chosen or left out, for the user.
+        notes: Messages for the user: chosen and ignored entries.
     """
 
     path: str
@@ -61,11 +61,11 @@ class Checkpoint:
 
 @contextmanager
 def open_checkpoint(path: str | os.PathLike[str], key: str | None = None) -> Iterator[Checkpoint]:
-    """Open a safetensors file, a PyTorch checkpoint or an `.npz` archive; the content tells which.
+    """Open a safetensors file, a PyTorch checkpoint or an `.npz` archive, detected by content.
 
     Args:
-        path: Path of the file; for safetensors in several files, of their index.
-        key: Which entry of a PyTorch checkpoint contains the weights; by default averaged weights
+        path: Path of the file; for sharded safetensors, of the index.
+        key: Entry of a PyTorch checkpoint with the weights; by default averaged weights
             (``state_dict_ema``, ``model_ema``), else ``state_dict``, ``model`` and similar.
 
     Yields:
@@ -73,9 +73,10 @@ def open_checkpoint(path: str | os.PathLike[str], key: str | None = None) -> Ite
 
     Raises:
         MissingFileError: The file does not exist.
-        FileFormatError: It is truncated, corrupt or malicious.
-        NotSupportedError: Its format cannot be read; the message says what to do.
-        ArgumentError: There is no entry ``key``, or none was given and several contain weights.
+        FileFormatError: The file is truncated, corrupt or malicious.
+        NotSupportedError: The format is not supported; the message gives advice.
+        ArgumentError: There is no entry ``key``, or without ``key`` several entries contain
+            weights.
     """
     name = path_text(path, "open_checkpoint")
     with open_to_read(path, "open_checkpoint") as file, ShardReader() as shards:
@@ -99,17 +100,17 @@ def _read(
         return _from_torch("PyTorch zip", *read_torch_zip(file, name), name, key)
     if is_legacy_start(head):
         return _from_torch("PyTorch before 1.6", *read_torch_legacy(file, name), name, key)
-    _refuse_others(head, name)
+    _raise_for_known_format(head, name)
     notes: list[str] = []
     if kind_of(head[:9]) == SHARDS:
         found = read_index(file, name, shards.open)
-        return Checkpoint(name, "sharded safetensors", _unwrapped(found.arrays, notes), notes)
-    arrays = _unwrapped(read_safetensors(file, name).arrays, notes)
+        return Checkpoint(name, "sharded safetensors", _strip_wrappers(found.arrays, notes), notes)
+    arrays = _strip_wrappers(read_safetensors(file, name).arrays, notes)
     return Checkpoint(name, "safetensors", arrays, notes)
 
 
-def _refuse_others(head: bytes, name: str) -> None:
-    """Tell what to do with files of formats that are known and not read."""
+def _raise_for_known_format(head: bytes, name: str) -> None:
+    """Raise an error with advice for known formats that are not supported."""
     resave = "load it in PyTorch and save it again: torch.save(model.state_dict(), path)"
     others: tuple[tuple[bool, str, str], ...] = (
         (
@@ -123,7 +124,7 @@ def _refuse_others(head: bytes, name: str) -> None:
         (
             kind_of(head[:9]) == PARAMS,
             "a .params file, which needs no import",
-            "give it to load_parameters",
+            "use load_parameters",
         ),
     )
     for found, what, advice in others:
@@ -168,15 +169,15 @@ def _from_torch(
     state = _find_state(value, name, key, notes)
     tensors = {k: v for k, v in state.items() if isinstance(v, StoredTensor)}
     if len(tensors) < len(state):
-        left = [str(k) for k in state if k not in tensors]
-        notes.append(f"left out entries that are not tensors: {', '.join(left)[:200]}")
+        ignored = [str(k) for k in state if k not in tensors]
+        notes.append(f"left out entries that are not tensors: {', '.join(ignored)[:200]}")
     arrays = {k: stored_array(v, read) for k, v in tensors.items()}
-    return Checkpoint(name, kind, _unwrapped(arrays, notes), notes)
+    return Checkpoint(name, kind, _strip_wrappers(arrays, notes), notes)
 
 
 def _find_state(value: object, name: str, key: str | None, notes: list[str]) -> dict[str, object]:
-    """Return the dictionary with the tensors, inside what else a program saved."""
-    for _ in range(_MOST_DEPTH):
+    """Find the dictionary of tensors in nested dictionaries."""
+    for _ in range(_MAX_DEPTH):
         if not isinstance(value, dict) or not all(isinstance(k, str) for k in value):
             break
         if key is None and any(isinstance(v, StoredTensor) for v in value.values()):
@@ -185,7 +186,7 @@ def _find_state(value: object, name: str, key: str | None, notes: list[str]) -> 
         chosen = _choose(inner, name, key)
         if len(inner) > 1:
             others = ", ".join(k for k in inner if k != chosen)
-            notes.append(f"took the entry {chosen!r}; the others are {others}")
+            notes.append(f"used the entry {chosen!r}; the others are {others}")
         value, key = value[chosen], None
     raise FileFormatError(
         f"{name}: expected a dictionary of tensors by name, got {type(value).__name__}; save the"
@@ -211,20 +212,20 @@ def _choose(inner: list[str], name: str, key: str | None) -> str:
 
 
 def _has_tensors(value: dict[object, object]) -> bool:
-    """Whether there is a tensor in a dictionary or the dictionaries inside it."""
-    waiting, seen = [value], {id(value)}
-    while waiting:
-        for inner in waiting.pop().values():
+    """Whether a dictionary or a nested dictionary contains a tensor."""
+    pending, seen = [value], {id(value)}
+    while pending:
+        for inner in pending.pop().values():
             if isinstance(inner, StoredTensor):
                 return True
             if isinstance(inner, dict) and id(inner) not in seen:
                 seen.add(id(inner))
-                waiting.append(inner)
+                pending.append(inner)
     return False
 
 
-def _unwrapped(arrays: dict[str, StoredArray], notes: list[str]) -> dict[str, StoredArray]:
-    """Drop what wrappers put before all names; an average's count of steps has no such prefix."""
+def _strip_wrappers(arrays: dict[str, StoredArray], notes: list[str]) -> dict[str, StoredArray]:
+    """Strip wrapper prefixes from all names; the counter of averaged weights has no prefix."""
     for wrapper in _WRAPPERS:
         prefix = f"{wrapper}."
         inside = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}

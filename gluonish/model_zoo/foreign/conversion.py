@@ -1,8 +1,8 @@
-"""Weights of other libraries as those of a network of the zoo, and which recipes there are.
+"""Conversion of other libraries' weights to a network of the zoo, and the choice of a recipe.
 
-What libraries do otherwise is folded into the weights where that is exact: memory layouts, another
-epsilon of a normalization (``variance += theirs - ours``), a bias in front of a normalization
-(``mean -= bias``), a unit that is missing (an identity).
+Differences between libraries are folded into the weights if this is exact: memory layouts, the
+epsilon of a normalization (``variance += theirs - ours``), a bias before a normalization (``mean -=
+bias``), a missing unit (an identity).
 """
 
 import os
@@ -17,7 +17,7 @@ from gluonish.core.errors import NotSupportedError, ParameterError, nearest
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.batch_norm import BatchNorm
 from gluonish.model_zoo.foreign.checkpoint import Checkpoint, open_checkpoint
-from gluonish.model_zoo.foreign.plan import MOST_NAMES, Plan, listed, source_of
+from gluonish.model_zoo.foreign.plan import MAX_NAMES, Plan, listed, source_of
 from gluonish.model_zoo.foreign.recipes import (
     Recipe,
     alexnet_recipes,
@@ -73,7 +73,7 @@ def recipes_of(net: HybridBlock, keras: bool) -> list[Recipe]:
         keras: Whether the checkpoint is from Keras; if not, from PyTorch.
 
     Raises:
-        NotSupportedError: There are none; the message says why.
+        NotSupportedError: There are no recipes; the message has the reason.
     """
     kind = type(net)
     library = "Keras" if keras else "PyTorch"
@@ -91,11 +91,11 @@ def recipes_of(net: HybridBlock, keras: bool) -> list[Recipe]:
 
 
 def _is_thumbnail(net: HybridBlock) -> bool:
-    """Whether it is a residual network for small images, whose stem is one convolution."""
+    """Whether a network is a ResNet for small images, with a single convolution as stem."""
     return isinstance(net, ResNetV1) and not isinstance(net.features[1], BatchNorm)
 
 
-# One file of several: model-00001-of-00002.safetensors.
+# A shard: model-00001-of-00002.safetensors.
 _SHARD = re.compile(r"-\d{5}-of-\d{5}\.\w+$")
 
 
@@ -106,11 +106,11 @@ class Conversion:
     Attributes:
         path: Path of the checkpoint.
         kind: Format of the checkpoint.
-        origin: Library whose layer names it has.
+        origin: Library of the layer names.
         arrays: float32 arrays by parameter path, such as ``features.0.weight``.
         classes: Number of classes.
-        preprocessing: How images must be preprocessed for these weights.
-        notes: What was folded, chosen or left out, and where outputs differ from the origin's.
+        preprocessing: Required preprocessing of images.
+        notes: Folded, chosen and ignored arrays, and differences from the origin's outputs.
     """
 
     path: str
@@ -134,7 +134,7 @@ class Conversion:
 
 
 def input_shape(name: str) -> tuple[int, int, int, int]:
-    """Return the shape of one image for which a network's published weights were trained.
+    """Return the input shape of one image for a network's published weights.
 
     Args:
         name: Name of the network, such as ``"resnet18_v1"``.
@@ -159,18 +159,18 @@ def import_weights(
         name: Name of the network, such as ``"resnet18_v1"``.
         path: Path of a safetensors file, a PyTorch checkpoint or an `.npz` archive of Keras
             weights.
-        classes: Number of outputs; by default that of the checkpoint.
-        key: Which entry of a PyTorch checkpoint contains the weights; see `open_checkpoint`.
+        classes: Number of outputs; by default the checkpoint's.
+        key: Entry of a PyTorch checkpoint with the weights; see `open_checkpoint`.
         epsilon: Epsilon of the origin's batch normalization; None for the library's usual value.
-        allow_inexact: Whether to convert even if outputs will differ from the origin's;
-            `Conversion.notes` says how.
+        allow_inexact: Whether to convert even if outputs will differ from the origin's, as
+            described in `Conversion.notes`.
         ignore_extra: Whether to ignore layers of the checkpoint that the network does not have.
 
     Raises:
         ArgumentError: There is no network ``name``, or no entry ``key``.
         FileFormatError: The file is truncated, corrupt or malicious.
-        NotSupportedError: The network's outputs would differ from the origin's, or no such
-            checkpoints are known.
+        NotSupportedError: The network's outputs would differ from the origin's, or there is no
+            recipe.
         ParameterError: Arrays are missing, left over, or of another shape; the message lists them.
     """
     options = {"epsilon": epsilon, "allow_inexact": allow_inexact, "ignore_extra": ignore_extra}
@@ -192,16 +192,16 @@ def convert(
     allow_inexact: bool = False,
     ignore_extra: bool = False,
 ) -> Conversion:
-    """Convert a checkpoint of another library to weights of a given network.
+    """Convert a checkpoint of another library to weights of an existing network.
 
-    The head of MobileNetV2 is a convolution without bias. PyTorch's checkpoints have one: a network
-    whose ``output.0`` has a bias takes it, and the result is exact.
+    The head of MobileNetV2 is a convolution without bias. PyTorch's checkpoints have a bias: for a
+    network whose ``output.0`` has one, the result is exact.
 
     Args:
         net: A network of one of the zoo's classes, possibly with its own head. Known shapes must
             match the checkpoint's.
         path: Path of the checkpoint, as for `import_weights`.
-        key: Which entry of a PyTorch checkpoint contains the weights.
+        key: Entry of a PyTorch checkpoint with the weights.
         epsilon: Epsilon of the origin's batch normalization; None for the library's usual value.
         allow_inexact: Whether to convert even if outputs will differ from the origin's.
         ignore_extra: Whether to ignore layers of the checkpoint that the network does not have.
@@ -216,47 +216,44 @@ def convert(
 
 
 def _best_recipe(recipes: Sequence[Recipe], layers: SourceLayers, path: str) -> Recipe:
-    """Return the recipe most of whose layers are there."""
+    """Return the recipe with the most layers in the checkpoint."""
 
     def present(recipe: Recipe) -> int:
-        return sum(source_of(link, layers) is not None for link in recipe.links)
+        return sum(source_of(mapping, layers) is not None for mapping in recipe.mappings)
 
     best = max(recipes, key=present)
-    if 2 * present(best) >= len(list(best.links)):
+    if 2 * present(best) >= len(list(best.mappings)):
         return best
     origins = " or ".join(recipe.origin for recipe in recipes)
-    missing = [link.sources[0] for link in best.links if source_of(link, layers) is None]
+    missing = [
+        mapping.sources[0] for mapping in best.mappings if source_of(mapping, layers) is None
+    ]
     raise NotSupportedError(
         f"{path}: expected the names of {origins}, such as {missing[0]!r}, got"
         f" {len(layers.layers)} layers, {', '.join(map(repr, list(layers.layers)[:5]))} .., without"
-        f" {len(missing)} of {len(list(best.links))}{nearest(missing[0], layers.layers)};"
-        f" {_seems_to_be(layers, path) or 'is it a checkpoint of another network?'}"
+        f" {len(missing)} of {len(list(best.mappings))}{nearest(missing[0], layers.layers)};"
+        f" {_advice(layers, path) or 'is it a checkpoint of another network?'}"
     )
 
 
-def _seems_to_be(layers: SourceLayers, path: str) -> str:
-    """Return advice on a checkpoint that does not fit: which networks of the zoo have its layers.
-
-    Args:
-        layers: Its layers.
-        path: Its path, which may tell that it is one file of several.
-    """
+def _advice(layers: SourceLayers, path: str) -> str:
+    """Return advice on a checkpoint that does not fit: the matching networks, or use of a shard."""
     if _SHARD.search(path):
-        return "it is one file of several: give the index of all, which ends with .index.json"
+        return "it is one shard of several: pass the index, which ends with .index.json"
     fitting = [name for name in model_names() if _has_all(name, layers)]
     if not fitting:
         return ""
-    return f"it has the layers of {' or '.join(fitting[:MOST_NAMES])}: import it as that network"
+    return f"it has the layers of {' or '.join(fitting[:MAX_NAMES])}: import it as that network"
 
 
 def _has_all(name: str, layers: SourceLayers) -> bool:
-    """Whether a checkpoint has each layer of a network, in one library's names, and no more."""
+    """Whether a checkpoint has exactly the layers of a network, in one library's names."""
     try:
         recipes = recipes_of(get_model(name), layers.keras)
     except NotSupportedError:
         return False
     for recipe in recipes:
-        sources = {source_of(link, layers) for link in recipe.links}
+        sources = {source_of(mapping, layers) for mapping in recipe.mappings}
         left_out = tuple(prefix for prefix, _ in recipe.left_out)
         extra = [layer for layer in layers.layers if layer not in sources]
         if None not in sources and all(layer.startswith(left_out) for layer in extra):
@@ -265,11 +262,11 @@ def _has_all(name: str, layers: SourceLayers) -> bool:
 
 
 def _classes(recipe: Recipe, layers: SourceLayers) -> int | None:
-    """Return the number of outputs of a checkpoint's head; None where it has no weights."""
-    head = list(recipe.links)[-1]
+    """Return the number of outputs of a checkpoint's head; None without weights."""
+    head = list(recipe.mappings)[-1]
     name = source_of(head, layers)
     weight = layers.layers[name].get("weight") if name is not None else None
-    # An array without elements may have any extents.
+    # An empty array may have any shape.
     if weight is None or not weight.shape or 0 in weight.shape:
         return None
     return weight.shape[-1 if layers.keras else 0]
@@ -289,7 +286,7 @@ def _convert(
         plan.add(step)
     extra = plan.extra(recipe.left_out)
     if plan.problems or (extra and not ignore_extra):
-        advice = _seems_to_be(layers, checkpoint.path)
+        advice = _advice(layers, checkpoint.path)
         raise ParameterError(
             _misfit(checkpoint.path, recipe, plan.problems, extra) + (f"; {advice}" * bool(advice))
         )
@@ -297,8 +294,8 @@ def _convert(
     obstacles += plan.lost_biases()
     if obstacles and not allow_inexact:
         raise NotSupportedError(
-            f"{checkpoint.path}: expected weights of {recipe.origin} with which"
-            f" {type(net).__name__} gives equal outputs, got {'; '.join(obstacles)};"
+            f"{checkpoint.path}: expected weights of {recipe.origin} for which"
+            f" {type(net).__name__} has equal outputs, got {'; '.join(obstacles)};"
             " --allow-inexact (allow_inexact=True) converts them anyway"
         )
     arrays = plan.arrays()
@@ -308,7 +305,7 @@ def _convert(
         if any(name.startswith(prefix) for name in layers.layers):
             notes.append(f"left out {prefix}*: {reason}")
     if extra:
-        notes.append(f"left out as asked: {listed(extra)}")
+        notes.append(f"ignored as requested: {listed(extra)}")
     notes += _not_finite(arrays)
     classes = next(values.shape[0] for path, values in arrays.items() if path.startswith("output."))
     return Conversion(
@@ -318,11 +315,11 @@ def _convert(
 
 
 def _misfit(path: str, recipe: Recipe, problems: Sequence[str], extra: Sequence[str]) -> str:
-    lines = [*problems[:MOST_NAMES]]
-    if len(problems) > MOST_NAMES:
-        lines.append(f"{len(problems) - MOST_NAMES} more")
+    lines = [*problems[:MAX_NAMES]]
+    if len(problems) > MAX_NAMES:
+        lines.append(f"{len(problems) - MAX_NAMES} more")
     if extra:
-        lines.append(f"no place for {listed(extra)}")
+        lines.append(f"no parameters for {listed(extra)}")
     return f"{path}: expected the arrays of a network of {recipe.origin}, got {'; '.join(lines)}"
 
 

@@ -1,4 +1,4 @@
-"""Imported weights as a file that `load_parameters` takes; a `.params` file here and in MXNet."""
+"""Saving imported weights to a file for `load_parameters`, here or in MXNet."""
 
 import hashlib
 import io
@@ -14,7 +14,7 @@ _SHORT_LENGTH = 8
 
 
 class _Digest(io.RawIOBase):
-    """A file that keeps only the SHA-1 of what is written."""
+    """A write-only file that computes the SHA-1 of its content."""
 
     def __init__(self) -> None:
         self.sha1 = _sha1()
@@ -35,9 +35,8 @@ def save_conversion(
     Args:
         conversion: The weights.
         name: Name of the network.
-        target: Path of the file, whose ending selects the format; or an existing folder, where the
-            file gets the name that the model store uses, ``{name}-{first 8 digits of the
-            SHA-1}.params``.
+        target: Path of the file, whose ending selects the format; or an existing folder, for the
+            model store's file name, ``{name}-{first 8 digits of the SHA-1}.params``.
 
     Returns:
         The path, and the SHA-1 of the file.

@@ -1,4 +1,4 @@
-"""Which arrays of a checkpoint each parameter of a network is computed from, and how."""
+"""The computation of each parameter of a network from arrays of a checkpoint."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -8,37 +8,28 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.model_zoo.foreign.recipes import Identity, Link
+from gluonish.model_zoo.foreign.recipes import Identity, LayerMapping
 from gluonish.model_zoo.foreign.source_layers import SourceLayers
 from gluonish.model_zoo.foreign.torch_file import arranged, arranged_shape
 from gluonish.ndarray.list_file import StoredArray
 
-MOST_NAMES = 12  # of each kind in one message
-_NORM_PARTS = ("gamma", "beta", "running_mean", "running_var")
+MAX_NAMES = 12  # in a list in a message
+_NORM_ROLES = ("gamma", "beta", "running_mean", "running_var")
 
 
-def source_of(link: Link, layers: SourceLayers) -> str | None:
-    """Return the checkpoint's name of a layer; None if the checkpoint does not have it.
-
-    Args:
-        link: The layer.
-        layers: Layers of the checkpoint.
-    """
-    return next((name for name in link.sources if name in layers.layers), None)
+def source_of(mapping: LayerMapping, layers: SourceLayers) -> str | None:
+    """Return the checkpoint's name of a layer; None if the checkpoint does not have it."""
+    return next((name for name in mapping.sources if name in layers.layers), None)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names joined by commas, at most `MOST_NAMES` of them, for a message.
-
-    Args:
-        names: The names.
-    """
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    """Join names for a message, at most `MAX_NAMES` of them."""
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
 
 
 class Plan:
-    """How each parameter of a network is computed from a checkpoint, and what prevents it.
+    """The computation of each parameter of a network from a checkpoint, and problems.
 
     Args:
         net: The network.
@@ -59,12 +50,8 @@ class Plan:
         self._identities: list[str] = []
         self.problems: list[str] = []
 
-    def add(self, step: Link | Identity) -> None:
-        """Plan the parameters of one step, or record a problem.
-
-        Args:
-            step: The step of a recipe.
-        """
+    def add(self, step: LayerMapping | Identity) -> None:
+        """Plan the parameters of one step of a recipe, or record a problem."""
         if isinstance(step, Identity):
             self._add_identity(step)
             return
@@ -77,14 +64,10 @@ class Plan:
             self._add_weights(step, name)
 
     def extra(self, left_out: Iterable[tuple[str, str]]) -> list[str]:
-        """Return the names of arrays that no step used and that must not be left out.
-
-        Args:
-            left_out: Pairs of a layer prefix that may be left out and the reason.
-        """
+        """Return the names of unused arrays, except layers with a prefix in ``left_out``."""
         prefixes = tuple(prefix for prefix, _ in left_out)
-        unused = [place for place in self._layers.names if place not in self._used]
-        return [self._layers.name(*place) for place in unused if not place[0].startswith(prefixes)]
+        unused = [key for key in self._layers.names if key not in self._used]
+        return [self._layers.name(*key) for key in unused if not key[0].startswith(prefixes)]
 
     def lost_biases(self) -> list[str]:
         """Return descriptions of biases for which the network has no parameter."""
@@ -94,13 +77,13 @@ class Plan:
             if largest:
                 lost.append(
                     f"the bias {name!r} of up to {largest:.4g}, for which the network has no"
-                    " parameter: outputs lack it, and are exact once it is added to them (or give"
-                    " convert() a network whose head has a bias)"
+                    " parameter: outputs are exact after adding it (or pass a network whose head"
+                    " has a bias to convert())"
                 )
         return lost
 
     def notes(self) -> list[str]:
-        """Return descriptions of what was folded into other parameters."""
+        """Describe the folding into other parameters."""
         found = []
         if self._folded:
             found.append(f"folded {len(self._folded)} biases into the means of normalizations")
@@ -122,76 +105,82 @@ class Plan:
             for path in tqdm(paths, desc="import", unit="array", leave=False, disable=None)
         }
 
-    def _take(self, name: str, part: str, target: str) -> StoredArray | None:
-        stored = self._layers.layers[name].get(part)
+    def _use(self, name: str, role: str, target: str) -> StoredArray | None:
+        stored = self._layers.layers[name].get(role)
         if stored is None:
-            self.problems.append(f"no {part} in {name!r} for {target}")
+            self.problems.append(f"no {role} in {name!r} for {target}")
             return None
-        self._used.add((name, part))
+        self._used.add((name, role))
         if not is_floating(stored.dtype):
-            self.problems.append(f"{self._layers.name(name, part)} of {stored.dtype}, no floats")
+            self.problems.append(f"{self._layers.name(name, role)} of {stored.dtype}, not floats")
             return None
         return stored
 
-    def _put(self, path: str, shape: tuple[int, ...] | None, got: StoredArray, name: str) -> bool:
-        """Check the shape that a parameter would get; 0 in the network's is not known yet."""
-        wanted = self._parameters[path].shape or ()
-        fits = shape is not None and len(shape) == len(wanted)
-        if fits and all(ours in (0, size) for ours, size in zip(wanted, shape or (), strict=True)):
+    def _check_shape(
+        self, path: str, shape: tuple[int, ...] | None, got: StoredArray, name: str
+    ) -> bool:
+        """Check the shape of a parameter's values; 0 in the network's shape is unknown."""
+        expected = self._parameters[path].shape or ()
+        fits = shape is not None and len(shape) == len(expected)
+        if fits and all(
+            ours in (0, size) for ours, size in zip(expected, shape or (), strict=True)
+        ):
             return True
-        self.problems.append(f"{name} of shape {got.shape} for {path} of shape {tuple(wanted)}")
+        self.problems.append(f"{name} of shape {got.shape} for {path} of shape {tuple(expected)}")
         return False
 
-    def _add_weights(self, link: Link, name: str) -> None:
-        path = f"{link.target}.weight"
-        weight = self._take(name, "weight", path)
+    def _add_weights(self, mapping: LayerMapping, name: str) -> None:
+        path = f"{mapping.target}.weight"
+        weight = self._use(name, "weight", path)
         if weight is not None:
             rank = len(self._parameters[path].shape or ())
-            how = (self._layers.keras, rank, link.channels)
+            how = (self._layers.keras, rank, mapping.channels)
             shape = arranged_shape(weight.shape, *how)
-            if self._put(path, shape, weight, self._layers.name(name, "weight")):
+            if self._check_shape(path, shape, weight, self._layers.name(name, "weight")):
                 self._values[path] = lambda: arranged(weight.read(), *how)
-        self._add_bias(link, name, None if weight is None else weight)
+        self._add_bias(mapping, name, None if weight is None else weight)
 
-    def _add_bias(self, link: Link, name: str, weight: StoredArray | None) -> None:
-        path = f"{link.target}.bias"
+    def _add_bias(self, mapping: LayerMapping, name: str, weight: StoredArray | None) -> None:
+        path = f"{mapping.target}.bias"
         has_bias = "bias" in self._layers.layers[name]
         if path in self._parameters:
-            if has_bias or not link.norm:
+            if has_bias or not mapping.norm:
                 self._add_as_is(name, "bias", path)
             elif weight is not None:
                 channels = weight.shape[-1 if self._layers.keras else 0]
                 self._values[path] = partial(np.zeros, channels)
         elif has_bias:
-            bias = self._take(name, "bias", path)
-            if bias is not None and link.norm:
-                self._folded[link.norm] = (self._layers.name(name, "bias"), bias)
+            bias = self._use(name, "bias", path)
+            if bias is not None and mapping.norm:
+                self._folded[mapping.norm] = (self._layers.name(name, "bias"), bias)
             elif bias is not None:
                 self._lost.append((self._layers.name(name, "bias"), bias))
 
-    def _add_as_is(self, name: str, part: str, path: str) -> StoredArray | None:
-        stored = self._take(name, part, path)
-        if stored is None or not self._put(
-            path, stored.shape, stored, self._layers.name(name, part)
+    def _add_as_is(self, name: str, role: str, path: str) -> StoredArray | None:
+        stored = self._use(name, role, path)
+        if stored is None or not self._check_shape(
+            path, stored.shape, stored, self._layers.name(name, role)
         ):
             return None
         self._values[path] = stored.read
         return stored
 
-    def _add_norm(self, link: Link, name: str) -> None:
-        taken = {part: self._add_as_is(name, part, f"{link.target}.{part}") for part in _NORM_PARTS}
-        variance, mean = taken["running_var"], taken["running_mean"]
-        ours = _block_at(self._net, link.target)._kwargs["eps"]
+    def _add_norm(self, mapping: LayerMapping, name: str) -> None:
+        stored = {
+            role: self._add_as_is(name, role, f"{mapping.target}.{role}") for role in _NORM_ROLES
+        }
+        variance, mean = stored["running_var"], stored["running_mean"]
+        ours = _block_at(self._net, mapping.target)._kwargs["eps"]
         self._epsilons.add(ours)
         if variance is not None and ours != self._epsilon:
             difference = self._epsilon - ours
-            self._values[f"{link.target}.running_var"] = lambda: (
+            self._values[f"{mapping.target}.running_var"] = lambda: (
                 variance.read().astype(np.float64) + difference
             )
-        if mean is not None and link.target in self._folded:
-            bias_name, bias = self._folded[link.target]
-            if self._put(f"{link.target}.running_mean", bias.shape, bias, bias_name):
-                self._values[f"{link.target}.running_mean"] = lambda: (
+        if mean is not None and mapping.target in self._folded:
+            bias_name, bias = self._folded[mapping.target]
+            if self._check_shape(f"{mapping.target}.running_mean", bias.shape, bias, bias_name):
+                self._values[f"{mapping.target}.running_mean"] = lambda: (
                     mean.read().astype(np.float64) - bias.read().astype(np.float64)
                 )
 
@@ -202,9 +191,9 @@ class Plan:
         epsilon = _block_at(self._net, step.norm)._kwargs["eps"]
         self._identities.append(step.conv)
         self._values[f"{step.conv}.weight"] = lambda: np.eye(channels)[:, :, None, None]
-        # Variance and epsilon make 1 together.
-        for part, value in zip(_NORM_PARTS, (1.0, 0.0, 0.0, 1.0 - epsilon), strict=True):
-            self._values[f"{step.norm}.{part}"] = partial(np.full, channels, value)
+        # Variance + epsilon = 1.
+        for role, value in zip(_NORM_ROLES, (1.0, 0.0, 0.0, 1.0 - epsilon), strict=True):
+            self._values[f"{step.norm}.{role}"] = partial(np.full, channels, value)
 
 
 def _block_at(net: HybridBlock, path: str) -> Any:

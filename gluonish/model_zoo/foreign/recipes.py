@@ -1,4 +1,4 @@
-"""Recipes: which layer of a checkpoint goes to which one of a network of the zoo."""
+"""Recipes: the mapping of a checkpoint's layers to the layers of a network of the zoo."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ IMAGENET_INPUT = (
 
 
 @dataclass(frozen=True)
-class Link:
-    """A layer with weights: its path in the network and its names in checkpoints.
+class LayerMapping:
+    """The mapping of a layer with weights: its path in the network and its names in checkpoints.
 
     Attributes:
         target: Path of the layer in the network, such as ``features.0``.
-        sources: Its possible names in checkpoints.
-        norm: Path of the batch normalization after it that absorbs its bias, if the network's layer
-            has none; empty if there is none.
-        channels: Channels of the feature maps that were flattened before a dense layer; 0 if none.
+        sources: Possible names of the layer in checkpoints.
+        norm: Path of the batch normalization after the layer that absorbs a bias, if the network's
+            layer has none; empty without normalization.
+        channels: Channels of the feature maps flattened before a dense layer; 0 without flattening.
     """
 
     target: str
@@ -42,7 +42,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Identity:
-    """A 1x1 convolution and its normalization set to the identity, where the source has none.
+    """A 1x1 convolution and its normalization, set to the identity because the source has none.
 
     Attributes:
         conv: Path of the convolution.
@@ -53,21 +53,21 @@ class Identity:
     norm: str
 
 
-Step = Link | Identity
+Step = LayerMapping | Identity
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a checkpoint of one library becomes the weights of a network.
+    """The mapping of one library's checkpoints to the weights of a network.
 
     Attributes:
         origin: Library of the checkpoints, such as ``"torchvision"``.
         steps: The layers, in the order of the network; the last is its head.
         epsilon: Epsilon of the library's batch normalization.
-        preprocessing: How images must be preprocessed for these weights.
-        keras: Whether names and layouts are those of Keras.
-        obstacle: Why outputs will differ from the origin's; empty if they will not.
-        left_out: Prefixes of layers that the network neither has nor needs, each with the reason.
+        preprocessing: Required preprocessing of images.
+        keras: Whether names and layouts are Keras's.
+        obstacle: Reason why outputs will differ from the origin's; empty if they are equal.
+        left_out: Prefixes of layers that are not needed, each with the reason.
     """
 
     origin: str
@@ -79,52 +79,39 @@ class Recipe:
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
-    def links(self) -> Iterable[Link]:
+    def mappings(self) -> Iterable[LayerMapping]:
         """The steps that read weights from the checkpoint."""
-        return (step for step in self.steps if isinstance(step, Link))
+        return (step for step in self.steps if isinstance(step, LayerMapping))
 
 
-def normalized(conv: str, norm: str, conv_source: str, norm_source: str) -> tuple[Link, Link]:
-    """Return the links of a convolution and the batch normalization after it.
-
-    Args:
-        conv: Path of the convolution in the network.
-        norm: Path of the normalization in the network.
-        conv_source: Name of the convolution in checkpoints.
-        norm_source: Name of the normalization in checkpoints.
-    """
-    return Link(conv, (conv_source,), norm=norm), Link(norm, (norm_source,))
+def normalized(
+    conv: str, norm: str, conv_source: str, norm_source: str
+) -> tuple[LayerMapping, LayerMapping]:
+    """Return the mappings of a convolution and its batch normalization."""
+    return LayerMapping(conv, (conv_source,), norm=norm), LayerMapping(norm, (norm_source,))
 
 
 CAFFE_INPUT = (
-    "BGR, x - [103.939, 116.779, 123.68] with x in 0..255, as preprocess_input of Keras makes it:"
+    "BGR, x - [103.939, 116.779, 123.68] with x in 0..255, as by preprocess_input of Keras:"
     " not as for the networks of the zoo"
 )
 
 
 def alexnet_recipes(net: AlexNet) -> list[Recipe]:
-    """Return the recipe for AlexNet checkpoints of torchvision.
-
-    Args:
-        net: The network.
-    """
+    """Return the recipe for AlexNet checkpoints of torchvision."""
     convolutions = iter((0, 3, 6, 8, 10))
     dense = iter((1, 4))
-    links = []
+    mappings = []
     for index, layer in enumerate(net.features):
         if isinstance(layer, Conv2D):
-            links.append(Link(f"features.{index}", (f"features.{next(convolutions)}",)))
+            mappings.append(LayerMapping(f"features.{index}", (f"features.{next(convolutions)}",)))
         elif isinstance(layer, Dense):
-            links.append(Link(f"features.{index}", (f"classifier.{next(dense)}",)))
-    return [Recipe("torchvision", (*links, Link("output", ("classifier.6",))))]
+            mappings.append(LayerMapping(f"features.{index}", (f"classifier.{next(dense)}",)))
+    return [Recipe("torchvision", (*mappings, LayerMapping("output", ("classifier.6",))))]
 
 
 def vgg_recipes(net: VGG) -> list[Recipe]:
-    """Return the recipes for VGG checkpoints of torchvision, timm and Keras.
-
-    Args:
-        net: The network.
-    """
+    """Return the recipes for VGG checkpoints of torchvision, timm and Keras."""
     recipes = [
         Recipe("torchvision", _torch_vgg(net, ("classifier.0", "classifier.3"), "classifier.6")),
         Recipe("timm", _torch_vgg(net, ("pre_logits.fc1", "pre_logits.fc2"), "head.fc")),
@@ -134,75 +121,69 @@ def vgg_recipes(net: VGG) -> list[Recipe]:
     return recipes
 
 
-def _torch_vgg(net: VGG, dense: tuple[str, ...], head: str) -> tuple[Link, ...]:
-    """Return links that PyTorch's libraries number as the network does, but for dense layers."""
+def _torch_vgg(net: VGG, dense: tuple[str, ...], head: str) -> tuple[LayerMapping, ...]:
+    """Return mappings with the network's own numbers, except for dense layers."""
     names = iter(dense)
-    links = []
+    mappings = []
     for index, layer in enumerate(net.features):
         path = f"features.{index}"
         if isinstance(layer, Conv2D):
             followed = isinstance(net.features[index + 1], BatchNorm)
-            links.append(Link(path, (path,), norm=f"features.{index + 1}" if followed else ""))
+            mappings.append(
+                LayerMapping(path, (path,), norm=f"features.{index + 1}" if followed else "")
+            )
         elif isinstance(layer, BatchNorm):
-            links.append(Link(path, (path,)))
+            mappings.append(LayerMapping(path, (path,)))
         elif isinstance(layer, Dense):
-            links.append(Link(path, (next(names),)))
-    return (*links, Link("output", (head,)))
+            mappings.append(LayerMapping(path, (next(names),)))
+    return (*mappings, LayerMapping("output", (head,)))
 
 
-def _keras_vgg(net: VGG) -> tuple[Link, ...]:
-    links = []
+def _keras_vgg(net: VGG) -> tuple[LayerMapping, ...]:
+    mappings = []
     block, number, channels = 1, 1, 0
     dense = iter(("fc1", "fc2"))
     for index, layer in enumerate(net.features):
         path = f"features.{index}"
         if isinstance(layer, Conv2D):
-            links.append(Link(path, (f"block{block}_conv{number}",)))
+            mappings.append(LayerMapping(path, (f"block{block}_conv{number}",)))
             number, channels = number + 1, layer._channels
         elif isinstance(layer, MaxPool2D):
             block, number = block + 1, 1
         elif isinstance(layer, Dense):
-            links.append(Link(path, (next(dense),), channels=channels))
+            mappings.append(LayerMapping(path, (next(dense),), channels=channels))
             channels = 0
-    return (*links, Link("output", ("predictions",)))
+    return (*mappings, LayerMapping("output", ("predictions",)))
 
 
 def squeezenet_recipes(net: SqueezeNet) -> list[Recipe]:
-    """Return the recipe for SqueezeNet checkpoints of torchvision.
-
-    Args:
-        net: The network.
-    """
-    links = []
+    """Return the recipe for SqueezeNet checkpoints of torchvision."""
+    mappings = []
     for index, layer in enumerate(net.features):
         path = f"features.{index}"
         if isinstance(layer, Conv2D):
-            links.append(Link(path, (path,)))
+            mappings.append(LayerMapping(path, (path,)))
         elif isinstance(layer, HybridSequential):
-            links += [
-                Link(f"{path}.0.0", (f"{path}.squeeze",)),
-                Link(f"{path}.1.0.0", (f"{path}.expand1x1",)),
-                Link(f"{path}.1.1.0", (f"{path}.expand3x3",)),
+            mappings += [
+                LayerMapping(f"{path}.0.0", (f"{path}.squeeze",)),
+                LayerMapping(f"{path}.1.0.0", (f"{path}.expand1x1",)),
+                LayerMapping(f"{path}.1.1.0", (f"{path}.expand3x3",)),
             ]
-    return [Recipe("torchvision", (*links, Link("output.0", ("classifier.1",))))]
+    return [Recipe("torchvision", (*mappings, LayerMapping("output.0", ("classifier.1",))))]
 
 
 _FIRST_STAGE = 4  # the stem is convolution, normalization, activation and pooling
-# Where the convolutions of a unit are in its body; a normalization follows each.
+# Indices of the convolutions in the body of a unit; a normalization follows each.
 _BASIC, _BOTTLENECK = (0, 3), (0, 3, 6)
 _STRIDE = (
     "torchvision and timm have the stride of a bottleneck in its 3x3 convolution (called version 1b"
     " or 1.5), Gluon's version 1 in the first 1x1 convolution; the shapes are the same, the outputs"
-    " are not. Weights that were trained with the stride in the first, as those of Caffe, are exact"
+    " are not. Weights trained with the stride in the first, such as Caffe's, are exact"
 )
 
 
 def resnet_recipes(net: ResNetV1) -> list[Recipe]:
-    """Return the recipes for ResNet checkpoints of PyTorch's libraries, and of Keras.
-
-    Args:
-        net: The network.
-    """
+    """Return the recipes for ResNet checkpoints of PyTorch's libraries, and of Keras."""
     bottlenecks = isinstance(next(_units(net))[3], BottleneckV1)
     obstacle = _STRIDE if bottlenecks else ""
     recipes = [
@@ -230,20 +211,20 @@ def resnet_recipes(net: ResNetV1) -> list[Recipe]:
 
 
 def _units(net: ResNetV1) -> Iterator[tuple[int, int, str, Any]]:
-    """Yield stage and number of each unit, from 1 and 0, its path, and the unit."""
+    """Yield stage (from 1) and number (from 0) of each unit, its path, and the unit."""
     for stage in range(1, len(net.features) - _FIRST_STAGE):
-        place = _FIRST_STAGE + stage - 1
-        for number, unit in enumerate(net.features[place]._children.values()):
-            yield stage, number, f"features.{place}.{number}", unit
+        position = _FIRST_STAGE + stage - 1
+        for number, unit in enumerate(net.features[position]._children.values()):
+            yield stage, number, f"features.{position}.{number}", unit
 
 
 def _body(path: str, unit: Any) -> list[tuple[str, str]]:
     """Return the paths of the convolutions and normalizations of a unit."""
-    places = _BOTTLENECK if isinstance(unit, BottleneckV1) else _BASIC
-    return [(f"{path}.body.{place}", f"{path}.body.{place + 1}") for place in places]
+    positions = _BOTTLENECK if isinstance(unit, BottleneckV1) else _BASIC
+    return [(f"{path}.body.{position}", f"{path}.body.{position + 1}") for position in positions]
 
 
-def _torch(net: ResNetV1) -> Iterator[Link]:
+def _torch(net: ResNetV1) -> Iterator[LayerMapping]:
     yield from normalized("features.0", "features.1", "conv1", "bn1")
     for stage, number, path, unit in _units(net):
         name = f"layer{stage}.{number}"
@@ -254,16 +235,16 @@ def _torch(net: ResNetV1) -> Iterator[Link]:
                 *(f"{path}.downsample.0", f"{path}.downsample.1"),
                 *(f"{name}.downsample.0", f"{name}.downsample.1"),
             )
-    yield Link("output", ("fc",))
+    yield LayerMapping("output", ("fc",))
 
 
-def _hugging_face(net: ResNetV1) -> Iterator[Link]:
-    """Name layers as transformers does; a model without head has no ``resnet.`` before them."""
+def _hugging_face(net: ResNetV1) -> Iterator[LayerMapping]:
+    """Use the names of transformers; a model without head has no prefix ``resnet.``."""
 
-    def unit_of(conv: str, norm: str, name: str) -> Iterator[Link]:
+    def unit_of(conv: str, norm: str, name: str) -> Iterator[LayerMapping]:
         names = (name, f"resnet.{name}")
-        yield Link(conv, tuple(f"{path}.convolution" for path in names), norm=norm)
-        yield Link(norm, tuple(f"{path}.normalization" for path in names))
+        yield LayerMapping(conv, tuple(f"{path}.convolution" for path in names), norm=norm)
+        yield LayerMapping(norm, tuple(f"{path}.normalization" for path in names))
 
     yield from unit_of("features.0", "features.1", "embedder.embedder")
     for stage, number, path, unit in _units(net):
@@ -273,56 +254,54 @@ def _hugging_face(net: ResNetV1) -> Iterator[Link]:
         if unit.downsample is not None:
             down = (f"{path}.downsample.0", f"{path}.downsample.1")
             yield from unit_of(*down, f"{name}.shortcut")
-    yield Link("output", ("classifier.1",))
+    yield LayerMapping("output", ("classifier.1",))
 
 
-def _old_keras(net: ResNetV1) -> Iterator[Link]:
+def _old_keras(net: ResNetV1) -> Iterator[LayerMapping]:
     yield from normalized("features.0", "features.1", "conv1", "bn_conv1")
     for stage, number, path, unit in _units(net):
         name = f"{stage + 1}{chr(ord('a') + number)}_branch"
-        branches = [(places, f"2{'abc'[index]}") for index, places in enumerate(_body(path, unit))]
+        branches = [
+            (positions, f"2{'abc'[index]}") for index, positions in enumerate(_body(path, unit))
+        ]
         if unit.downsample is not None:
             branches.append(((f"{path}.downsample.0", f"{path}.downsample.1"), "1"))
         for (conv, norm), branch in branches:
             yield from normalized(conv, norm, f"res{name}{branch}", f"bn{name}{branch}")
-    yield Link("output", ("fc1000",))
+    yield LayerMapping("output", ("fc1000",))
 
 
-def _keras(net: ResNetV1) -> Iterator[Link]:
+def _keras(net: ResNetV1) -> Iterator[LayerMapping]:
     yield from normalized("features.0", "features.1", "conv1_conv", "conv1_bn")
     for stage, number, path, unit in _units(net):
         name = f"conv{stage + 1}_block{number + 1}"
-        places = list(enumerate(_body(path, unit), start=1))
+        positions = list(enumerate(_body(path, unit), start=1))
         if unit.downsample is not None:
-            places.append((0, (f"{path}.downsample.0", f"{path}.downsample.1")))
-        for index, (conv, norm) in places:
+            positions.append((0, (f"{path}.downsample.0", f"{path}.downsample.1")))
+        for index, (conv, norm) in positions:
             yield from normalized(conv, norm, f"{name}_{index}_conv", f"{name}_{index}_bn")
-    yield Link("output", ("predictions", "probs"))
+    yield LayerMapping("output", ("predictions", "probs"))
 
 
-# The units of timm's stages.
+# Number of units in timm's stages.
 _TIMM_STAGES = (1, 2, 2, 6, 2)
 _TIMM_V2_STAGES = (1, 2, 3, 4, 3, 3, 1)
 _RELU6 = (
-    "timm's version 1 clips activations at 6 (ReLU6), Gluon's does not (ReLU); outputs differ where"
-    " an activation is over 6"
+    "timm's version 1 clips activations at 6 (ReLU6), Gluon's does not (ReLU); outputs differ if"
+    " an activation exceeds 6"
 )
 
 
 def mobilenet_recipes(net: MobileNet) -> list[Recipe]:
-    """Return the recipes for MobileNet v1 checkpoints of PyTorch programs and timm.
-
-    Args:
-        net: The network.
-    """
-    # In threes: convolution, normalization, activation.
-    units = [f"features.{place}" for place in range(0, len(net.features) - 2, 3)]
-    listed: list[Link] = []
-    timm: list[Link] = []
+    """Return the recipes for MobileNet v1 checkpoints of PyTorch programs and timm."""
+    # Groups of convolution, normalization, activation.
+    units = [f"features.{position}" for position in range(0, len(net.features) - 2, 3)]
+    listed: list[LayerMapping] = []
+    timm: list[LayerMapping] = []
     names = [(stage, unit) for stage, count in enumerate(_TIMM_STAGES) for unit in range(count)]
     for index, path in enumerate(units):
-        place = int(path.rpartition(".")[2])
-        targets = (path, f"features.{place + 1}")
+        position = int(path.rpartition(".")[2])
+        targets = (path, f"features.{position + 1}")
         if index == 0:
             listed += normalized(*targets, "model.0.0", "model.0.1")
             timm += normalized(*targets, "conv_stem", "bn1")
@@ -337,10 +316,10 @@ def mobilenet_recipes(net: MobileNet) -> list[Recipe]:
             *targets, f"{block}.conv_{('dw', 'pw')[second]}", f"{block}.bn{second + 1}"
         )
     return [
-        Recipe("a list of layers called model", (*listed, Link("output", ("fc",)))),
+        Recipe("a list of layers called model", (*listed, LayerMapping("output", ("fc",)))),
         Recipe(
             "timm",
-            (*timm, Link("output", ("classifier",))),
+            (*timm, LayerMapping("output", ("classifier",))),
             preprocessing="RGB, (x / 255 - 0.5) / 0.5: not as for the networks of the zoo",
             obstacle=_RELU6,
         ),
@@ -348,11 +327,7 @@ def mobilenet_recipes(net: MobileNet) -> list[Recipe]:
 
 
 def mobilenet_v2_recipes(net: MobileNetV2) -> list[Recipe]:
-    """Return the recipes for MobileNet v2 checkpoints of torchvision and timm.
-
-    Args:
-        net: The network.
-    """
+    """Return the recipes for MobileNet v2 checkpoints of torchvision and timm."""
     last = len(net.features) - 4
     return [
         Recipe("torchvision", tuple(_torchvision_v2(net, last))),
@@ -385,7 +360,7 @@ def _torchvision_v2(net: MobileNetV2, last: int) -> Iterator[Step]:
         )
     name = f"features.{len(paths) + 1}"
     yield from normalized(f"features.{last}", f"features.{last + 1}", f"{name}.0", f"{name}.1")
-    yield Link("output.0", ("classifier.1",))
+    yield LayerMapping("output.0", ("classifier.1",))
 
 
 def _timm_v2(net: MobileNetV2, last: int) -> Iterator[Step]:
@@ -402,21 +377,17 @@ def _timm_v2(net: MobileNetV2, last: int) -> Iterator[Step]:
         else:
             yield from normalized(f"{path}.0", f"{path}.1", f"{name}.conv_pw", f"{name}.bn1")
             inner, outer = ("conv_dw", "bn2"), ("conv_pwl", "bn3")
-        yield from normalized(f"{path}.3", f"{path}.4", *(f"{name}.{part}" for part in inner))
-        yield from normalized(f"{path}.6", f"{path}.7", *(f"{name}.{part}" for part in outer))
+        yield from normalized(f"{path}.3", f"{path}.4", *(f"{name}.{child}" for child in inner))
+        yield from normalized(f"{path}.6", f"{path}.7", *(f"{name}.{child}" for child in outer))
     yield from normalized(f"features.{last}", f"features.{last + 1}", "conv_head", "bn2")
-    yield Link("output.0", ("classifier",))
+    yield LayerMapping("output.0", ("classifier",))
 
 
 _LAST_LAYERS = 4  # normalization, activation, pooling, flattening
 
 
 def densenet_recipes(net: DenseNet) -> list[Recipe]:
-    """Return the recipes for DenseNet checkpoints of torchvision and timm, and of Keras.
-
-    Args:
-        net: The network.
-    """
+    """Return the recipes for DenseNet checkpoints of torchvision and timm, and of Keras."""
     return [
         Recipe("torchvision or timm", tuple(_torch_densenet(net))),
         Recipe("Keras", tuple(_keras_densenet(net)), epsilon=1.001e-5, keras=True),
@@ -424,51 +395,51 @@ def densenet_recipes(net: DenseNet) -> list[Recipe]:
 
 
 def _stages(net: DenseNet) -> Iterator[tuple[int, int, int]]:
-    """Yield the number of each stage, from 1, its place and its number of layers.
+    """Yield the number of each stage, from 1, its index and its number of layers.
 
-    A transition lies between every two.
+    There is a transition between two stages.
     """
-    places = range(_FIRST_STAGE, len(net.features) - _LAST_LAYERS, 2)
-    for number, place in enumerate(places, start=1):
-        yield number, place, len(net.features[place]._children)
+    positions = range(_FIRST_STAGE, len(net.features) - _LAST_LAYERS, 2)
+    for number, position in enumerate(positions, start=1):
+        yield number, position, len(net.features[position]._children)
 
 
-def _torch_densenet(net: DenseNet) -> Iterator[Link]:
+def _torch_densenet(net: DenseNet) -> Iterator[LayerMapping]:
     last = len(net.features) - _LAST_LAYERS
-    yield Link("features.0", ("features.conv0",))
-    yield Link("features.1", ("features.norm0",))
-    for stage, place, count in _stages(net):
+    yield LayerMapping("features.0", ("features.conv0",))
+    yield LayerMapping("features.1", ("features.norm0",))
+    for stage, position, count in _stages(net):
         for index in range(count):
             name = f"features.denseblock{stage}.denselayer{index + 1}"
-            for part, kind in ((0, "norm{}1"), (2, "conv{}1"), (3, "norm{}2"), (5, "conv{}2")):
+            for child, kind in ((0, "norm{}1"), (2, "conv{}1"), (3, "norm{}2"), (5, "conv{}2")):
                 # Checkpoints of PyTorch before 0.4 have a dot before the number.
                 sources = tuple(f"{name}.{kind.format(dot)}" for dot in ("", "."))
-                yield Link(f"features.{place}.{index}.1.{part}", sources)
-        if place + 1 < last:
-            yield Link(f"features.{place + 1}.0", (f"features.transition{stage}.norm",))
-            yield Link(f"features.{place + 1}.2", (f"features.transition{stage}.conv",))
-    yield Link(f"features.{last}", ("features.norm5",))
-    yield Link("output", ("classifier",))
+                yield LayerMapping(f"features.{position}.{index}.1.{child}", sources)
+        if position + 1 < last:
+            yield LayerMapping(f"features.{position + 1}.0", (f"features.transition{stage}.norm",))
+            yield LayerMapping(f"features.{position + 1}.2", (f"features.transition{stage}.conv",))
+    yield LayerMapping(f"features.{last}", ("features.norm5",))
+    yield LayerMapping("output", ("classifier",))
 
 
-def _keras_densenet(net: DenseNet) -> Iterator[Link]:
+def _keras_densenet(net: DenseNet) -> Iterator[LayerMapping]:
     last = len(net.features) - _LAST_LAYERS
-    yield Link("features.0", ("conv1/conv", "conv1_conv"))
-    yield Link("features.1", ("conv1/bn", "conv1_bn"))
-    for stage, place, count in _stages(net):
+    yield LayerMapping("features.0", ("conv1/conv", "conv1_conv"))
+    yield LayerMapping("features.1", ("conv1/bn", "conv1_bn"))
+    for stage, position, count in _stages(net):
         for index in range(count):
             name = f"conv{stage + 1}_block{index + 1}"
-            for part, kind in ((0, "0_bn"), (2, "1_conv"), (3, "1_bn"), (5, "2_conv")):
-                yield Link(f"features.{place}.{index}.1.{part}", (f"{name}_{kind}",))
-        if place + 1 < last:
-            yield Link(f"features.{place + 1}.0", (f"pool{stage + 1}_bn",))
-            yield Link(f"features.{place + 1}.2", (f"pool{stage + 1}_conv",))
-    yield Link(f"features.{last}", ("bn",))
-    yield Link("output", ("predictions", "fc1000"))
+            for child, kind in ((0, "0_bn"), (2, "1_conv"), (3, "1_bn"), (5, "2_conv")):
+                yield LayerMapping(f"features.{position}.{index}.1.{child}", (f"{name}_{kind}",))
+        if position + 1 < last:
+            yield LayerMapping(f"features.{position + 1}.0", (f"pool{stage + 1}_bn",))
+            yield LayerMapping(f"features.{position + 1}.2", (f"pool{stage + 1}_conv",))
+    yield LayerMapping(f"features.{last}", ("bn",))
+    yield LayerMapping("output", ("predictions", "fc1000"))
 
 
 # The branches of each kind of module in torchvision's names; None is a layer without weights. The
-# two names at the end of a branch of E are convolutions side by side.
+# two names at the end of a branch of E are parallel convolutions.
 _A = (
     ("branch1x1",),
     ("branch5x5_1", "branch5x5_2"),
@@ -499,12 +470,13 @@ _STEM = {
     4: "Conv2d_3b_1x1",
     5: "Conv2d_4a_3x3",
 }
-# The place of each module in `features`.
+# Modules by index in `features`.
 _MODULES = {
     **dict(zip(range(7, 10), (("Mixed_5b", _A), ("Mixed_5c", _A), ("Mixed_5d", _A)), strict=True)),
     10: ("Mixed_6a", _B),
     **{
-        place: (f"Mixed_6{letter}", _C) for place, letter in zip(range(11, 15), "bcde", strict=True)
+        position: (f"Mixed_6{letter}", _C)
+        for position, letter in zip(range(11, 15), "bcde", strict=True)
     },
     15: ("Mixed_7a", _D),
     16: ("Mixed_7b", _E),
@@ -513,28 +485,24 @@ _MODULES = {
 
 
 def inception_recipes(net: Inception3) -> list[Recipe]:
-    """Return the recipe for Inception v3 checkpoints of torchvision and timm.
-
-    Args:
-        net: The network.
-    """
-    places = [(f"features.{place}", name) for place, name in _STEM.items()]
-    for place, (module, branches) in _MODULES.items():
+    """Return the recipe for Inception v3 checkpoints of torchvision and timm."""
+    positions = [(f"features.{position}", name) for position, name in _STEM.items()]
+    for position, (module, branches) in _MODULES.items():
         for number, branch in enumerate(branches):
-            for path, name in _branch(f"features.{place}.{number}", branch):
-                places.append((path, f"{module}.{name}"))
-    links = [
-        link
-        for path, name in places
-        for link in normalized(f"{path}.0", f"{path}.1", f"{name}.conv", f"{name}.bn")
+            for path, name in _branch(f"features.{position}.{number}", branch):
+                positions.append((path, f"{module}.{name}"))
+    mappings = [
+        mapping
+        for path, name in positions
+        for mapping in normalized(f"{path}.0", f"{path}.1", f"{name}.conv", f"{name}.bn")
     ]
     return [
         Recipe(
             "torchvision or timm",
-            (*links, Link("output", ("fc",))),
+            (*mappings, LayerMapping("output", ("fc",))),
             epsilon=1e-3,
             preprocessing="RGB, (x / 255 - 0.5) / 0.5, 299 x 299 (torchvision's transform_input"
-            " makes that of the usual input): not as for the networks of the zoo",
+            " computes this from the usual input): not as for the networks of the zoo",
             left_out=(("AuxLogits.", "the auxiliary classifier, which only training uses"),),
         )
     ]

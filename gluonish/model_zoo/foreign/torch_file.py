@@ -1,9 +1,9 @@
 """Files of PyTorch: the archive, and the memory layouts of its arrays.
 
-In both, a pickle tells what tensors there are, and the numbers follow as blocks that several
-tensors may share. Nothing is taken from the file but numbers: see `torch_pickle`.
+In both formats, a pickle describes the tensors, and storages, which tensors may share, contain the
+numbers. Nothing but numbers is read from the file: see `torch_pickle`.
 
-PyTorch has the same order; it may keep a dense layer as a convolution, or the other way round.
+PyTorch has the same axes as Gluon, but may store a dense layer as a convolution, or vice versa.
 Keras has (height, width, input, output) and (input, output).
 """
 
@@ -37,7 +37,7 @@ _BROKEN_ZIP = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_VERSION = 1001
 _LEGACY_START = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
-_KEPT = 2  # storages in memory, for the tensors that follow one another in one
+_CACHED_STORAGES = 2  # cached storages, for consecutive tensors in one storage
 
 
 def read_torch_zip(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
@@ -51,8 +51,8 @@ def read_torch_zip(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
         The unpickled object, with `StoredTensor` for tensors, and a function that reads storages.
 
     Raises:
-        FileFormatError: It is not such an archive, claims impossible sizes, or contains anything
-            but tensors and plain data.
+        FileFormatError: The file is not a PyTorch archive, has impossible sizes, or contains
+            anything but tensors and plain data.
     """
     try:
         archive = zipfile.ZipFile(file)
@@ -67,7 +67,7 @@ def read_torch_zip(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
         raise _zip_error(error, name) from error
     value, storages = _load(data, f"{name}/{folder}{_PICKLE_MEMBER}")
 
-    @lru_cache(maxsize=_KEPT)
+    @lru_cache(maxsize=_CACHED_STORAGES)
     def read(key: str) -> Any:
         try:
             return _member(archive, f"{folder}data/{key}", name, None, storages[key].nbytes)
@@ -84,7 +84,7 @@ def _zip_error(error: Exception, name: str) -> FileFormatError:
 
 
 def _check_members(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
-    """Refuse compression, which PyTorch does not use, and sizes that the file cannot have."""
+    """Check for compression, which PyTorch does not use, and for impossible sizes."""
     total = file.seek(0, io.SEEK_END)
     infos = archive.infolist()
     for info in infos:
@@ -103,7 +103,7 @@ def _check_members(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
 
 
 def _folder(archive: zipfile.ZipFile, name: str) -> str:
-    """Return the folder that the checkpoint is in, with the slash behind it."""
+    """Return the checkpoint's folder in the archive, with a trailing slash."""
     names = archive.namelist()
     found = [entry for entry in names if entry.rsplit("/", 1)[-1] == _PICKLE_MEMBER]
     if len(found) != 1:
@@ -120,14 +120,14 @@ def _folder(archive: zipfile.ZipFile, name: str) -> str:
 
 
 def _member(
-    archive: zipfile.ZipFile, member: str, name: str, most: int | None, least: int = 0
+    archive: zipfile.ZipFile, member: str, name: str, max_nbytes: int | None, min_nbytes: int = 0
 ) -> bytes:
     try:
         info = archive.getinfo(member)
     except KeyError:
         raise FileFormatError(f"{name}: expected a member {member!r}, got none") from None
-    if info.file_size < least or (most is not None and info.file_size > most):
-        bound = f"at least {least}" if info.file_size < least else f"up to {most}"
+    if info.file_size < min_nbytes or (max_nbytes is not None and info.file_size > max_nbytes):
+        bound = f"at least {min_nbytes}" if info.file_size < min_nbytes else f"up to {max_nbytes}"
         raise FileFormatError(f"{name}: expected {bound} bytes in {member!r}, got {info.file_size}")
     return archive.read(info)
 
@@ -140,11 +140,7 @@ def _load(data: bytes, what: str) -> tuple[object, dict[str, Storage]]:
 
 
 def is_legacy_start(head: bytes) -> bool:
-    """Whether a file that starts with these bytes is a checkpoint of PyTorch before 1.6.
-
-    Args:
-        head: First bytes of the file.
-    """
+    """Whether a file with these first bytes is a checkpoint of PyTorch before 1.6."""
     return head.startswith(_LEGACY_START)
 
 
@@ -159,8 +155,8 @@ def read_torch_legacy(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
         The unpickled object, with `StoredTensor` for tensors, and a function that reads storages.
 
     Raises:
-        FileFormatError: It is truncated or corrupt, or contains anything but tensors and plain
-            data.
+        FileFormatError: The file is truncated or corrupt, or contains anything but tensors and
+            plain data.
     """
     magic, _ = _next(file, name)
     version, _ = _next(file, name)
@@ -173,13 +169,13 @@ def read_torch_legacy(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
         raise FileFormatError(f"{name}: expected little-endian numbers, got {system!r:.100}")
     value, storages = _next(file, name)
     keys, _ = _next(file, name)
-    places = _legacy_places(file, keys, storages, name)
+    locations = _legacy_locations(file, keys, storages, name)
 
-    @lru_cache(maxsize=_KEPT)
+    @lru_cache(maxsize=_CACHED_STORAGES)
     def read(key: str) -> Any:
-        if key not in places:
+        if key not in locations:
             raise FileFormatError(f"{name}: expected a storage {key!r}, got none")
-        start, nbytes = places[key]
+        start, nbytes = locations[key]
         file.seek(start)
         data = file.read(nbytes)
         if len(data) != nbytes:
@@ -190,7 +186,7 @@ def read_torch_legacy(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
 
 
 def _next(file: BinaryIO, name: str) -> tuple[object, dict[str, Storage]]:
-    """Read the pickle at the position of ``file``, and move behind it."""
+    """Read the pickle at the position of ``file``, and advance the position."""
     start = file.tell()
     try:
         check_opcodes(file, (), MAX_PICKLE_NBYTES, MAX_OPCODES)
@@ -205,13 +201,13 @@ def _next(file: BinaryIO, name: str) -> tuple[object, dict[str, Storage]]:
     return _load(file.read(end - start), f"{name}: pickle at byte {start}")
 
 
-def _legacy_places(
+def _legacy_locations(
     file: BinaryIO, keys: object, storages: dict[str, Storage], name: str
 ) -> dict[str, tuple[int, int]]:
-    """Return where the bytes of each storage begin, and how many they are."""
+    """Return offset and size of each storage, in bytes."""
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
         raise FileFormatError(f"{name}: expected the names of storages, got {keys!r:.100}")
-    places = {}
+    locations = {}
     at = file.tell()
     total = file.seek(0, io.SEEK_END)
     for key in keys:
@@ -227,18 +223,13 @@ def _legacy_places(
                 f"{name}: expected {storage.elements} elements of storage {key!r:.60} at byte {at},"
                 f" got {count} and {total - at - 8} bytes; the file is truncated or corrupt"
             )
-        places[key] = (at + 8, nbytes)
+        locations[key] = (at + 8, nbytes)
         at += 8 + nbytes
-    return places
+    return locations
 
 
 def stored_array(tensor: StoredTensor, read: ReadStorage) -> StoredArray:
-    """Return a tensor of the pickle as an array that is read when needed.
-
-    Args:
-        tensor: The tensor.
-        read: Reads storages.
-    """
+    """Wrap a tensor of the pickle in a lazily read array."""
     return StoredArray(tensor.shape, tensor.dtype, partial(_values, tensor, read))
 
 
@@ -251,8 +242,8 @@ def _values(tensor: StoredTensor, read: ReadStorage) -> Any:
     if dtype == BOOL:
         raw = np.minimum(raw, 1)
     steps = tuple(step * dtype.itemsize for step in tensor.strides)
-    # `torch_pickle` has checked that this lies inside what the storage claims, and `read` that the
-    # storage has as many bytes.
+    # `torch_pickle` has checked the view against the storage's declared size, and `read` that the
+    # storage has that size.
     return np.lib.stride_tricks.as_strided(
         raw.view(dtype)[tensor.offset :], tensor.shape, steps, writeable=False
     )
@@ -261,13 +252,13 @@ def _values(tensor: StoredTensor, read: ReadStorage) -> Any:
 def arranged_shape(
     shape: tuple[int, ...], keras: bool, rank: int, channels: int
 ) -> tuple[int, ...] | None:
-    """Return the shape that `arranged` would give, or None if the weight cannot be rearranged.
+    """Return the shape of the result of `arranged`, or None if the weight cannot be rearranged.
 
     Args:
         shape: Shape of the weight in the checkpoint.
         keras: Whether the checkpoint is from Keras.
         rank: Number of axes of the network's parameter, 2 or 4.
-        channels: Channels of the feature maps that were flattened before a dense layer; 0 if none.
+        channels: Channels of the feature maps flattened before a dense layer; 0 without flattening.
     """
     if len(shape) not in (2, 4):
         return None
@@ -281,13 +272,13 @@ def arranged_shape(
 
 
 def arranged(values: Any, keras: bool, rank: int, channels: int) -> Any:
-    """Return a weight rearranged to the layout of the network's parameter.
+    """Rearrange a weight to the layout of the network's parameter.
 
     Args:
         values: The weight in the checkpoint's layout.
         keras: Whether the checkpoint is from Keras.
         rank: Number of axes of the network's parameter, 2 or 4.
-        channels: Channels of the feature maps that were flattened before a dense layer; 0 if none.
+        channels: Channels of the feature maps flattened before a dense layer; 0 without flattening.
 
     Raises:
         AssertionError: `arranged_shape` returns None.
@@ -307,6 +298,6 @@ def arranged(values: Any, keras: bool, rank: int, channels: int) -> Any:
 
 
 def _side(inputs: int, channels: int) -> int | None:
-    """Return height and width of square maps that were flattened."""
+    """Return the side length of the flattened square feature maps."""
     side = math.isqrt(inputs // channels)
     return side if side * side * channels == inputs else None

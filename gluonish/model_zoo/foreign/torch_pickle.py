@@ -1,8 +1,8 @@
-"""A pickle reader for PyTorch checkpoints that knows a handful of names and can run nothing.
+"""A restricted pickle reader for PyTorch checkpoints, which executes no code of the file.
 
-Tensors become `StoredTensor`: where their numbers lie, not the numbers. What checkpoints hold
-beside tensors (options of a command line, NumPy numbers) becomes an inert object. All classes and
-functions that a file names are replaced by stand-ins that check what they are called with.
+Tensors become `StoredTensor`, a reference to their storage. Other objects in checkpoints (command
+line options, NumPy numbers) become inert objects. All classes and functions named in a file are
+replaced by stand-ins that check their arguments.
 """
 
 import io
@@ -18,7 +18,7 @@ from gluonish.core.errors import FileFormatError
 from gluonish.core.pickle_safety import BROKEN_PICKLE, Sealed, check_opcodes
 
 MAX_PICKLE_NBYTES = 4 << 20
-"""A checkpoint's pickle has some 200 bytes for each tensor; its numbers lie elsewhere."""
+"""A checkpoint's pickle has some 200 bytes for each tensor, without its numbers."""
 MAX_OPCODES = 300_000
 """A checkpoint's pickle has some 30 opcodes for each tensor."""
 
@@ -41,7 +41,7 @@ class StorageClass(NamedTuple):
 
     Attributes:
         name: Name without the module.
-        dtype: Element type; None if the pickle states it elsewhere.
+        dtype: Element type; None if the pickle specifies it elsewhere.
     """
 
     name: str
@@ -52,9 +52,9 @@ class Storage(NamedTuple):
     """A block of numbers stored outside the pickle.
 
     Attributes:
-        key: Its name in the file.
+        key: Name of the storage in the file.
         dtype: Element type; None for bytes.
-        elements: Number of elements it claims to have.
+        elements: Declared number of elements.
     """
 
     key: str
@@ -63,12 +63,12 @@ class Storage(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes it claims to have."""
+        """Declared number of bytes."""
         return self.elements * (1 if self.dtype is None else self.dtype.itemsize)
 
 
 class StoredTensor(NamedTuple):
-    """A tensor: a view of a storage, checked to lie within it.
+    """A tensor: a view of a storage, checked against its bounds.
 
     Attributes:
         storage: The storage.
@@ -86,13 +86,13 @@ class StoredTensor(NamedTuple):
 
 
 class _Marker(NamedTuple):
-    """A dtype or a class that is only named."""
+    """A dtype or a class, by name only."""
 
     name: str
 
 
 class _Mapping(dict[Any, Any], metaclass=Sealed):
-    """Dictionaries with attributes, which are dropped: ``_metadata`` of a state dict."""
+    """A dictionary whose attributes, such as ``_metadata`` of a state dict, are dropped."""
 
     def __setstate__(self, state: object) -> None:
         """Drop the attributes."""
@@ -132,7 +132,7 @@ class _Tensor(metaclass=Sealed):
 
 
 class _TypedTensor(metaclass=Sealed):
-    """``torch._utils._rebuild_tensor_v3``, whose storage has no dtype of its own."""
+    """``torch._utils._rebuild_tensor_v3``, whose storage has no dtype."""
 
     def __new__(
         cls,
@@ -163,7 +163,7 @@ class _Subclass(metaclass=Sealed):
 
     def __new__(cls, function: object, kind: object, arguments: object, state: object) -> Any:
         if function not in (_Tensor, _TypedTensor, _Parameter) or not isinstance(arguments, tuple):
-            raise FileFormatError(f"expected the parts of a tensor, got {function!r:.60}")
+            raise FileFormatError(f"expected the arguments of a tensor, got {function!r:.60}")
         return function(*arguments)
 
 
@@ -233,7 +233,7 @@ _GLOBALS: Mapping[str, object] = {
 
 
 class _Reader(pickle.Unpickler):
-    """Unpickles into the stand-ins above and knows no other name."""
+    """Unpickler that resolves names to the stand-ins above only."""
 
     storages: dict[str, Storage]
 
@@ -242,21 +242,21 @@ class _Reader(pickle.Unpickler):
         if full_name in _GLOBALS:
             return _GLOBALS[full_name]
         raise FileFormatError(
-            f"expected tensors and plain data, got {full_name:.100}; save the state_dict alone in"
+            f"expected tensors and plain data, got {full_name:.100}; save only the state_dict in"
             " PyTorch: torch.save(model.state_dict(), path)"
         )
 
     def persistent_load(self, identity: Any) -> Any:
-        """Return the storage that a persistent identity stands for."""
+        """Return the storage of a persistent id."""
         if not isinstance(identity, tuple) or len(identity) < 5 or identity[0] != "storage":
             raise FileFormatError(f"expected the identity of a storage, got {identity!r:.80}")
         kind, key, count = identity[1], identity[2], identity[4]
         if not isinstance(kind, StorageClass) or not isinstance(key, str):
             raise FileFormatError(f"expected the class and name of a storage, got {identity!r:.80}")
         if len(identity) > 5 and identity[5] is not None:
-            raise FileFormatError(f"expected a whole storage, got a view of it: {identity!r:.80}")
+            raise FileFormatError(f"expected a full storage, got a view of it: {identity!r:.80}")
         storage = Storage(key, kind.dtype, _extents((count,), "a count")[0])
-        # Bounds of tensors are those of the storage: what it claims must not change on the way.
+        # Tensors are checked against the declared size, which must not change.
         if self.storages.setdefault(key, storage).nbytes != storage.nbytes:
             raise FileFormatError(f"expected one size of storage {key!r:.60}, got {identity!r:.80}")
         return storage
@@ -273,8 +273,8 @@ def load_torch_pickle(data: bytes) -> tuple[object, dict[str, Storage]]:
         of their first use.
 
     Raises:
-        FileFormatError: It is not a pickle, is too long, refers to anything but tensors and plain
-            data, or contains a tensor outside its storage.
+        FileFormatError: The data is not a pickle, is too long, refers to anything but tensors and
+            plain data, or contains a tensor outside its storage.
     """
     reader = _Reader(io.BytesIO(data), encoding="latin1")
     reader.storages = {}

@@ -1,4 +1,4 @@
-"""Networks that classify images."""
+"""Networks for image classification."""
 
 from gluonish.model_zoo.registry import get_model
 from gluonish.model_zoo.vision.alexnet import AlexNet, alexnet

@@ -1,4 +1,4 @@
-"""AlexNet, in the form for one device.
+"""AlexNet, in the single-device version.
 
 References:
     A. Krizhevsky, One weird trick for parallelizing convolutional neural networks, 2014: one
@@ -63,7 +63,7 @@ def alexnet(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> AlexNet:
-    """Return AlexNet.
+    """Create AlexNet.
 
     Args:
         pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.

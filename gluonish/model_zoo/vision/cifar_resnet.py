@@ -1,16 +1,15 @@
 """Residual networks for images of 32 by 32 pixels, versions 1 and 2.
 
-Three stages of ``(layers - 2) / 6`` basic units with 16, 32 and 64 channels. MXNet's own model zoo
-has none of them; weights that it published (``cifar_resnet20_v1-0000.params``) have these
+Three stages of ``(layers - 2) / 6`` basic units with 16, 32 and 64 channels. They are not in
+MXNet's model zoo, but weights that it published (``cifar_resnet20_v1-0000.params``) have these
 architectures and names.
 
 References:
     K. He, X. Zhang, S. Ren, J. Sun, Deep Residual Learning for Image Recognition, 2015, section 4.2
     (version 1; where the number of channels changes, the shortcut is a 1x1 convolution and not the
-    paper's padding with zeros).
-    K. He, X. Zhang, S. Ren, J. Sun, Identity Mappings in Deep Residual Networks, 2016 (version 2;
-    here, too, the shortcut of a unit that halves the size projects the unit's input as it is, where
-    the paper and MXNet's larger networks project it after normalization).
+    paper's padding with zeros). K. He, X. Zhang, S. Ren, J. Sun, Identity Mappings in Deep Residual
+    Networks, 2016 (version 2; the shortcut of a unit that halves the size projects the unit's
+    input; the paper and MXNet's larger networks project it after normalization).
 """
 
 import os
@@ -98,7 +97,7 @@ class CIFARResNetV1(ResNet):
         self._check(layers, channels)
         with self.name_scope():
             self.features = HybridSequential(prefix="")
-            # No activation here, as in the published networks: a unit's sum takes negative values.
+            # No activation here, as in the published networks.
             self.features.add(conv3x3(channels[0], 1, 0), BatchNorm())
             self._add_stages(block, layers, channels)
             self.features.add(GlobalAvgPool2D())
@@ -151,19 +150,19 @@ def get_cifar_resnet(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> ResNet:
-    """Return a residual network for small images.
+    """Create a residual network for small images.
 
     Args:
         version: 1 or 2.
         num_layers: 20, 32, 44, 56, 110, or another number that is 2 more than a multiple of 6.
         pretrained: Must be False: no weights were published for these networks.
-        ctx: Unused; accepted as for the other networks.
-        root: Unused; accepted as for the other networks.
+        ctx: Unused; accepted for consistency with the other networks.
+        root: Unused; accepted for consistency with the other networks.
         **kwargs: Arguments of `CIFARResNetV1` or `CIFARResNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: ``version`` or ``num_layers`` is not one of those, or pretrained weights are
-            asked for.
+        ArgumentError: ``version`` or ``num_layers`` is not supported, or pretrained weights are
+            requested.
     """
     if num_layers < 8 or (num_layers - 2) % (2 * _STAGES):
         raise ArgumentError(
@@ -184,59 +183,59 @@ def get_cifar_resnet(
 
 @register_model("cifar_resnet20_v1")
 def cifar_resnet20_v1(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-20, version 1; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-20, version 1; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(1, 20, **kwargs)
 
 
 @register_model("cifar_resnet32_v1")
 def cifar_resnet32_v1(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-32, version 1; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-32, version 1; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(1, 32, **kwargs)
 
 
 @register_model("cifar_resnet44_v1")
 def cifar_resnet44_v1(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-44, version 1; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-44, version 1; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(1, 44, **kwargs)
 
 
 @register_model("cifar_resnet56_v1")
 def cifar_resnet56_v1(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-56, version 1; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-56, version 1; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(1, 56, **kwargs)
 
 
 @register_model("cifar_resnet110_v1")
 def cifar_resnet110_v1(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-110, version 1; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-110, version 1; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(1, 110, **kwargs)
 
 
 @register_model("cifar_resnet20_v2")
 def cifar_resnet20_v2(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-20, version 2; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-20, version 2; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(2, 20, **kwargs)
 
 
 @register_model("cifar_resnet32_v2")
 def cifar_resnet32_v2(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-32, version 2; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-32, version 2; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(2, 32, **kwargs)
 
 
 @register_model("cifar_resnet44_v2")
 def cifar_resnet44_v2(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-44, version 2; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-44, version 2; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(2, 44, **kwargs)
 
 
 @register_model("cifar_resnet56_v2")
 def cifar_resnet56_v2(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-56, version 2; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-56, version 2; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(2, 56, **kwargs)
 
 
 @register_model("cifar_resnet110_v2")
 def cifar_resnet110_v2(**kwargs: Any) -> ResNet:
-    """Return the small ResNet-110, version 2; see `get_cifar_resnet` for the arguments."""
+    """Create the small ResNet-110, version 2; see `get_cifar_resnet` for the arguments."""
     return get_cifar_resnet(2, 110, **kwargs)

@@ -1,4 +1,4 @@
-"""What the families of networks share: features then scores, and weights that were published."""
+"""Base class of the networks, and loading of published weights."""
 
 import os
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from gluonish.model_zoo.model_store import get_model_file
 
 
 class Classifier(HybridBlock):
-    """Base class of the zoo's networks, which have two parts that can be replaced or used alone.
+    """Base class of the zoo's networks; both children can be replaced or used separately.
 
     Attributes:
-        features: Everything up to the last hidden features; a subclass sets it.
-        output: The last layer, from features to logits; a subclass sets it.
+        features: All layers up to the last hidden features, set by subclasses.
+        output: The last layer, from features to logits, set by subclasses.
     """
 
     features: HybridSequential
@@ -34,11 +34,7 @@ class Classifier(HybridBlock):
 
 
 def chain(*layers: HybridBlock) -> HybridSequential:
-    """Return a HybridSequential of layers that adds nothing to their names.
-
-    Args:
-        *layers: The layers, in the order in which they run.
-    """
+    """Return a HybridSequential of layers without a name prefix."""
     sequence = HybridSequential(prefix="")
     sequence.add(*layers)
     return sequence

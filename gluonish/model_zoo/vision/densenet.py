@@ -1,4 +1,4 @@
-"""Densely connected networks: every layer of a stage reads all that the stage made before.
+"""Densely connected networks: a layer's input is the concatenated outputs of the stage so far.
 
 References:
     G. Huang, Z. Liu, L. van der Maaten, K. Q. Weinberger, Densely Connected Convolutional Networks,
@@ -24,7 +24,7 @@ _CPU = cpu()
 
 
 def dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurrent:
-    """Return a layer that concatenates ``growth_rate`` new channels to those of its input.
+    """Return a layer that concatenates ``growth_rate`` new channels to its input.
 
     Args:
         growth_rate: Number of new channels.
@@ -47,7 +47,7 @@ def dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurr
 
 
 def transition(channels: int) -> HybridSequential:
-    """Return the layers between two stages, which halve height and width and change the channels.
+    """Return the layers between two stages, which halve the spatial size and change the channels.
 
     Args:
         channels: Number of output channels.
@@ -127,7 +127,7 @@ def get_densenet(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> DenseNet:
-    """Return a densely connected network of the published sizes.
+    """Create a densely connected network of a published size.
 
     Args:
         num_layers: 121, 161, 169 or 201.
@@ -137,7 +137,7 @@ def get_densenet(
         **kwargs: Arguments of `DenseNet`, such as ``classes``.
 
     Raises:
-        KeyLookupError: ``num_layers`` is not one of those.
+        KeyLookupError: ``num_layers`` has another value.
         DownloadError: The weights could not be downloaded.
     """
     if num_layers not in densenet_spec:
@@ -152,23 +152,23 @@ def get_densenet(
 
 @register_model("densenet121")
 def densenet121(**kwargs: Any) -> DenseNet:
-    """Return DenseNet-121; see `get_densenet` for the arguments."""
+    """Create DenseNet-121; see `get_densenet` for the arguments."""
     return get_densenet(121, **kwargs)
 
 
 @register_model("densenet161")
 def densenet161(**kwargs: Any) -> DenseNet:
-    """Return DenseNet-161; see `get_densenet` for the arguments."""
+    """Create DenseNet-161; see `get_densenet` for the arguments."""
     return get_densenet(161, **kwargs)
 
 
 @register_model("densenet169")
 def densenet169(**kwargs: Any) -> DenseNet:
-    """Return DenseNet-169; see `get_densenet` for the arguments."""
+    """Create DenseNet-169; see `get_densenet` for the arguments."""
     return get_densenet(169, **kwargs)
 
 
 @register_model("densenet201")
 def densenet201(**kwargs: Any) -> DenseNet:
-    """Return DenseNet-201; see `get_densenet` for the arguments."""
+    """Create DenseNet-201; see `get_densenet` for the arguments."""
     return get_densenet(201, **kwargs)

@@ -1,4 +1,4 @@
-"""Inception v3 and the units that it shares with the version with batch normalization.
+"""Inception v3, and the units that it shares with Inception-BN.
 
 References:
     C. Szegedy, V. Vanhoucke, S. Ioffe, J. Shlens, Z. Wojna, Rethinking the Inception Architecture
@@ -43,7 +43,7 @@ class Conv:
     epsilon: float = 1e-5
 
 
-# A layer without weights is made by calling.
+# A layer without weights is created by a call.
 Layer = Conv | Callable[[], HybridBlock]
 
 
@@ -52,8 +52,8 @@ class Split:
     """A branch that forks: a chain of layers, then several convolutions of its output.
 
     Args:
-        layers: Layers that run first, one after the other.
-        ends: Layers that each run on the result; their outputs are concatenated.
+        layers: The chain of layers.
+        ends: Layers applied to the chain's output; their outputs are concatenated.
     """
 
     layers: Sequence[Layer]
@@ -63,7 +63,7 @@ class Split:
 Branch = Sequence[Layer] | Split
 
 AVERAGE: Callable[[], HybridBlock] = partial(AvgPool2D, 3, 1, 1)
-"""Pooling that keeps the size."""
+"""Pooling that preserves the size."""
 
 
 def normalized_conv(conv: Conv) -> HybridSequential:
@@ -91,12 +91,12 @@ def _make(branch: Branch) -> HybridSequential:
 
 
 def add_module(network: HybridSequential, name: str, branches: Sequence[Branch]) -> None:
-    """Append an Inception module to a network; call it inside the network's name scope.
+    """Append an Inception module to a network, within the network's name scope.
 
     Args:
         network: Network to append to.
         name: Prefix of the names of the module's parameters.
-        branches: Layers that each run on the module's input; their outputs are concatenated.
+        branches: Branches applied to the module's input; their outputs are concatenated.
     """
     module = HybridConcurrent(axis=1, prefix=f"{name}_")
     with module.name_scope():
@@ -110,7 +110,7 @@ _MAXIMUM: Callable[[], HybridBlock] = partial(MaxPool2D, 3, 2)
 _Conv = partial(Conv, epsilon=0.001)
 _conv3x3 = partial(_Conv, kernel_size=3, padding=1)
 _conv3x3_halving = partial(_Conv, kernel_size=3, strides=2)
-# Rows by columns: the first reaches along a row.
+# Rows by columns.
 _conv1x7 = partial(_Conv, kernel_size=(1, 7), padding=(0, 3))
 _conv7x1 = partial(_Conv, kernel_size=(7, 1), padding=(3, 0))
 
@@ -213,7 +213,7 @@ def inception_v3(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> Inception3:
-    """Return Inception v3; `get_model` knows it as ``inceptionv3``.
+    """Create Inception v3, ``inceptionv3`` for `get_model`.
 
     Args:
         pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.

@@ -1,9 +1,9 @@
-"""Inception with batch normalization, which is not in MXNet's model zoo but in its benchmarks.
+"""Inception with batch normalization, from MXNet's benchmarks, not its model zoo.
 
 References:
     S. Ioffe, C. Szegedy, Batch Normalization: Accelerating Deep Network Training by Reducing
-    Internal Covariate Shift, 2015. Modules 4c and 4d have 608 channels: its table gives 576, which
-    is not the sum of the filters that it lists.
+    Internal Covariate Shift, 2015. Modules 4c and 4d have 608 channels: the paper's table has 576,
+    which is not the sum of the listed filters.
 """
 
 import os
@@ -40,7 +40,7 @@ def _module(
     pool: Callable[[], HybridBlock],
     projected: int,
 ) -> list[Branch]:
-    """Return a module that keeps the size.
+    """Return a module that preserves the size.
 
     Args:
         single: Channels of the 1x1 convolution.
@@ -60,7 +60,7 @@ def _module(
 
 
 def _halving(reduced: int, middle: int, reduced_twice: int, double: int) -> list[Branch]:
-    """Return a module that halves the size, whose pooling branch passes its channels through."""
+    """Return a module that halves the size; its pooling branch has no convolution."""
     return [
         [Conv(reduced), Conv(middle, 3, 2, 1)],
         [Conv(reduced_twice), Conv(double, 3, 1, 1), Conv(double, 3, 2, 1)],
@@ -83,7 +83,7 @@ _MODULES: dict[str, list[Branch]] = {
 
 
 class InceptionBN(Classifier):
-    """Inception with batch normalization, which MXNet's benchmark tables call inception-bn.
+    """Inception with batch normalization, inception-bn in MXNet's benchmark tables.
 
     Args:
         classes: Number of classes.
@@ -120,12 +120,12 @@ def inception_bn(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> InceptionBN:
-    """Return Inception with batch normalization.
+    """Create Inception with batch normalization.
 
     Args:
         pretrained: Must be False: no weights were published for this network.
-        ctx: Unused; accepted as for the other networks.
-        root: Unused; accepted as for the other networks.
+        ctx: Unused; accepted for consistency with the other networks.
+        root: Unused; accepted for consistency with the other networks.
         **kwargs: Arguments of `InceptionBN`, such as ``classes``.
 
     Raises:

@@ -66,7 +66,7 @@ def add_conv(
 ) -> None:
     """Append a convolution, batch normalization and an activation to a network.
 
-    The padding is such that stride 1 keeps height and width.
+    With stride 1, the padding preserves height and width.
 
     Args:
         network: Network to append to.
@@ -90,9 +90,9 @@ class LinearBottleneck(HybridBlock):
     Args:
         in_channels: Number of input channels.
         channels: Number of output channels.
-        t: Expansion factor: how many times wider the inner convolution is than the input.
-        stride: Stride of the inner convolution. With stride 1, and if ``channels`` equals
-            ``in_channels``, the input is added to the output.
+        t: Expansion factor of the inner convolution's channels.
+        stride: Stride of the inner convolution. If it is 1 and ``channels`` equals ``in_channels``,
+            the input is added to the output.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -124,7 +124,7 @@ class LinearBottleneck(HybridBlock):
 
 
 _CPU = cpu()
-# Version 1, each pair of convolutions: output channels, stride of the first.
+# Version 1, for each pair of convolutions: output channels, stride of the first.
 _PAIRS = (
     (64, 1),
     (128, 2),
@@ -136,7 +136,7 @@ _PAIRS = (
     (1024, 2),
     (1024, 1),
 )
-# Version 2, each stage: expansion, output channels, units, stride of the first.
+# Version 2, for each stage: expansion, output channels, units, stride of the first.
 _STAGES = (
     (1, 16, 1, 1),
     (6, 24, 2, 2),
@@ -222,7 +222,7 @@ def get_mobilenet(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> MobileNet:
-    """Return MobileNet, version 1.
+    """Create MobileNet, version 1.
 
     Args:
         multiplier: Width multiplier: factor of every number of channels; 1, 0.75, 0.5 and 0.25 have
@@ -249,7 +249,7 @@ def get_mobilenet_v2(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> MobileNetV2:
-    """Return MobileNet, version 2.
+    """Create MobileNet, version 2.
 
     Args:
         multiplier: Width multiplier: factor of every number of channels; 1, 0.75, 0.5 and 0.25 have
@@ -271,47 +271,47 @@ def get_mobilenet_v2(
 
 @register_model("mobilenet1.0")
 def mobilenet1_0(**kwargs: Any) -> MobileNet:
-    """Return MobileNet with width multiplier 1.0; see `get_mobilenet` for the arguments."""
+    """Create MobileNet with width multiplier 1.0; see `get_mobilenet` for the arguments."""
     return get_mobilenet(1.0, **kwargs)
 
 
 @register_model("mobilenet0.75")
 def mobilenet0_75(**kwargs: Any) -> MobileNet:
-    """Return MobileNet with width multiplier 0.75; see `get_mobilenet` for the arguments."""
+    """Create MobileNet with width multiplier 0.75; see `get_mobilenet` for the arguments."""
     return get_mobilenet(0.75, **kwargs)
 
 
 @register_model("mobilenet0.5")
 def mobilenet0_5(**kwargs: Any) -> MobileNet:
-    """Return MobileNet with width multiplier 0.5; see `get_mobilenet` for the arguments."""
+    """Create MobileNet with width multiplier 0.5; see `get_mobilenet` for the arguments."""
     return get_mobilenet(0.5, **kwargs)
 
 
 @register_model("mobilenet0.25")
 def mobilenet0_25(**kwargs: Any) -> MobileNet:
-    """Return MobileNet with width multiplier 0.25; see `get_mobilenet` for the arguments."""
+    """Create MobileNet with width multiplier 0.25; see `get_mobilenet` for the arguments."""
     return get_mobilenet(0.25, **kwargs)
 
 
 @register_model("mobilenetv2_1.0")
 def mobilenet_v2_1_0(**kwargs: Any) -> MobileNetV2:
-    """Return MobileNetV2 with width multiplier 1.0; see `get_mobilenet_v2` for the arguments."""
+    """Create MobileNetV2 with width multiplier 1.0; see `get_mobilenet_v2` for the arguments."""
     return get_mobilenet_v2(1.0, **kwargs)
 
 
 @register_model("mobilenetv2_0.75")
 def mobilenet_v2_0_75(**kwargs: Any) -> MobileNetV2:
-    """Return MobileNetV2 with width multiplier 0.75; see `get_mobilenet_v2` for the arguments."""
+    """Create MobileNetV2 with width multiplier 0.75; see `get_mobilenet_v2` for the arguments."""
     return get_mobilenet_v2(0.75, **kwargs)
 
 
 @register_model("mobilenetv2_0.5")
 def mobilenet_v2_0_5(**kwargs: Any) -> MobileNetV2:
-    """Return MobileNetV2 with width multiplier 0.5; see `get_mobilenet_v2` for the arguments."""
+    """Create MobileNetV2 with width multiplier 0.5; see `get_mobilenet_v2` for the arguments."""
     return get_mobilenet_v2(0.5, **kwargs)
 
 
 @register_model("mobilenetv2_0.25")
 def mobilenet_v2_0_25(**kwargs: Any) -> MobileNetV2:
-    """Return MobileNetV2 with width multiplier 0.25; see `get_mobilenet_v2` for the arguments."""
+    """Create MobileNetV2 with width multiplier 0.25; see `get_mobilenet_v2` for the arguments."""
     return get_mobilenet_v2(0.25, **kwargs)

@@ -28,7 +28,7 @@ from gluonish.model_zoo.vision.classifier import Classifier, load_published
 
 
 def conv3x3(channels: int, stride: int, in_channels: int) -> Conv2D:
-    """Return a 3x3 convolution without bias; stride 1 keeps height and width.
+    """Return a 3x3 convolution without bias; stride 1 preserves height and width.
 
     Args:
         channels: Number of output channels.
@@ -41,9 +41,9 @@ def conv3x3(channels: int, stride: int, in_channels: int) -> Conv2D:
 
 
 class _UnitV1(HybridBlock):
-    """A version 1 unit: ``relu(body(x) + x)``, where ``x`` may pass a projection."""
+    """A version 1 unit: ``relu(body(x) + x)``, with an optional projection of ``x``."""
 
-    # The order of the sum in MXNet's exported graphs, which differs between the two units.
+    # The order of the operands in MXNet's exported graphs, which differs between the units.
     _input_first = True
 
     body: HybridSequential
@@ -257,7 +257,7 @@ class BottleneckV2(HybridBlock):
 _conv3x3 = conv3x3  # MXNet's name, which programs import
 
 
-# Called with channels, stride, downsample, and in_channels and prefix by name.
+# Called with channels, stride, downsample, and keywords in_channels and prefix.
 Unit = Callable[..., HybridBlock]
 
 
@@ -288,7 +288,7 @@ class ResNet(Classifier):
         stage_index: int,
         in_channels: int = 0,
     ) -> HybridSequential:
-        """Return a stage of so many units; networks of programs are made of them, too."""
+        """Return a stage of ``layers`` units; MXNet's name, which subclasses call."""
         stage = HybridSequential(prefix=f"stage{stage_index}_")
         with stage.name_scope():
             projected = channels != in_channels
@@ -433,7 +433,7 @@ def get_resnet(
         **kwargs: Arguments of `ResNetV1` or `ResNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: ``version`` or ``num_layers`` is not one of those.
+        ArgumentError: ``version`` or ``num_layers`` has another value.
         DownloadError: The weights could not be downloaded.
     """
     if num_layers not in resnet_spec:
@@ -452,59 +452,59 @@ def get_resnet(
 
 @register_model("resnet18_v1")
 def resnet18_v1(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-18, version 1; see `get_resnet` for the arguments."""
+    """Create ResNet-18, version 1; see `get_resnet` for the arguments."""
     return get_resnet(1, 18, **kwargs)
 
 
 @register_model("resnet34_v1")
 def resnet34_v1(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-34, version 1; see `get_resnet` for the arguments."""
+    """Create ResNet-34, version 1; see `get_resnet` for the arguments."""
     return get_resnet(1, 34, **kwargs)
 
 
 @register_model("resnet50_v1")
 def resnet50_v1(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-50, version 1; see `get_resnet` for the arguments."""
+    """Create ResNet-50, version 1; see `get_resnet` for the arguments."""
     return get_resnet(1, 50, **kwargs)
 
 
 @register_model("resnet101_v1")
 def resnet101_v1(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-101, version 1; see `get_resnet` for the arguments."""
+    """Create ResNet-101, version 1; see `get_resnet` for the arguments."""
     return get_resnet(1, 101, **kwargs)
 
 
 @register_model("resnet152_v1")
 def resnet152_v1(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-152, version 1; see `get_resnet` for the arguments."""
+    """Create ResNet-152, version 1; see `get_resnet` for the arguments."""
     return get_resnet(1, 152, **kwargs)
 
 
 @register_model("resnet18_v2")
 def resnet18_v2(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-18, version 2; see `get_resnet` for the arguments."""
+    """Create ResNet-18, version 2; see `get_resnet` for the arguments."""
     return get_resnet(2, 18, **kwargs)
 
 
 @register_model("resnet34_v2")
 def resnet34_v2(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-34, version 2; see `get_resnet` for the arguments."""
+    """Create ResNet-34, version 2; see `get_resnet` for the arguments."""
     return get_resnet(2, 34, **kwargs)
 
 
 @register_model("resnet50_v2")
 def resnet50_v2(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-50, version 2; see `get_resnet` for the arguments."""
+    """Create ResNet-50, version 2; see `get_resnet` for the arguments."""
     return get_resnet(2, 50, **kwargs)
 
 
 @register_model("resnet101_v2")
 def resnet101_v2(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-101, version 2; see `get_resnet` for the arguments."""
+    """Create ResNet-101, version 2; see `get_resnet` for the arguments."""
     return get_resnet(2, 101, **kwargs)
 
 
 @register_model("resnet152_v2")
 def resnet152_v2(**kwargs: Any) -> HybridBlock:
-    """Return ResNet-152, version 2; see `get_resnet` for the arguments."""
+    """Create ResNet-152, version 2; see `get_resnet` for the arguments."""
     return get_resnet(2, 152, **kwargs)

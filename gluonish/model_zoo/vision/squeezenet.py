@@ -1,4 +1,4 @@
-"""SqueezeNet, versions 1.0 and 1.1: convolutions whose input is first squeezed to few channels.
+"""SqueezeNet, versions 1.0 and 1.1.
 
 References:
     F. N. Iandola, S. Han, M. W. Moskewicz, K. Ashraf, W. J. Dally, K. Keutzer, SqueezeNet:
@@ -22,7 +22,7 @@ from gluonish.model_zoo.vision.classifier import Classifier, chain, load_publish
 
 _CPU = cpu()
 # By version: channels and kernel of the stem, then channels of each fire module's squeezing
-# convolution, where None is pooling. Its two expanding convolutions have four times as many.
+# convolution; None is pooling. The two expanding convolutions have four times as many channels.
 _SPEC: dict[str, tuple[int, int, tuple[int | None, ...]]] = {
     "1.0": (96, 7, (None, 16, 16, 32, None, 32, 48, 48, 64, None, 64)),
     "1.1": (64, 3, (None, 16, 16, None, 32, 32, None, 48, 48, 64, 64)),
@@ -56,7 +56,7 @@ class SqueezeNet(Classifier):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, H, W); H and W are 224, or a size near it that leaves 13 x 13 before the last
+        x: (N, C, H, W); H and W are 224, or a similar size that gives 13 x 13 before the last
             pooling.
 
     Outputs:
@@ -92,7 +92,7 @@ def get_squeezenet(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> SqueezeNet:
-    """Return SqueezeNet.
+    """Create SqueezeNet.
 
     Args:
         version: ``"1.0"`` or ``"1.1"``.
@@ -113,11 +113,11 @@ def get_squeezenet(
 
 @register_model("squeezenet1.0")
 def squeezenet1_0(**kwargs: Any) -> SqueezeNet:
-    """Return SqueezeNet 1.0; see `get_squeezenet` for the arguments."""
+    """Create SqueezeNet 1.0; see `get_squeezenet` for the arguments."""
     return get_squeezenet("1.0", **kwargs)
 
 
 @register_model("squeezenet1.1")
 def squeezenet1_1(**kwargs: Any) -> SqueezeNet:
-    """Return SqueezeNet 1.1; see `get_squeezenet` for the arguments."""
+    """Create SqueezeNet 1.1; see `get_squeezenet` for the arguments."""
     return get_squeezenet("1.1", **kwargs)

@@ -25,7 +25,7 @@ _CPU = cpu()
 
 
 class VGG(Classifier):
-    """A VGG network: stages of 3x3 convolutions, each ended by pooling, and three dense layers.
+    """A VGG network: stages of 3x3 convolutions and a pooling, and three dense layers.
 
     Args:
         layers: Number of convolutions in each stage.
@@ -68,7 +68,7 @@ class VGG(Classifier):
     def _make_features(
         self, layers: Sequence[int], filters: Sequence[int], batch_norm: bool
     ) -> HybridSequential:
-        """Return the convolutions of all stages; networks of programs begin with them, too."""
+        """Return the convolutions of all stages; MXNet's name, which subclasses call."""
         features = HybridSequential(prefix="")
         for count, channels in zip(layers, filters, strict=True):
             for _ in range(count):
@@ -107,7 +107,7 @@ def get_vgg(
         **kwargs: Arguments of `VGG`, such as ``classes`` and ``batch_norm``.
 
     Raises:
-        KeyLookupError: ``num_layers`` is not one of those.
+        KeyLookupError: ``num_layers`` has another value.
         DownloadError: The weights could not be downloaded.
     """
     if num_layers not in vgg_spec:
@@ -122,47 +122,47 @@ def get_vgg(
 
 @register_model("vgg11")
 def vgg11(**kwargs: Any) -> VGG:
-    """Return VGG-11; see `get_vgg` for the arguments."""
+    """Create VGG-11; see `get_vgg` for the arguments."""
     return get_vgg(11, **kwargs)
 
 
 @register_model("vgg11_bn")
 def vgg11_bn(**kwargs: Any) -> VGG:
-    """Return VGG-11 with batch normalization; see `get_vgg` for the arguments."""
+    """Create VGG-11 with batch normalization; see `get_vgg` for the arguments."""
     return get_vgg(11, **{**kwargs, "batch_norm": True})
 
 
 @register_model("vgg13")
 def vgg13(**kwargs: Any) -> VGG:
-    """Return VGG-13; see `get_vgg` for the arguments."""
+    """Create VGG-13; see `get_vgg` for the arguments."""
     return get_vgg(13, **kwargs)
 
 
 @register_model("vgg13_bn")
 def vgg13_bn(**kwargs: Any) -> VGG:
-    """Return VGG-13 with batch normalization; see `get_vgg` for the arguments."""
+    """Create VGG-13 with batch normalization; see `get_vgg` for the arguments."""
     return get_vgg(13, **{**kwargs, "batch_norm": True})
 
 
 @register_model("vgg16")
 def vgg16(**kwargs: Any) -> VGG:
-    """Return VGG-16; see `get_vgg` for the arguments."""
+    """Create VGG-16; see `get_vgg` for the arguments."""
     return get_vgg(16, **kwargs)
 
 
 @register_model("vgg16_bn")
 def vgg16_bn(**kwargs: Any) -> VGG:
-    """Return VGG-16 with batch normalization; see `get_vgg` for the arguments."""
+    """Create VGG-16 with batch normalization; see `get_vgg` for the arguments."""
     return get_vgg(16, **{**kwargs, "batch_norm": True})
 
 
 @register_model("vgg19")
 def vgg19(**kwargs: Any) -> VGG:
-    """Return VGG-19; see `get_vgg` for the arguments."""
+    """Create VGG-19; see `get_vgg` for the arguments."""
     return get_vgg(19, **kwargs)
 
 
 @register_model("vgg19_bn")
 def vgg19_bn(**kwargs: Any) -> VGG:
-    """Return VGG-19 with batch normalization; see `get_vgg` for the arguments."""
+    """Create VGG-19 with batch normalization; see `get_vgg` for the arguments."""
     return get_vgg(19, **{**kwargs, "batch_norm": True})

@@ -1,4 +1,4 @@
-"""Callbacks that keep a training's metrics in tables of pandas, for plots in notebooks."""
+"""Callbacks that collect a training's metrics in pandas tables, for plots in notebooks."""
 
 import datetime
 import time
@@ -26,7 +26,7 @@ class PandasLogger:
 
     Args:
         batch_size: Number of samples in a batch, for ``records_per_sec``.
-        frequent: Number of batches from one row to the next.
+        frequent: Number of batches between rows.
 
     Raises:
         NotSupportedError: pandas is not installed.
@@ -34,7 +34,7 @@ class PandasLogger:
 
     def __init__(self, batch_size: int, frequent: int = 50) -> None:
         try:
-            import pandas  # type: ignore[import-untyped,unused-ignore]  # no stubs for it
+            import pandas  # type: ignore[import-untyped,unused-ignore]  # no stubs
         except IMPORT_FAILURES as error:
             raise NotSupportedError(
                 f"PandasLogger: expected pandas, which is not installed, got {why_not(error)}; "
@@ -81,8 +81,8 @@ class PandasLogger:
         """
         table = self._dataframes[df_name]
         row = self._pandas.DataFrame([metrics])
-        parts = [row] if table.empty else [table, row]
-        self._dataframes[df_name] = self._pandas.concat(parts, ignore_index=True)
+        tables = [row] if table.empty else [table, row]
+        self._dataframes[df_name] = self._pandas.concat(tables, ignore_index=True)
 
     def train_cb(self, param: BatchEndParam) -> None:
         """Record a training batch; used as ``batch_end_callback``.
@@ -140,8 +140,7 @@ class PandasLogger:
 class LiveBokehChart:
     """Not available: a chart that Bokeh updates while a network trains.
 
-    MXNet draws it with functions that Bokeh removed years ago, so its charts do not work with any
-    current Bokeh.
+    MXNet uses functions that Bokeh has removed, so its charts do not work with current versions.
 
     Args:
         *args: Accepted for MXNet's programs.
@@ -152,7 +151,7 @@ class LiveBokehChart:
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse(type(self).__name__)
+        _raise_not_supported(type(self).__name__)
 
 
 class LiveTimeSeries(LiveBokehChart):
@@ -163,10 +162,10 @@ class LiveLearningCurve(LiveBokehChart):
     """Not available: a chart of a metric; see `LiveBokehChart`."""
 
 
-def _refuse(what: str) -> NoReturn:
+def _raise_not_supported(what: str) -> NoReturn:
     raise NotSupportedError(
-        f"{what}: expected a PandasLogger, whose tables any plotting library shows, got a chart "
-        "for an interface of Bokeh's that is gone"
+        f"{what}: expected a PandasLogger, whose tables work with any plotting library, got a "
+        "chart for a removed interface of Bokeh"
     )
 
 

@@ -1,7 +1,6 @@
-"""Functions that no document of MXNet's lists and that published programs import all the same.
+"""Undocumented functions of MXNet that published programs import.
 
-Each module is about one thing and holds what stands in one or two modules of MXNet's;
-`gluonish.mxnet_names.imported_modules` says under which names programs find it there.
+`gluonish.mxnet_names.imported_modules` maps MXNet's names to these functions.
 """
 
 __all__: list[str] = []

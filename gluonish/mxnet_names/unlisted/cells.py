@@ -1,4 +1,4 @@
-"""What programs with their own recurrent cells take from `mx.gluon.rnn.rnn_cell`."""
+"""Helpers of `mx.gluon.rnn.rnn_cell` for programs with their own recurrent cells."""
 
 from collections.abc import Iterable, Sequence
 from types import ModuleType
@@ -31,11 +31,11 @@ _WHAT = "format_sequence"
 def format_sequence(
     length: int | None, inputs: Any, layout: str, merge: bool | None, in_layout: str | None = None
 ) -> tuple[Any, int, ModuleType, int]:
-    """Return a sequence in the requested form, with what a cell needs to unroll over it.
+    """Convert a sequence to the requested form, for unrolling a cell.
 
     Args:
-        length: Number of steps; None to take it from ``inputs``.
-        inputs: An array or Symbol with a time axis, or a list with one for each step.
+        length: Number of steps; None to infer it from ``inputs``.
+        inputs: An array or Symbol with a time axis, or a list with an item for each step.
         layout: Layout of the result, such as ``"NTC"``.
         merge: True for one array, False for a list of steps, None to keep the form.
         in_layout: Layout of ``inputs``, if it differs.
@@ -54,43 +54,43 @@ def format_sequence(
         )
     axis = sequence.time_axis(layout, _WHAT)
     in_axis = axis if in_layout is None else sequence.time_axis(in_layout, _WHAT)
-    whole = sequence.is_tensor(inputs)
-    first = inputs if whole else inputs[0]
+    is_array = sequence.is_tensor(inputs)
+    first = inputs if is_array else inputs[0]
     space = sequence.namespace_of(first)
     count = sequence.batch_size(inputs, layout)
     steps: int = length if length is not None else 0
     if length is None:
-        steps = inputs.shape[in_axis] if whole else len(inputs)
-    if whole and merge is False:
+        steps = inputs.shape[in_axis] if is_array else len(inputs)
+    if is_array and merge is False:
         return sequence.as_steps(steps, inputs, in_axis, _WHAT), axis, space, count
-    if whole:
-        turned = inputs if axis == in_axis else space.swapaxes(inputs, dim1=axis, dim2=in_axis)
-        return turned, axis, space, count
+    if is_array:
+        swapped = inputs if axis == in_axis else space.swapaxes(inputs, dim1=axis, dim2=in_axis)
+        return swapped, axis, space, count
     return sequence.arranged(steps, inputs, axis, merge, _WHAT), axis, space, count
 
 
 def mask_sequence_variable_length(
     F: ModuleType, data: Any, length: int, valid_length: Any, time_axis: int, merge: bool | None
 ) -> Any:
-    """Return a sequence with zeros after the end of each sample.
+    """Set the steps after the end of each sample to zero.
 
     Args:
-        F: Module of functions; ignored, that of ``data`` is used.
-        data: An array with a time axis, or a list with one for each step.
+        F: Module of functions; ignored.
+        data: An array with a time axis, or a list with an array for each step.
         length: Number of steps.
         valid_length: (N,), number of valid steps of each sample.
         time_axis: Index of the time axis.
         merge: Whether to return one array; if not, a list.
     """
-    whole = sequence.as_array(length, data, time_axis, _WHAT)
-    masked = sequence.masked(whole, valid_length, time_axis)
+    merged = sequence.as_array(length, data, time_axis, _WHAT)
+    masked = sequence.masked(merged, valid_length, time_axis)
     return masked if merge else sequence.as_steps(length, masked, time_axis, _WHAT)
 
 
 def reverse_sequences(
     sequences: Sequence[Any], unroll_step: int, valid_length: Any = None
 ) -> list[Any]:
-    """Return the steps in reverse order; with ``valid_length`` only the valid steps are reversed.
+    """Reverse the order of the steps; with ``valid_length`` only of the valid steps.
 
     Args:
         sequences: List with an array (N, ...) for each step.
@@ -110,7 +110,7 @@ def reverse_sequences(
 def begin_state(
     cell: RecurrentCell, F: ModuleType, begin_state: Any, inputs: Any, batch_size: int
 ) -> Any:
-    """Return the given states, or zeros for a sequence.
+    """Return ``begin_state``, or zeros for a sequence.
 
     Args:
         cell: The cell.
@@ -159,14 +159,14 @@ def symbolic_begin_states(cells: Iterable[BaseRNNCell], **kwargs: Any) -> list[A
 
 
 def unpacked_weights(cells: Iterable[BaseRNNCell], args: dict[str, Any]) -> dict[str, Any]:
-    """Return arrays by name, with the weights of symbolic cells split into gates."""
+    """Split the weights of symbolic cells into gates; return all arrays by name."""
     for cell in cells:
         args = cell.unpack_weights(args)
     return args
 
 
 def packed_weights(cells: Iterable[BaseRNNCell], args: dict[str, Any]) -> dict[str, Any]:
-    """Return arrays by name, with the gates' weights of symbolic cells joined."""
+    """Join the gates' weights of symbolic cells; return all arrays by name."""
     for cell in cells:
         args = cell.pack_weights(args)
     return args

@@ -1,4 +1,4 @@
-"""What programs with their own metrics take from `mx.metric`: counts of two classes."""
+"""Helpers of `mx.metric` for programs with their own metrics."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ _COUNTS = ("true_positives", "false_negatives", "false_positives", "true_negativ
 
 
 class BinaryClassificationMetrics:
-    """The confusion matrix of two classes, since the last reset and of all time."""
+    """The confusion matrix of two classes, local (since the last reset) and global."""
 
     def __init__(self) -> None:
         self.reset()
@@ -26,7 +26,7 @@ class BinaryClassificationMetrics:
         self.global_false_positives = self.global_true_negatives = 0
 
     def reset_stats(self) -> None:
-        """Reset the counts except those of all time."""
+        """Reset the local counts."""
         self.true_positives = self.false_negatives = 0
         self.false_positives = self.true_negatives = 0
 
@@ -77,7 +77,7 @@ class BinaryClassificationMetrics:
 
     @property
     def global_precision(self) -> float:
-        """The `precision` of all time."""
+        """The global `precision`."""
         return self._precision(True)
 
     @property
@@ -87,7 +87,7 @@ class BinaryClassificationMetrics:
 
     @property
     def global_recall(self) -> float:
-        """The `recall` of all time."""
+        """The global `recall`."""
         return self._recall(True)
 
     @property
@@ -97,14 +97,14 @@ class BinaryClassificationMetrics:
 
     @property
     def global_fscore(self) -> float:
-        """The `fscore` of all time."""
+        """The global `fscore`."""
         return self._fscore(True)
 
     def matthewscc(self, use_global: bool = False) -> float:
         """Return the Matthews correlation coefficient.
 
         Args:
-            use_global: Whether to use the counts of all time.
+            use_global: Whether to use the global counts.
         """
         right, missed, wrong, rejected = self._counts(use_global)
         if not right + missed + wrong + rejected:
@@ -115,10 +115,10 @@ class BinaryClassificationMetrics:
 
     @property
     def total_examples(self) -> int:
-        """Number of samples counted since the last reset."""
+        """Local number of samples."""
         return sum(self._counts(False))
 
     @property
     def global_total_examples(self) -> int:
-        """Number of samples counted of all time."""
+        """Global number of samples."""
         return sum(self._counts(True))

@@ -1,4 +1,4 @@
-"""What programs with their own datasets and loaders take from `mx.gluon.data`."""
+"""Helpers of `mx.gluon.data` for programs with their own datasets and loaders."""
 
 import multiprocessing
 import os
@@ -32,9 +32,8 @@ class DownloadedDataset(Dataset):
     ``_label``, of equal length.
 
     Args:
-        root: Path of the folder, where ``~`` is the user's home; created if missing.
-        transform: Function that takes a sample and its label and returns what indexing returns;
-            None returns both.
+        root: Path of the folder (``~`` is the user's home); created if missing.
+        transform: Function of a sample and its label, applied by indexing; None returns both.
     """
 
     def __init__(self, root: AnyPath, transform: Callable[..., Any] | None) -> None:
@@ -60,13 +59,13 @@ class FilteredDataset(Dataset):
     """The samples of a dataset for which a function returns True.
 
     Args:
-        dataset: The dataset; all its samples are read once.
-        fn: Function that takes a sample.
+        dataset: The dataset; all samples are read once.
+        fn: Function of a sample.
     """
 
     def __init__(self, dataset: Dataset, fn: Callable[[Any], object]) -> None:
         self._dataset = dataset
-        self._indices = [place for place in range(len(dataset)) if fn(dataset[place])]
+        self._indices = [i for i in range(len(dataset)) if fn(dataset[i])]
 
     def __len__(self) -> int:
         return len(self._indices)
@@ -76,7 +75,7 @@ class FilteredDataset(Dataset):
 
 
 class LegacyDataLoader(DataLoader):
-    """The DataLoader of MXNet 1.2; the same as today's.
+    """The DataLoader of MXNet 1.2, the same as `DataLoader`.
 
     Args:
         *args: See `DataLoader`.
@@ -85,11 +84,7 @@ class LegacyDataLoader(DataLoader):
 
 
 def reduce_ndarray(data: NDArray) -> tuple[Any, ...]:
-    """Return what pickles an array: the function that restores it, and its arguments.
-
-    Args:
-        data: The array.
-    """
+    """Reduce an array for pickling: a function that restores it, and arguments."""
     reduced = data.__reduce_ex__(2)
     assert isinstance(reduced, tuple)
     return reduced

@@ -1,4 +1,4 @@
-"""What programs with their own executor groups take from `mx.module.executor_group`."""
+"""Helpers of `mx.module.executor_group` for programs with their own executor groups."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ __all__ = [
     "merge_multi_context",
 ]
 
-# Of each array of a batch: an array, or for each device the rows that it gets and where to.
+# For each array of a batch: a target, or a list with a slice of rows and a target per device.
 Targets = Sequence[NDArray | Sequence[tuple[slice, NDArray]]]
 
 
@@ -32,18 +32,18 @@ def load_general(data: Sequence[Any], targets: Targets, major_axis: Sequence[int
         data: Arrays; NumPy arrays are converted.
         targets: For each array a target of the same size, or a list with, for each device, a slice
             along the batch axis and a target.
-        major_axis: Batch axis of each array; negative to copy the whole array to every device.
+        major_axis: Batch axis of each array; negative to copy the full array to every device.
     """
     for source, target, axis in zip(data, targets, major_axis, strict=True):
         source = source if isinstance(source, NDArray) else nd.array(source)
         if isinstance(target, NDArray):
             source.astype(target.dtype, copy=False).copyto(target)
             continue
-        for rows, place in target:
-            part = source
-            if axis >= 0 and source.shape != place.shape:
-                part = nd.slice_axis(source, axis=axis, begin=rows.start, end=rows.stop)
-            part.astype(place.dtype, copy=False).copyto(place)
+        for rows, destination in target:
+            chunk = source
+            if axis >= 0 and source.shape != destination.shape:
+                chunk = nd.slice_axis(source, axis=axis, begin=rows.start, end=rows.stop)
+            chunk.astype(destination.dtype, copy=False).copyto(destination)
 
 
 def load_data(batch: DataBatch, targets: Targets, major_axis: Sequence[int]) -> None:
@@ -74,37 +74,37 @@ def load_batch_label(batch: DataBatch, targets: Targets) -> None:
 def merge_multi_context(
     outputs: Iterable[Sequence[NDArray]], major_axis: Sequence[int]
 ) -> list[NDArray]:
-    """Return each output of several devices as one array on the first device.
+    """Concatenate each output of several devices on the first device.
 
     Args:
         outputs: For each output a list with one array for each device.
         major_axis: Axis along which to concatenate; negative to return the first device's array.
     """
     merged = []
-    for parts, axis in zip(outputs, major_axis, strict=True):
-        if axis < 0 or len(parts) == 1:
-            merged.append(parts[0])
+    for chunks, axis in zip(outputs, major_axis, strict=True):
+        if axis < 0 or len(chunks) == 1:
+            merged.append(chunks[0])
             continue
-        here = parts[0].context
-        merged.append(nd.concat(*[part.as_in_context(here) for part in parts], dim=axis))
+        context = chunks[0].context
+        merged.append(nd.concat(*[chunk.as_in_context(context) for chunk in chunks], dim=axis))
     return merged
 
 
 def create_sparse_kvstore(kvstore: str | KVStoreBase) -> tuple[KVStoreBase, bool]:
-    """Return the store for a network with row_sparse weights, and True: the store updates them.
+    """Return the store for row_sparse weights, and True: the store updates them.
 
     Args:
         kvstore: A KVStore, or the name of one.
 
     Raises:
-        ArgumentTypeError: ``kvstore`` is something else; such weights need a store.
+        ArgumentTypeError: ``kvstore`` has another type; row_sparse weights need a store.
     """
     if isinstance(kvstore, str):
         return create(kvstore), True
     if isinstance(kvstore, KVStoreBase):
         return kvstore, True
     raise ArgumentTypeError(
-        f"create_sparse_kvstore: expected a KVStore or the name of a kind, since there are "
+        f"create_sparse_kvstore: expected a KVStore or its name, because there are "
         f"row_sparse weights, got {kvstore!r}"
     )
 

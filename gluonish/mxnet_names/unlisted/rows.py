@@ -1,4 +1,4 @@
-"""`mx.io.utils`: what programs with their own iterators over arrays take from there."""
+"""`mx.io.utils`: helpers for programs with their own iterators over arrays."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,11 +20,11 @@ def init_data(data: Any, allow_empty: bool, default_name: str) -> list[tuple[str
 
     Raises:
         ArgumentError: There is no array, and ``allow_empty`` is False.
-        ArgumentTypeError: ``data`` contains something that is not an array.
+        ArgumentTypeError: ``data`` contains an item that is not an array.
     """
     found = named_arrays(data, default_name, "init_data")
     if not found and not allow_empty:
-        raise ArgumentError("init_data: expected an array at least, got none")
+        raise ArgumentError("init_data: expected at least one array, got none")
     return found
 
 
@@ -34,5 +34,5 @@ def has_instance(data: Sequence[tuple[str, Any]], dtype: type) -> bool:
 
 
 def rows_of_numbers(data: Sequence[tuple[str, Any]], idx: Any) -> list[tuple[str, Any]]:
-    """Return pairs (name, array) with the rows of the given indices."""
+    """Return pairs (name, array) with the selected rows."""
     return [(name, array(value.asnumpy()[idx], dtype=value.dtype)) for name, value in data]

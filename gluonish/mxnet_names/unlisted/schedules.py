@@ -1,4 +1,4 @@
-"""`mx.misc`: the schedules of learning rates before `mx.lr_scheduler`."""
+"""`mx.misc`: learning rate schedules, superseded by `mx.lr_scheduler`."""
 
 from gluonish.core.errors import ArgumentError
 

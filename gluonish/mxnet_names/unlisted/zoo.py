@@ -1,4 +1,4 @@
-"""What programs build networks of their own from, out of `mx.gluon.model_zoo.vision`."""
+"""Helpers of `mx.gluon.model_zoo.vision` for programs with their own networks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -75,7 +75,7 @@ def fire(squeeze_channels: int, expand1x1_channels: int, expand3x3_channels: int
     Args:
         squeeze_channels: Channels of the 1x1 convolution that squeezes.
         expand1x1_channels: Channels of the 1x1 convolution that expands.
-        expand3x3_channels: Channels of the 3x3 convolution that expands, concatenated to those.
+        expand3x3_channels: Channels of the 3x3 convolution that expands.
     """
     squeeze = convolution(squeeze_channels)
     expand = HybridConcurrent(axis=1, prefix="")
@@ -115,7 +115,7 @@ def inception_branch(use_pool: str | None, *conv_settings: Sequence[Any]) -> Hyb
     """Return a branch of Inception v3.
 
     Args:
-        use_pool: ``"avg"`` or ``"max"`` to start with a pooling layer; None for none.
+        use_pool: ``"avg"`` or ``"max"`` to start with a pooling layer; None for no pooling.
         *conv_settings: For each convolution channels, kernel_size, strides and padding; None for
             the default of `Conv2D`.
     """
@@ -126,6 +126,6 @@ def inception_branch(use_pool: str | None, *conv_settings: Sequence[Any]) -> Hyb
         out.add(MaxPool2D(pool_size=3, strides=2))
     names = ("channels", "kernel_size", "strides", "padding")
     for setting in conv_settings:
-        given = zip(names, setting, strict=False)
-        out.add(inception_conv(**{name: value for name, value in given if value is not None}))
+        pairs = zip(names, setting, strict=False)
+        out.add(inception_conv(**{name: value for name, value in pairs if value is not None}))
     return out

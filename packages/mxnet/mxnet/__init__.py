@@ -1,5 +1,5 @@
-"""MXNet 1.9.1's name for gluonish: this package becomes gluonish, and all below it its modules."""
+"""The package ``mxnet``, replaced by gluonish on import."""
 
-import gluonish.mxnet_names.as_mxnet as _as_mxnet  # noqa: F401  # it takes the name
+import gluonish.mxnet_names.as_mxnet as _as_mxnet  # noqa: F401  # replaces this package
 
 __all__: list[str] = []

@@ -219,7 +219,7 @@ class Locked(Dataset):
 
 def test_dataset_that_cannot_be_sent_is_loaded_in_threads() -> None:
     loader = DataLoader(Locked(), 2, num_workers=2)
-    with pytest.warns(UserWarning, match="cannot pickle.*its workers are threads"):
+    with pytest.warns(UserWarning, match="cannot pickle.*using threads instead"):
         assert drain(loader) == [[0, 1], [2, 3]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -335,10 +335,10 @@ def test_refresh_starts_the_next_pass_and_clean_gives_it_up(thread_pool: bool) -
 
 def test_auto_reload_starts_the_next_pass_by_itself() -> None:
     loader = DataLoader([1, 2], 2, num_workers=1, auto_reload=True)
-    assert loader._ahead is not None
+    assert loader._next_epoch is not None
     for _ in range(2):
         assert drain(loader) == [[1, 2]]
-        assert loader._ahead is not None
+        assert loader._next_epoch is not None
 
 
 def test_processes_end_with_the_loader() -> None:

@@ -15,7 +15,13 @@ from tests.engine.places import interrupted_at
 
 FILES = tuple(
     f"data{os.sep}{name}.py"
-    for name in ("dataloader", "endings", "ring", "thread_pool", "worker_pool", "worker_service")
+    for name in (
+        "dataloader",
+        "service_threads",
+        "thread_pool",
+        "worker_pool",
+        "worker_service",
+    )
 )
 MOST = 2000
 VALUES = list(range(6))
@@ -31,7 +37,7 @@ class Worker:
         self.ring = None
         self.started = False
         self.process = SimpleNamespace(pid=os.getpid(), kill=lambda: None, wait=lambda _=None: 0)
-        self.channel.send(Start(launch.places, False, False, 1), file)
+        self.channel.send(Start(launch.chunks, False, False, 1), file)
         threading.Thread(target=self._serve, args=(theirs,), daemon=True).start()
 
     def _serve(self, connection: Any) -> None:

@@ -10,7 +10,7 @@ from gluonish.gluon.data import ArrayDataset, DataLoader, Dataset
 from gluonish.gluon.data.stacking import Rows, current, new_sample, stack_on_host
 from gluonish.gluon.data.vision import transforms
 from gluonish.gluon.data.worker_process import load_batch
-from gluonish.io.shared_batch import over
+from gluonish.io.shared_batch import ndarray_view
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (24, 6, 5, 3)).astype(np.uint8)
 WANT = (IMAGES.astype(np.float32) / 255).transpose(0, 3, 1, 2)
@@ -61,16 +61,16 @@ def test_rows_that_nobody_holds_are_not_kept() -> None:
     rows = Rows(4, np.empty)
     load_batch(Images(), [3, 1, 2, 0], stack_on_host, rows)
     gc.collect()
-    assert not rows.are_kept
+    assert not rows.are_referenced
 
 
 def test_a_view_of_a_sample_keeps_its_row() -> None:
     rows = Rows(2, np.empty)
     rows.begin(0)
-    view = rows.take((3, 4), np.float32)[1:, ::2][0]  # type: ignore[index]  # it is there
-    assert rows.are_kept
+    view = rows.acquire((3, 4), np.float32)[1:, ::2][0]  # type: ignore[index]  # it is there
+    assert rows.are_referenced
     del view
-    assert not rows.are_kept
+    assert not rows.are_referenced
 
 
 def test_a_sample_has_one_row_and_only_while_it_is_made() -> None:
@@ -91,10 +91,10 @@ def test_a_sample_has_one_row_and_only_while_it_is_made() -> None:
 def test_samples_of_other_shapes_get_no_row() -> None:
     rows = Rows(3, np.empty)
     rows.begin(0)
-    assert rows.take((2,), np.float32) is not None
+    assert rows.acquire((2,), np.float32) is not None
     for number, kind in enumerate([((3,), np.float32), ((2,), np.float64)], 1):
         rows.begin(number)
-        assert rows.take(*kind) is None
+        assert rows.acquire(*kind) is None
 
 
 def test_rows_in_another_order_are_no_batch() -> None:
@@ -102,7 +102,7 @@ def test_rows_in_another_order_are_no_batch() -> None:
     made = []
     for number in range(2):
         rows.begin(number)
-        made.append(rows.take((2,), np.float32))
+        made.append(rows.acquire((2,), np.float32))
     assert rows.batch_of([made[1], made[0]]) is None  # type: ignore[list-item]  # they are there
     assert rows.batch_of([made[0]]) is None  # type: ignore[list-item]  # the same
     assert not rows.are_batch
@@ -149,4 +149,4 @@ def test_a_batch_of_lists_holds_its_samples() -> None:
 
 
 def _as_tensor(image: Any) -> Any:
-    return transforms.ToTensor()(over(np.array(image)))
+    return transforms.ToTensor()(ndarray_view(np.array(image)))

@@ -72,7 +72,7 @@ def test_memory_is_reserved_when_a_file_is_made() -> None:
 def test_ring_reserves_all_slots_and_hands_out_each_once() -> None:
     ring = Ring(3, 5000)
     assert os.fstat(ring.descriptor).st_blocks * 512 == 3 * ring.slot_nbytes
-    taken = [ring.take() for _ in range(4)]
+    taken = [ring.acquire() for _ in range(4)]
     assert taken.pop() is None
     assert sorted(offset for offset in taken if offset is not None) == [
         0,

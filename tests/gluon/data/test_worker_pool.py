@@ -101,7 +101,7 @@ def test_forgotten_batches_leave_nothing_behind(pool: WorkerPool) -> None:
     assert pool._service.ring is not None
     gc.collect()
     ring = pool._service.ring
-    taken = [ring.take() for _ in range(3 + SPARE_SLOTS)]
+    taken = [ring.acquire() for _ in range(3 + SPARE_SLOTS)]
     assert (taken[-1], None in taken[:-1]) == (None, False)
 
 

@@ -145,7 +145,7 @@ def test_parts_begin_at_records_and_not_inside_one(tmp_path):
     found = []
     for part in range(5):
         iterator = iterate(tmp_path / "cut.rec", num_parts=5, part_index=part)
-        found.extend(iterator.handle._places.all().tolist())
+        found.extend(iterator.handle._offsets.all().tolist())
     assert found == offsets_of(tmp_path / "cut.rec")
 
 
@@ -342,19 +342,19 @@ def test_no_thread_is_left_behind(ramp):
 def test_memory_does_not_grow(ramp):
     iterator = iterate(ramp, shuffle=True, **RANDOM)
 
-    def take(passes):
+    def allocate(passes):
         for _ in range(passes):
             for batch in iterator:
                 batch.data[0].wait_to_read()
             iterator.reset()
         gc.collect()
 
-    take(3)
+    allocate(3)
     tracemalloc.start()
     try:
-        take(2)
+        allocate(2)
         start, _ = tracemalloc.get_traced_memory()
-        take(20)
+        allocate(20)
         end, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

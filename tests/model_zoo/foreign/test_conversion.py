@@ -123,8 +123,8 @@ def test_all_that_does_not_fit_is_listed(tmp_path: Path, tiny: Any) -> None:
         "no 'layer1.0.conv1' for features.4.0.body.0",
         "no running_mean in 'bn1' for features.1.running_mean; ",
         "fc.weight of shape (5, 9) for output.weight of shape (5, 8)",
-        "layer1.0.bn2.weight of int64, no floats",
-        "no place for layer3.0.conv1.weight",
+        "layer1.0.bn2.weight of int64, not floats",
+        "no parameters for layer3.0.conv1.weight",
     ):
         assert expected in message
 
@@ -138,7 +138,7 @@ def test_long_lists_are_cut(tmp_path: Path, tiny: Any) -> None:
 def test_extra_layers_are_left_out_when_asked(tmp_path: Path, tiny: Any) -> None:
     tiny["extra.weight"] = np.zeros((1, 1), np.float32)
     conversion = import_weights(NAME, written(tmp_path, tiny), ignore_extra=True)
-    assert conversion.notes == ["left out as asked: extra.weight"]
+    assert conversion.notes == ["ignored as requested: extra.weight"]
 
 
 def test_missing_layers_are_refused_even_then(tmp_path: Path, tiny: Any) -> None:
@@ -435,7 +435,7 @@ def test_hugging_faces_names_give_what_torchvisions_give(form: str, tmp_path: Pa
     for name, weight in ours.arrays.items():
         np.testing.assert_array_equal(found.arrays[name], weight)
     if form == "shards":
-        with pytest.raises(GluonishError, match="one file of several: give the index"):
+        with pytest.raises(GluonishError, match="one shard of several: pass the index"):
             import_weights("resnet18_v1", tmp_path / "a-00001-of-00002.safetensors")
 
 

@@ -67,7 +67,7 @@ def test_averaged_weights_of_a_training_program_come_first() -> None:
         assert list(checkpoint.arrays) == ["weight"]
         assert checkpoint.arrays["weight"].read().tolist() == [[2, 2]]
         assert checkpoint.notes == [
-            "took the entry 'state_dict_ema'; the others are state_dict, optimizer",
+            "used the entry 'state_dict_ema'; the others are state_dict, optimizer",
             "dropped the prefix 'module.' of all names",
         ]
 
@@ -79,7 +79,7 @@ def test_a_key_names_the_entry() -> None:
 
 
 def test_whole_model_is_refused_by_its_class() -> None:
-    message = r"whole_model\.pth/.*data\.pkl: .* got torch\.nn\.modules\.linear\.Linear; save the"
+    message = r"whole_model\.pth/.*data\.pkl: .* got torch\.nn\.modules\.linear\.Linear; save only"
     with pytest.raises(FileFormatError, match=message):
         read_all(FOLDER / "whole_model.pth")
 
@@ -191,7 +191,7 @@ HOSTILE = {
     ),
     "part of another function": (
         state(b"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch\nSize\nN)NtR"),
-        "expected the parts of a tensor",
+        "expected the arguments of a tensor",
     ),
     "identity of no storage": (b"\x80\x02K\x01Q.", "the identity of a storage, got 1"),
     "deep tuples": (b"\x80\x02})" + b"\x85" * 100_000 + b"K\x01s.", "tuples of up to 200 levels"),

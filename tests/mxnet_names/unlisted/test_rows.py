@@ -16,7 +16,7 @@ def test_arrays_get_names() -> None:
         "b",
     ]
     assert init_data(None, True, "d") == []
-    with pytest.raises(ArgumentError, match="an array at least"):
+    with pytest.raises(ArgumentError, match="at least one array"):
         init_data([], False, "d")
     with pytest.raises(ArgumentTypeError, match="got int"):
         init_data(3, False, "d")

@@ -1,4 +1,4 @@
-"""Deformable convolutions, also modulated: each element of the kernel is moved by an offset."""
+"""Deformable convolutions, plain and modulated: an offset displaces each kernel element."""
 
 from math import prod
 from types import ModuleType
@@ -16,26 +16,9 @@ __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 
 
 class _Deformable(HybridBlock):
-    """What both have: settings of the two convolutions, and their parameters.
+    """Base class of deformable convolutions: settings and parameters of the two convolutions.
 
-    Args:
-        numbers: Values that the offsets' convolution gives for each element of the kernel.
-        channels: As in the public classes; the others, too.
-        kernel_size: Extents of the kernel.
-        strides: Steps of the kernel.
-        padding: Zeros put around.
-        dilation: Distances in the kernel.
-        groups: Of channels.
-        num_deformable_group: Of channels that share offsets.
-        layout: Order of the axes.
-        use_bias: Whether there is a bias.
-        in_channels: Number of input channels.
-        activation: Name of a function.
-        offset_use_bias: Whether the offsets have a bias.
-        op_name: Name of the operator.
-        adj: None.
-        prefix: See `HybridBlock`.
-        params: See `HybridBlock`.
+    ``numbers`` is the number of outputs of the offsets' convolution for each kernel element.
     """
 
     def __init__(
@@ -70,7 +53,7 @@ class _Deformable(HybridBlock):
         self._in_channels = in_channels
         self._op_name = op_name
         kernel = as_extents(kernel_size, 2, f"{layer} kernel_size")
-        # How many of the values that the offsets' convolution gives are offsets.
+        # Number of offsets among the outputs of the offsets' convolution.
         self.offset_split_index = num_deformable_group * 2 * prod(kernel)
         self._kwargs_offset: dict[str, Any] = {
             "kernel": kernel,
@@ -96,7 +79,7 @@ class _Deformable(HybridBlock):
     def _convolution(
         self, name: str, settings: dict[str, Any], weight: Init | None, bias: Init | None
     ) -> tuple[Parameter, Parameter | None]:
-        """Return weight and bias, None for none, of one of the convolutions."""
+        """Declare the weight and the bias (or None) of one of the convolutions."""
         filters = settings["num_filter"]
         inner = self._in_channels // settings["num_group"]
         shape = (filters, inner, *settings["kernel"])
@@ -107,10 +90,10 @@ class _Deformable(HybridBlock):
 
 
 class DeformableConvolution(_Deformable):
-    """Convolve over two spatial axes, each element of the kernel moved by an offset of its own.
+    """Convolve over two spatial axes, with an offset for each kernel element.
 
-    Another convolution computes the offsets, in elements of ``x``, for every position; between
-    elements ``x`` is interpolated, and outside it is 0.
+    Another convolution computes the offsets, in elements of ``x``, for every position. ``x`` is
+    interpolated bilinearly, and 0 outside.
 
     Args:
         channels: Number C_out of output channels.
@@ -119,18 +102,18 @@ class DeformableConvolution(_Deformable):
         padding: Number of zeros added to both ends of each spatial axis.
         dilation: Spacing between kernel elements.
         groups: Number of groups that the channels of both convolutions are split into.
-        num_deformable_group: Number of groups of input channels with offsets of their own.
+        num_deformable_group: Number of groups of input channels; each has its own offsets.
         layout: ``"NCHW"``.
         use_bias: Whether there is a bias.
         in_channels: Number C_in of input channels; 0 infers it from the first batch.
-        activation: Name of a function for `Activation`; None for none.
+        activation: Name of a function for `Activation`; None for no activation.
         weight_initializer: For ``deformable_conv_weight`` (C_out, C_in / groups, Kh, Kw).
         bias_initializer: For ``deformable_conv_bias`` (C_out,).
         offset_weight_initializer: For ``offset_weight``
             (num_deformable_group * 2 * Kh * Kw, C_in / groups, Kh, Kw).
         offset_bias_initializer: For ``offset_bias`` (num_deformable_group * 2 * Kh * Kw,).
         offset_use_bias: Whether the offsets have a bias.
-        op_name: The operator of ``F.contrib`` that convolves.
+        op_name: Name of the operator in ``F.contrib``.
         adj: Must be None.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
@@ -142,7 +125,7 @@ class DeformableConvolution(_Deformable):
         y: (N, C_out, H_out, W_out), with the extents of `Conv2D`.
 
     Raises:
-        ArgumentError: ``layout`` is not ``"NCHW"``, a size is not a pair, or ``adj`` is given.
+        ArgumentError: ``layout`` is not ``"NCHW"``, a size is not a pair, or ``adj`` is not None.
         OperatorError: ``op_name`` is unknown.
 
     References:
@@ -239,10 +222,10 @@ class DeformableConvolution(_Deformable):
 
 
 class ModulatedDeformableConvolution(_Deformable):
-    """Convolve over two spatial axes, each element of the kernel moved and weighted on its own.
+    """Convolve over two spatial axes, with an offset and a weight for each kernel element.
 
-    As `DeformableConvolution`; the convolution that computes the offsets gives a mask, too:
-    twice its sigmoid, between 0 and 2, multiplies what an element of the kernel reads.
+    Like `DeformableConvolution`, but the convolution of the offsets also computes a mask: twice its
+    sigmoid, between 0 and 2, multiplies the input of a kernel element.
 
     Args:
         channels: Number C_out of output channels.
@@ -251,18 +234,18 @@ class ModulatedDeformableConvolution(_Deformable):
         padding: Number of zeros added to both ends of each spatial axis.
         dilation: Spacing between kernel elements.
         groups: Number of groups that the channels of both convolutions are split into.
-        num_deformable_group: Number of groups of input channels with offsets and mask of their own.
+        num_deformable_group: Number of groups of input channels; each has its own offsets and mask.
         layout: ``"NCHW"``.
         use_bias: Whether there is a bias.
         in_channels: Number C_in of input channels; 0 infers it from the first batch.
-        activation: Name of a function for `Activation`; None for none.
+        activation: Name of a function for `Activation`; None for no activation.
         weight_initializer: For ``deformable_conv_weight`` (C_out, C_in / groups, Kh, Kw).
         bias_initializer: For ``deformable_conv_bias`` (C_out,).
         offset_weight_initializer: For ``offset_weight``
             (num_deformable_group * 3 * Kh * Kw, C_in / groups, Kh, Kw).
         offset_bias_initializer: For ``offset_bias`` (num_deformable_group * 3 * Kh * Kw,).
         offset_use_bias: Whether offsets and mask have a bias.
-        op_name: The operator of ``F.contrib`` that convolves.
+        op_name: Name of the operator in ``F.contrib``.
         adj: Must be None.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
@@ -274,7 +257,7 @@ class ModulatedDeformableConvolution(_Deformable):
         y: (N, C_out, H_out, W_out), with the extents of `Conv2D`.
 
     Raises:
-        ArgumentError: ``layout`` is not ``"NCHW"``, a size is not a pair, or ``adj`` is given.
+        ArgumentError: ``layout`` is not ``"NCHW"``, a size is not a pair, or ``adj`` is not None.
         OperatorError: ``op_name`` is unknown.
 
     References:

@@ -1,4 +1,4 @@
-"""WikiText: its archives, their vocabulary, and the texts as datasets."""
+"""WikiText datasets, and the vocabulary."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -32,7 +32,7 @@ def get_published_file(
 ) -> Path:
     """Return the path of a published file; download and extract it if it is missing or damaged.
 
-    The archive is kept next to it: it may contain more files, and MXNet's programs look for it
+    The archive is kept next to the file: it may contain more files, and MXNet's programs expect it
     there.
 
     Args:
@@ -43,18 +43,18 @@ def get_published_file(
         archive_sha1: SHA-1 of the archive; None if unknown.
 
     Raises:
-        DownloadError: It cannot be downloaded, or has another SHA-1.
+        DownloadError: The file cannot be downloaded, or has another SHA-1.
     """
     if is_published(target, sha1):
         return target
     with exclusive(target):
-        # Another process may have made it while this one waited.
+        # Another process may have created it while this one waited.
         if not is_published(target, sha1):
             url = published_url(f"{namespace}/{archive_name}")
-            plain = archive_name == target.name
-            path = target.with_name(f"{archive_name}.download" if plain else archive_name)
-            archive = _archive(url, path, sha1 if plain else archive_sha1, target)
-            if plain:
+            is_file = archive_name == target.name
+            path = target.with_name(f"{archive_name}.download" if is_file else archive_name)
+            archive = _archive(url, path, sha1 if is_file else archive_sha1, target)
+            if is_file:
                 archive.replace(target)
             else:
                 extract_members(archive, {target: sha1}, _MAX_MEMBER_NBYTES)
@@ -75,15 +75,14 @@ Token = Hashable
 
 
 class Vocabulary:
-    """Maps tokens to indices: the unknown token is 0, then come reserved and frequent tokens.
+    """Maps tokens to indices: 0 is the unknown token, followed by reserved and frequent tokens.
 
-    Tokens of the counter are sorted by decreasing frequency, and equally frequent ones by
-    themselves.
+    Tokens of the counter are sorted by decreasing frequency; ties are sorted by token.
 
     Args:
         counter: How often each token occurs, a ``collections.Counter``; None for no tokens.
-        most_freq_count: Maximum number of tokens to take from the counter, not counting the unknown
-            and reserved ones; None or a negative number takes all.
+        most_freq_count: Maximum number of tokens from the counter, without unknown and reserved
+            tokens; None or a negative number for all.
         min_freq: Minimum frequency of a token.
         unknown_token: Token that represents all tokens without an index.
         reserved_tokens: Tokens to include in any case, such as ``<pad>``.
@@ -135,7 +134,7 @@ class Vocabulary:
         if counter is not None:
             self._add_frequent(counter, most_freq_count, min_freq)
 
-    def _add_frequent(self, counter: Counter[Any], most: int | None, min_freq: int) -> None:
+    def _add_frequent(self, counter: Counter[Any], limit: int | None, min_freq: int) -> None:
         if not isinstance(counter, Counter):
             raise ArgumentTypeError(
                 "Vocabulary: expected a collections.Counter as counter, got "
@@ -144,13 +143,11 @@ class Vocabulary:
         try:
             pairs = sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))
         except TypeError as error:
-            raise ArgumentTypeError(
-                f"Vocabulary: expected tokens that can be sorted, got some that cannot ({error})"
-            ) from error
+            raise ArgumentTypeError(f"Vocabulary: expected sortable tokens, got {error}") from error
         frequent = [
             token for token, n in pairs if n >= min_freq and token not in self._token_to_idx
         ]
-        for token in frequent if most is None or most < 0 else frequent[:most]:
+        for token in frequent if limit is None or limit < 0 else frequent[:limit]:
             self._add(token)
 
     def _add(self, token: Token) -> None:
@@ -181,7 +178,7 @@ class Vocabulary:
         return self._reserved_tokens
 
     def to_indices(self, tokens: Any) -> Any:
-        """Return the indices of tokens; 0 for unknown ones.
+        """Return the indices of tokens; 0 for unknown tokens.
 
         Args:
             tokens: A token, or a list of tokens.
@@ -203,7 +200,7 @@ class Vocabulary:
             ) from None
 
     def to_tokens(self, indices: Any) -> Any:
-        """Return the tokens with given indices.
+        """Return the tokens of indices.
 
         Args:
             indices: An index, or a list of indices.
@@ -250,7 +247,7 @@ _FILES = {
 
 
 class _Published(NamedTuple):
-    """Where the files of a dataset are, and what they are checked by."""
+    """Name and checksums of a published dataset."""
 
     name: str
     archive_sha1: str
@@ -258,7 +255,7 @@ class _Published(NamedTuple):
 
 
 class _WikiText(Dataset):
-    """Sequences of a text of ``_published``; `WikiText2` says what they hold."""
+    """Base class of the datasets; a subclass sets ``_published``. See `WikiText2`."""
 
     _published: ClassVar[_Published]
 
@@ -269,13 +266,13 @@ class _WikiText(Dataset):
         vocab: Vocabulary | None = None,
         seq_len: int = 35,
     ) -> None:
-        who = type(self).__name__
+        name = type(self).__name__
         if segment not in _FILES:
-            raise ArgumentError(f"{who}: expected a segment among {list(_FILES)}, got {segment!r}")
+            raise ArgumentError(f"{name}: expected a segment among {list(_FILES)}, got {segment!r}")
         if vocab is not None and not isinstance(vocab, Vocabulary):
-            raise ArgumentTypeError(f"{who}: expected a Vocabulary, got {type(vocab).__name__}")
+            raise ArgumentTypeError(f"{name}: expected a Vocabulary, got {type(vocab).__name__}")
         if seq_len < 1:
-            raise ArgumentError(f"{who}: expected a seq_len of 1 or more, got {seq_len}")
+            raise ArgumentError(f"{name}: expected a seq_len of 1 or more, got {seq_len}")
         self._counter: Counter[str] = Counter()
         words = self._words(_file(self._published, root, segment))
         self._vocab = vocab or Vocabulary(self._counter, reserved_tokens=[_END_OF_LINE])
@@ -286,7 +283,7 @@ class _WikiText(Dataset):
         self._label = numbers[1 : count * seq_len + 1].reshape(shape)
 
     def _words(self, path: Path) -> list[str]:
-        """Return the words of a file with `_END_OF_LINE` after each line, and count them."""
+        """Read and count the words of a file; append `_END_OF_LINE` to each line."""
         words: list[str] = []
         with path.open(encoding="utf8") as file:
             for line in file:
@@ -305,12 +302,12 @@ class _WikiText(Dataset):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words and their numbers."""
+        """The words and their indices."""
         return self._vocab
 
     @property
     def frequencies(self) -> Counter[str]:
-        """How often each word occurs in the segment."""
+        """Number of occurrences of each word in the segment."""
         return self._counter
 
 
@@ -346,10 +343,10 @@ class WikiText2(_WikiText):
 
     Attributes:
         vocabulary: The `Vocabulary`.
-        frequencies: How often each word occurs, a Counter.
+        frequencies: Number of occurrences of each word, a Counter.
 
     Raises:
-        ArgumentError: ``segment`` is not one of those, or ``seq_len`` is not positive.
+        ArgumentError: ``segment`` is unknown, or ``seq_len`` is not positive.
         DownloadError: The files cannot be downloaded.
     """
 
@@ -375,10 +372,10 @@ class WikiText103(_WikiText):
 
     Attributes:
         vocabulary: The `Vocabulary`.
-        frequencies: How often each word occurs, a Counter.
+        frequencies: Number of occurrences of each word, a Counter.
 
     Raises:
-        ArgumentError: ``segment`` is not one of those, or ``seq_len`` is not positive.
+        ArgumentError: ``segment`` is unknown, or ``seq_len`` is not positive.
         DownloadError: The files cannot be downloaded.
     """
 

@@ -1,4 +1,4 @@
-"""Estimator: a training loop with handlers of its events, and what comes with it."""
+"""Estimator: a training loop with event handlers."""
 
 from gluonish.gluon.contrib.estimator import batch_processor, estimator, event_handler, utils
 from gluonish.gluon.contrib.estimator.batch_processor import BatchProcessor

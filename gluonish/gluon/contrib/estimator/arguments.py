@@ -1,4 +1,4 @@
-"""Arguments of an Estimator and its methods: each is checked here, once."""
+"""Checks of the arguments of an Estimator."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,14 +16,10 @@ Handlers = EventHandler | Sequence[EventHandler] | None
 
 
 def check_handlers(method: str, handlers: Any) -> list[EventHandler]:
-    """Return the handlers as a new list, so that the caller's list is not changed.
-
-    Args:
-        method: Name of the calling method, for error messages.
-        handlers: A handler, a list of handlers, or None.
+    """Check handlers; return them as a new list.
 
     Raises:
-        ArgumentError: Something is not an EventHandler.
+        ArgumentError: An item is not an EventHandler.
     """
     if isinstance(handlers, EventHandler):
         return [handlers]
@@ -37,15 +33,10 @@ def check_handlers(method: str, handlers: Any) -> list[EventHandler]:
 
 
 def check_loader(method: str, name: str, data: Any) -> None:
-    """Check that data are a DataLoader, which can be iterated over several times.
-
-    Args:
-        method: Name of the calling method, for error messages.
-        name: Name of the argument.
-        data: The data.
+    """Check that data is a DataLoader, which can be iterated over repeatedly.
 
     Raises:
-        ArgumentError: They are not a DataLoader.
+        ArgumentError: The data is not a DataLoader.
     """
     if not isinstance(data, DataLoader):
         raise ArgumentError(
@@ -55,14 +46,10 @@ def check_loader(method: str, name: str, data: Any) -> None:
 
 
 def check_duration(epochs: int | None, batches: int | None) -> tuple[int | None, int | None]:
-    """Return the number of epochs and the number of batches to train, one of them None.
-
-    Args:
-        epochs: Number of epochs, or None.
-        batches: Number of batches, or None.
+    """Check the duration of a training; return the numbers of epochs and batches, one of them None.
 
     Raises:
-        ArgumentError: Both or neither are given, or the number is not an integer of at least 1.
+        ArgumentError: Both or neither are set, or the number is not an integer of at least 1.
     """
     if bool(epochs) == bool(batches):
         raise ArgumentError(
@@ -79,14 +66,10 @@ def check_duration(epochs: int | None, batches: int | None) -> tuple[int | None,
 
 
 def check_block(name: str, block: Any) -> Block:
-    """Return the argument if it is a Block.
-
-    Args:
-        name: Name of the argument.
-        block: The argument.
+    """Check that an argument is a Block, and return it.
 
     Raises:
-        ArgumentTypeError: It is not a Block.
+        ArgumentTypeError: The argument is not a Block.
     """
     if not isinstance(block, Block):
         raise ArgumentTypeError(f"Estimator: expected {name} to be a Block, got {block!r}")
@@ -94,14 +77,10 @@ def check_block(name: str, block: Any) -> Block:
 
 
 def check_loss(name: str, loss: Any) -> Loss:
-    """Return the argument if it is a Loss.
-
-    Args:
-        name: Name of the argument.
-        loss: The argument.
+    """Check that an argument is a Loss, and return it.
 
     Raises:
-        ArgumentError: It is not a Loss.
+        ArgumentError: The argument is not a Loss.
     """
     if not isinstance(loss, Loss):
         raise ArgumentError(f"Estimator: expected {name} to be a gluon.loss.Loss, got {loss!r}")
@@ -109,13 +88,10 @@ def check_loss(name: str, loss: Any) -> Loss:
 
 
 def check_processor(processor: Any) -> BatchProcessor:
-    """Return the argument if it can process batches: it has the methods of BatchProcessor.
-
-    Args:
-        processor: The argument.
+    """Check that an object has the methods of BatchProcessor, and return it.
 
     Raises:
-        ArgumentError: It lacks a method.
+        ArgumentError: A method is missing.
     """
     if processor is None:
         return BatchProcessor()
@@ -130,13 +106,13 @@ def check_processor(processor: Any) -> BatchProcessor:
 
 
 def check_context(context: Any) -> list[Context]:
-    """Return a list of devices; by default the first GPU, or the CPU if there is no GPU.
+    """Check devices; return a list, by default the first GPU, or the CPU if there is no GPU.
 
     Args:
         context: A Context, a list of Contexts, or None.
 
     Raises:
-        ArgumentError: ``context`` is something else.
+        ArgumentError: ``context`` has another type.
         DeviceError: A GPU does not exist.
     """
     contexts = [context] if isinstance(context, Context) else context or []

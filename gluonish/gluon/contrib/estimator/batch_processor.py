@@ -1,4 +1,4 @@
-"""BatchProcessor: what an Estimator does with one batch."""
+"""BatchProcessor: the computation of an Estimator on one batch."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from gluonish.ndarray import NDArray
 
 __all__ = ["BatchProcessor"]
 
-# Data, labels, predictions and losses: each a list with an array for each device.
+# Data, labels, predictions and losses: lists with one array per device.
 Results = tuple[list[NDArray], list[NDArray], list[Any], list[NDArray]]
 
 
@@ -33,8 +33,8 @@ class BatchProcessor:
                 f"{type(batch).__name__} of {len(batch)}" if hasattr(batch, "__len__") else batch
             )
             raise ArgumentError(
-                f"BatchProcessor: expected a batch [data, label], got {found}; give the Estimator "
-                "a batch_processor that takes such batches"
+                f"BatchProcessor: expected a batch [data, label], got {found}; pass a "
+                "batch_processor for such batches to the Estimator"
             )
         data, label = batch[0], batch[1]
         return (
@@ -47,7 +47,7 @@ class BatchProcessor:
 
         Args:
             estimator: The Estimator that evaluates.
-            val_batch: Data and label, as the DataLoader returned them.
+            val_batch: Data and label from the DataLoader.
             batch_axis: Axis of the samples.
 
         Returns:
@@ -66,7 +66,7 @@ class BatchProcessor:
 
         Args:
             estimator: The Estimator that trains.
-            train_batch: Data and label, as the DataLoader returned them.
+            train_batch: Data and label from the DataLoader.
             batch_axis: Axis of the samples.
 
         Returns:

@@ -1,4 +1,4 @@
-"""CheckpointHandler: keeps what a training needs to go on after it was interrupted."""
+"""CheckpointHandler: saves checkpoints, and resumes an interrupted training."""
 
 import math
 import os
@@ -41,12 +41,12 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             parameters are saved in that format, in files with that ending.
         monitor: One of the Estimator's metrics, for ``save_best``.
         verbose: Above 0, each save is logged.
-        save_best: Whether to save ``<prefix>-best``, too, whenever ``monitor`` has its best value
-            so far; a resumed training does not know the values before it.
+        save_best: Whether to save ``<prefix>-best``, too, whenever ``monitor`` improves; the best
+            value is not restored by a resumed training.
         mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` means ``"max"`` for
             every metric, with a warning: pass ``"min"`` for a loss.
-        epoch_period: Number of epochs between checkpoints; None to save after no epoch.
-        batch_period: Number of batches between checkpoints; None to save after no batch.
+        epoch_period: Number of epochs between checkpoints; None to save none after epochs.
+        batch_period: Number of batches between checkpoints; None to save none after batches.
         max_checkpoints: Number of checkpoints to keep; the oldest are deleted, the best is kept.
         resume_from_checkpoint: Whether to load the newest checkpoint in the folder, and to train
             only the remaining epochs or batches of `Estimator.fit`.
@@ -98,13 +98,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
         """Load the newest checkpoint, if ``resume_from_checkpoint`` is set.
 
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-
         Raises:
-            ArgumentError: Nothing is left to train; or ``batch_period`` is set and `Estimator.fit`
+            ArgumentError: The training is complete; or ``batch_period`` is set and `Estimator.fit`
                 counts epochs, or ``epoch_period`` is set and it counts batches.
             MissingFileError: The checkpoint has no file of the trainer's states.
         """
@@ -117,13 +112,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._resume(estimator)
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Save a checkpoint if ``batch_period`` batches have passed.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Save a checkpoint if ``batch_period`` batches have passed."""
         if self.current_batch == 0:
             self._save_symbol(estimator)
         number = self.trained_batch + 1 + self.current_batch
@@ -132,13 +121,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._checkpoint(estimator, number)
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Save a checkpoint if ``epoch_period`` epochs have passed.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Save a checkpoint if ``epoch_period`` epochs have passed."""
         if self.epoch_period and (self.current_epoch + 1) % self.epoch_period == 0:
             earlier = self.trained_batch if self.resume_from_checkpoint else 0
             self._checkpoint(estimator, earlier + self.current_batch)
@@ -149,13 +132,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _checkpoint(self, estimator: Run, batch: int) -> None:
         name = f"{self.model_prefix}-epoch{self.trained_epoch + 1 + self.current_epoch}batch{batch}"
-        self._say(
+        self._log_if_verbose(
             estimator,
             f"trained total {self.current_batch} batches, saving model at {self.model_dir} with "
             f"prefix: {name}",
         )
         self._save(estimator, name)
-        if name in self.saved_checkpoints:  # written again by a later training: now the newest
+        if name in self.saved_checkpoints:  # overwritten by a later training: now the newest
             self.saved_checkpoints.remove(name)
         self.saved_checkpoints.append(name)
         while len(self.saved_checkpoints) > self.max_checkpoints:
@@ -166,9 +149,9 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._save_best(estimator)
 
     def _save(self, estimator: Run, name: str) -> None:
-        """Write both files: those that `_resume` looks for are there when the others are."""
+        """Write both files atomically: `_resume` needs both."""
         if not is_first_rank(estimator.trainer):
-            estimator.trainer._whole_updaters()  # the writer asks for this process's share
+            estimator.trainer._whole_updaters()  # the first rank collects this process's share
             return
         params, states = self._path(name, self._ending), self._path(name, ".states")
         with written_together(params, states):
@@ -192,7 +175,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             )
         elif self.monitor_op(value, self.best):
             prefix = f"{self.model_prefix}-best"
-            self._say(
+            self._log_if_verbose(
                 estimator,
                 f"{name} improved from {self.best:.5f} to {value:.5f}, updating best model at "
                 f"{self.model_dir} with prefix: {prefix}",
@@ -200,17 +183,17 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._save(estimator, prefix)
             self.best = value
         else:
-            self._say(
+            self._log_if_verbose(
                 estimator,
                 f"{name} did not improve from {self.best:.5f}, skipping updating best model",
             )
 
-    def _say(self, estimator: Run, what: str) -> None:
+    def _log_if_verbose(self, estimator: Run, message: str) -> None:
         if self.verbose > 0:
-            estimator.logger.info(f"[Epoch {self.current_epoch}] CheckpointHandler: {what}")
+            estimator.logger.info(f"[Epoch {self.current_epoch}] CheckpointHandler: {message}")
 
     def _save_symbol(self, estimator: Run) -> None:
-        """Write the graph of a hybridized network, which there is after a batch."""
+        """Write the graph of a hybridized network, which exists after the first batch."""
         if not is_first_rank(estimator.trainer):
             return
         path = self._path(self.model_prefix, "-symbol.json")
@@ -225,7 +208,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             return
         try:
             symbol = graph.symbol()
-        except GraphError as error:  # a shape depends on values; the training itself is sound
+        except GraphError as error:  # a shape depends on values; training is not affected
             estimator.logger.info(f"Model architecture(symbol file) is not saved: {error}")
             return
         symbol.save(path)
@@ -243,32 +226,30 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         found = self._newest()
         plural = "epochs" if kind == "epoch" else "batches"
         if found is None:
-            self._tell(
-                estimator, f"No checkpoint found, training from scratch for {total} {plural}"
-            )
+            self._log(estimator, f"No checkpoint found, training from scratch for {total} {plural}")
             return
         self.trained_epoch, self.trained_batch = found
         trained = self.trained_epoch if kind == "epoch" else self.trained_batch
-        left = total - trained - 1
-        if left <= 0:
+        remaining = total - trained - 1
+        if remaining <= 0:
             raise ArgumentError(
                 f"CheckpointHandler: expected more than the {trained + 1} {plural} of the "
                 f"checkpoint in {self.model_dir}, got {total}; train for more, or set "
-                "resume_from_checkpoint=False to begin anew"
+                "resume_from_checkpoint=False to start from scratch"
             )
         self._load(estimator)
         if kind == "epoch":
-            estimator.max_epoch = left
+            estimator.max_epoch = remaining
         else:
-            estimator.max_batch = left
-        self._tell(
+            estimator.max_batch = remaining
+        self._log(
             estimator,
             f"Checkpoint resumed from epoch {self.trained_epoch} batch {self.trained_batch}, "
-            f"continue to train for {left} {plural} ",
+            f"continue to train for {remaining} {plural} ",
         )
 
-    def _tell(self, estimator: Run, what: str) -> None:
-        estimator.logger.info(f"CheckpointHandler: {what}")
+    def _log(self, estimator: Run, message: str) -> None:
+        estimator.logger.info(f"CheckpointHandler: {message}")
 
     def _newest(self) -> tuple[int, int] | None:
         """Return epoch and batch of the last checkpoint in the folder."""
@@ -285,7 +266,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             raise MissingFileError(
                 f"CheckpointHandler: expected the trainer's states next to the parameters, got no "
                 f"file {os.fspath(states)!r}; remove {name}{self._ending} to resume from an older "
-                "one"
+                "checkpoint"
             )
         estimator.net.load_parameters(self._path(name, self._ending), ctx=estimator.context)
         estimator.trainer.load_states(states)

@@ -1,4 +1,4 @@
-"""Estimator: trains and evaluates a network, and calls handlers as it goes."""
+"""Estimator: trains and evaluates a network, and calls event handlers."""
 
 import copy
 import logging
@@ -35,7 +35,7 @@ from gluonish.gluon.contrib.estimator.event_handler import (
     TrainEnd,
     ValidationHandler,
 )
-from gluonish.gluon.contrib.estimator.logging_handler import LineHandler, watched
+from gluonish.gluon.contrib.estimator.logging_handler import LineHandler, with_progress
 from gluonish.gluon.contrib.estimator.ranks import FirstRankFilter, gather_metrics, join_ranks
 from gluonish.gluon.contrib.estimator.utils import (
     Metrics,
@@ -58,38 +58,38 @@ T = TypeVar("T", bound=EventHandler)
 class Estimator:
     """Trains and evaluates a network, calling event handlers at every stage.
 
-    `fit` adds the handlers that every training needs and the caller did not give:
-    StoppingHandler, GradientUpdateHandler, MetricHandler, LoggingHandler, and with validation data
-    ValidationHandler. Lines go to ``logger``, whose level silences them. Where standard error is a
-    terminal a progress bar of the epoch stands below them, unless the level is above INFO.
+    `fit` adds missing default handlers: StoppingHandler, GradientUpdateHandler, MetricHandler,
+    LoggingHandler, and with validation data ValidationHandler. Messages are written to ``logger``;
+    its level controls them. If standard error is a terminal, a progress bar of the epoch is shown,
+    unless the level is above INFO.
 
-    Processes that train together, through a ``dist_sync`` store, run equally many steps. At the
-    ends of epochs, of evaluations by ValidationHandler too, metrics are those of all processes, so
-    that handlers decide alike; the first process writes lines and checkpoints. Elsewhere, such as
-    in an `evaluate` of one process, a metric has seen what its process has: see
+    Processes that train together, through a ``dist_sync`` store, run the same number of steps. At
+    the ends of epochs and of evaluations by ValidationHandler, metrics are aggregated over all
+    processes, so that handlers decide consistently; the first process writes messages and
+    checkpoints. Elsewhere, such as in an `evaluate` of one process, a metric is local: see
     `EvalMetric.over_ranks`.
 
     Args:
-        net: The network; initialized here if it is not.
+        net: The network; initialized here if it is not initialized.
         loss: The loss function to minimize.
-        train_metrics: A metric or several, named ``training ...`` from now on. None: the loss, and
-            Accuracy for a SoftmaxCrossEntropyLoss.
-        val_metrics: The same for evaluation, named ``validation ...``. None: copies of
+        train_metrics: A metric or a list of metrics, renamed to ``training ...``. None for the
+            loss, and Accuracy for a SoftmaxCrossEntropyLoss.
+        val_metrics: The same for evaluation, renamed to ``validation ...``. None for copies of
             ``train_metrics``.
-        initializer: For parameters that are not initialized; None for their own.
-        trainer: Updates ``net``. None: SGD with a learning rate of 0.001, and a warning.
-        context: The device, or several over which each batch is split. None: ``gpu(0)``, or the
-            CPU where there is none.
-        val_net: The network to evaluate, of which parameters may be shared; None for ``net``.
+        initializer: Initializer of uninitialized parameters; None for their own.
+        trainer: Trainer of ``net``. None for SGD with a learning rate of 0.001, and a warning.
+        context: The device, or a list of devices over which each batch is split. None for
+            ``gpu(0)``, or the CPU if there is no GPU.
+        val_net: The network to evaluate, which may share parameters with ``net``; None for ``net``.
         val_loss: The loss of evaluation; None for ``loss``.
         batch_processor: Object that processes each batch; None for a `BatchProcessor`.
 
     Attributes:
-        logger: A ``logging.Logger`` of its own, which writes to standard output.
-        max_epoch, max_batch, batch_axis: What `fit` was asked for last.
+        logger: The Estimator's ``logging.Logger``, which writes to standard output.
+        max_epoch, max_batch, batch_axis: The arguments of the last `fit`.
 
     Raises:
-        ArgumentError: An argument is not what it should be.
+        ArgumentError: An argument is invalid.
         ArgumentTypeError: ``net`` or ``val_net`` is not a Block.
         DeviceError: A GPU in ``context`` does not exist.
 
@@ -103,7 +103,7 @@ class Estimator:
     """
 
     logger: logging.Logger = None  # type: ignore[assignment]  # MXNet's class has it too
-    _fits = False  # while `fit` runs, which all processes do together
+    _fits = False  # True while `fit` runs, which all processes call together
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Estimator:
         if not self._train_metrics:
             suggested = suggest_metric_for_loss(self.loss)
             self._train_metrics = [] if suggested is None else [suggested]
-            # Blocks are numbered; metrics should be called alike in every run of a program.
+            # Without the Block's number, so that names are the same in every run of a program.
             self._train_metrics.append(LossMetric(self.loss.name.rstrip("0123456789")))
         for metric in self._train_metrics:
             metric.name = f"training {metric.name}"
@@ -213,7 +213,7 @@ class Estimator:
         handlers = _in_order(handlers, self._val_metrics)
         for handler in _of_kind(handlers, EpochBegin):
             handler.epoch_begin(self)
-        with watched(val_data, "validation", None, self._shows_progress()) as batches:
+        with with_progress(val_data, "validation", None, self._shows_progress()) as batches:
             for batch in batches:
                 self._run_batch(batch, handlers, self.batch_processor.evaluate_batch)
         if self._fits:
@@ -232,20 +232,20 @@ class Estimator:
     ) -> None:
         """Train ``net`` for a number of epochs or of batches.
 
-        A handler whose ``batch_end`` returns True ends the epoch, one whose ``epoch_end`` does ends
-        the training; the other handlers of that event are called all the same.
+        A handler ends the epoch if its ``batch_end`` returns True, and the training if its
+        ``epoch_end`` does; the other handlers of the event are still called.
 
         Args:
             train_data: DataLoader of the training batches.
-            val_data: DataLoader evaluated after each epoch; None for none.
+            val_data: DataLoader for evaluation after each epoch; None for no evaluation.
             epochs: Number of epochs, or None.
-            event_handlers: A handler or several; default ones are added unless there.
-            batches: Number of batches, over as many epochs as it takes, or None.
+            event_handlers: A handler or a list of handlers; missing default handlers are added.
+            batches: Number of batches, over any number of epochs, or None.
             batch_axis: Axis of the samples.
 
         Raises:
-            ArgumentError: Both or neither of ``epochs`` and ``batches`` are given, data are no
-                DataLoader or have no batches, or a handler refers to metrics that are not the
+            ArgumentError: Both or neither of ``epochs`` and ``batches`` are set, data is not a
+                DataLoader or has no batches, or a handler refers to metrics that are not the
                 Estimator's.
         """
         check_loader("fit", "train_data", train_data)
@@ -268,9 +268,9 @@ class Estimator:
     def _prepare_default_handlers(
         self, val_data: DataLoader | None, event_handlers: Handlers
     ) -> list[EventHandler]:
-        """Return handlers with those that a training needs, in the order in which they are called.
+        """Add the default handlers; return all in calling order.
 
-        MXNet's name, as that of `_categorize_handlers`: estimators of programs call them.
+        MXNet's name, like `_categorize_handlers`: subclasses call both.
         """
         handlers = check_handlers("fit", event_handlers)
         _add_missing(handlers, StoppingHandler, StoppingHandler)
@@ -294,7 +294,7 @@ class Estimator:
         list[EpochEnd],
         list[TrainEnd],
     ]:
-        """Return the handlers of each event; one of several events comes several times."""
+        """Group the handlers by event; a handler of several events is in several lists."""
         handlers = list(event_handlers)
         return (
             _of_kind(handlers, TrainBegin),
@@ -306,12 +306,12 @@ class Estimator:
         )
 
     def _run_epoch(self, data: DataLoader, handlers: Sequence[EventHandler], epoch: int) -> bool:
-        """Train for one epoch, or what is wanted of it; return whether it was the last."""
+        """Train for one epoch or until a handler stops it; return whether it was the last."""
         for handler in _of_kind(handlers, EpochBegin):
             handler.epoch_begin(self)
         label = f"epoch {epoch}" if self.max_epoch is None else f"epoch {epoch}/{self.max_epoch}"
         ran = False
-        with watched(data, label, self.max_batch, self._shows_progress()) as batches:
+        with with_progress(data, label, self.max_batch, self._shows_progress()) as batches:
             for batch in batches:
                 ran = True
                 if self._run_batch(batch, handlers, self.batch_processor.fit_batch):
@@ -344,7 +344,7 @@ def _of_kind(handlers: Iterable[EventHandler], kind: type[T]) -> list[T]:
 
 
 def _in_order(handlers: Sequence[EventHandler], known: Sequence[EvalMetric]) -> list[EventHandler]:
-    """Return handlers by priority, after a look at the metrics that they refer to."""
+    """Check the metrics of handlers, and sort the handlers by priority."""
     for handler in handlers:
         check_handler_metrics(handler, known)
     return sorted(handlers, key=lambda handler: getattr(handler, "priority", 0))

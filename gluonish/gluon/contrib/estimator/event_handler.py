@@ -1,4 +1,4 @@
-"""The handlers of an Estimator, and the classes of events that they derive from."""
+"""The handlers of an Estimator, and their base classes."""
 
 from gluonish.gluon.contrib.estimator.checkpoint import CheckpointHandler
 from gluonish.gluon.contrib.estimator.events import (

@@ -1,4 +1,4 @@
-"""The moments of a training run at which an Estimator calls its handlers."""
+"""The events of a training run, for which an Estimator calls its handlers."""
 
 import logging
 from typing import Any, Protocol
@@ -38,9 +38,9 @@ class Run(Protocol):
 
 
 class EventHandler:
-    """Base class of handlers; those with a lower ``priority`` (by default 0) are called first.
+    """Base class of handlers; a lower ``priority`` (by default 0) is called first.
 
-    Handlers of equal priority are called in the order given, before the default ones.
+    Handlers of equal priority are called in list order, before the default handlers.
     """
 
 
@@ -108,7 +108,7 @@ class BatchBegin(EventHandler):
         Args:
             estimator: The Estimator that trains or evaluates.
             *args: Not used.
-            **kwargs: ``batch``, as the DataLoader returned it.
+            **kwargs: ``batch`` from the DataLoader.
         """
 
 
@@ -121,8 +121,8 @@ class BatchEnd(EventHandler):
         Args:
             estimator: The Estimator that trains or evaluates.
             *args: Not used.
-            **kwargs: ``batch``, as the DataLoader returned it; ``pred``, ``label`` and ``loss``, as
-                the BatchProcessor returned them: lists with one array per device.
+            **kwargs: ``batch`` from the DataLoader; ``pred``, ``label`` and ``loss`` from the
+                BatchProcessor: lists with one array per device.
 
         Returns:
             True to end the epoch; ignored during evaluation.

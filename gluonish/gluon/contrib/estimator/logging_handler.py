@@ -1,7 +1,6 @@
-"""LoggingHandler: what is logged of a training, and how far it has come.
+"""LoggingHandler, and the progress bar of an epoch on standard error.
 
-The bar stands on the last line of standard error and goes when the epoch ends. Where standard
-error is no terminal nothing is shown, and tqdm is not imported.
+Without a terminal there is no bar, and tqdm is not imported.
 """
 
 import logging
@@ -27,11 +26,11 @@ from gluonish.gluon.contrib.estimator.utils import Metrics, check_metrics
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
     """Logs times and metrics to ``estimator.logger``, at level INFO.
 
-    An Estimator has one by default for its training metrics, and another one during evaluation.
+    An Estimator has one by default for its training metrics, and another during evaluation.
 
     Args:
-        log_interval: ``"epoch"`` to log at the ends of epochs only; or the number of batches from
-            one additional line to the next.
+        log_interval: ``"epoch"`` to log at the ends of epochs only; or the number of batches
+            between additional messages.
         metrics: A metric or a list of metrics of the Estimator, whose values are logged.
         priority: Handlers of lower priority are called first.
 
@@ -61,13 +60,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self._train_start = self._epoch_start = self._batch_start = 0.0
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Log the optimizer, its learning rate, and how many epochs or batches will be trained.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Log the optimizer, its learning rate, and the number of epochs or batches."""
         self._train_start = time.perf_counter()
         self.batch_index = 0
         self.current_epoch = 0
@@ -84,25 +77,13 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
             estimator.logger.info(f"Train for {estimator.max_batch} batches.")
 
     def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Log the total time, the number of epochs, and the metrics.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Log the total time, the number of epochs, and the metrics."""
         seconds = time.perf_counter() - self._train_start
         line = f"Train finished using total {seconds:.0f}s with {self.current_epoch} epochs. "
         estimator.logger.info((line + self._values()).rstrip())
 
     def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Log the start of an epoch with the learning rate, or of an evaluation.
-
-        Args:
-            estimator: The Estimator that trains or evaluates.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Log the start of an epoch with the learning rate, or of an evaluation."""
         self._epoch_start = time.perf_counter()
         if self._validates():
             estimator.logger.info("Validation Begin")
@@ -113,13 +94,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
             )
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Log the time of the epoch, and the metrics.
-
-        Args:
-            estimator: The Estimator that trains or evaluates.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Log the time of the epoch, and the metrics."""
         seconds = time.perf_counter() - self._epoch_start
         values = f", {self._values()}" if self.metrics else ""
         estimator.logger.info(f"[Epoch {self.current_epoch}] Finished in {seconds:.3f}s{values}")
@@ -127,23 +102,11 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self.current_epoch += 1
 
     def batch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Start timing a batch.
-
-        Args:
-            estimator: The Estimator that trains or evaluates.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Start timing a batch."""
         self._batch_start = time.perf_counter()
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Count the batch and its samples; log time and metrics every ``log_interval`` batches.
-
-        Args:
-            estimator: The Estimator that trains or evaluates.
-            *args: Not used.
-            **kwargs: ``batch``, as the DataLoader returned it.
-        """
+        """Count the batch and its samples; log time and metrics every ``log_interval`` batches."""
         if not isinstance(self.log_interval, int):
             return
         self.log_interval_time += time.perf_counter() - self._batch_start
@@ -159,7 +122,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self.batch_index += 1
 
     def _validates(self) -> bool:
-        """Return whether all metrics, of which there are some, are those of an evaluation."""
+        """Whether there are metrics, and all are validation metrics."""
         return bool(self.metrics) and all(
             metric.name.startswith("validation") for metric in self.metrics
         )
@@ -170,22 +133,17 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
 
 
 def _samples(batch: Any, batch_axis: int) -> int:
-    """Return how many samples the first array of a batch has; 0 if it is no list of arrays."""
+    """Return the number of samples in a batch's first array; 0 if unknown."""
     first = batch[0] if isinstance(batch, list | tuple) and batch else batch
     shape: tuple[int, ...] = getattr(first, "shape", ())
     return shape[batch_axis] if batch_axis < len(shape) else 0
 
 
 @contextmanager
-def watched(batches: Any, label: str, total: int | None, shown: bool) -> Iterator[Iterable[Any]]:
-    """Return an iterable over batches that updates a progress bar; without a terminal, no bar.
-
-    Args:
-        batches: A DataLoader.
-        label: Text in front of the bar.
-        total: Maximum number of batches; None for all.
-        shown: Whether to show a bar at all.
-    """
+def with_progress(
+    batches: Any, label: str, total: int | None, shown: bool
+) -> Iterator[Iterable[Any]]:
+    """Yield an iterable over batches that updates a progress bar, if there is a terminal."""
     if not shown or sys.stderr is None or not sys.stderr.isatty():
         yield batches
         return
@@ -203,11 +161,7 @@ class LineHandler(logging.StreamHandler[Any]):
     """Logging handler that writes lines above the progress bars, if any are shown."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a log record.
-
-        Args:
-            record: The record.
-        """
+        """Write a log record."""
         if "tqdm" not in sys.modules:
             super().emit(record)
             return

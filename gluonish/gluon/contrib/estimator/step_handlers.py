@@ -1,4 +1,4 @@
-"""Handlers of metrics, validation and gradient steps, and those that stop a training."""
+"""Handlers of metrics, validation, gradient updates and stopping."""
 
 import math
 import warnings
@@ -28,7 +28,7 @@ def _as_list(arrays: Any) -> Any:
 class MetricHandler(EpochBegin, BatchEnd):
     """Resets metrics before each epoch, and updates them after each batch.
 
-    An Estimator has one by default for its training metrics, and another one during evaluation.
+    An Estimator has one by default for its training metrics, and another during evaluation.
     `metric.Loss` is updated with the losses, every other metric with labels and outputs.
 
     Args:
@@ -44,24 +44,12 @@ class MetricHandler(EpochBegin, BatchEnd):
         self.priority = priority
 
     def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Reset the metrics.
-
-        Args:
-            estimator: The Estimator that trains or evaluates.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Reset the metrics."""
         for metric in self.metrics:
             metric.reset()
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Update the metrics with the results of a batch.
-
-        Args:
-            estimator: The Estimator that trains or evaluates.
-            *args: Not used.
-            **kwargs: ``pred``, ``label`` and ``loss``: lists with one array per device.
-        """
+        """Update the metrics with the results of a batch."""
         pred, label, loss = (_as_list(kwargs[name]) for name in ("pred", "label", "loss"))
         for metric in self.metrics:
             if isinstance(metric, LossMetric):
@@ -73,14 +61,14 @@ class MetricHandler(EpochBegin, BatchEnd):
 class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
     """Evaluates periodically during training.
 
-    An Estimator whose `Estimator.fit` is given ``val_data`` has one by default.
+    `Estimator.fit` adds one by default if there is ``val_data``.
 
     Args:
         val_data: DataLoader, passed to ``eval_fn``.
         eval_fn: `Estimator.evaluate`, or a function with the parameters ``val_data``,
             ``batch_axis`` and ``event_handlers``.
-        epoch_period: Number of epochs between evaluations; None to evaluate after no epoch.
-        batch_period: Number of batches between evaluations; None to evaluate after no batch.
+        epoch_period: Number of epochs between evaluations; None for no evaluation after epochs.
+        batch_period: Number of batches between evaluations; None for no evaluation after batches.
         priority: Handlers of lower priority are called first.
         event_handlers: Handlers, passed to ``eval_fn``.
 
@@ -107,36 +95,18 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
         self.event_handlers = event_handlers
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Reset the counts of batches and epochs.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Reset the counts of batches and epochs."""
         self.current_batch = 0
         self.current_epoch = 0
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Evaluate if ``batch_period`` batches have passed.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Evaluate if ``batch_period`` batches have passed."""
         self.current_batch += 1
         if self.batch_period and self.current_batch % self.batch_period == 0:
             self._evaluate(estimator)
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Evaluate if ``epoch_period`` epochs have passed.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Evaluate if ``epoch_period`` epochs have passed."""
         self.current_epoch += 1
         if self.epoch_period and self.current_epoch % self.epoch_period == 0:
             self._evaluate(estimator)
@@ -163,13 +133,7 @@ class GradientUpdateHandler(BatchEnd):
         self.priority = priority
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Update the weights with the gradients of a batch.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: ``loss``: the losses of the batch, a list with one array per device.
-        """
+        """Update the weights with the gradients of a batch."""
         losses = _as_list(kwargs["loss"])
         estimator.trainer.step(sum(loss.shape[0] if loss.ndim else 1 for loss in losses))
 
@@ -178,44 +142,40 @@ Comparison = Callable[[float, float], Any]
 
 
 def check_monitor(owner: str, monitor: Any) -> EvalMetric:
-    """Return the metric to monitor.
-
-    Args:
-        owner: Class that monitors it, for error messages.
-        monitor: The metric.
+    """Check that a monitor is a single metric, and return it.
 
     Raises:
-        ArgumentError: It is not an EvalMetric, or it is a CompositeEvalMetric.
+        ArgumentError: The monitor is not an EvalMetric, or it is a CompositeEvalMetric.
     """
     if not isinstance(monitor, EvalMetric) or isinstance(monitor, CompositeEvalMetric):
         raise ArgumentError(
-            f"{owner}: expected monitor to be one metric, got {monitor!r}; take it from "
+            f"{owner}: expected monitor to be one metric, got {monitor!r}; use one of "
             "estimator.train_metrics or estimator.val_metrics"
         )
     return monitor
 
 
 def comparison(owner: str, monitor: EvalMetric, mode: str) -> Comparison:
-    """Return the function that says whether one value of a metric is better than another.
+    """Return the function that tests whether one value of a metric is better than another.
 
     Args:
         owner: Class that monitors the metric, for messages.
         monitor: The metric.
         mode: ``"min"``, ``"max"`` or ``"auto"``. As in MXNet 1.9, ``"auto"`` means ``"max"``, with
-            a warning; any other text means ``"auto"``, with another warning.
+            a warning; any other value means ``"auto"``, with another warning.
     """
     if mode == "min":
         return np.less
     if mode not in ("auto", "max"):
         warnings.warn(
-            f"{owner}: expected mode 'auto', 'min' or 'max', got {mode!r}; taken as 'auto'",
+            f"{owner}: expected mode 'auto', 'min' or 'max', got {mode!r}; using 'auto'",
             RuntimeWarning,
             stacklevel=3,
         )
     if mode != "max":
         warnings.warn(
-            f"{owner}: a higher {monitor.name} is taken as better; give mode='min' if a lower one "
-            "is, or mode='max' to silence this",
+            f"{owner}: assuming that a higher {monitor.name} is better; pass mode='min' if a "
+            "lower value is, or mode='max' to silence this",
             UserWarning,
             stacklevel=3,
         )
@@ -223,11 +183,7 @@ def comparison(owner: str, monitor: EvalMetric, mode: str) -> Comparison:
 
 
 def worst(better: Comparison) -> float:
-    """Return the value that every other value is better than.
-
-    Args:
-        better: A function that `comparison` returned.
-    """
+    """Return the worst possible value for a function of `comparison`."""
     return math.inf if better is np.less else -math.inf
 
 
@@ -249,13 +205,7 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
         self.stop_training = False
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Reset the counters, and take the limits from the Estimator.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Reset the counters, and copy the limits from the Estimator."""
         self.max_epoch = estimator.max_epoch
         self.max_batch = estimator.max_batch
         self.current_batch = 0
@@ -265,13 +215,8 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
         """Count a batch.
 
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-
         Returns:
-            True if it was the last one, which ends the training.
+            True if it was the last, which ends the training.
         """
         self.current_batch += 1
         if self.current_batch == self.max_batch:
@@ -281,13 +226,8 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
         """Count an epoch.
 
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-
         Returns:
-            True if it was the last one, which ends the training.
+            True if it was the last, which ends the training.
         """
         self.current_epoch += 1
         if self.current_epoch == self.max_epoch:
@@ -299,12 +239,12 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
     """Stops training when a metric no longer improves from epoch to epoch.
 
     Args:
-        monitor: One of the Estimator's metrics; not a composite one.
+        monitor: One of the Estimator's metrics, not a composite.
         min_delta: Smallest change from the best value that counts as an improvement.
         patience: Number of epochs without improvement after which training stops; 0 acts as 1.
         mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` means ``"max"`` for
             every metric, with a warning: pass ``"min"`` for a loss.
-        baseline: Value that the metric must improve on first; None for any.
+        baseline: Value that the metric must exceed first; None for no baseline.
 
     Raises:
         ArgumentError: ``monitor`` is not a single metric.
@@ -331,13 +271,7 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         self.stop_training = False
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Reset the best value and the count of epochs.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Reset the best value and the count of epochs."""
         self.wait = 0
         self.stopped_epoch = 0
         self.current_epoch = 0
@@ -346,11 +280,6 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
         """Compare the metric with the best epoch so far.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
 
         Returns:
             True to end the training.
@@ -375,13 +304,7 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         return self.stop_training
 
     def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Log the reason, if this handler stopped the training.
-
-        Args:
-            estimator: The Estimator that trains.
-            *args: Not used.
-            **kwargs: Not used.
-        """
+        """Log the reason, if this handler stopped the training."""
         if self.stop_training:
             name, _ = self.monitor.get()
             estimator.logger.info(

@@ -1,4 +1,4 @@
-"""What an Estimator and its handlers accept: metrics, and periods of epochs and batches."""
+"""Checks of metrics and periods of an Estimator and its handlers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +13,14 @@ Metrics = EvalMetric | Sequence[EvalMetric] | None
 
 
 def check_metrics(owner: str, metrics: Any) -> list[EvalMetric]:
-    """Return a list of metrics, with each CompositeEvalMetric replaced by its members.
+    """Check metrics; return a flat list, with each CompositeEvalMetric replaced by its members.
 
     Args:
         owner: Class and argument, for error messages.
         metrics: A metric, a list of metrics, or None.
 
     Raises:
-        ArgumentError: Something is not an EvalMetric.
+        ArgumentError: An item is not an EvalMetric.
     """
     if metrics is None:
         return []
@@ -30,25 +30,21 @@ def check_metrics(owner: str, metrics: Any) -> list[EvalMetric]:
         return [metrics]
     if not isinstance(metrics, list | tuple):
         raise ArgumentError(
-            f"{owner}: expected a metric or a list of metrics, got {metrics!r}; make one with "
+            f"{owner}: expected a metric or a list of metrics, got {metrics!r}; create one with "
             "metric.create"
         )
     found: list[EvalMetric] = []
     for metric in metrics:
         if not isinstance(metric, EvalMetric):
             raise ArgumentError(
-                f"{owner}: expected metrics, got {metric!r} in a list; make one with metric.create"
+                f"{owner}: expected metrics, got {metric!r} in a list; use metric.create"
             )
         found += check_metrics(owner, metric)
     return found
 
 
 def suggest_metric_for_loss(loss: Loss) -> EvalMetric | None:
-    """Return a metric that suits a loss, or None.
-
-    Args:
-        loss: The loss.
-    """
+    """Return a default metric for a loss, or None."""
     return Accuracy() if isinstance(loss, SoftmaxCrossEntropyLoss) else None
 
 
@@ -62,29 +58,29 @@ def check_handler_metrics(handler: Any, known: Sequence[EvalMetric]) -> None:
         known: The Estimator's metrics.
 
     Raises:
-        ArgumentError: It refers to another metric.
+        ArgumentError: The handler refers to another metric.
     """
     for name, value in vars(handler).items():
         if "metric" not in name:
             continue
         for metric in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(metric, EvalMetric) and not any(metric is own for own in known):
+            if isinstance(metric, EvalMetric) and not any(metric is m for m in known):
                 raise ArgumentError(
                     f"{type(handler).__name__}: expected metrics of the estimator in {name}, got "
-                    f"{metric}; take them from estimator.train_metrics or estimator.val_metrics"
+                    f"{metric}; use estimator.train_metrics or estimator.val_metrics"
                 )
 
 
 def check_period(owner: str, name: str, period: int | None) -> int | None:
-    """Return a number of epochs or batches between two events; None or 0 means never.
+    """Check a number of epochs or batches between events; None or 0 means never.
 
     Args:
-        owner: Class that counts them, for error messages.
+        owner: Class name of the handler, for error messages.
         name: Name of the argument.
         period: The number.
 
     Raises:
-        ArgumentError: It is negative or not an integer.
+        ArgumentError: The period is negative or not an integer.
     """
     if period is not None and not (isinstance(period, int) and period >= 0):
         raise ArgumentError(f"{owner}: expected {name} of at least 1 or None, got {period!r}")

@@ -31,19 +31,21 @@ __all__ = [
 
 def _factors(factor: Any, rank: int, layer: str) -> tuple[int, ...]:
     """Return one factor for each spatial axis."""
-    given: Any = tuple(factor) if isinstance(factor, Sequence) and rank > 1 else (factor,) * rank
+    values: Any = tuple(factor) if isinstance(factor, Sequence) and rank > 1 else (factor,) * rank
     try:
-        found = tuple(int(number) for number in given)
+        found = tuple(int(number) for number in values)
     except (TypeError, ValueError):
         found = ()
     if len(found) != rank:
-        wanted = "a number" if rank == 1 else f"a number or {rank} of them"
-        raise ArgumentError(f"{layer}: expected factor to be {wanted}, at least 1, got {factor!r}")
+        expected = "a number" if rank == 1 else f"a number or {rank} of them"
+        raise ArgumentError(
+            f"{layer}: expected factor to be {expected}, at least 1, got {factor!r}"
+        )
     return found
 
 
 def _check_factors(block: HybridBlock, factors: tuple[int, ...]) -> None:
-    """Have calls refuse factors below 1."""
+    """Make calls raise an error for factors below 1."""
     with RefusedAtCall(block):
         if min(factors) < 1:
             raise ArgumentError(
@@ -53,7 +55,7 @@ def _check_factors(block: HybridBlock, factors: tuple[int, ...]) -> None:
 
 
 class PixelShuffle1D(HybridBlock):
-    """Upsample one spatial axis by rearranging channels: ``factor`` channels become neighbours.
+    """Upsample one spatial axis by interleaving ``factor`` channels.
 
     Args:
         factor: Upsampling factor of the axis.
@@ -65,7 +67,7 @@ class PixelShuffle1D(HybridBlock):
         y: (N, C, W * factor).
 
     Raises:
-        ArgumentError: ``factor`` is not a single number; at the call: it is below 1.
+        ArgumentError: ``factor`` is not a single number; at the call: ``factor`` is below 1.
 
     References:
         W. Shi, J. Caballero, F. Huszar, J. Totz, A. P. Aitken, R. Bishop, D. Rueckert, Z. Wang,
@@ -105,7 +107,7 @@ class PixelShuffle2D(HybridBlock):
         y: (N, C, H * f1, W * f2).
 
     Raises:
-        ArgumentError: There are not two factors; at the call: one is below 1.
+        ArgumentError: There are not two factors; at the call: a factor is below 1.
 
     References:
         As `PixelShuffle1D`.
@@ -146,7 +148,7 @@ class PixelShuffle3D(HybridBlock):
         y: (N, C, D * f1, H * f2, W * f3).
 
     Raises:
-        ArgumentError: There are not three factors; at the call: one is below 1.
+        ArgumentError: There are not three factors; at the call: a factor is below 1.
 
     References:
         As `PixelShuffle1D`.
@@ -178,9 +180,9 @@ class PixelShuffle3D(HybridBlock):
 class SparseEmbedding(Block):
     """Look up a vector for each index, ``y[...] = weight[x[...]]``, in a row-sparse ``weight``.
 
-    The table is kept in the store of a Trainer. Each call pulls only the rows it needs, and the
-    gradient contains only these rows, so a table may be larger than a device's memory. It is not a
-    HybridBlock, because the rows depend on the values of ``x``.
+    The table is stored in the store of a Trainer. Each call pulls only the rows it needs, and the
+    gradient contains only these rows, so a table may be larger than a device's memory. The layer is
+    not a HybridBlock, because the rows depend on the values of ``x``.
 
     Args:
         input_dim: Number of vectors in the table.
@@ -239,20 +241,20 @@ class SparseEmbedding(Block):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Normalize each channel of axis 1 over the batches that all devices see at the same time.
+    """Normalize each channel of axis 1 over the batches of all devices.
 
-    ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``. While training, mean and variance
-    are those of the whole batch, and so are the gradients: what several devices compute is what
-    `BatchNorm` computes on one that has the whole batch. Otherwise the running ones are used.
+    ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``. While training, mean, variance and
+    gradients are computed over the whole batch, as by `BatchNorm` on one device with the whole
+    batch. Otherwise the running statistics are used.
 
-    While training, the layer is called once on each device before anything reads a result, by one
-    thread or by one for each device (on the NaiveEngine, by one for each device); the backward
-    passes are run likewise. Whoever waits for a result gets an error if a device has not
-    come after 60 seconds.
+    While training, the layer must be called once on each device before a result is read, by one
+    thread or by one thread per device (on the NaiveEngine, by one thread per device); likewise the
+    backward passes. Waiting for a result raises an error if a device does not call the layer within
+    60 seconds.
 
-    Where a ``dist_sync`` store joins processes, or a Trainer that will make one, they are those of
-    all devices of all processes, which run the same layers in the same order; ``num_devices`` is
-    the number in each. With other stores each process has its own.
+    With a ``dist_sync`` store, or a Trainer that will create one, the statistics include all
+    devices of all processes, which must run the same layers in the same order; ``num_devices`` is
+    the number per process. With other stores they are local to each process.
 
     A hybridized network with such layers runs operator by operator while it trains on several
     devices or processes.
@@ -261,10 +263,9 @@ class SyncBatchNorm(BatchNorm):
         in_channels: Number C of channels; 0 infers it from the first batch.
         num_devices: Number of devices of this process that train; None for the number of GPUs, at
             least 1.
-        momentum: Fraction of the running statistics that an update keeps; the rest comes from
-            the batch.
+        momentum: Weight of the old running statistics in an update.
         epsilon: Small constant added to the variance to avoid division by zero.
-        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        center: Whether ``beta`` is trained; if not, ``beta`` keeps its initial value.
         scale: Whether to multiply by ``gamma``; if not, gamma is fixed at 1.
         use_global_stats: Whether to normalize by the running statistics even while training.
         beta_initializer: Initializer of ``beta`` (C,).
@@ -310,8 +311,8 @@ class SyncBatchNorm(BatchNorm):
             **kwargs,
         )
         if num_devices is None:
-            num_devices = _devices_found()
-        devices = max(1, num_devices)  # MXNet takes 0 and less, too
+            num_devices = _default_num_devices()
+        devices = max(1, num_devices)  # MXNet accepts 0 and less, too
         settings: dict[str, Any] = {**self._kwargs, "ndev": devices, "key": self.prefix}
         del settings["axis"]
         self._kwargs = settings
@@ -339,11 +340,11 @@ class SyncBatchNorm(BatchNorm):
         return F.contrib.SyncBatchNorm(*arrays, name="fwd", **self._kwargs)
 
 
-def _devices_found() -> int:
+def _default_num_devices() -> int:
     found = max(1, gpu_count())
     warnings.warn(
-        f"SyncBatchNorm: expected num_devices, got None; {found}, the number of GPUs, is used; "
-        "pass num_devices if you train on another number of devices",
+        f"SyncBatchNorm: expected num_devices, got None; using {found}, the number of GPUs; "
+        "pass num_devices to train on another number of devices",
         UserWarning,
         stacklevel=3,
     )

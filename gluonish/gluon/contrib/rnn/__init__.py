@@ -1,4 +1,4 @@
-"""Recurrent cells of ``gluon.contrib``: convolutional ones, locked dropout, and a projection."""
+"""Recurrent cells of ``gluon.contrib``: convolutional cells, variational dropout and LSTMP."""
 
 from gluonish.gluon.contrib.rnn import conv_rnn_cell, rnn_cell
 from gluonish.gluon.contrib.rnn.conv_rnn_cell import (

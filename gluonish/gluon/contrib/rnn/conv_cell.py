@@ -1,4 +1,4 @@
-"""What the convolutional cells of all ranks share: parameters, state and the convolutions."""
+"""Base classes of the convolutional cells: parameters, states and the convolutions."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -21,10 +21,10 @@ def conv_extents(
     paddings: Sequence[int],
     dilations: Sequence[int],
 ) -> tuple[int, ...]:
-    """Return the spatial sizes of a convolution's output with stride 1; an unknown size stays 0.
+    """Return the spatial sizes of a convolution's output with stride 1; 0 is an unknown size.
 
     Args:
-        dimensions: Spatial sizes of its input.
+        dimensions: Spatial sizes of the input.
         kernels: Spatial sizes of the kernel.
         paddings: Number of zeros added to both ends of each spatial axis.
         dilations: Spacing between kernel elements along each spatial axis.
@@ -39,7 +39,7 @@ class ConvCell(HybridRecurrentCell):
     The convolution of the state is padded so that the state keeps its size.
 
     Args:
-        input_shape: Shape of one input without N; 0 channels infers them from the first input.
+        input_shape: Shape of one input without N; 0 channels are inferred from the first input.
         hidden_channels: Number of channels of the state.
         i2h_kernel: Size of the kernel on the input.
         h2h_kernel: Size of the kernel on the state, odd.
@@ -61,7 +61,7 @@ class ConvCell(HybridRecurrentCell):
             unknown.
     """
 
-    # What stands behind the names of the gates' parts; a subclass may compute it in a property.
+    # Suffixes of the gates' names; a subclass may define a property.
     _gate_names: Sequence[str] = ("",)
     _states: ClassVar[int] = 1
 
@@ -84,29 +84,29 @@ class ConvCell(HybridRecurrentCell):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        what = type(self).__name__
-        check_layout(conv_layout, _LAYOUTS[dims], what)
-        check_activation(activation, what)
+        name = type(self).__name__
+        check_layout(conv_layout, _LAYOUTS[dims], name)
+        check_activation(activation, name)
         super().__init__(prefix=prefix, params=params)
         self._conv_layout = conv_layout
         self._activation = activation
         self._hidden_channels = hidden_channels
-        self._input_shape = as_extents(input_shape, dims + 1, f"{what} input_shape")
+        self._input_shape = as_extents(input_shape, dims + 1, f"{name} input_shape")
         self._channel_axis = conv_layout.index("C")
-        self._i2h_kernel = as_extents(i2h_kernel, dims, f"{what} i2h_kernel")
-        self._h2h_kernel = as_extents(h2h_kernel, dims, f"{what} h2h_kernel")
-        self._i2h_pad = as_extents(i2h_pad, dims, f"{what} i2h_pad")
-        self._i2h_dilate = as_extents(i2h_dilate, dims, f"{what} i2h_dilate")
-        self._h2h_dilate = as_extents(h2h_dilate, dims, f"{what} h2h_dilate")
+        self._i2h_kernel = as_extents(i2h_kernel, dims, f"{name} i2h_kernel")
+        self._h2h_kernel = as_extents(h2h_kernel, dims, f"{name} h2h_kernel")
+        self._i2h_pad = as_extents(i2h_pad, dims, f"{name} i2h_pad")
+        self._i2h_dilate = as_extents(i2h_dilate, dims, f"{name} i2h_dilate")
+        self._h2h_dilate = as_extents(h2h_dilate, dims, f"{name} h2h_dilate")
         if not all(extent % 2 for extent in self._h2h_kernel):
-            raise ArgumentError(f"{what}: expected odd sizes in h2h_kernel, got {h2h_kernel}")
+            raise ArgumentError(f"{name}: expected odd sizes in h2h_kernel, got {h2h_kernel}")
         self._h2h_pad = tuple(
             dilate * (extent - 1) // 2
             for extent, dilate in zip(self._h2h_kernel, self._h2h_dilate, strict=True)
         )
         self._state_shape = (0,) * (dims + 1)
         with RefusedAtCall(self):
-            self._state_shape = self._found_state_shape(what)
+            self._state_shape = self._infer_state_shape(name)
         weights = (i2h_weight_initializer, h2h_weight_initializer)
         self._add_parameters((*weights, i2h_bias_initializer, h2h_bias_initializer))
 
@@ -114,20 +114,20 @@ class ConvCell(HybridRecurrentCell):
     def _num_gates(self) -> int:
         return len(self._gate_names)
 
-    def _found_state_shape(self, what: str) -> tuple[int, ...]:
-        """Return the shape of a state without N: that of the input's convolution."""
+    def _infer_state_shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a state without N, the shape of the input's convolution."""
         extents = list(self._input_shape)
         channels = extents.pop(self._channel_axis - 1)
-        if channels < 0 or self._hidden_channels < 1:  # 0: that of the first input
+        if channels < 0 or self._hidden_channels < 1:  # 0: inferred from the first input
             raise ArgumentError(
-                f"{what}: expected 1 channel or more, got {channels} of the input and "
+                f"{name}: expected 1 channel or more, got {channels} of the input and "
                 f"{self._hidden_channels} of the state"
             )
         found = conv_extents(extents, self._i2h_kernel, self._i2h_pad, self._i2h_dilate)
         if min(found) < 1:
             raise ArgumentError(
-                f"{what}: expected an input that i2h_kernel {self._i2h_kernel} fits into, got "
-                f"input_shape {self._input_shape}"
+                f"{name}: expected an input of at least the size of i2h_kernel "
+                f"{self._i2h_kernel}, got input_shape {self._input_shape}"
             )
         return self._with_channels(self._hidden_channels, found)
 
@@ -191,7 +191,7 @@ class ConvCell(HybridRecurrentCell):
         )
         return i2h, h2h
 
-    def _activated(self, F: ModuleType, x: Any, **kwargs: Any) -> Any:
+    def _activate(self, F: ModuleType, x: Any, **kwargs: Any) -> Any:
         return self._get_activation(F, x, self._activation, **kwargs)
 
     def __repr__(self) -> str:

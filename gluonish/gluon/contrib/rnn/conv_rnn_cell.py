@@ -1,4 +1,4 @@
-"""Convolutional recurrent cells: plain, LSTM and GRU, over one to three axes."""
+"""Convolutional recurrent cells: Elman, LSTM and GRU, over one to three axes."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class _ConvElmanCell(ConvCell):
-    """Take a step with ``h' = activation(W_i * x + b_i + W_h * h + b_h)``, * a convolution."""
+    """Compute ``h' = activation(W_i * x + b_i + W_h * h + b_h)``, where * is the convolution."""
 
     def _alias(self) -> str:
         return "conv_rnn"
@@ -37,11 +37,11 @@ class _ConvElmanCell(ConvCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         check_states(self.name, states, 1)
         parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
         i2h, h2h = self._conv_forward(F, inputs, states, *parameters, f"t{self._counter}_")
-        output = self._activated(F, i2h + h2h, name=f"t{self._counter}_out")
+        output = self._activate(F, i2h + h2h, name=f"t{self._counter}_out")
         return output, [output]
 
 
@@ -79,8 +79,8 @@ class Conv1DRNNCell(_ConvElmanCell, Conv1DCell):
         states: list of the new h'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         J. Elman, Finding Structure in Time, 1990.
@@ -121,8 +121,8 @@ class Conv2DRNNCell(_ConvElmanCell, Conv2DCell):
         states: list of the new h'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         J. Elman, Finding Structure in Time, 1990.
@@ -163,8 +163,8 @@ class Conv3DRNNCell(_ConvElmanCell, Conv3DCell):
         states: list of the new h'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         J. Elman, Finding Structure in Time, 1990.
@@ -172,7 +172,7 @@ class Conv3DRNNCell(_ConvElmanCell, Conv3DCell):
 
 
 class _ConvGRUCell(ConvCell):
-    """Take a step with three parts of each convolution."""
+    """Compute a GRU step; each convolution has three groups of channels."""
 
     _gate_names = ("_r", "_z", "_o")
 
@@ -189,7 +189,7 @@ class _ConvGRUCell(ConvCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         check_states(self.name, states, 1)
         t = f"t{self._counter}_"
         parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
@@ -199,7 +199,7 @@ class _ConvGRUCell(ConvCell):
         h_r, h_z, h_n = F.SliceChannel(h2h, name=f"{t}h2h_slice", **split)
         r = F.Activation(i_r + h_r, act_type="sigmoid", name=f"{t}r_act")
         z = F.Activation(i_z + h_z, act_type="sigmoid", name=f"{t}z_act")
-        new = self._activated(F, i_n + r * h_n, name=f"{t}h_act")
+        new = self._activate(F, i_n + r * h_n, name=f"{t}h_act")
         added = (1.0 - z) * new
         output = F.elemwise_add(added, z * states[0], name=f"{t}out")
         return output, [output]
@@ -208,8 +208,8 @@ class _ConvGRUCell(ConvCell):
 class Conv1DGRUCell(_ConvGRUCell, Conv1DCell):
     """Gated recurrent units with convolutions over one spatial axis.
 
-    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
-    parts each of the channels::
+    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, each
+    split into three groups of channels::
 
         r = s(a_r + b_r)
         z = s(a_z + b_z)
@@ -242,8 +242,8 @@ class Conv1DGRUCell(_ConvGRUCell, Conv1DCell):
         states: list of the new h'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         N. Ballas et al., Delving Deeper into Convolutional Networks for Learning Video
@@ -254,8 +254,8 @@ class Conv1DGRUCell(_ConvGRUCell, Conv1DCell):
 class Conv2DGRUCell(_ConvGRUCell, Conv2DCell):
     """Gated recurrent units with convolutions over two spatial axes.
 
-    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
-    parts each of the channels::
+    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, each
+    split into three groups of channels::
 
         r = s(a_r + b_r)
         z = s(a_z + b_z)
@@ -288,8 +288,8 @@ class Conv2DGRUCell(_ConvGRUCell, Conv2DCell):
         states: list of the new h'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         N. Ballas et al., Delving Deeper into Convolutional Networks for Learning Video
@@ -300,8 +300,8 @@ class Conv2DGRUCell(_ConvGRUCell, Conv2DCell):
 class Conv3DGRUCell(_ConvGRUCell, Conv3DCell):
     """Gated recurrent units with convolutions over three spatial axes.
 
-    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
-    parts each of the channels::
+    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, each
+    split into three groups of channels::
 
         r = s(a_r + b_r)
         z = s(a_z + b_z)
@@ -334,8 +334,8 @@ class Conv3DGRUCell(_ConvGRUCell, Conv3DCell):
         states: list of the new h'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         N. Ballas et al., Delving Deeper into Convolutional Networks for Learning Video
@@ -344,7 +344,7 @@ class Conv3DGRUCell(_ConvGRUCell, Conv3DCell):
 
 
 class _ConvLSTMCell(ConvCell):
-    """Take a step with ``W_i * x + b_i + W_h * h + b_h`` in four parts, * a convolution."""
+    """Compute an LSTM step; ``W_i * x + b_i + W_h * h + b_h`` has four groups of channels."""
 
     _gate_names = ("_i", "_f", "_c", "_o")
     _states: ClassVar[int] = 2
@@ -362,29 +362,29 @@ class _ConvLSTMCell(ConvCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         check_states(self.name, states, 2)
         t = f"t{self._counter}_"
         parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
         i2h, h2h = self._conv_forward(F, inputs, states, *parameters, t)
-        parts = list(
+        gates = list(
             F.SliceChannel(i2h + h2h, num_outputs=4, axis=self._channel_axis, name=f"{t}slice")
         )
-        in_gate = F.Activation(parts[0], act_type="sigmoid", name=f"{t}i")
-        forget_gate = F.Activation(parts[1], act_type="sigmoid", name=f"{t}f")
-        new = self._activated(F, parts[2], name=f"{t}c")
-        out_gate = F.Activation(parts[3], act_type="sigmoid", name=f"{t}o")
-        kept = forget_gate * states[1]
-        cell = F.elemwise_add(kept, in_gate * new, name=f"{t}state")
-        output = F.elemwise_mul(out_gate, self._activated(F, cell), name=f"{t}out")
+        in_gate = F.Activation(gates[0], act_type="sigmoid", name=f"{t}i")
+        forget_gate = F.Activation(gates[1], act_type="sigmoid", name=f"{t}f")
+        new = self._activate(F, gates[2], name=f"{t}c")
+        out_gate = F.Activation(gates[3], act_type="sigmoid", name=f"{t}o")
+        old_cell = forget_gate * states[1]
+        cell = F.elemwise_add(old_cell, in_gate * new, name=f"{t}state")
+        output = F.elemwise_mul(out_gate, self._activate(F, cell), name=f"{t}out")
         return output, [output, cell]
 
 
 class Conv1DLSTMCell(_ConvLSTMCell, Conv1DCell):
     """Long short-term memory with convolutions over one spatial axis.
 
-    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
-    g and o of the channels::
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` split into four
+    groups of channels i, f, g and o::
 
         c' = s(f) c + s(i) activation(g)
         h' = s(o) activation(c')
@@ -416,8 +416,8 @@ class Conv1DLSTMCell(_ConvLSTMCell, Conv1DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
@@ -428,8 +428,8 @@ class Conv1DLSTMCell(_ConvLSTMCell, Conv1DCell):
 class Conv2DLSTMCell(_ConvLSTMCell, Conv2DCell):
     """Long short-term memory with convolutions over two spatial axes.
 
-    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
-    g and o of the channels::
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` split into four
+    groups of channels i, f, g and o::
 
         c' = s(f) c + s(i) activation(g)
         h' = s(o) activation(c')
@@ -461,8 +461,8 @@ class Conv2DLSTMCell(_ConvLSTMCell, Conv2DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
@@ -473,8 +473,8 @@ class Conv2DLSTMCell(_ConvLSTMCell, Conv2DCell):
 class Conv3DLSTMCell(_ConvLSTMCell, Conv3DCell):
     """Long short-term memory with convolutions over three spatial axes.
 
-    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
-    g and o of the channels::
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` split into four
+    groups of channels i, f, g and o::
 
         c' = s(f) c + s(i) activation(g)
         h' = s(o) activation(c')
@@ -506,8 +506,8 @@ class Conv3DLSTMCell(_ConvLSTMCell, Conv3DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
-            activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
 
     References:
         X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation

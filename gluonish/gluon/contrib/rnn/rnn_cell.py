@@ -1,4 +1,4 @@
-"""VariationalDropoutCell, LSTMPCell, and unrolling by a loop operator."""
+"""VariationalDropoutCell, LSTMPCell, and unrolling with a loop operator."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -34,7 +34,7 @@ def dynamic_unroll(
 ) -> tuple[Any, list[Any]]:
     """Process whole sequences with a loop operator, `contrib.foreach`.
 
-    In a graph the loop is one node, however many steps there are.
+    In a graph the loop is one node, for any number of steps.
 
     Args:
         cell: The cell.
@@ -50,9 +50,9 @@ def dynamic_unroll(
         The outputs in ``layout``, and the list of states after the last step of each sequence.
 
     Raises:
-        ArgumentError: ``layout`` is neither of these, or a rate is not in [0, 1].
+        ArgumentError: ``layout`` is unknown, or a rate is not in [0, 1].
         ArgumentTypeError: ``inputs`` is not an array.
-        NotSupportedError: In a graph: the cell keeps arrays from one step for the next.
+        NotSupportedError: In a graph: the cell stores arrays between steps.
     """
     _check(cell, inputs, drop_inputs, drop_outputs, layout)
     F, axis = namespace_of(inputs), layout.index("T")
@@ -67,11 +67,12 @@ def dynamic_unroll(
 
     cell.reset()
     outputs, states = F.contrib.foreach(step, inputs, list(begin_state))
-    cell.reset()  # what the cell kept belongs to the loop
+    cell.reset()  # arrays stored by the cell belong to the loop
     if valid_length is not None:
-        outputs, *kept = outputs
+        outputs, *step_states = outputs
         states = [
-            F.SequenceLast(x, sequence_length=valid_length, use_sequence_length=True) for x in kept
+            F.SequenceLast(x, sequence_length=valid_length, use_sequence_length=True)
+            for x in step_states
         ]
     if axis == 1:
         outputs = F.swapaxes(outputs, dim1=0, dim2=1)
@@ -96,15 +97,15 @@ def _check(
             raise ArgumentError(f"dynamic_unroll: expected probabilities in [0, 1], got {rate}")
     if not isinstance(inputs, NDArray) and remembers(cell):
         raise NotSupportedError(
-            "dynamic_unroll: expected, in a graph, a cell that keeps no arrays between steps, got "
-            f"{cell.name}; call its unroll"
+            "dynamic_unroll: expected, in a graph, a cell that stores no arrays between steps, got "
+            f"{cell.name}; use its unroll"
         )
 
 
 class VariationalDropoutCell(ModifierCell):
     """Applies the same dropout masks to a cell's input, state and output at all steps.
 
-    Masks are drawn at the first step in training mode, and kept until `reset`, which `unroll`
+    Masks are drawn at the first step in training mode, and reused until `reset`, which `unroll`
     calls.
 
     Args:
@@ -123,8 +124,8 @@ class VariationalDropoutCell(ModifierCell):
 
     Raises:
         ArgumentTypeError: ``base_cell`` is not a hybrid cell.
-        ArgumentError: It is part of another modifier, or is or contains a `BidirectionalCell` and
-            ``drop_states`` is not 0; at the call: a rate is not in [0, 1].
+        ArgumentError: ``base_cell`` is part of another modifier, or is or contains a
+            `BidirectionalCell` and ``drop_states`` is not 0; at the call: a rate is not in [0, 1].
 
     References:
         Y. Gal, Z. Ghahramani, A Theoretically Grounded Application of Dropout in Recurrent Neural
@@ -144,9 +145,9 @@ class VariationalDropoutCell(ModifierCell):
         check_numbers("VariationalDropoutCell", **rates, drop_outputs=drop_outputs)
         if drop_states and holds_bidirectional(base_cell):
             raise ArgumentError(
-                "VariationalDropoutCell: expected a base_cell that takes single steps for "
-                "drop_states, got one with a BidirectionalCell; put VariationalDropoutCell around "
-                "the cells in it"
+                "VariationalDropoutCell: expected a base_cell with single steps for "
+                "drop_states, got one with a BidirectionalCell; wrap the cells in it with "
+                "VariationalDropoutCell"
             )
         super().__init__(base_cell)
         with RefusedAtCall(self):
@@ -217,8 +218,8 @@ class VariationalDropoutCell(ModifierCell):
             inputs: An array in ``layout``, or a list of T arrays, one per step.
             begin_state: States before the first step; None for zeros.
             layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
-            merge_outputs: True returns one array in ``layout``, False a list of T arrays; None an
-                array, or with ``drop_states`` what `RecurrentCell.unroll` returns.
+            merge_outputs: True returns one array in ``layout``, False a list of T arrays; None for
+                an array, or with ``drop_states`` as `RecurrentCell.unroll`.
             valid_length: (N,), length of each sequence; None if all have T steps. Outputs after the
                 end of a sequence are 0.
 
@@ -230,8 +231,8 @@ class VariationalDropoutCell(ModifierCell):
         self.reset()
         axis = time_axis(layout, self.name)
         if self.drop_inputs:
-            whole = as_array(length, inputs, axis, self.name)
-            inputs = namespace_of(whole).Dropout(whole, p=self.drop_inputs, axes=(axis,))
+            sequence = as_array(length, inputs, axis, self.name)
+            inputs = namespace_of(sequence).Dropout(sequence, p=self.drop_inputs, axes=(axis,))
         with self._unmodified():
             outputs, states = self.base_cell.unroll(
                 length, inputs, begin_state, layout, True, valid_length
@@ -247,7 +248,7 @@ class VariationalDropoutCell(ModifierCell):
 
 
 def _mask(F: ModuleType, mask: Any, like: Any, p: float) -> Any:
-    """Return the mask that there is, or a new one."""
+    """Return the existing mask, or draw a new one."""
     if mask is not None and same_kind(mask, like):
         return mask
     return F.Dropout(F.ones_like(like), p=p)

@@ -1,5 +1,5 @@
-"""MXNet 1.9.1's name for gluonish in processes that ``gluonish run --numpy1`` starts."""
+"""The package ``mxnet`` in child processes of ``gluonish run --numpy1``."""
 
-import gluonish.mxnet_names.as_mxnet_numpy1 as _as_mxnet  # noqa: F401  # it takes the name
+import gluonish.mxnet_names.as_mxnet_numpy1 as _as_mxnet  # noqa: F401  # replaces this package
 
 __all__: list[str] = []

@@ -43,7 +43,7 @@ def test_another_counter_is_refused(counter: object) -> None:
 
 
 def test_tokens_without_an_order_are_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="expected tokens that can be sorted"):
+    with pytest.raises(ArgumentTypeError, match="expected sortable tokens"):
         Vocabulary(Counter({"a": 1, 2: 1}))
 
 

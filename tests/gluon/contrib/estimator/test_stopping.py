@@ -66,7 +66,7 @@ def test_handler_can_watch_a_second_training() -> None:
 
 
 def test_auto_mode_takes_a_higher_value_as_better_with_a_warning() -> None:
-    with pytest.warns(UserWarning, match="a higher loss is taken as better; give mode='min'"):
+    with pytest.warns(UserWarning, match="assuming that a higher loss is better; pass mode='min'"):
         handler = EarlyStoppingHandler(mx.metric.Loss())
     assert handler.monitor_op(2, 1)
 

@@ -61,7 +61,7 @@ X = nd.ones((1, 3, 8))
         (lambda: contrib.Conv2DGRUCell((3, 8, 8), 4, (3,), 3), "Conv2DGRUCell i2h_kernel: expect"),
         (
             lambda: contrib.Conv1DRNNCell((3, 2), 4, 3, 3)(X, []),
-            r"that i2h_kernel \(3,\) fits into, got",
+            r"at least the size of i2h_kernel \(3,\), got",
         ),
         (
             lambda: contrib.Conv1DRNNCell((3, 8), 0, 3, 3)(X, []),

@@ -9,7 +9,7 @@ import pytest
 from gluonish.core.errors import FileFormatError, OutOfBoundsError
 from gluonish.gluon.data.vision import ImageRecordDataset
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img
-from gluonish.recordio.framing import MARK_BYTES
+from gluonish.recordio.framing import MAGIC_BYTES
 
 
 def write(folder: Path, images: list[Any], extra: list[bytes] | None = None) -> str:
@@ -42,7 +42,7 @@ def test_a_record_of_several_parts_is_read(tmp_path: Path) -> None:
     images = images_of_sizes(30, 9)
     stored = pack_img((0, 5.0, 0, 0), images[1], 3, ".png")[24:]
     # Behind its end a PNG may have anything; at a multiple of 4 the mark cuts the record.
-    record = pack(IRHeader(0, 5.0, 0, 0), stored + bytes(-len(stored) % 4) + MARK_BYTES + b"end")
+    record = pack(IRHeader(0, 5.0, 0, 0), stored + bytes(-len(stored) % 4) + MAGIC_BYTES + b"end")
     dataset = ImageRecordDataset(write(tmp_path, images, [record]))
     dataset[0]
     found, label = dataset[2]

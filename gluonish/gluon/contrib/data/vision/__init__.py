@@ -1,4 +1,4 @@
-"""`contrib.data.vision`: transforms of images together with boxes on them."""
+"""`contrib.data.vision`: transforms of images with bounding boxes."""
 
 from gluonish.gluon.contrib.data.vision import transforms
 from gluonish.gluon.contrib.data.vision.transforms import (

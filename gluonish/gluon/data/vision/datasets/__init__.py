@@ -1,4 +1,4 @@
-"""Datasets of images: published ones, and those in record files, folders and lists."""
+"""Datasets of images: published datasets, record files, folders and lists."""
 
 from gluonish.gluon.data.vision.datasets.downloaded import CIFAR10, CIFAR100, MNIST, FashionMNIST
 from gluonish.gluon.data.vision.datasets.image_files import (

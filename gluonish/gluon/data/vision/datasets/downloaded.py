@@ -89,7 +89,7 @@ class DownloadedDataset(Dataset):
         return 0 if self._label is None else len(self._label)
 
 
-def fetched(path: Path, namespace: str, sha1: str) -> Path:
+def fetch(path: Path, namespace: str, sha1: str) -> Path:
     """Return the path of a published file; download it if it is missing or damaged.
 
     Args:
@@ -98,20 +98,20 @@ def fetched(path: Path, namespace: str, sha1: str) -> Path:
         sha1: Published SHA-1 of the file.
 
     Raises:
-        DownloadError: It cannot be downloaded, has another SHA-1, or does not fit on the disk.
+        DownloadError: The file cannot be downloaded, has another SHA-1, or does not fit on the
+            disk.
     """
-    place = f"gluon/dataset/{namespace}/{path.name}"
+    repository_path = f"gluon/dataset/{namespace}/{path.name}"
     try:
-        return Path(download(published_url(place), path, sha1_hash=sha1))
+        return Path(download(published_url(repository_path), path, sha1_hash=sha1))
     except DownloadError as error:
         raise DownloadError(
             f"{error}; without a network put {path.name} with the SHA-1 {sha1} into {path.parent}, "
-            f"or set MXNET_GLUON_REPO to a mirror or to a folder that has {place}"
+            f"or set MXNET_GLUON_REPO to a mirror or to a folder that has {repository_path}"
         ) from error
 
 
-# SHA-1 of the unpacked content by that of the published file: who has the raw files, or packed them
-# himself, has the same images.
+# SHA-1 of the published file -> SHA-1 of the unpacked content, to accept raw and repacked files.
 _CONTENT_SHA1 = {
     "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d": "c3557c10f29b266e19b3eeee1553c85e0ef4a8ea",
     "2a80914081dc54586dbdf242f9805a6b8d2a15fc": "adbf52269f5d842899f287c269e2883e40b4f6e2",
@@ -123,7 +123,7 @@ _CONTENT_SHA1 = {
     "17f9ab60e7257a1620f4ad76bbbaf857c3920701": "958122e8b4b97fd4e71eca2d08ef754ed77c3ad9",
 }
 
-# That of the training images.
+# Size of the training images.
 _MAX_CONTENT_NBYTES = 16 + 60_000 * 28 * 28
 
 Hashes = tuple[str, str, str, str]
@@ -177,10 +177,10 @@ class MNIST(DownloadedDataset):
         self._set(images[..., None], read_idx(self._content(*label), label[0]))
 
     def _content(self, name: str, sha1: str) -> bytes:
-        """Return what a file holds, unpacked."""
+        """Return the unpacked content of a file."""
         path = Path(self._root) / name
-        found = _content_in_place(path, sha1)
-        return _unpacked(fetched(path, self._namespace, sha1)) if found is None else found
+        found = _local_content(path, sha1)
+        return _unpacked(fetch(path, self._namespace, sha1)) if found is None else found
 
 
 class FashionMNIST(MNIST):
@@ -208,22 +208,22 @@ class FashionMNIST(MNIST):
     )
 
 
-def _content_in_place(path: Path, sha1: str) -> bytes | None:
-    """Return the unpacked content where the file, its raw form or another packing is there."""
+def _local_content(path: Path, sha1: str) -> bytes | None:
+    """Return the unpacked content of an existing file, packed or raw; None if there is none."""
     if path.is_file() and check_sha1(path, sha1):
         return _unpacked(path)
-    wanted = _CONTENT_SHA1.get(sha1)
-    if wanted is None:
+    expected_sha1 = _CONTENT_SHA1.get(sha1)
+    if expected_sha1 is None:
         return None
     raw = path.with_suffix("")
-    if raw.is_file() and check_sha1(raw, wanted):
+    if raw.is_file() and check_sha1(raw, expected_sha1):
         return raw.read_bytes()
     if path.is_file():
         try:
             content = _unpacked(path)
         except FileFormatError:
             return None
-        if hashlib.sha1(content, usedforsecurity=False).hexdigest() == wanted:
+        if hashlib.sha1(content, usedforsecurity=False).hexdigest() == expected_sha1:
             return content
     return None
 
@@ -282,7 +282,7 @@ class CIFAR10(DownloadedDataset):
         ("data_batch_5.bin", "26e2849e66a845b7f1e4614ae70f4889ae604628"),
     )
     _test_data: tuple[File, ...] = (("test_batch.bin", "67eb016db431130d61cd03c7ad570b013799c88c"),)
-    # Bytes before the pixels of a record, and which of them is the label.
+    # Number of bytes before the pixels of a record, and the index of the label among them.
     _label_nbytes = 1
     _label_at = 0
 
@@ -300,18 +300,18 @@ class CIFAR10(DownloadedDataset):
         files = self._train_data if self._train else self._test_data
         if not _all_published(folder, files):
             self._unpack_archive(folder, files)
-        parts = [self._read_batch(folder / name) for name, _ in files]
-        images, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        batches = [self._read_batch(folder / name) for name, _ in files]
+        images, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         self._set(images, labels)
 
     def _unpack_archive(self, folder: Path, files: tuple[File, ...]) -> None:
         name, sha1 = self._archive_file
         with exclusive(folder / files[0][0]):
-            # Another process may have made them while this one waited.
+            # Another process may have created them while this one waited.
             if not _all_published(folder, files):
-                archive = fetched(folder / name, self._namespace, sha1)
-                wanted = {folder / name: sha1 for name, sha1 in self._train_data + self._test_data}
-                extract_members(archive, wanted, _MAX_MEMBER_NBYTES)
+                archive = fetch(folder / name, self._namespace, sha1)
+                members = {folder / name: sha1 for name, sha1 in self._train_data + self._test_data}
+                extract_members(archive, members, _MAX_MEMBER_NBYTES)
 
     def _read_batch(self, path: str | Path) -> tuple[Array, Array]:
         """Return the images and labels of one file."""

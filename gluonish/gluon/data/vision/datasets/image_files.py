@@ -1,4 +1,4 @@
-"""Images of folders, lists and record files as datasets."""
+"""Datasets of images in folders, lists and record files."""
 
 import os
 import warnings
@@ -15,7 +15,7 @@ from gluonish.gluon.data.dataset import Dataset, RecordFileDataset
 from gluonish.gluon.data.vision.datasets.downloaded import Transform
 from gluonish.image.decode import imread
 from gluonish.image.image_list import listed_images
-from gluonish.io.shared_batch import over
+from gluonish.io.shared_batch import ndarray_view
 from gluonish.ops.image.decoding import decode_image
 from gluonish.recordio import unpack
 from gluonish.recordio.record_file import RecordBuffer
@@ -25,16 +25,16 @@ class ImageFolderDataset(Dataset):
     """Images in one folder per class: ``root/cat/001.jpg``.
 
     An element is (image, label): an NDArray (height, width, channels) of uint8 in RGB order, and
-    the index of the folder in alphabetical order. Anything but folders, and ``.jpg``, ``.jpeg`` and
-    ``.png`` files in them, is skipped with a warning.
+    the index of the folder in alphabetical order. Other entries than folders with ``.jpg``,
+    ``.jpeg`` and ``.png`` files are skipped with a warning.
 
     Args:
-        root: The folder that holds a folder for each class.
+        root: The folder with one folder per class.
         flag: 1 to decode in color (three channels), 0 in gray (one channel).
         transform: Function called with image and label each time an element is accessed.
 
     Attributes:
-        synsets: The names of the folders; a label is an index of it.
+        synsets: The names of the folders; a label is an index into this list.
         items: (path, label) of each image.
 
     Raises:
@@ -101,8 +101,8 @@ class ImageListDataset(Dataset):
     Args:
         root: Folder that the paths in the list are relative to.
         imglist: Path of a ``.lst`` file, with number, labels and path of an image on each line,
-            between tabs; or a list of ``[label, path]`` or ``[label, label, ..., path]``, where a
-            label may itself be a list.
+            separated by tabs; or a list of ``[label, path]`` or ``[label, label, ..., path]``,
+            where a label may itself be a list.
         flag: 1 to decode in color (three channels), 0 in gray (one channel).
 
     Attributes:
@@ -153,10 +153,10 @@ def _entry(entry: Sequence[Any]) -> tuple[Label, str]:
         ) from error
 
 
-def _label(given: Sequence[Any] | np.ndarray[Any, Any]) -> Label:
-    if not len(given):
+def _label(labels: Sequence[Any] | np.ndarray[Any, Any]) -> Label:
+    if not len(labels):
         raise ValueError("no label")
-    numbers = np.asarray(given, FLOAT32)
+    numbers = np.asarray(labels, FLOAT32)
     return float(numbers[0]) if len(numbers) == 1 else numbers
 
 
@@ -174,9 +174,8 @@ class ImageRecordDataset(RecordFileDataset):
 
     Raises:
         MissingFileError: The file or its index does not exist.
-        FileFormatError: The index is damaged; as an element is taken, its record is.
-
-    A record whose image is broken raises an `OperatorError` that names it as it is taken.
+        FileFormatError: The index is damaged. Accessing an element raises a `FileFormatError` if
+            its record is damaged, and an `OperatorError` if its image is.
     """
 
     def __init__(
@@ -188,10 +187,10 @@ class ImageRecordDataset(RecordFileDataset):
         super().__init__(filename)
         self._flag = flag
         self._transform = transform
-        self._buffers: list[RecordBuffer] = []  # that no thread reads into now
+        self._buffers: list[RecordBuffer] = []  # buffers that are not in use
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is sent to another process."""
+        """Return the state without the buffers."""
         return {**self.__dict__, "_buffers": []}
 
     def __getitem__(self, idx: int) -> Any:
@@ -206,11 +205,12 @@ class ImageRecordDataset(RecordFileDataset):
         return (image, label) if self._transform is None else self._transform(image, label)
 
     def _decoded(self, record: Any, idx: int) -> tuple[Any, Any]:
-        """Return the image and the label in a record's bytes; errors name the record."""
+        """Decode the image and the label of a record; errors name the record."""
         try:
             header, stored = unpack(record)
             raw = np.frombuffer(stored, np.uint8)
-            return over(decode_image("ImageRecordDataset", raw, self._flag, True)), header.label
+            image = decode_image("ImageRecordDataset", raw, self._flag, True)
+            return ndarray_view(image), header.label
         except (FileFormatError, OperatorError) as error:
             key = self._record.keys[idx]
             raise type(error)(
@@ -218,10 +218,10 @@ class ImageRecordDataset(RecordFileDataset):
             ) from error
 
     def _view(self, idx: int, buffer: RecordBuffer) -> Any:
-        """Return a record's bytes, which are valid until the buffer is used again."""
+        """Return a record's bytes, valid until the buffer is reused."""
         record = self._record
         if not -len(record.keys) <= idx < len(record.keys):
-            return self._read(idx)  # says what is wrong
+            return self._read(idx)  # raises the error
         start = record.idx[record.keys[idx]]
         descriptor = record._open_for("read").fileno()
         return buffer.read(descriptor, start, lambda: self._read(idx))

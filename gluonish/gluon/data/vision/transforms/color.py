@@ -1,7 +1,7 @@
-"""Random changes of an image's colours.
+"""Random color transforms.
 
-Images are (height, width, channels); what is random is drawn from gluonish's generator. Whole
-numbers are cut toward zero, and end at what their dtype holds.
+Images are (height, width, channels); random numbers are drawn from gluonish's generator. Integers
+are truncated toward zero and clipped to the range of their dtype.
 """
 
 import math
@@ -23,35 +23,35 @@ from gluonish.ops.support.philox import uniform
 
 def _checked(name: str, **amounts: float) -> tuple[float, ...]:
     check_numbers(name, **amounts)
-    for word, amount in amounts.items():
+    for kind, amount in amounts.items():
         if not abs(amount) < math.inf:
-            raise ArgumentError(f"{name}: expected a finite {word}, got {amount}")
-    return tuple(map(abs, amounts.values()))  # as MXNet, whose limits then change places
+            raise ArgumentError(f"{name}: expected a finite {kind}, got {amount}")
+    return tuple(map(abs, amounts.values()))  # as MXNet, which then swaps the limits
 
 
 class _ByRandomFactor(HostTransform, HybridBlock):
     """Change an image by a factor that is drawn from [max(0, 1 - amount), 1 + amount].
 
     Args:
-        word: What is changed, as the operator's name has it.
+        kind: The changed property, as in the operator's name.
         amount: Largest change of the factor.
     """
 
-    def __init__(self, word: str, amount: float) -> None:
+    def __init__(self, kind: str, amount: float) -> None:
         super().__init__()
-        (amount,) = _checked(type(self).__name__, **{word: amount})
-        self._function = f"random_{word}"
-        self._operator = f"_image_random_{word}"
-        self._least, self._most = max(0, 1 - amount), 1 + amount
+        (amount,) = _checked(type(self).__name__, **{kind: amount})
+        self._function = f"random_{kind}"
+        self._operator = f"_image_random_{kind}"
+        self._min_factor, self._max_factor = max(0, 1 - amount), 1 + amount
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Change the image."""
-        return getattr(F.image, self._function)(x, self._least, self._most)
+        return getattr(F.image, self._function)(x, self._min_factor, self._max_factor)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Apply the transform to a NumPy array."""
         op = find_operator(self._operator)
-        return run_operator(op, values, min_factor=self._least, max_factor=self._most)
+        return run_operator(op, values, min_factor=self._min_factor, max_factor=self._max_factor)
 
 
 class RandomBrightness(_ByRandomFactor):
@@ -216,7 +216,7 @@ class RandomGray(HostTransform, HybridBlock):
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             x: (height, width, channels).
         """
-        # Saturation 0 is gray, by the weights that all changes of colours go by.
+        # Saturation 0 is gray, with the weights of all color transforms.
         gray = F.image.random_saturation(x, 0, 0)
         drawn = F.random.uniform(shape=(1, 1, 1)) < self._p
         return F.where(F.broadcast_like(drawn, x), gray, x)

@@ -1,7 +1,7 @@
-"""Compose and RandomApply: several transforms, and one that is sometimes left out; hybrid ones too.
+"""Compose and RandomApply, and their hybrid versions.
 
-Images on the host go through them directly (see `host`); what else comes goes through the blocks,
-where neighbours that can be hybridized are one graph.
+Images on the host are transformed directly (see `host`); other inputs go through the blocks, where
+consecutive hybridizable transforms form one graph.
 """
 
 import random
@@ -30,7 +30,7 @@ class Compose(DirectBlock, Sequential):
         transforms: List of Blocks or functions.
 
     Inputs:
-        x: what the first transform takes.
+        x: input of the first transform.
 
     Outputs:
         y: the output of the last transform; ``x`` itself if there are none.
@@ -42,8 +42,8 @@ class Compose(DirectBlock, Sequential):
     def __init__(self, transforms: Iterable[Transform]) -> None:
         super().__init__()
         self._steps: list[Block] = []
-        # Where the steps were found: transforms may be added later, and hooks to those joined.
-        self._found: list[tuple[Block, Version, int]] = [(self, self._version, -1)]
+        # The containers of the steps, with versions: transforms and hooks may be added later.
+        self._containers: list[tuple[Block, Version, int]] = [(self, self._version, -1)]
         run: list[HybridBlock] = []
         with self.name_scope():
             for transform in transforms:
@@ -77,21 +77,17 @@ class Compose(DirectBlock, Sequential):
         if not runs_on_host(x):
             return super().forward(x)
         flow = Flow(x)
-        self.carry(flow)
+        self.transform_flow(flow)
         return flow.array()
 
-    def carry(self, flow: Flow) -> None:
-        """Apply all transforms to an image, without arrays in between if possible.
-
-        Args:
-            flow: The image.
-        """
+    def transform_flow(self, flow: Flow) -> None:
+        """Apply all transforms to an image, without intermediate NDArrays if possible."""
         for block in self._one_by_one():
-            flow.through(block)
+            flow.apply(block)
 
     def _one_by_one(self) -> Sequence[Block]:
-        """Return the transforms, also those that were joined."""
-        for stack, version, number in self._found:
+        """Return the transforms, including the joined ones."""
+        for stack, version, number in self._containers:
             if version.number != number or (stack._hooks and stack is not self):
                 break
         else:
@@ -107,7 +103,7 @@ class Compose(DirectBlock, Sequential):
             else:
                 flat.append(block)
         self._steps = _with_pairs(flat)
-        self._found = [(stack, stack._version, stack._version.number) for stack in found]
+        self._containers = [(stack, stack._version, stack._version.number) for stack in found]
         return self._steps
 
 
@@ -118,18 +114,18 @@ class _ToNormalized(DirectBlock):
         super().__init__()
         self.to_tensor, self.normalize = to_tensor, normalize
 
-    def carry(self, flow: Flow) -> None:
-        """Transform what is on its way."""
+    def transform_flow(self, flow: Flow) -> None:
+        """Transform an image."""
         values = flow.values()
         if values is None or self.to_tensor._hooks or self.normalize._hooks:
-            flow.through(self.to_tensor)
-            flow.through(self.normalize)
+            flow.apply(self.to_tensor)
+            flow.apply(self.normalize)
         else:
-            flow.become(self.normalize.after_to_tensor(values))
+            flow.replace(self.normalize.after_to_tensor(values))
 
 
 def _with_pairs(blocks: Sequence[Block]) -> list[Block]:
-    """Return blocks in which each pair that can be done in one pass is one."""
+    """Fuse each pair of `ToTensor` and `Normalize`."""
     made: list[Block] = []
     for block in blocks:
         if made and type(made[-1]) is ToTensor and type(block) is Normalize:
@@ -153,11 +149,11 @@ class RandomApply(DirectBlock, Sequential):
     """Apply a transform with a given probability, drawn from Python's `random`.
 
     Args:
-        transforms: A transform, or a list of transforms, all of which are applied, or none.
+        transforms: A transform, or a list of transforms; either all are applied or none.
         p: The probability.
 
     Inputs:
-        x: what the transform takes.
+        x: input of the transform.
 
     Outputs:
         y: the output of the transform, or ``x`` itself.
@@ -175,14 +171,10 @@ class RandomApply(DirectBlock, Sequential):
             self.transforms = Compose(transforms)
         self.p = p
 
-    def carry(self, flow: Flow) -> None:
-        """Apply the transform to an image with the given probability.
-
-        Args:
-            flow: The image.
-        """
+    def transform_flow(self, flow: Flow) -> None:
+        """Apply the transform to an image with the given probability."""
         if self.p >= random.random():
-            flow.through(_as_block(self.transforms))
+            flow.apply(_as_block(self.transforms))
 
     def forward(self, x: Any) -> Any:
         """Apply the transforms with the given probability; otherwise return the input unchanged.
@@ -205,7 +197,7 @@ class HybridCompose(DirectBlock, HybridSequential):
         transforms: HybridBlocks.
 
     Inputs:
-        x: what the first transform takes.
+        x: input of the first transform.
 
     Outputs:
         y: the output of the last transform; ``x`` itself if there are none.
@@ -224,32 +216,28 @@ class HybridCompose(DirectBlock, HybridSequential):
         return type(self)(())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply all transforms, on the host without arrays in between if possible."""
-        if len(args) == 1 and not kwargs and self._has_direct_way and runs_on_host(args[0]):
+        """Apply all transforms, on the host without intermediate NDArrays if possible."""
+        if len(args) == 1 and not kwargs and self._is_direct and runs_on_host(args[0]):
             flow = Flow(args[0])
-            flow.through(self)
+            flow.apply(self)
             return flow.array()
         return super().__call__(*args, **kwargs)
 
-    def carry(self, flow: Flow) -> None:
-        """Apply all transforms to an image, without arrays in between if possible.
-
-        Args:
-            flow: The image.
-        """
+    def transform_flow(self, flow: Flow) -> None:
+        """Apply all transforms to an image, without intermediate NDArrays if possible."""
         for block in _with_pairs(list(self._children.values())):
-            flow.through(block)
+            flow.apply(block)
 
 
 class HybridRandomApply(HybridSequential):
     """Apply a hybridizable transform with a probability, drawn from gluonish's generator.
 
     Args:
-        transforms: The transform; it keeps shape and dtype.
+        transforms: The transform; it must preserve shape and dtype.
         p: The probability.
 
     Inputs:
-        x: (height, width, channels), what the transform takes.
+        x: (height, width, channels), input of the transform.
 
     Outputs:
         y: the output of the transform, or ``x``.

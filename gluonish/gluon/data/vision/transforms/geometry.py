@@ -1,4 +1,4 @@
-"""Transforms of positions: crops, flips, rotations and sizes."""
+"""Geometric transforms: crops, flips, rotations and resizing."""
 
 import random
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from gluonish.gluon.data.vision.transforms.host import HostTransform, random_key
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.image.geometry import (
     center_crop,
-    drawn_region,
     imrotate,
     random_crop,
+    random_region,
     random_rotate,
     random_size_crop,
     scale_down,
@@ -36,7 +36,7 @@ _EVEN = 0.5
 
 
 class _RandomFlip(HostTransform, HybridBlock):
-    """What both flips share; a subclass says along which axis, and how that is reversed."""
+    """Base class of flips; a subclass sets the direction and the slices that reverse the axis."""
 
     _reversed: ClassVar[tuple[slice, ...]]
     _direction: ClassVar[str]
@@ -48,7 +48,7 @@ class _RandomFlip(HostTransform, HybridBlock):
         self._p = p
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Flip the image, or not."""
+        """Flip the image at random."""
         if self._p == _EVEN:
             return getattr(F.image, f"random_flip_{self._direction}")(x)
         flipped = getattr(F.image, f"flip_{self._direction}")(x)
@@ -211,7 +211,7 @@ def both_extents(name: str, size: Size) -> tuple[int, int]:
         size: (width, height), or one int for both.
 
     Raises:
-        ArgumentError: It is not one or two integers of at least 1.
+        ArgumentError: ``size`` is not one or two integers of at least 1.
     """
     extents = (size, size) if isinstance(size, int | float) else tuple(size)
     if len(extents) != 2 or any(extent != int(extent) or extent < 1 for extent in extents):
@@ -227,8 +227,8 @@ class Resize(HostTransform, HybridBlock):
 
     Args:
         size: Width and height in pixels, or one int for both.
-        keep_ratio: With a single int: whether it is the length of the shorter side, and the aspect
-            ratio is kept.
+        keep_ratio: With a single int: whether ``size`` is the length of the shorter side, with the
+            aspect ratio preserved.
         interpolation: 0 nearest neighbour, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
 
     Inputs:
@@ -317,7 +317,7 @@ class RandomResizedCrop(HostTransform):
         size, scale, ratio, method = self._args
         shares = (scale, 1.0) if isinstance(scale, int | float) else scale
         high, wide = values.shape[:2]
-        region = drawn_region(wide, high, shares, ratio)
+        region = random_region(wide, high, shares, ratio)
         if region is None:
             return _middle(values, size, method)
         x, y, width, height = region
@@ -337,13 +337,13 @@ class RandomCrop(HostTransform):
         interpolation: Interpolation method for enlarging, as for `image.imresize`.
 
     Inputs:
-        x: (height, width, channels); to enlarge it uint8, float32 or float64.
+        x: (height, width, channels); uint8, float32 or float64 if it is enlarged.
 
     Outputs:
         y: (height, width, channels), dtype of ``x``.
 
     Raises:
-        ArgumentError: ``size`` or ``pad`` has another form.
+        ArgumentError: ``size`` or ``pad`` is invalid.
     """
 
     def __init__(
@@ -391,7 +391,7 @@ class CropResize(HostTransform, HybridBlock):
         y: Top edge of the region, in pixels.
         width: Width of the region, in pixels.
         height: Height of the region, in pixels.
-        size: Width and height of the result, or one int for both; None keeps those of the region.
+        size: Width and height of the result, or one int for both; None for the region's.
         interpolation: 0 nearest neighbour, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos; None is 1.
 
     Inputs:
@@ -418,7 +418,7 @@ class CropResize(HostTransform, HybridBlock):
         self._region = (x, y, width, height)
         self._size = None
         with RefusedAtCall(self):
-            if size not in (None, 0, ()):  # MXNet resizes to none of them
+            if size not in (None, 0, ()):  # MXNet does not resize for these
                 self._size = both_extents("CropResize", size)
         self._interpolation = _LINEAR if interpolation is None else interpolation
 
@@ -453,7 +453,7 @@ class CenterCrop(HostTransform):
         interpolation: Interpolation method, as for `image.imresize`.
 
     Inputs:
-        x: (height, width, channels); to enlarge it uint8, float32 or float64.
+        x: (height, width, channels); uint8, float32 or float64 if it is enlarged.
 
     Outputs:
         y: (height, width, channels), dtype of ``x``.
@@ -483,7 +483,7 @@ class CenterCrop(HostTransform):
 
 
 def _padding(pad: int | Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
-    """Return pixels before and after for height, width and channels."""
+    """Return the padding (before, after) of height, width and channels."""
     edges: Any = ((pad, pad),) * 2 if isinstance(pad, int) else tuple(map(tuple, pad))
     if len(edges) == 1:
         edges *= 2
@@ -491,8 +491,8 @@ def _padding(pad: int | Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
         edges += ((0, 0),)
     if len(edges) != 3 or any(len(pair) != 2 or min(pair) < 0 for pair in edges):
         raise ArgumentError(
-            "RandomCrop: expected pad as a number of pixels or pairs (before, after) of height, "
-            f"width and maybe channels, got {pad}"
+            "RandomCrop: expected pad to be a number of pixels or pairs (before, after) of height, "
+            f"width and optionally channels, got {pad}"
         )
     padding: tuple[tuple[int, int], ...] = edges
     return padding
@@ -514,7 +514,7 @@ def _middle(values: Array, size: tuple[int, int], method: int) -> Array:
 
 
 def _in_size(region: Array, size: tuple[int, int], method: int) -> Array:
-    """Return a region with a width and height, resampled where it has others."""
+    """Resample a region to a size (width, height) if it has another."""
     height, width = region.shape[:2]
     if (width, height) == size:
         return region

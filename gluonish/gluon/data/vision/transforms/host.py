@@ -1,9 +1,9 @@
-"""The direct way of transforms: images in the host's memory, as NumPy arrays.
+"""Direct execution of transforms: images in host memory, as NumPy arrays.
 
-A loader's worker transforms one small image after the other, each of another size. There a graph is
-planned anew for each, and an operator's call costs more than its work. So where an image lies in
-the host's memory, and nobody records, traces or watches, transforms are plain functions of NumPy
-arrays: a crop or a flip is a view, and `Compose` makes an NDArray of the last one only.
+A loader's worker transforms small images of different sizes. Each size would need a new graph plan,
+and an operator call costs more than its computation. So for images in host memory, without
+recording, tracing or monitoring, transforms are functions of NumPy arrays: a crop or a flip is a
+view, and `Compose` creates an NDArray of the final result only.
 """
 
 from functools import cache
@@ -24,7 +24,7 @@ from gluonish_engine import Var
 Array = np.ndarray[Any, Any]
 
 _OVERRIDES = {"__call__", "forward", "hybrid_forward"}
-_DIRECT_WAYS = {"carry", "on_host"}
+_DIRECT_METHODS = {"carry", "on_host"}
 
 
 @cache
@@ -33,11 +33,7 @@ def _host() -> Device:
 
 
 def runs_on_host(x: Any) -> bool:
-    """Whether an input is an array that transforms can process as a NumPy array.
-
-    Args:
-        x: The input.
-    """
+    """Whether an input is an array that transforms can process as a NumPy array."""
     return (
         isinstance(x, NDArray)
         and x.stype == "default"
@@ -48,91 +44,83 @@ def runs_on_host(x: Any) -> bool:
 
 
 def random_key() -> tuple[int, int]:
-    """Return the key from which the next random operator on the host draws."""
+    """Return the random key of the next operator on the host."""
     return next_key(_host().context)
 
 
 def run_operator(
     op: Operator, values: Array, key: tuple[int, int] | None = None, **attrs: Any
 ) -> Array:
-    """Apply an operator to one array, with the kernel that a call on the host would choose.
+    """Apply an operator to one array, with the kernel selected for the host.
 
     Args:
         op: Operator with one input and one output.
         values: The input, a NumPy array.
         key: Random key; None for `random_key`.
-        **attrs: All its parameters, as its schema parses them.
+        **attrs: All parameters of the operator, parsed by its schema.
 
     Raises:
-        OperatorError: The operator does not accept such an array.
+        OperatorError: The operator does not accept the array.
     """
-    taken = Spec(values.shape, values.dtype)
-    (spec,) = op.infer(taken, **attrs)
+    spec_in = Spec(values.shape, values.dtype)
+    (spec,) = op.infer(spec_in, **attrs)
     out = np.empty(spec.shape, spec.dtype)
     if op.draws(attrs):
         attrs["key"] = random_key() if key is None else key
-    kernel = op.select_kernel("cpu", (taken,), attrs)
+    kernel = op.select_kernel("cpu", (spec_in,), attrs)
     kernel(np, out, values, **attrs)
     return out
 
 
 class DirectBlock(Block):
-    """A block that can process images directly, by `carry`, without NDArrays in between.
+    """A block that can process images directly, by `transform_flow`, without intermediate NDArrays.
 
-    A subclass that overrides the computation but not `carry` is run as an ordinary block.
+    A subclass that overrides ``forward`` but not `transform_flow` is run as an ordinary block.
     """
 
-    _has_direct_way = True
+    _is_direct = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = cls.__dict__.keys()
-        if own & _DIRECT_WAYS:
-            cls._has_direct_way = True
-        elif own & _OVERRIDES:
-            cls._has_direct_way = False
+        attributes = cls.__dict__.keys()
+        if attributes & _DIRECT_METHODS:
+            cls._is_direct = True
+        elif attributes & _OVERRIDES:
+            cls._is_direct = False
 
-    def carry(self, flow: "Flow") -> None:
-        """Transform an image.
-
-        Args:
-            flow: The image.
-        """
+    def transform_flow(self, flow: "Flow") -> None:
+        """Transform an image."""
         raise NotImplementedError
 
 
 class HostTransform(DirectBlock):
     """A transform with a direct implementation for NumPy arrays, `on_host`.
 
-    It computes the same and draws the same random numbers as the block.
+    It computes the same values and draws the same random numbers as the block.
     """
 
     def on_host(self, values: Array) -> Array:
-        """Return the transformed image, possibly a view of ``values``, which are not changed.
+        """Return the transformed image, possibly a view of ``values``, which is not modified.
 
         Args:
             values: Input of the transform, a NumPy array with any strides.
         """
         raise NotImplementedError
 
-    def carry(self, flow: "Flow") -> None:
-        """Transform an image.
-
-        Args:
-            flow: The image.
-        """
+    def transform_flow(self, flow: "Flow") -> None:
+        """Transform an image."""
         values = flow.values()
         if values is None:
-            flow.pass_through(self)
+            flow.apply_block(self)
         else:
-            flow.become(self.on_host(values))
+            flow.replace(self.on_host(values))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the transform, directly if possible and the block is not hybridized."""
-        direct = self._has_direct_way and not self._hooks and not getattr(self, "_active", False)
+        direct = self._is_direct and not self._hooks and not getattr(self, "_active", False)
         if direct and len(args) == 1 and not kwargs and runs_on_host(args[0]):
             flow = Flow(args[0])
-            self.carry(flow)
+            self.transform_flow(flow)
             return flow.array()
         return super().__call__(*args, **kwargs)
 
@@ -159,16 +147,12 @@ class Flow:
             self._values = self._x._data
         return self._values
 
-    def become(self, values: Array) -> None:
-        """Replace the image by other values, made from `values`.
-
-        Args:
-            values: The new values.
-        """
+    def replace(self, values: Array) -> None:
+        """Replace the image by new values."""
         self._values = values
 
     def array(self) -> Any:
-        """Return the image as an NDArray with memory of its own."""
+        """Return the image as an NDArray that shares no memory."""
         values, like = self._values, self._like
         if values is not None and like is not None:
             flags = values.flags
@@ -180,21 +164,13 @@ class Flow:
             self._values = self._like = None
         return self._x
 
-    def through(self, block: Block) -> None:
-        """Apply a transform, directly if possible.
-
-        Args:
-            block: The transform.
-        """
-        if isinstance(block, DirectBlock) and block._has_direct_way and not block._hooks:
-            block.carry(self)
+    def apply(self, block: Block) -> None:
+        """Apply a transform, directly if possible."""
+        if isinstance(block, DirectBlock) and block._is_direct and not block._hooks:
+            block.transform_flow(self)
         else:
-            self.pass_through(block)
+            self.apply_block(block)
 
-    def pass_through(self, block: Block) -> None:
-        """Apply a transform as a block.
-
-        Args:
-            block: The transform.
-        """
+    def apply_block(self, block: Block) -> None:
+        """Apply a transform as a block."""
         self._x = block(self.array())

@@ -1,4 +1,4 @@
-"""Cast, ToTensor and Normalize: from images of bytes to what networks take."""
+"""Cast, ToTensor and Normalize: from images to network inputs."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -81,7 +81,7 @@ class ToTensor(HostTransform, HybridBlock):
 
     def on_host(self, values: Array) -> Array:
         """Apply the transform to a NumPy array."""
-        if _takes(_TO_TENSOR, values):
+        if _supports(_TO_TENSOR, values):
             return _filled(_TO_TENSOR, values)
         return run_operator(TO_TENSOR, values)
 
@@ -128,21 +128,21 @@ class Normalize(HostTransform, HybridBlock):
         """Apply `ToTensor` and this transform, in one pass if possible.
 
         Args:
-            values: Image, as `ToTensor` takes it, a NumPy array.
+            values: Input of `ToTensor`, a NumPy array.
         """
-        if _takes(self._planes, values):
+        if _supports(self._planes, values):
             return _filled(self._planes, values)
         return self.on_host(run_operator(TO_TENSOR, values))
 
 
-def _numbers(given: Any) -> tuple[float, ...]:
-    """Return one or more numbers, also of a NumPy array or an NDArray, as a tuple."""
-    values = given.asnumpy() if hasattr(given, "asnumpy") else given
+def _numbers(value: Any) -> tuple[float, ...]:
+    """Return numbers as a tuple of floats."""
+    values = value.asnumpy() if hasattr(value, "asnumpy") else value
     return (float(values),) if isinstance(values, int | float) else tuple(map(float, values))
 
 
-def _takes(planes: PixelPlanes, values: Array) -> bool:
-    """Whether the operators take the values too, as one image."""
+def _supports(planes: PixelPlanes, values: Array) -> bool:
+    """Whether the fused kernel supports the values: one image of a supported dtype."""
     if values.ndim != 3 or values.dtype == BOOL:
         return False
     return planes is _TO_TENSOR or (values.shape[2] in (1, 3) and planes.fits(values.shape[2]))

@@ -1,4 +1,4 @@
-"""Transforms of images together with boxes on them."""
+"""Transforms of images with bounding boxes."""
 
 from gluonish.gluon.contrib.data.vision.transforms import bbox
 from gluonish.gluon.contrib.data.vision.transforms.bbox import (

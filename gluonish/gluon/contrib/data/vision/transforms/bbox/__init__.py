@@ -1,4 +1,4 @@
-"""Boxes on images: transforms of both, and functions of boxes alone."""
+"""Transforms of images with bounding boxes, and functions of boxes."""
 
 from gluonish.gluon.contrib.data.vision.transforms.bbox import boxes as utils
 from gluonish.gluon.contrib.data.vision.transforms.bbox.boxes import (

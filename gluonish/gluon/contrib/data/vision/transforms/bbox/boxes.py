@@ -1,6 +1,6 @@
-"""Boxes of images: checks, and the crops that keep enough of them.
+"""Functions of bounding boxes.
 
-Further columns, such as a class, go along unchanged. None writes what it is given.
+Further columns, such as a class, are preserved. Inputs are not modified.
 """
 
 import math
@@ -17,7 +17,7 @@ Size = tuple[float, float]
 
 
 def checked_boxes(name: str, bbox: Any, copy: bool = False) -> Array:
-    """Return boxes as a NumPy array.
+    """Check boxes; return them as a NumPy array.
 
     Args:
         name: Name of the calling function, for the error message.
@@ -43,12 +43,12 @@ def bbox_crop(
 
     Args:
         bbox: Boxes (N, 4 or more): xmin, ymin, xmax, ymax in pixels, and further columns.
-        crop_box: Left, top, width and height of the region, in pixels. None for left or top is 0,
-            for width or height no limit; None for the whole keeps the boxes as they are.
+        crop_box: Left, top, width and height of the region, in pixels. A left or top of None is 0,
+            a width or height of None no limit; without ``crop_box`` the boxes are not changed.
         allow_outside_center: Whether to keep boxes whose centre is outside the region.
 
     Returns:
-        At most N boxes: those with no area in the region are dropped.
+        At most N boxes: boxes outside the region are dropped.
 
     Raises:
         ArgumentError: ``crop_box`` does not have four entries, or ``bbox`` has another shape.
@@ -69,12 +69,12 @@ def bbox_crop(
     size = np.array([np.inf if extent is None else extent for extent in (wide, high)], float)
     middles = (boxes[:, :2] + boxes[:, 2:4]) / 2
     corners = boxes[:, :4].reshape(-1, 2, 2)
-    shown = np.clip(corners, low, low + size) - low
-    stays = (shown[:, 0] < shown[:, 1]).all(axis=1)
+    clipped = np.clip(corners, low, low + size) - low
+    mask = (clipped[:, 0] < clipped[:, 1]).all(axis=1)
     if not allow_outside_center:
-        stays &= ((low <= middles) & (middles < low + size)).all(axis=1)
-    boxes[:, :4] = shown.reshape(-1, 4)
-    found: Array = boxes[stays]
+        mask &= ((low <= middles) & (middles < low + size)).all(axis=1)
+    boxes[:, :4] = clipped.reshape(-1, 4)
+    found: Array = boxes[mask]
     return found
 
 
@@ -104,8 +104,8 @@ def bbox_resize(bbox: Array, in_size: Size, out_size: Size) -> Array:
 
     Args:
         bbox: Boxes (N, 4 or more).
-        in_size: (width, height) of the image before, in pixels.
-        out_size: (width, height) of the image afterwards.
+        in_size: (width, height) of the original image, in pixels.
+        out_size: (width, height) of the resized image.
 
     Raises:
         ArgumentError: A size is not a pair, or ``bbox`` has another shape.
@@ -166,7 +166,7 @@ def bbox_xywh_to_xyxy(xywh: Any) -> Any:
 
     Returns:
         xmin, ymin, xmin + width - 1, ymin + height - 1, in the same form; a width or height below 1
-        counts as 1.
+        is set to 1.
 
     Raises:
         ArgumentError: There are not four numbers for a box.
@@ -206,15 +206,15 @@ def bbox_clip_xyxy(xyxy: Any, width: float, height: float) -> Any:
     )
 
 
-def _converted(name: str, given: Any, second: Any, first: Any = None) -> Any:
-    boxes = np.asarray(given)
+def _converted(name: str, box: Any, second: Any, first: Any = None) -> Any:
+    boxes = np.asarray(box)
     if boxes.ndim not in (1, 2) or boxes.shape[-1] != 4:
         raise ArgumentError(
             f"{name}: expected four numbers or rows of four, got shape {boxes.shape}"
         )
     low, other = boxes[..., :2], boxes[..., 2:]
     made = np.concatenate([low if first is None else first(low), second(low, other)], axis=-1)
-    return tuple(made.tolist()) if boxes.ndim == 1 and not isinstance(given, np.ndarray) else made
+    return tuple(made.tolist()) if boxes.ndim == 1 and not isinstance(box, np.ndarray) else made
 
 
 def _pair(name: str, argument: str, size: Any) -> Size:
@@ -230,7 +230,7 @@ _OVERLAPS = ((0.1, None), (0.3, None), (0.5, None), (0.7, None), (0.9, None), (N
 
 
 def check_limits(name: str, min_scale: float, max_scale: float, max_aspect_ratio: float) -> None:
-    """Check the limits that `bbox_random_crop_with_constraints` takes.
+    """Check the limits of `bbox_random_crop_with_constraints`.
 
     Args:
         name: Name of the calling function, for the error message.
@@ -259,9 +259,9 @@ def bbox_random_crop_with_constraints(
 ) -> tuple[Array, Region]:
     """Crop a random region that overlaps the boxes of an image, as in SSD.
 
-    For each constraint it searches for a region whose IoU with every box is within the limits. One
-    of the regions found, or the whole image, is chosen at random. Python's `random` draws the
-    numbers.
+    For each constraint a region is searched for whose IoU with every box is within the limits. One
+    of these regions, or the whole image, is chosen at random. Random numbers come from Python's
+    `random`.
 
     Args:
         bbox: Boxes (N, 4 or more): xmin, ymin, xmax, ymax in pixels, and further columns.
@@ -270,8 +270,8 @@ def bbox_random_crop_with_constraints(
             changes.
         max_scale: Maximum of that ratio.
         max_aspect_ratio: Maximum factor by which the aspect ratio may change.
-        constraints: Pairs of the minimum and maximum IoU, None for no limit; by default those of
-            the reference.
+        constraints: Pairs of the minimum and maximum IoU, None for no limit; by default the
+            reference's.
         max_trial: Number of regions to try for each constraint.
 
     Returns:
@@ -303,10 +303,10 @@ def bbox_random_crop_with_constraints(
     return boxes.copy(), (0, 0, *size)
 
 
-def _region(size: tuple[int, int], scale: float, most: float) -> Region:
+def _region(size: tuple[int, int], scale: float, upper: float) -> Region:
     wide, high = size
-    # Proportions with which the region stays inside.
-    ratio = random.uniform(max(1 / most, scale * scale), min(most, 1 / (scale * scale)))
+    # Range of the aspect ratio with which the region fits into the image.
+    ratio = random.uniform(max(1 / upper, scale * scale), min(upper, 1 / (scale * scale)))
     width = min(wide, max(1, int(wide * scale * math.sqrt(ratio))))
     height = min(high, max(1, int(high * scale / math.sqrt(ratio))))
     return random.randint(0, wide - width), random.randint(0, high - height), width, height
@@ -317,6 +317,6 @@ def _overlap(boxes: Array, region: Region, constraint: Constraint) -> bool:
         return True
     x, y, width, height = region
     overlaps = bbox_iou(boxes, np.array([[x, y, x + width, y + height]]))
-    least, most = constraint
-    above = least is None or overlaps.min() >= least
-    return bool(above and (most is None or overlaps.max() <= most))
+    lower, upper = constraint
+    above = lower is None or overlaps.min() >= lower
+    return bool(above and (upper is None or overlaps.max() <= upper))

@@ -1,7 +1,7 @@
-"""Transforms of an image and its boxes; each is a Block of both.
+"""Transforms of an image and its boxes, as Blocks.
 
-Boxes are rows (xmin, ymin, xmax, ymax, ...) in pixels; further columns go along. What is random is
-drawn from `random`.
+Boxes are rows (xmin, ymin, xmax, ymax, ...) in pixels; further columns are preserved. Random
+numbers come from Python's `random`.
 """
 
 import random
@@ -30,10 +30,10 @@ Array = np.ndarray[Any, Any]
 
 
 class _ImageBbox(Block):
-    """What the transforms share: arrays of either kind come in, and of the same kind go out."""
+    """Base class: accepts NDArrays or NumPy arrays, and returns arrays of the same type."""
 
     def forward(self, img: Any, bbox: Any) -> tuple[Any, Any]:
-        """Return the changed image and its boxes."""
+        """Transform the image and its boxes."""
         name = type(self).__name__
         image = as_host(name, img)
         if image.ndim != 3:
@@ -41,15 +41,15 @@ class _ImageBbox(Block):
                 f"{name}: expected an image (height, width, channels), got {image.shape}"
             )
         boxes = checked_boxes(name, as_host(name, bbox))
-        changed, left = self._change(image, boxes)
-        return _like(img, changed), _like(bbox, left)
+        changed, remaining = self._change(image, boxes)
+        return _like(img, changed), _like(bbox, remaining)
 
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
         raise NotImplementedError
 
 
-def _like(given: Any, values: Array) -> Any:
-    return as_ndarray(values, given.context) if isinstance(given, NDArray) else values
+def _like(like: Any, values: Array) -> Any:
+    return as_ndarray(values, like.context) if isinstance(like, NDArray) else values
 
 
 def _checked_p(name: str, p: float) -> float:
@@ -122,8 +122,8 @@ class ImageBboxCrop(_ImageBbox):
         if self.xmax > wide or self.ymax > high:
             return image, boxes
         region = (self.xmin, self.ymin, self.width, self.height)
-        left = bbox_crop(boxes, region, self._allow_outside_center)
-        return image[self.ymin : self.ymax, self.xmin : self.xmax], left
+        remaining = bbox_crop(boxes, region, self._allow_outside_center)
+        return image[self.ymin : self.ymax, self.xmin : self.xmax], remaining
 
 
 class ImageBboxRandomCropWithConstraints(_ImageBbox):
@@ -168,10 +168,10 @@ class ImageBboxRandomCropWithConstraints(_ImageBbox):
         if random.random() >= self.p:
             return image, boxes
         high, wide = image.shape[:2]
-        left, (x, y, width, height) = bbox_random_crop_with_constraints(
+        remaining, (x, y, width, height) = bbox_random_crop_with_constraints(
             boxes, (wide, high), *self._args
         )
-        return image[y : y + height, x : x + width], left
+        return image[y : y + height, x : x + width], remaining
 
 
 class ImageBboxRandomExpand(_ImageBbox):

@@ -1,4 +1,4 @@
-"""Which records a pass reads, in which order, from which files."""
+"""The records of a pass: their files, offsets and order."""
 
 from array import array
 from bisect import bisect_right
@@ -9,21 +9,21 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import open_to_read
-from gluonish.recordio.framing import FIRST, HEAD_NBYTES, MARK_BYTES, WHOLE
+from gluonish.recordio.framing import FIRST, HEAD_NBYTES, MAGIC_BYTES, WHOLE
 from gluonish.recordio.index_file import read_index
 from gluonish.recordio.record_file import RecordBuffer
 from gluonish.recordio.record_table import RecordFile
 
 
 class RecordFiles:
-    """Several record files, addressed as one; any number of threads may read at once.
+    """Several record files with a common address space; thread-safe.
 
     Args:
         paths: Paths of the files, at least one.
 
     Attributes:
         files: The open files.
-        starts: Offset in the whole at which each file begins, in bytes.
+        starts: Offset of each file in the address space, in bytes.
         nbytes: Total size in bytes.
 
     Raises:
@@ -42,16 +42,12 @@ class RecordFiles:
         *self.starts, self.nbytes = accumulate(self._sizes, initial=0)
 
     def close(self) -> None:
-        """Close the files. Closing twice does nothing."""
+        """Close the files; may be called twice."""
         for file in self.files:
             file.close()
 
     def at(self, offset: int) -> tuple[RecordFile, int]:
-        """Return the file that contains an offset, and the offset at which that file begins.
-
-        Args:
-            offset: Offset in bytes, counted through all files.
-        """
+        """Return the file that contains a byte offset, and the file's start."""
         number = self._number(offset)
         return self.files[number], self.starts[number]
 
@@ -59,10 +55,7 @@ class RecordFiles:
         return bisect_right(self.starts, offset) - 1
 
     def end_of(self, offset: int) -> int:
-        """Return the offset at which a record ends; reads only the headers of its parts.
-
-        Args:
-            offset: Offset in bytes at which the record begins.
+        """Return the end of the record at an offset; reads only headers.
 
         Raises:
             FileFormatError: No record begins there, or it is cut off.
@@ -72,21 +65,12 @@ class RecordFiles:
         return start + self.files[number].extent(offset - start, self._sizes[number])[1]
 
     def read_into(self, buffer: RecordBuffer, offset: int) -> memoryview:
-        """Return the record at an offset; see `RecordFile.read_into`.
-
-        Args:
-            buffer: Memory to read into.
-            offset: Offset in bytes at which the record begins.
-        """
+        """Read the record at an offset; see `RecordFile.read_into`."""
         file, start = self.at(offset)
         return file.read_into(buffer, offset - start)
 
-    def place(self, offset: int) -> str:
-        """Return a description of an offset (byte and file), for error messages.
-
-        Args:
-            offset: Offset in bytes, counted through all files.
-        """
+    def describe_offset(self, offset: int) -> str:
+        """Describe an offset (byte and file) for error messages."""
         file, start = self.at(offset)
         return f"byte {offset - start} of {file.path}"
 
@@ -94,21 +78,21 @@ class RecordFiles:
         return ", ".join(file.path for file in self.files)
 
 
-_KIND_SHIFT = 29  # of the word behind a mark: the bits below are a length
+_KIND_SHIFT = 29  # of the word after the magic number; the lower bits are the length
 _CHUNK_NBYTES = 1 << 20  # a multiple of 4
 
 
-class RecordPlaces:
+class RecordOffsets:
     """Offsets of the records of one part of the data, in file order.
 
-    Without an index they are found by following the headers, only as far as needed: an epoch in
-    file order starts at once, however large the files are. Only one thread may use it at a time.
+    Without an index, offsets are found by scanning the headers lazily, so that an epoch in file
+    order starts at once. Not thread-safe.
 
     Args:
         files: The record files.
-        offsets: Offsets of records that are known already.
-        begin: Byte at which to start looking for more records.
-        end: Byte before which the last of them begins; ``begin`` for no more.
+        offsets: Known offsets of records.
+        begin: Byte at which to start scanning for more records.
+        end: Byte at which to stop scanning; ``begin`` for no more records.
     """
 
     def __init__(self, files: RecordFiles, offsets: Iterable[int], begin: int, end: int) -> None:
@@ -118,13 +102,10 @@ class RecordPlaces:
         self._end = end
 
     def has(self, number: int) -> bool:
-        """Whether there is a record with this index.
-
-        Args:
-            number: Index of the record, from 0.
+        """Whether there is a record with this index, from 0.
 
         Raises:
-            FileFormatError: A file is damaged before it.
+            FileFormatError: A file is damaged before the record.
         """
         while len(self._offsets) <= number:
             if self._position >= self._end:
@@ -135,11 +116,7 @@ class RecordPlaces:
         return True
 
     def offset(self, number: int) -> int:
-        """Return the offset of a record for which `has` returned True.
-
-        Args:
-            number: Index of the record, from 0.
-        """
+        """Return the offset of a record for which `has` returned True."""
         return self._offsets[number]
 
     def all(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -153,8 +130,8 @@ class RecordPlaces:
         return np.array(self._offsets, np.int64)
 
 
-def scanned_places(files: RecordFiles, num_parts: int, part_index: int) -> RecordPlaces:
-    """Return the records of one part of the data, where parts have equal numbers of bytes.
+def scan_offsets(files: RecordFiles, num_parts: int, part_index: int) -> RecordOffsets:
+    """Return the records of one part of the data; parts have equal numbers of bytes.
 
     Args:
         files: The record files.
@@ -165,42 +142,42 @@ def scanned_places(files: RecordFiles, num_parts: int, part_index: int) -> Recor
     step = -(-nbytes // num_parts)
     step += -step % 4
     begin, end = (min(nbytes, step * (part_index + i)) for i in (0, 1))
-    return RecordPlaces(files, (), _first_record(files, begin), end)
+    return RecordOffsets(files, (), _first_record(files, begin), end)
 
 
 def _first_record(files: RecordFiles, begin: int) -> int:
-    """Return where the first record at or behind a byte begins, which is no later part of one."""
+    """Return the offset of the first record at or after a byte."""
     file, start = files.at(begin)
     return start + _first_record_of(file, begin - start)
 
 
 def _first_record_of(file: RecordFile, begin: int) -> int:
-    """Return the same of one file; its end, where the next one begins, if there is none."""
+    """Return the same within one file; the file's size if there is none."""
     if not begin:
         return 0
     begin += -begin % 4
-    with open_to_read(file.path, "RecordPlaces") as stored:
-        # Heads lie at multiples of 4, so that only a head can be cut by the end of a chunk.
+    with open_to_read(file.path, "RecordOffsets") as stored:
+        # Headers are aligned to 4 bytes; the extra bytes complete a header at the end of a chunk.
         while True:
             stored.seek(begin)
             chunk = stored.read(_CHUNK_NBYTES + HEAD_NBYTES)
-            found = chunk.find(MARK_BYTES)
+            found = chunk.find(MAGIC_BYTES)
             while 0 <= found < _CHUNK_NBYTES:
                 word = int.from_bytes(
-                    chunk[found + len(MARK_BYTES) : found + HEAD_NBYTES], "little"
+                    chunk[found + len(MAGIC_BYTES) : found + HEAD_NBYTES], "little"
                 )
                 if not found % 4 and word >> _KIND_SHIFT in (WHOLE, FIRST):
                     return begin + found
-                found = chunk.find(MARK_BYTES, found + 1)
+                found = chunk.find(MAGIC_BYTES, found + 1)
             if len(chunk) <= _CHUNK_NBYTES:
                 return file.nbytes
             begin += _CHUNK_NBYTES
 
 
-def indexed_places(
+def indexed_offsets(
     files: RecordFiles, indices: Sequence[str], name: str, num_parts: int, part_index: int
-) -> RecordPlaces:
-    """Return the records of one part of the data, where parts have equal numbers of index entries.
+) -> RecordOffsets:
+    """Return the records of one part of the data; parts have equal numbers of index entries.
 
     Args:
         files: The record files.
@@ -225,7 +202,7 @@ def indexed_places(
         for offset in _offsets_in(index, file, name)
     ]
     step = -(-len(offsets) // num_parts)
-    return RecordPlaces(files, offsets[step * part_index : step * (part_index + 1)], 0, 0)
+    return RecordOffsets(files, offsets[step * part_index : step * (part_index + 1)], 0, 0)
 
 
 def _offsets_in(index: str, file: RecordFile, name: str) -> list[int]:
@@ -240,7 +217,7 @@ def _offsets_in(index: str, file: RecordFile, name: str) -> list[int]:
     return offsets
 
 
-# The pass that a sample belongs to, and the number of its record: what its random numbers are of.
+# Epoch and record number of a sample, which seed its random numbers.
 Sample = tuple[int, int]
 
 _MASK = (1 << 64) - 1
@@ -251,10 +228,10 @@ class PassOrder:
 
     A shuffled epoch is a random permutation of all records; or, with chunks, a random permutation
     of chunks of the file, with the records of each chunk permuted, so that the disk is read in
-    large pieces.
+    large blocks.
 
     Args:
-        places: Offsets of the records.
+        offsets: Offsets of the records.
         shuffle: Whether the order is random.
         seed: Seed of the permutations, together with the number of the epoch.
         chunk_nbytes: Size of a chunk in bytes; 0 for no chunks.
@@ -262,9 +239,9 @@ class PassOrder:
     """
 
     def __init__(
-        self, places: RecordPlaces, shuffle: bool, seed: int, chunk_nbytes: int, chunk_seed: int
+        self, offsets: RecordOffsets, shuffle: bool, seed: int, chunk_nbytes: int, chunk_seed: int
     ) -> None:
-        self._places = places
+        self._offsets = offsets
         self._shuffle = shuffle
         self._seed = seed & _MASK
         self._chunk_nbytes = chunk_nbytes
@@ -275,8 +252,8 @@ class PassOrder:
 
         Args:
             epoch: Number of the epoch, from 0.
-            start: How many of its first samples the previous epoch's last batch already used; if
-                that batch wrapped around more than once, those of its last round.
+            start: Number of first samples that the previous epoch's last batch used; if that batch
+                wrapped around more than once, in its last round.
 
         Raises:
             FileFormatError: A file is damaged.
@@ -286,9 +263,9 @@ class PassOrder:
             for number in order[start % max(1, len(order)) :].tolist():
                 yield epoch, number
             return
-        if start and not self._places.has(start):
-            start %= max(1, len(self._places.all()))
-        while self._places.has(start):
+        if start and not self._offsets.has(start):
+            start %= max(1, len(self._offsets.all()))
+        while self._offsets.has(start):
             yield epoch, start
             start += 1
 
@@ -298,11 +275,11 @@ class PassOrder:
         Args:
             epoch: Number of the epoch whose last batch is filled.
         """
-        while self._places.has(0):
+        while self._offsets.has(0):
             yield from self.samples(epoch + 1, 0)
 
     def _permutation(self, epoch: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        offsets = self._places.all()
+        offsets = self._offsets.all()
         generator = np.random.default_rng((self._seed, epoch))
         if not self._chunk_nbytes or not len(offsets):
             return generator.permutation(len(offsets))

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from gluonish.gluon.data import DataLoader
-from gluonish.gluon.data.endings import Endings
+from gluonish.gluon.data.service_threads import ServiceThreads
 from gluonish.gluon.data.worker_errors import WorkerError
 from tests.gluon.data.programs import run, wait_until_gone
 
@@ -31,27 +31,27 @@ class Waiting:
 
 
 def test_services_run_in_threads_of_their_own_and_stop_at_the_end() -> None:
-    endings = Endings()
+    service_threads = ServiceThreads()
     services = [Waiting() for _ in range(3)]
     for service in services:
-        endings.start(service, "mine")
+        service_threads.start(service, "mine")
         assert service.begun.wait(TIMEOUT_S)
-    endings.finish()
+    service_threads.finish()
     threads = [thread for service in services for thread in service.threads]
     assert len(set(threads)) == 3
     assert threading.current_thread() not in threads
     assert {thread.name for thread in threads} == {"mine"}
-    assert not endings._running
+    assert not service_threads._running
 
 
 def test_end_of_a_program_waits_for_no_service_for_long() -> None:
-    endings = Endings()
+    service_threads = ServiceThreads()
     services = [Waiting(stubborn=True) for _ in range(20)]
     for service in services:
-        endings.start(service, "mine")
+        service_threads.start(service, "mine")
         assert service.begun.wait(TIMEOUT_S)
     begun = time.monotonic()
-    endings.finish()
+    service_threads.finish()
     took_s = time.monotonic() - begun
     for service in services:
         service.end.set()
@@ -99,12 +99,12 @@ def test_fork_has_no_part_in_the_threads() -> None:
         import os, warnings
         warnings.simplefilter("ignore")
         from gluonish.gluon.data import DataLoader
-        from gluonish.gluon.data.endings import endings
+        from gluonish.gluon.data.service_threads import service_threads
         loader = DataLoader([1], 1, num_workers=1, thread_pool=True)
         list(loader)
         child = os.fork()
-        assert bool(endings._running) == bool(child)
-        endings.finish()
+        assert bool(service_threads._running) == bool(child)
+        service_threads.finish()
         os.write(1, b"done\\n")
         if child:
             os.waitpid(child, 0)
