@@ -90,7 +90,7 @@ def settle(variables: Iterable[Var]) -> None:
     """
     held = [var for var in variables if var.queue is not None or var.active < 0]
     if held:
-        current_engine().settle_soon(held, _MOMENT_S)
+        current_engine().wait_written_for(held, _MOMENT_S)
 
 
 def submit(
@@ -136,7 +136,7 @@ def end_idle_teams(end: Callable[[], None]) -> bool:
     Args:
         end: Ends the team of the thread that calls it.
     """
-    return current_engine().in_idle_workers(end, "end_team")
+    return current_engine().call_in_idle_workers(end, "end_team")
 
 
 def _living() -> list[Engine]:
