@@ -28,7 +28,10 @@ REASONS = {
     ): "held for a look at a few names; handlers may re-enter",
     ("gluonish/core/loading.py", "Turn"): TURN,
     ("gluonish/kernels/onednn/cache.py", "Lock"): GATE,
-    ("gluonish/core/turn.py", "RLock"): "the lock of every Turn, which nobody waits for in vain",
+    (
+        "gluonish/core/timeout_lock.py",
+        "RLock",
+    ): "of every TimeoutLock; waits end",
     ("gluonish/gluon/data/dataloader.py", "Turn"): TURN,
     ("gluonish/gluon/data/endings.py", "Lock"): GATE,
     ("gluonish/gluon/data/thread_pool.py", "Lock"): GATE,

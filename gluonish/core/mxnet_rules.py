@@ -1,22 +1,22 @@
-"""The one switch between MXNet 1.9's ways and 2.0's, where both cannot be had.
+"""The switch between the behaviour of MXNet 1.9 and that of 2.0, where they conflict.
 
-Under ``import gluonish`` 2.0's ways come where they do not clash with 1.9's programs. Under the
-name ``mxnet`` (`gluonish.as_mxnet`) a program gets 1.9's exactly. `DIFFERENCES` is all that the
-switch changes: who asks `follows_mxnet` has a line there.
+Under ``import gluonish`` the 2.0 behaviour applies where it does not break 1.9 programs. Under the
+name ``mxnet`` (`gluonish.as_mxnet`) the 1.9 behaviour applies everywhere. `DIFFERENCES` lists every
+use of `follows_mxnet`.
 """
 
 from typing import NamedTuple
 
-VERSION = "1.9.1"  # whose rules are followed
+VERSION = "1.9.1"  # the emulated version
 
 
 class Difference(NamedTuple):
-    """What the switch changes.
+    """A behaviour that the switch changes.
 
     Attributes:
         what: The subject.
-        mxnet: What holds under the name ``mxnet``.
-        gluonish: What holds under the name ``gluonish``.
+        mxnet: Behaviour under the name ``mxnet``.
+        gluonish: Behaviour under the name ``gluonish``.
     """
 
     what: str
@@ -41,7 +41,7 @@ DIFFERENCES = (
         "come in tuples, as they do imperatively",
     ),
     Difference(
-        "arrays of different shapes in `elemwise_add` and its kin, which `+` of Symbols is",
+        "arrays of different shapes in `elemwise_add` and similar operators, and in `+` of Symbols",
         "are refused",
         "broadcast",
     ),
@@ -49,9 +49,9 @@ DIFFERENCES = (
         "the gradient of `linalg.det` at a singular matrix", "is 0", "is the matrix of cofactors"
     ),
     Difference(
-        "`arange_like` and `ravel_multi_index` beyond the whole numbers of their dtype",
-        "round or repeat some in silence, as `arange` and `linspace` do",
-        "are refused; `arange` and `linspace` warn",
+        "`arange_like` and `ravel_multi_index` beyond the exact integers of their dtype",
+        "round or repeat values silently, as `arange` and `linspace` do",
+        "raise an error; `arange` and `linspace` warn",
     ),
     Difference("`np.mean` of an array without elements", "is 0", "is NaN, as in NumPy"),
     Difference(
@@ -60,28 +60,28 @@ DIFFERENCES = (
         "is one weight for each sample",
     ),
     Difference(
-        "an attribute, no Block or Parameter, that is set after a hybridized block has read it",
+        "an attribute, not a Block or Parameter, that is set after a hybridized block has read it",
         "keeps its old value in the graph",
-        "is read anew at the next call",
+        "is read again at the next call",
     ),
     Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
-        "hold in the thread that calls them",
-        "hold in all threads",
+        "apply to the calling thread",
+        "apply to all threads",
     ),
     Difference(
         "the result of a comparison of `nd` arrays as a key of an array of its shape",
         "holds positions along the first axis, 0 and 1",
         "is a mask: `x[x == 0] = v`",
     ),
-    Difference("`__version__`", f'"{VERSION}"', "gluonish's own"),
+    Difference("`__version__`", f'"{VERSION}"', "is that of gluonish"),
     Difference(
         "`F.__name__` in `hybrid_forward`", "begins with `mxnet.`", "begins with `gluonish.`"
     ),
     Difference(
         "modules that MXNet's files import, such as `metric.ndarray`",
         "are attributes of its modules",
-        "are where they are",
+        "exist only under their own names",
     ),
     Difference(
         "`DataLoader` with `num_workers` or `prefetch` below 0, text `prefetch`, `batch_size` True",
@@ -93,24 +93,21 @@ DIFFERENCES = (
         "begin at 0; programs shorten their schedules",
         "go on from where the file was written",
     ),
-    Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
+    Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded when needed"),
 )
 
 _follows = False
 
 
 def follows_mxnet() -> bool:
-    """Return whether 1.9's rules are followed everywhere."""
+    """Return whether the behaviour of MXNet 1.9 applies everywhere."""
     return _follows
 
 
 def follow_mxnet(active: bool = True) -> bool:
-    """Follow 1.9's rules everywhere, or gluonish's own again; return what was before.
+    """Switch the behaviour of MXNet 1.9 on or off; return the previous setting.
 
-    Blocks keep the graphs that they have: switch before the first call.
-
-    Args:
-        active: Whether to follow 1.9's.
+    Blocks keep their existing graphs: switch before the first call.
     """
     global _follows
     before, _follows = _follows, bool(active)

@@ -5,7 +5,7 @@ The totals also have how many bytes each operator asked for, under the scopes an
 
 from collections.abc import Callable
 
-from gluonish.core.allocation_watch import unwatch_allocations, watch_allocations
+from gluonish.core.allocation_observers import observe_allocations, stop_observing_allocations
 from gluonish.core.context import Context
 from gluonish.profiler.recorder import recorder
 from gluonish.profiler.scopes import NOWHERE, current_place
@@ -37,5 +37,5 @@ def observe_memory() -> Callable[[], None]:
     """Start recording allocated memory; return a function that stops it."""
     recorder.forget_memory()
     counter = _Counter()
-    watch_allocations(counter)
-    return lambda: unwatch_allocations(counter)
+    observe_allocations(counter)
+    return lambda: stop_observing_allocations(counter)

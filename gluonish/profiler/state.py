@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.profiler.api_calls import observe_blocks, observe_calls
 from gluonish.profiler.exchanges import observe_exchanges
 from gluonish.profiler.memory import observe_memory

@@ -20,8 +20,7 @@ from gluonish.core.config import MXNET_CUDNN_ENABLED
 from gluonish.core.cpu_memory import OWN, ROOT, control_groups
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
-from gluonish.core.loading import load
-from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.core.loading import IMPORT_FAILURES, load
 from gluonish.kernels import openmp
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.onednn.register import enabled as onednn_enabled

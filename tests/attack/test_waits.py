@@ -17,7 +17,7 @@ import gluonish as mx
 from gluonish import autograd, gluon, nd, profiler
 from gluonish.core import device as devices
 from gluonish.core import registry, turn
-from gluonish.core.allocation_watch import AllocationTally
+from gluonish.core.allocation_observers import AllocationTally
 from gluonish.core.context import Context, cpu
 from gluonish.core.device import device_of
 from gluonish.engine import use_engine

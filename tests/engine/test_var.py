@@ -80,8 +80,8 @@ def test_a_task_that_enters_half_way_is_helped_by_the_next(monkeypatch: Any) -> 
 def test_a_task_that_lets_go_half_way_is_helped_by_the_next() -> None:
     x, y, job = Var(), Var(), Tasks()
     gone, waiting = job(a=(x, True), b=(y, True)), job(a=(x, False), b=(y, False))
-    gone.back = iter(gone.held.items())
-    next(gone.back)
+    gone.to_release = iter(gone.held.items())
+    next(gone.to_release)
     x.active = 0
     job.core.freed[x] = job.core.leaving[gone] = None  # as if its thread had ended here
     assert waiting.wait == 2

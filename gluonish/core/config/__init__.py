@@ -76,8 +76,7 @@ from gluonish.core.config.memory import (
     NNVM_EXEC_MATCH_RANGE,
 )
 from gluonish.core.config.profiler import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
-from gluonish.core.config.switches import kernel_switches, settings_now
-from gluonish.core.config.table import all_flags, flag_groups
+from gluonish.core.config.table import all_flags, flag_groups, kernel_switches, settings_now
 from gluonish.core.config.threads import (
     DMLC_LOG_STACK_TRACE_DEPTH,
     MXNET_CPU_PARALLEL_SIZE,

@@ -14,7 +14,7 @@ T = TypeVar("T")
 environment: Mapping[Any, object] = getattr(os.environ, "_data", {})
 encoded: Callable[[str], Any] = getattr(os.environ, "encodekey", str)
 
-_STEADY = (bool, int, float, str, tuple, frozenset)  # values that nobody can change
+_IMMUTABLE = (bool, int, float, str, tuple, frozenset)  # values that nobody can change
 
 changes = [0]  # how often an override began or ended
 
@@ -32,7 +32,7 @@ class Flag(Generic[T]):
             its line says why.
     """
 
-    __slots__ = ("_default", "_key", "_kind", "_known", "_overrides", "acts", "doc", "name")
+    __slots__ = ("_cached", "_default", "_key", "_kind", "_overrides", "acts", "doc", "name")
 
     def __init__(
         self, name: str, kind: Kind[T], default: "T | Flag[T]", doc: str, *, acts: bool = True
@@ -44,7 +44,7 @@ class Flag(Generic[T]):
         self._default = default
         self._overrides: list[T] = []
         self._key = encoded(name)
-        self._known: tuple[object, T] | None = None  # a text and its value
+        self._cached: tuple[object, T] | None = None  # a text and its value
 
     @property
     def kind(self) -> str:
@@ -78,7 +78,7 @@ class Flag(Generic[T]):
         if self._overrides:
             return self._overrides[-1]
         found = environment.get(self._key)
-        known = self._known
+        known = self._cached
         if known is not None and known[0] == found:
             return known[1]
         text = self.text
@@ -88,8 +88,8 @@ class Flag(Generic[T]):
             return self._default.value
         else:
             value = self._kind.parse(self._kind.show(self._default))
-        if isinstance(value, _STEADY) and self._kind is not PATH:  # a path follows the folder
-            self._known = found, value
+        if isinstance(value, _IMMUTABLE) and self._kind is not PATH:  # a path follows the folder
+            self._cached = found, value
         return value
 
     @property

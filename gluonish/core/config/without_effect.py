@@ -97,7 +97,7 @@ MXNET_GPU_CUDNN_DROPOUT_STATE_COPY = Flag(
 )
 
 _LOG = logging.getLogger("gluonish")
-_told: dict[str, object] = {}  # by name, what the call that told of it put there
+_reported: dict[str, object] = {}  # by name, what the call that told of it put there
 
 
 def flags_without_effect() -> tuple[Flag[object], ...]:
@@ -113,5 +113,5 @@ def report_without_effect() -> None:
     call = object()
     for flag in flags_without_effect():
         # One step, so that of two threads one tells.
-        if flag.text and _told.setdefault(flag.name, call) is call:
+        if flag.text and _reported.setdefault(flag.name, call) is call:
             _LOG.warning("%s is set. %s", flag.name, flag.doc)
