@@ -41,7 +41,7 @@ DIFFERENCES = (
         "come in tuples, as they do imperatively",
     ),
     Difference(
-        "arrays of different shapes in `elemwise_add` and similar operators, and in `+` of Symbols",
+        "arrays of different shapes in `elemwise_add` and its kin, which `+` of Symbols is",
         "are refused",
         "broadcast",
     ),
@@ -49,9 +49,9 @@ DIFFERENCES = (
         "the gradient of `linalg.det` at a singular matrix", "is 0", "is the matrix of cofactors"
     ),
     Difference(
-        "`arange_like` and `ravel_multi_index` beyond the exact integers of their dtype",
-        "round or repeat values silently, as `arange` and `linspace` do",
-        "raise an error; `arange` and `linspace` warn",
+        "`arange_like` and `ravel_multi_index` beyond the whole numbers of their dtype",
+        "round or repeat some in silence, as `arange` and `linspace` do",
+        "are refused; `arange` and `linspace` warn",
     ),
     Difference("`np.mean` of an array without elements", "is 0", "is NaN, as in NumPy"),
     Difference(
@@ -60,28 +60,28 @@ DIFFERENCES = (
         "is one weight for each sample",
     ),
     Difference(
-        "an attribute, not a Block or Parameter, that is set after a hybridized block has read it",
+        "an attribute, no Block or Parameter, that is set after a hybridized block has read it",
         "keeps its old value in the graph",
-        "is read again at the next call",
+        "is read anew at the next call",
     ),
     Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
-        "apply to the calling thread",
-        "apply to all threads",
+        "hold in the thread that calls them",
+        "hold in all threads",
     ),
     Difference(
         "the result of a comparison of `nd` arrays as a key of an array of its shape",
         "holds positions along the first axis, 0 and 1",
         "is a mask: `x[x == 0] = v`",
     ),
-    Difference("`__version__`", f'"{VERSION}"', "is that of gluonish"),
+    Difference("`__version__`", f'"{VERSION}"', "gluonish's own"),
     Difference(
         "`F.__name__` in `hybrid_forward`", "begins with `mxnet.`", "begins with `gluonish.`"
     ),
     Difference(
         "modules that MXNet's files import, such as `metric.ndarray`",
         "are attributes of its modules",
-        "exist only under their own names",
+        "are where they are",
     ),
     Difference(
         "`DataLoader` with `num_workers` or `prefetch` below 0, text `prefetch`, `batch_size` True",
@@ -93,7 +93,7 @@ DIFFERENCES = (
         "begin at 0; programs shorten their schedules",
         "go on from where the file was written",
     ),
-    Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded when needed"),
+    Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 
 _follows = False

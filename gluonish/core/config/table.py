@@ -35,7 +35,7 @@ _GROUPS = {
 
 
 def flag_groups() -> dict[str, tuple[Flag[object], ...]]:
-    """The flags of each group, in the order of declaration, under the group's title."""
+    """Return the flags of each group in the order of declaration, by the title of the group."""
     return {
         title: tuple(item for item in vars(group).values() if isinstance(item, Flag))
         for title, group in _GROUPS.items()
@@ -43,7 +43,7 @@ def flag_groups() -> dict[str, tuple[Flag[object], ...]]:
 
 
 def all_flags() -> tuple[Flag[object], ...]:
-    """Every flag, in the order of declaration."""
+    """Return all flags in the order of declaration."""
     return tuple(flag for flags in flag_groups().values() for flag in flags)
 
 
