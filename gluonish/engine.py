@@ -32,7 +32,7 @@ from gluonish.core.hooks import start_profiler
 from gluonish.kernels import teams
 from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
 
-__all__ = ["bulk", "current_engine", "set_bulk_size", "settle", "submit", "use_engine"]
+__all__ = ["bulk", "current_engine", "set_bulk_size", "submit", "use_engine", "wait_briefly"]
 
 # If several threads create the engine at once, the first one counts. A new engine is added to
 # ``_engines`` before it reads the streams and the hook; changes of those are made before
@@ -82,7 +82,7 @@ def make_engine(kind: str) -> Engine:
     return engine
 
 
-def settle(variables: Iterable[Var]) -> None:
+def wait_briefly(variables: Iterable[Var]) -> None:
     """Wait up to `_MOMENT_S` for variables that workers write; cheap if there are none.
 
     For small work, which can run in the calling thread only if no worker holds its arrays. After
@@ -123,8 +123,8 @@ def submit(
     if on_team and engine.hands_over():
         small = teams.claim(small=small)
         if small:
-            settle(reads)
-            settle(writes)
+            wait_briefly(reads)
+            wait_briefly(writes)
             run = partial(teams.run_and_leave, run)
     engine.push(run, reads, writes, lane, priority, name, small)
     return small

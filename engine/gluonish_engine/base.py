@@ -43,8 +43,7 @@ from gluonish_engine.var import Call, Frame, Var
 # operator, lane key, name -> the function to run in place of the operator
 PushHook = Callable[[Callable[[], None], Hashable, str], Callable[[], None]]
 
-# Failures that nobody waits for hold their tracebacks; a program that never calls wait_all must not
-# grow.
+# Failures hold tracebacks until they are raised; a program that never waits must not grow.
 _MAX_UNRAISED = 256
 
 
@@ -146,7 +145,7 @@ class Engine(ABC):
         """
 
     def hands_over(self) -> bool:
-        """Whether workers run what the calling thread pushes, unless that is inline."""
+        """Whether pushes of the calling thread run in workers, unless they are inline."""
         return False  # without workers
 
     def call_in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
@@ -193,7 +192,7 @@ class Engine(ABC):
         A failure of a variable in ``reads`` propagates to the promised variable.
 
         Args:
-            promise: What `promise` returned.
+            promise: Result of `promise`.
             reads: Variables that it reads.
             lane: Where it runs; not a stream lane.
             name: Name for errors.
@@ -244,7 +243,7 @@ class Engine(ABC):
 
     @abstractmethod
     def shutdown(self, timeout_s: float = 10.0) -> bool:
-        """Finish what is pending within ``timeout_s`` seconds, fail the rest, and end the threads.
+        """Finish pending work within ``timeout_s`` seconds, fail the rest, and end the threads.
 
         Returns:
             Whether everything pushed was done.

@@ -97,7 +97,7 @@ class InlineOperators:
             if core.barred or not self._is_free(frame[0], frame[1], local):
                 return 0
             held = Hold(frame[0], frame[1]) if core.pending else None
-            # A step; nobody has entered since `pushes` was read, so all of it is still free.
+            # A step; nothing has entered since `pushes` was read, so the variables are still free.
             if core.pushes == pushes and core.untracked is None is core.entering:
                 number = pushes + 1
                 pending = core.pending + 1

@@ -90,10 +90,10 @@ class Promise:
 
     def stuck(self) -> bool:
         """Whether its call waits for the promise itself, and so can never start."""
-        kept = self._call
-        if kept is None or not kept.wait:
+        call = self._call
+        if call is None or not call.wait:
             return False
-        return waits_for(kept, ((), (self._var,), None))
+        return waits_for(call, ((), (self._var,), None))
 
     def _release(self, failure: Failure | None) -> None:
         self._core.drop_promise(self._held, failure)

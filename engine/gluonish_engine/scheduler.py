@@ -504,8 +504,8 @@ class Scheduler:
         ):
             self.notify_all()
 
-    def pass_bar(self, who: str) -> bool:
+    def pass_bar(self, caller: str) -> bool:
         """Refuse a push if closed, else wait for the bar; whether the push may ignore it."""
         if self.closed:
-            raise EngineError(f"{who}: expected a running engine, got one that was shut down")
+            raise EngineError(f"{caller}: expected a running engine, got one that was shut down")
         return bool(self.await_bar())

@@ -24,7 +24,7 @@ class StreamOrder:
             if use is not None:
                 before += use.pending(write)
         for other, stamp in before:
-            # A stream keeps its own order.
+            # A stream is ordered in itself.
             if other is not lane:
                 lane.wait_for(other, stamp)
         try:

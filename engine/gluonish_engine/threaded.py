@@ -120,7 +120,7 @@ class ThreadedEngine(Engine):
             self._refuse(str(error))
 
     def hands_over(self) -> bool:
-        """Whether workers run what the calling thread pushes; see `Engine.hands_over`."""
+        """Whether pushes of the calling thread run in workers; see `Engine.hands_over`."""
         return self._thread.state.lane is None
 
     def call_in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
@@ -220,7 +220,7 @@ class ThreadedEngine(Engine):
         self._raise_unraised(running is not None)
 
     def shutdown(self, timeout_s: float = 10.0) -> bool:
-        """Finish or fail what is pending, and end the threads; see `Engine.shutdown`."""
+        """Finish or fail pending work, and end the threads; see `Engine.shutdown`."""
         if self._thread.state.running is not None:
             self._refuse("shutdown: expected a call from outside operators, got one from inside")
         core = self._core
@@ -328,7 +328,7 @@ class ThreadedEngine(Engine):
         return self._fail(name, error, self._core.pushes, None)
 
     def _drop(self) -> None:
-        """Fail what is pending, promises included."""
+        """Fail all pending work, promises included."""
         for held in tuple(self._core.promises):
             error = EngineError("the engine stopped before it was fulfilled")
             self._core.drop_promise(held, self._promise_failure("promise", error))

@@ -256,12 +256,12 @@ def conflicts(frame: Frame | None, reads: Sequence[Var], writes: Sequence[Var]) 
         reads: Variables that the operator reads.
         writes: Variables that it writes.
     """
-    wanted = {*reads, *writes}
+    variables = {*reads, *writes}
     for held_reads, held_writes in frames_of(frame):
-        if not wanted.isdisjoint(held_writes):
+        if not variables.isdisjoint(held_writes):
             return True
         for var in held_reads:
-            if var in wanted and (var.queue is not None or var in writes):
+            if var in variables and (var.queue is not None or var in writes):
                 return True
     return False
 

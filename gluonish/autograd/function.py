@@ -204,7 +204,7 @@ class _FunctionNode:
         return [None if g is None else as_nd_ndarray(g) for g in several]
 
     def free(self) -> None:
-        """Drop the function, what it saved, and the parents."""
+        """Drop the function, its saved arrays, and the parents."""
         self.function = None
         self.parents = ()
         self.freed = moment()

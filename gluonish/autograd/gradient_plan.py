@@ -281,7 +281,7 @@ def _planned(
     if len(_plans) >= _MAX_PLANS:
         _plans.clear()
     specs = [None if g is None else g._spec for g in grads]
-    inputs, outputs = ([x._spec for x in part] for part in (node.inputs, node.outputs))
+    inputs, outputs = ([x._spec for x in arrays] for arrays in (node.inputs, node.outputs))
     rule = trace_rule(op, node.attrs, specs, inputs, outputs, needed)
     plan = None
     if rule is not None and not any(map(_is_eager_only, rule.graph.nodes)):

@@ -125,7 +125,7 @@ def get_symbol(x: NDArray) -> Any:
     Raises:
         ArgumentTypeError: ``x`` is not an NDArray.
         AutogradError: It was not recorded, or a backward pass has freed the record.
-        NotSupportedError: An `autograd.Function`, which no Symbol can hold, took part.
+        NotSupportedError: It used an `autograd.Function`, which a Symbol cannot represent.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")

@@ -59,13 +59,13 @@ _SAME = {
     dtype: dtype for dtype in (*DTYPE_FLAGS, *STORED_DTYPES)
 }  # NumPy may have several objects for one type
 # NumPy's other names. NumPy's own parser also accepts deprecated codes, with a warning.
-_BY_WORD = {
+_BY_ANY_NAME = {
     **_BY_NAME,
     **{
-        word: dtype
+        name: dtype
         for dtype in DTYPE_FLAGS
         if dtype is not BFLOAT16
-        for word in (dtype.str, dtype.str[1:], dtype.char)
+        for name in (dtype.str, dtype.str[1:], dtype.char)
     },
     "double": FLOAT64,
     "float": FLOAT64,
@@ -91,7 +91,7 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
         return FLOAT32
     found: np.dtype[Any] | None
     if isinstance(dtype, str):
-        found = _BY_WORD.get(dtype)
+        found = _BY_ANY_NAME.get(dtype)
     else:
         # An array means its element type, as in older functions of NumPy.
         dtype = dtype if isinstance(dtype, type) else getattr(dtype, "dtype", dtype)

@@ -2,7 +2,7 @@
 
 They derive from `GluonishError`, the `MXNetError` of MXNet programs, and each also from the
 built-in class that a Python programmer expects, so that ``except ValueError`` works. MXNet checks
-arguments, files and devices with assert in most places, and programs catch that: those errors are
+arguments, files and devices by assert in most places, and programs catch that: such errors are
 AssertionErrors, too.
 """
 

@@ -78,9 +78,9 @@ def _usage_text(context: Context) -> str:
     if rest:
         named.append(f"others ({_size(rest)})")
     if info.held:
-        named.append(f"kept for later arrays ({_size(info.held)})")
+        named.append(f"cached ({_size(info.held)})")
     total = sum(use.nbytes for use in uses) + info.held
-    return f", while {_size(total)} are held: {', '.join(named)}" if named else ""
+    return f", while {_size(total)} are in use: {', '.join(named)}" if named else ""
 
 
 def _size(nbytes: int) -> str:

@@ -113,7 +113,7 @@ def check_opcodes(
             )
         if objects.chosen_keys > _MAX_CHOSEN_KEYS:
             raise FileFormatError(
-                f"expected keys that are text or integers, got more than {_MAX_CHOSEN_KEYS} others"
+                f"expected keys of text or integers, got more than {_MAX_CHOSEN_KEYS} others"
             )
         if objects.visits > _FREE_VISITS + _VISITS_AN_OPCODE * count:
             raise FileFormatError(

@@ -131,10 +131,10 @@ def number(default: object = REQUIRED) -> Attribute:
 def _parse_bool(value: object) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    word = str(value)
-    if word in ("True", "true", "1"):
+    literal = str(value)
+    if literal in ("True", "true", "1"):
         return True
-    if word in ("False", "false", "0"):
+    if literal in ("False", "false", "0"):
         return False
     raise ValueError
 

@@ -3,8 +3,8 @@
 A lock that is held during long work, or while a signal handler may run, can hang a program: the
 handler may wait for a thread that waits for the lock, which the interrupted thread holds. So code
 under such a lock is written to be correct even if another thread or a handler does the same work at
-the same time, and publishes its result in one step. The lock only avoids the waste, so nobody waits
-for it longer than `PATIENCE_S`.
+the same time, and publishes its result in one step. The lock only avoids the waste, so waits for it
+end after `PATIENCE_S`.
 """
 
 import contextlib

@@ -127,12 +127,12 @@ class Recorder:
         stop_ns: int,
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        """Record what this thread did between two times.
+        """Record work of this thread between two times.
 
         Args:
             category: Category of the event.
             name: Name of the event.
-            start_ns: Start time, as `now` gives it.
+            start_ns: Start time, from `now`.
             stop_ns: End time.
             details: Further values to show with it.
         """
@@ -144,7 +144,7 @@ class Recorder:
         Args:
             category: Category of the event.
             name: Name of the event.
-            start_ns: Start time, as `now` gives it.
+            start_ns: Start time, from `now`.
             stop_ns: End time.
         """
         self._record("interval", category, name, start_ns, stop_ns - start_ns)
@@ -181,12 +181,12 @@ class Recorder:
         self._log_if_full()
 
     def memory(self, device: str, nbytes: int, owner: str = "") -> None:
-        """Record an allocation on a device, or the release of one; a release takes no lock.
+        """Record an allocation on a device, or a release.
 
         Args:
             device: Name of the device, such as ``"cpu/0"``.
             nbytes: Number of bytes; negative for a release.
-            owner: Who allocated the array, with the enclosing scopes; a key of the statistics.
+            owner: Operator or Block that allocated the array, with the enclosing scopes.
         """
         self._changes.append(_Change(now(), _thread.row, device, nbytes, self.active, owner))
         if nbytes > 0 and len(self._changes) > _MOST_CHANGES:

@@ -90,7 +90,7 @@ def set_kvstore_handle(handle: Any) -> None:
 
 
 def set_config(**kwargs: Any) -> None:
-    """Set the profiler's options; options that are not given get their defaults.
+    """Set the profiler's options; omitted options get their defaults.
 
     Args:
         **kwargs: ``profile_symbolic`` records graphs (hybridized Blocks, executors, their backward

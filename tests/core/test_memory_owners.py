@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gluonish import autograd, nd
-from gluonish.core import memory_owners as holders
+from gluonish.core import memory_owners
 from gluonish.core.context import cpu, gpu
 from gluonish.core.memory_owners import Holder, Rank, describe_holders, memory_by_owner
 from gluonish.gluon.nn import Dense
@@ -44,7 +44,7 @@ def described(owner: Any) -> list[Holder]:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no kinds be known but those of the test."""
-    monkeypatch.setattr(holders, "_kinds", {rank: {} for rank in Rank})
+    monkeypatch.setattr(memory_owners, "_describers", {rank: {} for rank in Rank})
 
 
 def found() -> dict[str, tuple[int, int]]:
