@@ -79,7 +79,7 @@ class Promise:
         self._submit(call)
 
     def fail(self, name: str, error: Exception) -> None:
-        """Release the variable with a failure, unless it was released; a later `keep` is void."""
+        """Release the variable with a failure, unless it was released before."""
         if self.pending:
             self._release(self._failed(name, error))
 

@@ -12,7 +12,7 @@ thread. If its handler or destructor needs the same module, that is imported a s
 (`_reimport`), and the import system drops the partial one.
 
 So a module's code may run again after a failure, or concurrently. Registrations of a partial module
-are replaced by those of the complete one: see `is_whole` and `is_superseded`. `_Finder` applies all
+are replaced by those of the complete one: see `is_whole` and `is_superseded`. `_Finder` applies
 this to import statements, too. The garbage collector pauses meanwhile, because destructors work
 with arrays. If a package fails, its imported submodules are removed.
 """

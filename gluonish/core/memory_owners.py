@@ -1,8 +1,8 @@
 """Owners of a device's memory, found on request by a scan of all live objects.
 
-A class whose objects own arrays registers a function with `describe_holders`. Its objects are found
-through the garbage collector, so they cost nothing until the scan. A shared array counts for an
-owner of `Rank.OWNER` if there is one, else for any.
+A class whose objects own arrays registers a function by `describe_holders`. Its objects are
+found through the garbage collector, so they cost nothing until the scan. A shared array counts for
+an owner of `Rank.OWNER` if there is one, else for any.
 """
 
 import gc

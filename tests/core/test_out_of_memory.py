@@ -87,7 +87,8 @@ def lines() -> list[str]:
 
 
 HELD = (
-    r"while \d+\.\d MB are in use: arrays float32\(1000, 1000\) \(5 arrays, 20\.0 MB\), parameters"
+    r"while \d+\.\d MB are in use: arrays float32\(1000, 1000\) \(5 arrays, 20\.0 MB\), "
+    r"parameters"
 )
 
 
