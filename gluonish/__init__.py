@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from gluonish.core import interpreter as _interpreter  # noqa: F401  # refuses some, before all else
-from gluonish.core import loading as _loading  # noqa: F401  # for all further imports
+from gluonish.core import interpreter as _interpreter  # noqa: F401  # check before all else
+from gluonish.core import loading as _loading  # noqa: F401  # applies to all further imports
 
 # isort: split
 from gluonish import autograd, engine, gluon, ndarray, symbol
@@ -34,7 +34,7 @@ from gluonish.core.user_functions import (
 )
 from gluonish.mxnet_names import base, random
 from gluonish.mxnet_names import random as rnd
-from gluonish.mxnet_names import start as _start  # noqa: F401  # acts on what is above
+from gluonish.mxnet_names import start as _start  # noqa: F401  # acts on the modules above
 from gluonish.mxnet_names.base import MXNetError
 from gluonish.mxnet_names.table import MODULES as _MODULES
 from gluonish.symbol import AttrScope, name

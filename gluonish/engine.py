@@ -1,7 +1,7 @@
-"""The user's view of the dependency engine, and the one engine of the process.
+"""`mx.engine`, and the engine of the process.
 
-The engine is made at its first use, so that ``MXNET_ENGINE_TYPE`` and the thread counts may be set
-after the import.
+The engine is created at its first use, so that ``MXNET_ENGINE_TYPE`` and the thread counts may be
+set after the import.
 """
 
 import weakref
@@ -32,11 +32,11 @@ from gluonish.core.hooks import start_profiler
 from gluonish.kernels import teams
 from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
 
-__all__ = ["bulk", "current_engine", "set_bulk_size", "settle", "submit", "use_engine"]
+__all__ = ["bulk", "current_engine", "set_bulk_size", "submit", "use_engine", "wait_briefly"]
 
-# Of engines that are made at once the first one counts. Who makes one puts it into ``_engines``
-# before it looks at the streams and the hook, and who changes those does so before it looks at the
-# engines. So one may do again what the other did, but nothing is left out.
+# If several threads create the engine at once, the first one counts. A new engine is added to
+# ``_engines`` before it reads the streams and the hook; changes of those are made before
+# ``_engines`` is read. So a change may be applied twice, but is never lost.
 _engine: Engine | None = None
 
 _streams: dict[Lane, Stream] = {}
@@ -47,7 +47,7 @@ _MOMENT_S = 1e-3
 
 
 def current_engine() -> Engine:
-    """Return the process's engine, making it as the environment says if there is none yet."""
+    """Return the process's engine, created from the environment at the first use."""
     return _engine if _engine is not None else _create()
 
 
@@ -64,7 +64,7 @@ def _create() -> Engine:
 
 
 def make_engine(kind: str) -> Engine:
-    """Return a new engine with the environment's thread counts and the devices' streams."""
+    """Return a new engine with the thread counts of the environment and the devices' streams."""
     engine = create_engine(
         kind,
         cpu_workers=MXNET_CPU_WORKER_NTHREADS.value,
@@ -82,15 +82,15 @@ def make_engine(kind: str) -> Engine:
     return engine
 
 
-def settle(variables: Iterable[Var]) -> None:
-    """Wait a moment for variables that a worker is about to write; without, it costs little.
+def wait_briefly(variables: Iterable[Var]) -> None:
+    """Wait up to `_MOMENT_S` for variables that workers write; cheap if there are none.
 
-    For small work that shall run in the calling thread, which it can't while a worker has its
-    arrays. What a worker does longer than `_MOMENT_S` is not waited for: the work follows it there.
+    For small work, which can run in the calling thread only if no worker holds its arrays. After
+    the time-out the work follows the worker's operation on its lane.
     """
-    held = [var for var in variables if var.queue is not None or var.active < 0]
-    if held:
-        current_engine().settle_soon(held, _MOMENT_S)
+    pending = [var for var in variables if var.queue is not None or var.active < 0]
+    if pending:
+        current_engine().wait_written_for(pending, _MOMENT_S)
 
 
 def submit(
@@ -104,53 +104,53 @@ def submit(
     on_team: bool = False,
     priority: int = 0,
 ) -> bool:
-    """Push an operation to the calling thread, where it is small, or to a worker.
+    """Push an operation, which runs in the calling thread if it is small, else in a worker.
 
     Args:
-        run: What it does.
-        reads: What it reads.
-        writes: What it writes.
+        run: The operation.
+        reads: Variables that it reads.
+        writes: Variables that it writes.
         lane: Where it runs.
         name: For profiles and messages.
-        small: Whether a hand-over to a worker would be a large part of the work.
-        on_team: Whether it runs on a team of threads, which one thread has at a time.
-        priority: Higher goes first among what waits on the same lane.
+        small: Whether the overhead of a worker would be a large part of its time.
+        on_team: Whether it uses a team of threads, which only one thread can have at a time.
+        priority: Ready operations of a lane start in descending priority.
 
     Returns:
-        Whether the calling thread runs it, unless what it touches is in use.
+        Whether the calling thread runs it, unless its variables are in use.
     """
-    engine = _engine if _engine is not None else _create()  # a call less than `current_engine`
+    engine = _engine if _engine is not None else _create()  # inlined `current_engine`
     if on_team and engine.hands_over():
         small = teams.claim(small=small)
         if small:
-            settle(reads)
-            settle(writes)
+            wait_briefly(reads)
+            wait_briefly(writes)
             run = partial(teams.run_and_leave, run)
     engine.push(run, reads, writes, lane, priority, name, small)
     return small
 
 
 def end_idle_teams(end: Callable[[], None]) -> bool:
-    """Have all workers end their teams of threads if no worker has anything to do.
+    """End the teams of threads of all workers, if no worker has anything to do.
 
     Args:
-        end: Ends the team of the thread that calls it.
+        end: Ends the team of its calling thread.
     """
-    return current_engine().in_idle_workers(end, "end_team")
+    return current_engine().call_in_idle_workers(end, "end_team")
 
 
 def _living() -> list[Engine]:
-    """Return the engines that live."""
+    """Return the live engines."""
     return [engine for ref in tuple(_engines) if (engine := ref()) is not None]
 
 
 def _register(engine: Engine, lane: Lane, stream: Stream) -> None:
-    """Give an engine a stream, with those that take its operators in turn with it."""
+    """Register a stream with an engine, together with its round-robin siblings."""
     engine.register_stream_lane(lane, stream, *getattr(stream, "beside", ()))
 
 
 def _add_streams(device: Device) -> None:
-    """Give a device's stream lanes to every engine, those that another replaces for a while too."""
+    """Register a device's stream lanes with every engine, temporarily replaced ones included."""
     _streams.update(device.streams)
     for engine in _living():
         for lane, stream in device.streams.items():
@@ -161,11 +161,11 @@ watch_devices(_add_streams)
 
 
 def observe_pushes(hook: PushHook | None) -> None:
-    """Hand the pushes of all engines, present and later ones, to a hook; None for none."""
+    """Set the push hook of all current and future engines; None removes it."""
     global _push_hook
     _push_hook = hook
     for engine in _living():
-        engine.on_push = _push_hook  # that of who came last
+        engine.on_push = _push_hook  # read again: another thread may have changed it
 
 
 class use_engine:

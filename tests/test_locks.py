@@ -12,13 +12,15 @@ import pytest
 
 import gluonish
 import gluonish_engine
+from gluonish.core.timeout_lock import Turn
 
 PACKAGES = [Path(one.__file__).parent for one in (gluonish, gluonish_engine)]
 NAMES = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"}
-NAMES |= {"allocate_lock", "Turn"}
+TIMEOUT_LOCK = Turn.__name__
+NAMES |= {"allocate_lock", TIMEOUT_LOCK}
 
 GATE = "a gate: one thread waits there once, another opens it, and nothing is done in between"
-TURN = "a Turn: nobody waits long for it, and what it spares is right when it is done twice"
+TIMED = "waits time out, and the work is correct when it is done twice"
 
 # Module and name of what makes it: why nobody hangs there.
 REASONS = {
@@ -26,26 +28,29 @@ REASONS = {
         "gluonish/gluon/block/reads.py",
         "RLock",
     ): "held for a look at a few names; handlers may re-enter",
-    ("gluonish/core/loading.py", "Turn"): TURN,
+    ("gluonish/core/loading.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/kernels/onednn/cache.py", "Lock"): GATE,
-    ("gluonish/core/turn.py", "RLock"): "the lock of every Turn, which nobody waits for in vain",
-    ("gluonish/gluon/data/dataloader.py", "Turn"): TURN,
+    (
+        "gluonish/core/timeout_lock.py",
+        "RLock",
+    ): "of every TimeoutLock; waits end",
+    ("gluonish/gluon/data/dataloader.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/gluon/data/service_threads.py", "Lock"): GATE,
     ("gluonish/gluon/data/thread_pool.py", "Lock"): GATE,
     ("gluonish/gluon/data/worker_service.py", "Lock"): GATE,
     ("gluonish/kvstore/distributed/server.py", "Event"): GATE,
     ("gluonish/gluon/download/http_fetch.py", "Event"): GATE,
-    ("gluonish/graph/executable.py", "Turn"): TURN,
-    ("gluonish/gluon/block/hybrid_block.py", "Turn"): TURN,
-    ("gluonish/kernels/cupy/cublas.py", "Turn"): TURN,
-    ("gluonish/kernels/cupy/cudnn.py", "Turn"): TURN,
-    ("gluonish/kernels/compiler/compile.py", "Turn"): TURN,
-    ("gluonish/kernels/onednn/register.py", "Turn"): TURN,
-    ("gluonish/kvstore/nccl_reduce.py", "Turn"): TURN,
+    ("gluonish/graph/executable.py", TIMEOUT_LOCK): TIMED,
+    ("gluonish/gluon/block/hybrid_block.py", TIMEOUT_LOCK): TIMED,
+    ("gluonish/kernels/cupy/cublas.py", TIMEOUT_LOCK): TIMED,
+    ("gluonish/kernels/cupy/cudnn.py", TIMEOUT_LOCK): TIMED,
+    ("gluonish/kernels/compiler/compile.py", TIMEOUT_LOCK): TIMED,
+    ("gluonish/kernels/onednn/register.py", TIMEOUT_LOCK): TIMED,
+    ("gluonish/kvstore/nccl_reduce.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/ndarray/rendezvous.py", "Event"): GATE,
-    ("gluonish/gluon/parameter/parameter.py", "Turn"): TURN,
+    ("gluonish/gluon/parameter/parameter.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/profiler/state.py", "Event"): GATE,
-    ("gluonish/profiler/state.py", "Turn"): TURN,
+    ("gluonish/profiler/state.py", TIMEOUT_LOCK): TIMED,
     ("gluonish/recordio/framing.py", "RLock"): "only where the system has no pread: Windows",
     ("gluonish/tools/env_checks/threads.py", "Barrier"): "a check, of which each wait is bounded",
     ("gluonish_engine/idle.py", "Lock"): GATE,

@@ -1,7 +1,7 @@
 """A dependency engine: operators run as soon as the variables they read and write allow.
 
-Standard library only; it knows no arrays and reads no environment. Start at `create_engine`,
-`Engine` and `Var`.
+Uses the standard library only, and is independent of arrays and of the environment. Start at
+`create_engine`, `Engine` and `Var`.
 """
 
 from gluonish_engine.base import BulkScope, Engine, PushHook

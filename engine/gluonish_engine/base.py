@@ -1,4 +1,4 @@
-"""Engine: the interface, and what every kind keeps alike (failures, bulk sizes, stream lanes).
+"""Engine: the interface, and the state that all kinds share (failures, bulk sizes, stream lanes).
 
 Invariants: ``_unraised`` holds the failures that no wait has raised yet, and ``_raises`` counts the
 waits outside operators that raised one for the first time. Both, and ``raised_at`` of every
@@ -6,24 +6,24 @@ failure, change in steps (docs/engine.md says what a step is), without a lock. B
 sizes are per thread. Entries of ``_lanes`` are only added (by one ``setdefault``) while the engine
 lives.
 
-When an error goes away:
+Lifetime of an error:
 
-- A wait for a variable raises the variable's error, every time, until an operator that does not
-  read the variable writes it with success: what was never computed cannot be read. So it is with
-  everything that an operator writes that raised, and with what a skipped operator only writes.
-- Of an operator that raised and has several outputs, the others hold no error once a wait outside
-  operators has raised it for one, as in MXNet, but what the operator had written by then.
-- An interrupt, or the full stack of the thread that pushed, is raised by the push and never again.
-- An operator that is skipped because of a failure in its reads leaves a variable that it reads and
-  writes, and that was computed before, *stale*: the value before the update is still there. A stale
-  variable raises and passes on the failure as any other, until a wait outside operators has raised
-  that failure once, for whatever variable. To pushes and waits after that raise it is a variable
-  without an error. So one bad batch costs its own updates of weights and statistics, and no more.
-- What comes after a raise is decided at the push, not when the operator happens to run; a push or
-  wait inside an operator comes after the raises that the push of the operator came after.
+- A wait for a variable raises the variable's error every time, until an operator that does not read
+  the variable writes it successfully: a value that was never computed cannot be read. This applies
+  to all outputs of an operator that raised, and to the write-only outputs of a skipped operator.
+- If an operator with several outputs raised, and a wait outside operators has raised its error for
+  one output, the other outputs carry no error, as in MXNet. They hold what was written until then.
+- An interrupt, or a full stack in the pushing thread, is raised by the push only.
+- An operator that is skipped because of a failure in its reads leaves an input that it updates in
+  place *stale*, if that was computed before: the old value is still there. A stale variable raises
+  and propagates the failure until a wait outside operators has raised that failure once, for any
+  variable. Later pushes and waits see no error. So one bad batch loses only its own updates of
+  weights and statistics.
+- Whether an operation comes after a raise is decided at its push, not at its run. Pushes and waits
+  inside an operator inherit the position of the operator's push.
 - `Engine.wait_all` raises the first (in push order) of the failures that no wait has raised yet,
-  names the others, and takes all of them as raised: called again it is silent, as in MXNet, and
-  variables that were never computed still hold them.
+  names the others, and marks all as raised. A second call is silent, as in MXNet; variables that
+  were never computed still carry their errors.
 - The engine itself never stops because of an error.
 """
 
@@ -40,25 +40,24 @@ from gluonish_engine.promise import Promise
 from gluonish_engine.streams import Stream, StreamLane
 from gluonish_engine.var import Call, Frame, Var
 
-# operator, lane key, name; returns what runs in the operator's place
+# operator, lane key, name -> the function to run in place of the operator
 PushHook = Callable[[Callable[[], None], Hashable, str], Callable[[], None]]
 
-# Failures that nobody waits for hold their tracebacks; a program that never calls wait_all must not
-# grow.
+# Failures hold tracebacks until they are raised; a program that never waits must not grow.
 _MAX_UNRAISED = 256
 
 
 class _ThreadState:
-    """What the engine knows about a thread.
+    """State of one thread.
 
     Attributes:
         bulk_size: See `Engine.set_bulk_size`.
         bulk: The bulk that this thread adds to; another thread may have closed it.
-        running: What this thread is inside of.
-        lane: The lane that this thread works for.
-        raises: What the operator that this thread runs for a lane came after, in raises; None
-            outside.
-        task: What this thread of a lane has taken and not finished.
+        running: The innermost operator that this thread runs.
+        lane: The lane whose worker this thread is.
+        raises: Number of raises before the push of the running operator; None outside a worker's
+            operator.
+        task: The unfinished task of this worker.
     """
 
     __slots__ = ("bulk", "bulk_size", "lane", "raises", "running", "task")
@@ -73,7 +72,7 @@ class _ThreadState:
 
 
 class _Thread(threading.local):
-    """The state of the calling thread: one look-up among threads finds all of it."""
+    """The state of the calling thread, found by one thread-local lookup."""
 
     def __init__(self) -> None:
         self.state = _ThreadState()
@@ -82,20 +81,20 @@ class _Thread(threading.local):
 class Engine(ABC):
     """Runs operators in an order that their read and write sets allow.
 
-    Operators may push and may wait, wherever they run, and so may what comes in the middle of one,
-    or of the engine's own code: a signal's handler, or a destructor. It is then as with
-    `NaiveEngine`, where all that happens inside an operator happens at once. What the operator
-    itself reads or writes is ready, as far as the operator came. A push that depends on that runs
-    at once, in the calling thread. Work that waits for the end of the operator comes after what the
-    operator waits for. `wait_all` waits until nothing can go on before the operator does. Two
-    operators that wait for each other get an error, and so does `shutdown`.
+    Operators may push and wait in any thread. So may signal handlers and destructors that interrupt
+    an operator or the engine's own code. The semantics are those of `NaiveEngine`, where nested
+    work runs at once: the running operator's own variables count as ready, in their current state,
+    and a push that depends on them runs at once in the calling thread. Work that waits for the end
+    of the operator runs after the work that the operator waits for. `wait_all` waits until nothing
+    can progress before the operator does. Two operators that wait for each other get an error, and
+    so does `shutdown`.
 
     Attributes:
-        on_push: None, or called in the pushing thread at the beginning of each push: what it
-            returns is run in the operator's place, so it sees push, start, end and failure. It must
-            not raise, nor push or wait. It may meet what it returned again, and leaves that alone.
-        error_types: Classes of what an operator raised, each with that of the error that a wait
-            raises for it; the first that fits counts. For all else it is the engine's own.
+        on_push: None, or a hook that the pushing thread calls at the beginning of each push. The
+            function that it returns runs in place of the operator. The hook must not raise, push or
+            wait, and must return its own wrapper unchanged.
+        error_types: Pairs of the class that an operator raised and the class that waits raise for
+            it; the first match counts. The default is the engine's error type.
     """
 
     def __init__(self, stack_trace_depth: int, error_type: type[Exception]) -> None:
@@ -123,18 +122,17 @@ class Engine(ABC):
     ) -> None:
         """Run ``fn`` after everything pushed before that it depends on.
 
-        A failure of ``fn`` goes to all of ``writes`` and is raised by a wait. If a variable of
-        ``reads`` carries a failure, ``fn`` doesn't run and the failure goes on to ``writes``; those
-        that stand in ``reads`` too keep their values and carry it only until it has been raised
-        once. The caller keeps its hands off both sequences.
+        A failure of ``fn`` is stored on all of ``writes`` and raised by a wait. If a variable of
+        ``reads`` carries a failure, ``fn`` doesn't run and the failure propagates to ``writes``;
+        variables that are also in ``reads`` keep their values and carry the failure only until it
+        has been raised once. The caller must not modify either sequence afterwards.
 
         Args:
-            fn: The operator; it sees nothing but what it closes over.
-            reads: Variables that it reads; duplicates do no harm.
-            writes: Variables that it writes. One that stands in both is updated in place: it is
-                written, and its failure counts as read.
+            fn: The operator, called without arguments.
+            reads: Variables that it reads; duplicates are allowed.
+            writes: Variables that it writes. A variable in both sequences is updated in place.
             lane: Where it runs, for example ``("cpu", 0, "compute")``.
-            priority: A higher one starts first among the ready jobs of the lane.
+            priority: Ready jobs of a lane start in descending priority.
             name: Name for errors and for `on_push`.
             inline: The operator is cheap: if it can start now on an idle CPU lane, run it in the
                 calling thread.
@@ -147,33 +145,33 @@ class Engine(ABC):
         """
 
     def hands_over(self) -> bool:
-        """Whether workers run what the calling thread pushes, unless that is inline."""
+        """Whether pushes of the calling thread run in workers, unless they are inline."""
         return False  # without workers
 
-    def in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
-        """Have every worker thread call ``fn`` once, if nothing is pending, and wait for that.
+    def call_in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
+        """Call ``fn`` once in every worker thread, if nothing is pending, and wait for it.
 
         Args:
             fn: Cheap; it must not raise.
             name: For errors and `on_push`.
 
         Returns:
-            Whether they did, or soon will: False while something is pending, or a lane has several
+            Whether ``fn`` was submitted: False while something is pending, or if a lane has several
             threads.
         """
         return True  # without workers
 
     def promise(self, var: Var) -> Promise | None:
-        """Hold a variable that a later push will write, so that what reads it waits for that.
+        """Hold a variable that a later push will write, so that its readers wait for that push.
 
-        Whoever holds a promise must keep it or fail it: until then waits for the variable, and
-        `wait_all`, block. `settle` does not wait while there are any.
+        Every promise must be fulfilled or failed: until then waits for the variable, and
+        `wait_all`, block. While promises are pending, `settle` returns at once.
 
         Args:
             var: A variable that nothing is pending on.
 
         Returns:
-            None: this engine runs everything at its push, so that nothing can wait.
+            The promise; None from an engine that runs everything at its push.
 
         Raises:
             EngineError: The engine was shut down, or the variable is in use.
@@ -189,14 +187,14 @@ class Engine(ABC):
         lane: Hashable,
         name: str = "",
     ) -> None:
-        """Push the operator that writes a promised variable; as `push`.
+        """Push the operator that writes a promised variable, as `push` does.
 
-        If a variable of ``reads`` carries a failure, the promised one gets it.
+        A failure of a variable in ``reads`` propagates to the promised variable.
 
         Args:
-            promise: What `promise` returned.
+            promise: Result of `promise`.
             reads: Variables that it reads.
-            lane: Where it runs; none of a stream.
+            lane: Where it runs; not a stream lane.
             name: Name for errors.
         """
 
@@ -213,20 +211,16 @@ class Engine(ABC):
     def settle(self, var: Var) -> None:
         """Block until all writes of ``var`` pushed so far have ended, without raising an error.
 
-        It keeps a caller from running far ahead of the work. From inside an operator, while a bulk
-        job is being gathered, or while there is a promise, which the caller may be on its way to
-        keep, it returns at once.
+        Throttles a caller that runs far ahead of the workers. Returns at once inside an operator,
+        while a bulk is open, or while a promise is pending, which the caller may be about to
+        fulfill.
         """
 
-    def settle_soon(self, variables: Sequence[Var], timeout_s: float) -> bool:
-        """Do what `settle` does for several variables, but for some time only.
-
-        Args:
-            variables: What is to be written.
-            timeout_s: The longest wait in seconds.
+    def wait_written_for(self, variables: Sequence[Var], timeout_s: float) -> bool:
+        """Block like `settle` for several variables, at most ``timeout_s`` seconds.
 
         Returns:
-            Whether they are written.
+            Whether all are written.
         """
         return True  # everything is done at its push
 
@@ -249,7 +243,7 @@ class Engine(ABC):
 
     @abstractmethod
     def shutdown(self, timeout_s: float = 10.0) -> bool:
-        """Finish what is pending within ``timeout_s`` seconds, fail the rest, and end the threads.
+        """Finish pending work within ``timeout_s`` seconds, fail the rest, and end the threads.
 
         Returns:
             Whether everything pushed was done.
@@ -257,75 +251,70 @@ class Engine(ABC):
 
     @abstractmethod
     def set_bulk_size(self, size: int) -> int:
-        """Let up to ``size`` consecutive pushes of this thread to one lane join; 0 or 1: none.
+        """Group up to ``size`` consecutive pushes of this thread to one lane; 0 or 1: no groups.
 
         Returns:
-            The size in force before, in this thread.
+            The previous size of this thread.
 
         Raises:
             ValueError: ``size`` is negative or no integer.
         """
 
     def bulk(self, size: int) -> "BulkScope":
-        """Return a scope that calls `set_bulk_size`, and restores the size at its end."""
+        """Return a scope that calls `set_bulk_size` and restores the previous size at its end."""
         return BulkScope(self, size)
 
-    def register_stream_lane(self, key: Hashable, stream: Stream, *beside: Stream) -> None:
+    def register_stream_lane(self, key: Hashable, stream: Stream, *siblings: Stream) -> None:
         """Make ``key`` a GPU lane: a push to it launches on a stream in the calling thread.
 
-        A push whose variables have pending CPU work blocks until that is done; while there is a
-        promise, a thread of the lane's own blocks and launches in its place. Order between
-        streams, and between a stream and the host, comes from events that are recorded only when
-        they are needed.
+        A push whose variables have pending CPU work blocks until that is done; while a promise is
+        pending, a dedicated thread blocks and launches instead. Streams are ordered with each other
+        and with the host by events, which are recorded only when they are needed.
 
         Args:
-            key: The lane's.
+            key: Key of the lane.
             stream: Where its operators are launched.
-            *beside: More streams, that take launches in turn with it; `NaiveEngine` needs none.
+            *siblings: More streams, used round-robin with ``stream``; `NaiveEngine` ignores them.
 
         Raises:
             ValueError: The key is in use by another stream.
             TypeError: A stream lacks a method of `Stream`.
         """
-        for one in (stream, *beside):
+        for one in (stream, *siblings):
             for method in ("launch", "record", "wait_event", "synchronize_event", "event_done"):
                 if not callable(getattr(one, method, None)):
                     raise TypeError(
                         f"register_stream_lane: expected stream with method {method}, got {one!r}"
                     )
         lane = StreamLane(key, stream)
-        lane.beside = [StreamLane(key, one) for one in beside]
+        lane.siblings = [StreamLane(key, one) for one in siblings]
         held = self._lanes.setdefault(key, lane)
         if held is not lane:
             if getattr(held, "stream", None) is stream:
-                return  # two who found it missing at once
+                return  # another thread registered it at the same time
             raise ValueError(f"register_stream_lane: expected a key not in use, got {key!r}")
-        self._stream_lanes += [lane, *lane.beside]
+        self._stream_lanes += [lane, *lane.siblings]
 
     def mark(self, lane: Hashable) -> None:
-        """Let what comes behind a push to a GPU lane not come behind later pushes to it as well.
+        """Record an event on a GPU lane now, so that later waits do not include later pushes.
 
-        Other lanes and the host wait for events, which are recorded when they are needed, behind
-        all that the stream was given by then. This records one now. On a lane of workers, where
-        order is exact, it does nothing.
-
-        Args:
-            lane: Its key.
+        Without it, the event is recorded when another lane or the host needs it, behind everything
+        launched until then. Does nothing on a worker lane, where the order is exact.
         """
         found = self._lanes.get(lane)
         if isinstance(found, StreamLane):
-            for one in (found, *found.beside):
+            for one in (found, *found.siblings):
                 if one.newest():
                     one.event_for(one.newest())
 
-    def before_fork(self) -> None:  # noqa: B027 (nothing to do is a fit answer)
-        """Come to rest; called by `gluonish_engine.lifecycle` before a fork."""
+    def before_fork(self) -> None:  # noqa: B027 (a subclass may have nothing to do)
+        """Pause before a fork; called by `gluonish_engine.lifecycle`."""
 
     def after_fork_in_parent(self) -> None:  # noqa: B027
-        """Go on; called by `gluonish_engine.lifecycle`."""
+        """Resume after a fork; called by `gluonish_engine.lifecycle`."""
 
     def after_fork_in_child(self) -> None:
-        """Start clean: no failure of the parent is pending, and no device can be reached."""
+        """Reset in a forked child: drop failures and lanes; no device can be reached."""
         self._unraised = []
         for lane in self._stream_lanes:
             lane.abandon()
@@ -333,10 +322,10 @@ class Engine(ABC):
         self._lanes = {}
 
     def finish_at_exit(self) -> None:  # noqa: B027
-        """Wait for jobs that write files, drop the rest; called by `gluonish_engine.lifecycle`."""
+        """Wait for jobs that write files and drop the rest; see `gluonish_engine.lifecycle`."""
 
     def _fail(self, name: str, cause: BaseException, sequence: int, where: Any = None) -> Failure:
-        """Return a new failure that `wait_all` will raise unless another wait comes first."""
+        """Return a new failure, which `wait_all` raises unless another wait does so first."""
         failure = Failure(name, cause, sequence, where)
         unraised = self._unraised
         if len(unraised) >= _MAX_UNRAISED:
@@ -352,7 +341,11 @@ class Engine(ABC):
         return pushed_at(self._depth) if self._depth > 0 else None
 
     def _note_raised(self, failure: Failure, inside: bool, carried: object = None) -> None:
-        """Take note that a failure, ``carried`` so, is raised ``inside`` or to the program."""
+        """Record that a failure is raised, ``inside`` an operator or to the program.
+
+        Args:
+            carried: The error of the variable that was waited for.
+        """
         failure.raised = True
         if inside:
             return
@@ -381,7 +374,7 @@ class Engine(ABC):
             self._raise(failures[0], failures[1:])
 
     def _refuse(self, message: str) -> NoReturn:
-        """Raise for a use of the engine that cannot work."""
+        """Raise the engine's error type for an unsupported use."""
         raise self._error_type(message)
 
     def _swap_bulk_size(self, size: int) -> int:
@@ -393,7 +386,7 @@ class Engine(ABC):
 
 
 class BulkScope:
-    """Context of `Engine.bulk`: a bulk size for the calling thread, and a flush at the end."""
+    """Scope of `Engine.bulk`: sets a bulk size for the calling thread, and flushes at the end."""
 
     __slots__ = ("_engine", "_previous", "_size")
 

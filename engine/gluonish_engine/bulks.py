@@ -1,10 +1,9 @@
 """Bulks: consecutive pushes of one thread to one lane that start together.
 
-Invariants: each call of a bulk enters as any other, so other threads see its writes as pending, and
-waits for one thing more: that the bulk closes. A bulk that may still grow is in ``Scheduler.open``,
-and known to the thread that adds to it. It closes at its limit, when its thread pushes to another
-lane, waits or leaves the scope, and when any thread waits or queues behind it; so it holds nobody
-up for ever.
+Invariants: each call of a bulk enters like any other, so other threads see its writes as pending,
+but also waits for the bulk to close. A bulk that may still grow is in ``Scheduler.open``, and in
+the state of its thread. It closes at its limit, when its thread pushes to another lane, waits or
+leaves the scope, and when any thread waits or queues behind it; so it blocks no one for ever.
 """
 
 from collections.abc import Hashable
@@ -16,13 +15,11 @@ from gluonish_engine.var import Call
 class Bulk:
     """Calls that start when the bulk is closed (`Scheduler.close`).
 
-    Args:
-        key: Lane key that they are pushed to.
-        priority: Their priority.
-
     Attributes:
-        calls: Those that have not started.
-        closed: Whether it grows no more.
+        key: Lane key of the calls.
+        priority: Priority of the calls.
+        calls: The calls that have not started.
+        closed: Whether the bulk is complete.
     """
 
     __slots__ = ("calls", "closed", "key", "priority")
@@ -35,13 +32,13 @@ class Bulk:
 
 
 def join(core: Scheduler, bulk: Bulk | None, call: Call, limit: int) -> Bulk | None:
-    """Push a call as one of the thread's bulk, or close that and begin another.
+    """Add a call to the thread's bulk, or close that and begin another.
 
     Args:
         core: The engine's scheduler.
-        bulk: The thread's.
-        call: What is pushed.
-        limit: How many calls a bulk may have.
+        bulk: The open bulk of the thread.
+        call: The call to push.
+        limit: Maximum number of calls of a bulk.
 
     Returns:
         The bulk that the next call may join, or None.
@@ -63,7 +60,7 @@ def join(core: Scheduler, bulk: Bulk | None, call: Call, limit: int) -> Bulk | N
     if (
         len(bulk.calls) >= limit
         or core.waiters
-        # It may wait for a promise, which what would join it may be needed for.
+        # It may wait for a promise that a later call of this thread fulfills.
         or (core.promises and call.wait > 1)
     ):
         core.close(bulk)

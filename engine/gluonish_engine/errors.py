@@ -1,9 +1,9 @@
-"""Failures: what is kept when an operator raises, and what a wait raises in its place.
+"""Failures: stored on variables when an operator raises, and raised by waits.
 
-Invariants: a `Failure` is shared by every variable that the failed operator would have written and
-by all that depend on them, so marking it raised once marks it for all. Nothing here takes a lock;
-``Failure.raised`` only ever goes from False to True, and ``Failure.raised_at`` from None to a
-number. A `Stale` stands only on a variable whose value is complete, but for an interrupted update.
+Invariants: a `Failure` is shared by all outputs of the failed operator and by all dependent
+variables, so marking it raised marks it for all. Nothing here uses a lock; ``Failure.raised`` only
+changes from False to True, and ``Failure.raised_at`` from None to a number. A `Stale` is only on
+variables with complete values, except after an interrupted update.
 """
 
 import sys
@@ -22,27 +22,26 @@ class EngineError(RuntimeError):
 
 
 class Failure:
-    """The first thing that went wrong for a variable.
+    """The first error of a variable.
 
     Args:
         name: Name of the operator that raised.
-        cause: What it raised.
-        sequence: Place of the push among all pushes of the engine; decides which failure is the
-            first.
+        cause: The exception.
+        sequence: Number of the push; orders failures.
         where: The innermost frames at the push, or None when they were not captured.
 
     Attributes:
         raised: Whether a wait has raised it, so that `Engine.wait_all` need not.
-        raised_at: How many failures had been raised outside operators, this one included, when it
-            was for the first time; None before. Waits inside operators do not count: when they
-            raise depends on when the operator happens to run.
-        first: For an operator of several outputs, what that output carries for which a wait has
-            raised it first; None before.
+        raised_at: Number of failures raised outside operators, up to and including the first raise
+            of this one; None before. Waits inside operators do not count, because their timing
+            depends on the schedule.
+        first: If the operator has several outputs, the error of the output whose wait raised it
+            first; None before.
     """
 
     __slots__ = ("cause", "first", "name", "raised", "raised_at", "sequence", "where")
 
-    # Whether this process ever made one. Set before any variable can carry it.
+    # Whether this process ever had a failure. Set before any variable can carry one.
     happened: ClassVar[bool] = False
 
     def __init__(
@@ -62,13 +61,13 @@ class Failure:
         Failure.happened = True
 
     def standing(self, raises: int) -> "Failure":
-        """Return itself, for every push and wait; see `Stale.standing`."""
+        """Return itself; see `Stale.standing`."""
         return self
 
     def message(self) -> str:
-        """Say which operator failed, with what, and where it was pushed.
+        """Return the text of the error: operator, exception, and where it was pushed.
 
-        The operator's name comes once, even if what it raised begins with it.
+        The operator's name is not repeated if the exception's message begins with it.
         """
         name = self.name or "<unnamed operator>"
         detail = str(self.cause).removeprefix(f"{name}: ")
@@ -81,13 +80,13 @@ class Failure:
 
 
 class Stale:
-    """Mark on a variable that lost an update: the operator was skipped, the old value is there.
+    """Mark on a variable whose update was skipped; the old value is still there.
 
-    An operator that an interrupt of the program ended (Ctrl-C) leaves the same mark on what it was
-    updating in place: the program has seen the interrupt, and may save what it has.
+    An operator that was interrupted (Ctrl-C) leaves the same mark on variables that it updates in
+    place: the program has received the interrupt, and may save the current values.
 
     Args:
-        failure: Why the operator was skipped.
+        failure: The reason of the skip.
     """
 
     __slots__ = ("failure",)
@@ -96,19 +95,16 @@ class Stale:
         self.failure = failure
 
     def standing(self, raises: int) -> Failure | None:
-        """Return the failure for a push or wait that came after ``raises`` raises.
-
-        None: the failure was among them, and the mark means nothing any more.
-        """
+        """Return the failure for a push or wait after ``raises`` raises; None if it was raised."""
         raised_at = self.failure.raised_at
         return None if raised_at is not None and raised_at <= raises else self.failure
 
 
 class Output(Stale):
-    """Mark on an output of an operator that failed and has several.
+    """Mark on each output of a failed operator with several outputs.
 
-    Once a wait outside operators has raised the failure for one of them, the others can be read, as
-    in MXNet; what is in them is as far as the operator came. That one raises every time.
+    Once a wait outside operators has raised the failure for one output, the others can be read, as
+    in MXNet, with whatever was written to them. The first one raises every time.
     """
 
     __slots__ = ()
@@ -120,12 +116,11 @@ class Output(Stale):
 
 
 def for_caller(error: BaseException) -> BaseException | None:
-    """Return what is raised at once of what an operator raised in the thread that pushed it.
+    """Return the exception to raise at once in the pushing thread; None for a failure.
 
-    That is what belongs to the thread rather than to the operator, which is then as if it had been
-    skipped: an interrupt (Ctrl-C), and that its stack is full, whatever was made of that by ctypes,
-    which has a word of its own for it, or a graph that names its node. None: the operator has
-    failed, and waits raise it.
+    These concern the thread rather than the operator, which then counts as skipped: an interrupt
+    (Ctrl-C), and a full stack, also if ctypes or a graph has wrapped the RecursionError. Failures
+    are raised by waits.
     """
     if not isinstance(error, Exception) or isinstance(error, RecursionError):
         return error

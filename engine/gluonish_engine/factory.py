@@ -1,10 +1,10 @@
-"""create_engine: the engine by its name. Holds no state and no lock."""
+"""create_engine: makes an engine by name. There is no state and no lock here."""
 
 import sys
 
 from gluonish_engine.base import Engine
 from gluonish_engine.errors import EngineError
-from gluonish_engine.lifecycle import watch
+from gluonish_engine.lifecycle import register
 from gluonish_engine.naive import NaiveEngine
 from gluonish_engine.threaded import ThreadedEngine
 
@@ -28,24 +28,24 @@ def create_engine(
     Args:
         kind: "NaiveEngine" runs each operator at its push. "ThreadedEngine" has one pool of
             ``cpu_workers + copy_workers`` threads for all lanes. "ThreadedEnginePerDevice" has
-            threads of its own for each lane key.
-        cpu_workers: Threads of a lane whose key ends in "compute", or in anything not named below.
+            dedicated threads for each lane key.
+        cpu_workers: Threads of a lane whose key ends in "compute", and of all keys not named below.
         copy_workers: Threads of a lane whose key ends in "copy".
         priority_workers: Threads of a lane whose key ends in "priority".
         launch_workers: Threads that launch on the stream of a lane whose key ends in "compute",
-            while there is a promise.
-        launch_copy_workers: The same where the key ends in "copy".
-        stack_trace_depth: Frames of the push that an error shows; capturing them costs time at each
-            push that is not inline.
+            while a promise is pending.
+        launch_copy_workers: The same for keys that end in "copy".
+        stack_trace_depth: Stack frames of the push that an error shows; capturing them costs time
+            at each push that is not inline.
         error_type: Class of the errors that the engine raises; made from one message.
-        most_pending: How many calls a lane of threads may have: a push beyond
-            waits until half of them are done, unless it comes from inside an operator or there is
-            a promise. So a loop that never waits takes bounded memory.
+        most_pending: Number of unfinished calls of a lane beyond which a push waits until half of
+            them are done, unless it comes from inside an operator or a promise is pending. So a
+            loop that never waits uses bounded memory.
 
     Raises:
         ValueError: An unknown kind, or a number out of range.
-        EngineError: An engine with threads in a Python that runs without its global lock, on which
-            their bookkeeping relies (docs/engine.md).
+        EngineError: A threaded engine in a Python that runs without its global interpreter lock, on
+            which the scheduler relies (docs/engine.md).
     """
     if kind not in _KINDS:
         raise ValueError(f"create_engine: expected kind in {', '.join(_KINDS)}, got {kind!r}")
@@ -72,9 +72,9 @@ def create_engine(
         if not getattr(sys, "_is_gil_enabled", lambda: True)():
             raise EngineError(
                 f"create_engine: expected a Python with its global lock for {kind}, got one "
-                "without; set PYTHON_GIL=1, or MXNET_ENGINE_TYPE=NaiveEngine"
+                "without it; set PYTHON_GIL=1, or MXNET_ENGINE_TYPE=NaiveEngine"
             )
         per_device = kind == "ThreadedEnginePerDevice"
         engine = ThreadedEngine(workers, per_device, stack_trace_depth, error_type, most_pending)
-    watch(engine)
+    register(engine)
     return engine

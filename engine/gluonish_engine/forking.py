@@ -1,11 +1,11 @@
-"""ForkHold: a threaded engine at rest around a fork, so that the child finds values complete.
+"""ForkHold: pauses a threaded engine around a fork, so that values are complete in the child.
 
-What is still pending after a while, or because an operator itself forks, carries an error in the
-child.
+Variables that are still pending after a time-out, or because an operator itself forks, carry an
+error in the child.
 
-Invariants: between `take` and `release` (in the parent) or `start_clean` (in the child) the bar of
-the scheduler is down: pushes of other threads wait, but for those of operators, which the fork may
-be waiting for. The hold counts as one more that is pending, so that no push begins unseen.
+Invariants: between `acquire` and `release` (in the parent) or `start_clean` (in the child) the
+scheduler is barred: pushes of other threads wait, except pushes from inside operators, which the
+fork may be waiting for. The hold counts as pending, so that no push begins untracked.
 """
 
 import threading
@@ -26,27 +26,27 @@ class ForkHold:
 
     Args:
         core: The engine's scheduler.
-        thread: Its state by thread.
+        thread: The engine's thread-local state.
     """
 
-    __slots__ = ("_core", "_holder", "_thread")
+    __slots__ = ("_core", "_owner", "_thread")
 
     def __init__(self, core: Scheduler, thread: Any) -> None:
         self._core = core
         self._thread = thread
-        self._holder = 0
+        self._owner = 0
         core.await_bar = self._await_bar
 
-    def take(self, inside: bool) -> None:
+    def acquire(self, inside: bool) -> None:
         """Hold pushes back, and wait (at most 10 s) until nothing is pending.
 
         Args:
-            inside: Whether an operator forks, for whose end nobody can wait.
+            inside: Whether an operator forks, so that waiting is impossible.
         """
         core, me = self._core, threading.get_ident()
-        while self._holder != me:
-            if not self._holder:  # a step
-                self._holder = me
+        while self._owner != me:
+            if not self._owner:  # a step
+                self._owner = me
                 core.barred = True
                 core.pending += 1
                 break
@@ -55,26 +55,22 @@ class ForkHold:
         if not inside:
             wait_idle(core, _FORK_S, held=1)
 
-    def own(self) -> int:
-        """Return how much of what is pending is the calling thread's own hold."""
-        return int(self._holder == threading.get_ident())
+    def own_pending(self) -> int:
+        """Return the number of pending holds of the calling thread."""
+        return int(self._owner == threading.get_ident())
 
     def release(self) -> None:
-        """Let pushes pass again, in the parent."""
-        core, own = self._core, self.own()
-        if own and self._holder:  # a step
-            self._holder = 0
+        """Resume pushes, in the parent."""
+        core, holds = self._core, self.own_pending()
+        if holds and self._owner:  # a step
+            self._owner = 0
             core.barred = core.closed
             core.pending -= 1
-        core.tell_all()
+        core.notify_all()
 
     def start_clean(self, running: Frame | None) -> None:
-        """Forget what is pending, and leave failures for it, in the child.
-
-        Args:
-            running: The operators that the forking thread is inside of.
-        """
-        self._holder = 0
+        """Drop pending work and store failures on its variables, in the child."""
+        self._owner = 0
         core = self._core
         core.barred = core.closed
         if core.pending > 1:
@@ -84,9 +80,9 @@ class ForkHold:
         core.reset(len(frames_of(running)))
 
     def _await_bar(self) -> bool:
-        """Wait until the bar is up; whether the caller may pass below it."""
-        if self._thread.state.running is not None or self.own():
+        """Wait for the end of the hold; whether the caller may push meanwhile."""
+        if self._thread.state.running is not None or self.own_pending():
             return True
-        while self._holder:
+        while self._owner:
             time.sleep(_LOOK_S)
         return False

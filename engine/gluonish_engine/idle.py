@@ -1,9 +1,8 @@
-"""Idle: threads that wait until a scheduler's work is done, or done far enough to push more.
+"""Idle: waits until a scheduler's work is done, or has progressed enough to push more.
 
-Invariants: while a thread waits here, its gate is in ``Scheduler.waiters``, so that no bulk stays
-open and the ends of tasks that it may be waiting for wake it up. A wake-up can be lost where the
-thread that would bring it is interrupted, so waits look again from time to time. Ctrl-C ends a wait
-and takes nothing back.
+Invariants: while a thread waits here, its gate is in ``Scheduler.waiters``, so that bulks are
+closed and the ends of tasks wake it up. A wake-up can be lost if the thread that sends it is
+interrupted, so waits poll from time to time. Ctrl-C ends a wait and leaves all else as it is.
 """
 
 import contextlib
@@ -21,21 +20,17 @@ _FIRST_S, _LONGEST_S = 0.02, 0.5
 _STILL_S = 0.005
 
 
-def patience(turn: int) -> float:
-    """Return for how many seconds a wait blocks before it looks again by itself.
-
-    Args:
-        turn: How often it did.
-    """
+def poll_interval_s(turn: int) -> float:
+    """Return the seconds between polls of a wait, after ``turn`` polls."""
     return min(_LONGEST_S, _FIRST_S * 2.0 ** min(turn, 8))
 
 
-def await_room(core: Scheduler, lane: WorkerLane) -> None:
-    """Block until half of what may be pending in a lane is done.
+def await_capacity(core: Scheduler, lane: WorkerLane) -> None:
+    """Block until the backlog of a lane is down to half its limit.
 
-    It returns early when a promise is made, which the caller may be on its way to keep, and when
-    nothing ended for a second: what the lane waits for may be something else that the caller has,
-    such as a lock of the program's.
+    Returns early if a promise is pending, which the caller may be about to fulfill, and if nothing
+    ended for a second: the lane may be waiting for the caller, for example for a lock of the
+    program.
     """
     seen, since = lane.backlog, time.monotonic()
 
@@ -59,12 +54,12 @@ def wait_idle(
     """Block until nothing is pending (or nothing that writes files).
 
     Args:
-        timeout_s: Longest wait in seconds; None: without end.
-        flushes_only: Whether to wait for what writes files only.
-        held: How much of what is pending is the caller's own.
+        timeout_s: Longest wait in seconds; None: no limit.
+        flushes_only: Whether to wait only for operators that write files.
+        held: Number of pending items that belong to the caller.
 
     Returns:
-        False when ``timeout_s`` seconds went by before.
+        False after a time-out.
     """
     return _wait_until(
         core,
@@ -75,7 +70,7 @@ def wait_idle(
 
 
 def await_written(core: Scheduler, variables: Sequence[Var], timeout_s: float) -> bool:
-    """Block for some time until variables are written; whether they are."""
+    """Block until variables are written, or until a time-out; whether they are written."""
     return _wait_until(
         core,
         lambda: not any(var.queue is not None or var.active < 0 for var in variables),
@@ -84,13 +79,13 @@ def await_written(core: Scheduler, variables: Sequence[Var], timeout_s: float) -
     )
 
 
-def wait_still(core: Scheduler, own: int) -> None:
-    """Block until nothing can go on before the caller does, who is inside of operators.
+def wait_quiescent(core: Scheduler, depth: int) -> None:
+    """Block until nothing can progress before the caller, which is inside operators.
 
     Args:
-        own: How many operators the caller is inside of.
+        depth: Number of operators that the caller is inside of.
     """
-    core.stuck += own
+    core.stuck += depth
     try:
         _wait_until(
             core,
@@ -99,13 +94,13 @@ def wait_still(core: Scheduler, own: int) -> None:
             _STILL_S,
         )
     finally:
-        core.stuck -= own
+        core.stuck -= depth
 
 
 def _wait_until(
     core: Scheduler, over: Callable[[], bool], timeout_s: float | None, longest_s: float
 ) -> bool:
-    """Block until something is true; whether it became so in time."""
+    """Block until ``over()`` is true, or until a time-out; whether it became true."""
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     gate = threading.Lock()
     gates = (gate,)
@@ -118,7 +113,7 @@ def _wait_until(
             core.catch_up()
             if over():
                 return True
-            wait_s = min(longest_s, patience(turn))
+            wait_s = min(longest_s, poll_interval_s(turn))
             if deadline is not None:
                 wait_s = min(wait_s, deadline - time.monotonic())
                 if wait_s <= 0:
@@ -126,6 +121,6 @@ def _wait_until(
             if not gate.acquire(True, wait_s):
                 core.wake_lanes()
     finally:
-        with contextlib.suppress(ValueError):  # somebody has taken it out
+        with contextlib.suppress(ValueError):  # removed by `notify_all`
             core.waiters.remove(gate)
     return False

@@ -1,9 +1,9 @@
-"""Inline operators: those that the pushing thread runs itself, because their variables are free.
+"""Inline operators: run by the pushing thread itself, because their variables are free.
 
-Invariants: from its push to its end, a frame (what the operator reads and writes, and what is
-around it) is what its thread is inside of, and ``quiet`` in the scheduler or one of its ``inline``
-ones. Each begins and ends with the other, in one step (docs/engine.md). An operator that raised, or
-whose end something interrupted, becomes one of the scheduler's ``orphans`` in the same step.
+Invariants: from push to end, the operator's frame (reads, writes, enclosing frame) is the thread's
+``running``, and is ``untracked`` or in ``inline`` of the scheduler; both are set and cleared in one
+step (docs/engine.md). An operator that raised, or whose end was interrupted, is added to the
+scheduler's ``orphans`` in the same step.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,15 +12,14 @@ from typing import Any
 from gluonish_engine.base import Engine
 from gluonish_engine.errors import Failure, for_caller
 from gluonish_engine.scheduler import Scheduler
-from gluonish_engine.var import Held, Var, leave_failure, skip, standing_failure
+from gluonish_engine.var import Hold, Var, leave_failure, skip, standing_failure
 
 
 class InlineOperators:
     """Runs operators in the thread that pushes them.
 
     Args:
-        core: The engine's scheduler.
-        engine: Its failures, and the state of its threads.
+        engine: Owner of the failures and of the state of threads.
     """
 
     __slots__ = ("_core", "_engine")
@@ -40,27 +39,27 @@ class InlineOperators:
         sequence = 0
         ended = False
         try:
-            # With nothing pending no variable is held or queued for, and none carries an error
-            # before the first failure, so an operator of hundreds need not look at each.
+            # While nothing is pending no variable is held or queued for, and before the first
+            # failure none carries an error, so there is no need to check each variable.
             pushes = core.pushes
-            looks = Failure.happened or engine._stream_lanes
-            if looks and not core.pending and not self._is_free(reads, writes, local):
+            may_differ = Failure.happened or engine._stream_lanes
+            if may_differ and not core.pending and not self._is_free(reads, writes, local):
                 return False
-            if core.pending or core.quiet is not None or core.pushes != pushes:
+            if core.pending or core.untracked is not None or core.pushes != pushes:
                 sequence = self._begin(frame, local)
                 if not sequence:
                     return False
             else:  # a step
                 sequence = pushes + 1
-                core.quiet = frame
+                core.untracked = frame
                 core.pushes = sequence
                 local.running = frame
             for var in writes:
                 var.version += 1
             fn()
             ended = True
-            if core.quiet is frame:  # a step
-                core.quiet = None
+            if core.untracked is frame:  # a step
+                core.untracked = None
                 local.running = outer
             else:
                 self._end(frame, local)
@@ -75,7 +74,7 @@ class InlineOperators:
                 orphan = (frame, name, sequence, None if ended else error)
                 core.orphans += ((self._end_orphan, orphan),)
             local.running = outer
-            core.bury()
+            core.end_orphans()
             if ended:
                 raise
             of_caller = for_caller(error)
@@ -86,10 +85,10 @@ class InlineOperators:
         return True
 
     def _begin(self, frame: Any, local: Any) -> int:
-        """Begin an operator if its variables are free, though something is pending or failed.
+        """Begin an operator if its variables are free, while something is pending or has failed.
 
         Returns:
-            Its place among all pushes; 0: it has not begun.
+            The number of its push; 0: it has not begun.
         """
         core, key = self._core, id(frame)
         while True:
@@ -97,9 +96,9 @@ class InlineOperators:
             pushes = core.pushes
             if core.barred or not self._is_free(frame[0], frame[1], local):
                 return 0
-            held = Held(frame[0], frame[1]) if core.pending else None
-            # A step; nobody has entered since `pushes` was read, so all of it is still free.
-            if core.pushes == pushes and core.quiet is None is core.entering:
+            held = Hold(frame[0], frame[1]) if core.pending else None
+            # A step; nothing has entered since `pushes` was read, so the variables are still free.
+            if core.pushes == pushes and core.untracked is None is core.entering:
                 number = pushes + 1
                 pending = core.pending + 1
                 if held is not None:
@@ -110,7 +109,7 @@ class InlineOperators:
                     local.running = frame
                     break
                 if not core.pending:
-                    core.quiet = frame
+                    core.untracked = frame
                     core.pushes = number
                     local.running = frame
                     return number
@@ -118,7 +117,7 @@ class InlineOperators:
         return number
 
     def _end(self, frame: Any, local: Any) -> None:
-        """End an operator that ran and is marked."""
+        """End a tracked operator that ran."""
         if Failure.happened:
             for var in frame[1]:
                 var.error = None
@@ -128,17 +127,16 @@ class InlineOperators:
         core.leaving[held] = None
         del core.inline[key]
         local.running = frame[2]
-        core.let_go(held)
+        core.release(held)
 
     def _end_orphan(self, frame: Any, name: str, sequence: int, error: Any) -> None:
         """End an operator that raised, or whose end was interrupted.
 
-        An interrupt of the program (Ctrl-C) counts as if the operator had been skipped; see
-        `Stale`.
+        An interrupt of the program (Ctrl-C) counts as a skip; see `Stale`.
         """
         if error is not None:
             self._leave_failure(frame, name, sequence, error)
-        self._let_go(frame)
+        self._release(frame)
 
     def _leave_failure(self, frame: Any, name: str, sequence: int, error: BaseException) -> None:
         engine = self._engine
@@ -152,26 +150,20 @@ class InlineOperators:
             engine._note_raised(failure, outer is not None)
             skip(reads, writes, failure)
 
-    def _let_go(self, frame: Any) -> None:
+    def _release(self, frame: Any) -> None:
         core, key = self._core, id(frame)
-        if core.quiet is frame:  # a step
-            core.quiet = None
+        if core.untracked is frame:  # a step
+            core.untracked = None
             return
         held = core.inline.get(key)
         if held is not None and key in core.inline:  # a step
             core.leaving[held] = None
             del core.inline[key]
         if held is not None:
-            core.let_go(held)
+            core.release(held)
 
     def _is_free(self, reads: Sequence[Var], writes: Sequence[Var], local: Any) -> bool:
-        """Whether an inline operator may have these variables now.
-
-        Args:
-            reads: Variables that it reads.
-            writes: Variables that it writes.
-            local: The state of its thread.
-        """
+        """Whether an inline operator may use these variables now."""
         raises = self._engine._raises if local.raises is None else local.raises
         for var in reads:
             if (
@@ -189,8 +181,8 @@ class InlineOperators:
     def _stands(self, var: Var, raises: int) -> bool:
         """Whether a variable's error keeps a push from being inline.
 
-        A stale mark that stands no more is taken away while nothing is pending: then whoever comes
-        to the variable from now on was pushed after the raise, too.
+        An outdated stale mark is removed if nothing is pending: then all later users of the
+        variable were pushed after the raise, too.
         """
         stands = standing_failure((var,), raises) is not None
         if not stands and not self._core.pending:  # a step

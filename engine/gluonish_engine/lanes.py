@@ -1,14 +1,13 @@
 """Worker lanes: the tasks that are ready to run, and the number of threads that run them.
 
-Invariants: fields change in steps (docs/engine.md). ``first`` to ``last`` are the
-tasks that are ready, in the order in which they became so, linked by ``Task.next``; ``ranked``
-counts those of them that have a priority. A thread that finds one moves these to ``heap``, which
-only that and `take` touch. ``idle`` is at least the number of threads that wait for a token and
-have not been given one; a thread that gets a token and finds no task, because another was quicker,
-waits again. ``load`` counts the tasks from ready to done, ``backlog`` those from push to done:
-while it is above ``limit``, pushes block. A thread that blocks inside a task is replaced by a spare
-one until it comes back; then one thread too many is left, counted by ``surplus``, and the next to
-finish a task goes. ``threads`` are those that were started, some of which may have ended.
+Invariants: fields change in steps (docs/engine.md). ``first`` to ``last`` are the ready tasks, in
+the order in which they became ready, linked by ``Task.next``; ``ranked`` counts those with a
+priority. If there are any, `next_task` moves the list to ``heap``. ``idle`` is at least the number
+of threads that wait for a token and have not been sent one; a thread that gets a token and finds no
+task waits again. ``load`` counts the tasks from ready to done, ``backlog`` those from push to done:
+while it is above ``limit``, pushes block. A spare thread replaces one that blocks inside a task;
+when that resumes, one thread is too many, counted by ``surplus``, and the next to finish a task
+ends. ``threads`` are all that were started, some of which may have ended.
 """
 
 import heapq
@@ -27,8 +26,8 @@ class WorkerLane:
     Args:
         key: Lane key of its first push, for the names of the threads.
         workers: Number of threads.
-        stream: Where the threads launch what they run; None: they run it themselves.
-        limit: How many tasks may be pending before pushes wait.
+        stream: Where the threads launch the tasks; None: they run them themselves.
+        limit: Number of pending tasks beyond which pushes wait.
     """
 
     __slots__ = (
@@ -72,16 +71,16 @@ class WorkerLane:
         self.tokens: SimpleQueue[None] = SimpleQueue()
         self.threads: list[threading.Thread] = []
 
-    def take(self, state: Any) -> Call | None:
+    def next_task(self, state: Any) -> Call | None:
         """Return the next task; without one, count the calling thread as idle.
 
-        A thread that finds none and is not told to stop waits for a token then.
+        An idle thread waits for a token then, unless the lane is stopped.
 
         Args:
-            state: The thread's, whose ``task`` it becomes before the lane loses it.
+            state: State of the thread; its ``task`` is set before the task leaves the lane.
         """
         if self.ranked or self.heap:
-            return self._take_ranked(state)
+            return self._next_ranked(state)
         task = self.first
         if task is not None:  # a step
             state.task = state.running = task
@@ -93,8 +92,8 @@ class WorkerLane:
             self.idle += 1
         return state.task  # type: ignore[no-any-return]
 
-    def _take_ranked(self, state: Any) -> Call | None:
-        """Take the one of the highest priority, of equal ones the one that was pushed first."""
+    def _next_ranked(self, state: Any) -> Call | None:
+        """Return the task with the highest priority, the first pushed among equals."""
         while self.first is not None:
             task = self.first
             entry = (-task.priority, task.sequence, task)
@@ -109,7 +108,7 @@ class WorkerLane:
                 task.next = None
                 try:
                     heapq.heappush(self.heap, entry)
-                except MemoryError:  # as it was
+                except MemoryError:  # restore
                     task.next, self.first, self.last = behind, task, last
                     self.ranked = ranked
                     raise
@@ -117,7 +116,7 @@ class WorkerLane:
             state.task = state.running = self.heap[0][2]
             try:
                 heapq.heappop(self.heap)
-            except MemoryError:  # it is still there
+            except MemoryError:  # it is still in the heap
                 state.task = state.running = None
                 raise
         elif not self.stopped:
@@ -125,16 +124,16 @@ class WorkerLane:
         return state.task  # type: ignore[no-any-return]
 
     def wake(self) -> None:
-        """Have every thread that waits look again."""
+        """Wake every waiting thread."""
         for _ in range(max(self.idle, self.workers)):
             self.tokens.put(None)
         self.idle = 0
 
-    def wake_again(self) -> bool:
-        """Wake threads for tasks that nobody was told of, if that seems to have happened.
+    def wake_unserved(self) -> bool:
+        """Wake threads for ready tasks whose token was lost.
 
         Returns:
-            Whether there are such tasks and no thread is left that could hear of it.
+            Whether there are such tasks and no thread is alive to run them.
         """
         if self.first is None:
             return False
@@ -143,17 +142,17 @@ class WorkerLane:
         return not any(thread.is_alive() for thread in self.threads)
 
     def stop(self) -> None:
-        """Tell every thread to end when it finds no task; none may be added any more."""
+        """End every thread when it finds no task; no task may be added any more."""
         self.stopped = True
         self.wake()
 
-    def leaves(self) -> bool:
-        """Whether the thread that has just finished a task is one too many, and counts it off."""
+    def retires(self) -> bool:
+        """Whether the calling thread must end because there is a surplus; updates the count."""
         if self.surplus > 0:  # a step
             self.surplus -= 1
             return True
         return False
 
     def needs_spare(self) -> bool:
-        """Note that a thread will block inside a task; whether a new thread has to step in."""
-        return not self.leaves()
+        """Whether a thread that is about to block inside a task needs a replacement."""
+        return not self.retires()

@@ -1,6 +1,6 @@
-"""What happens to the engines of a process at a fork and at its exit.
+"""Hooks of all engines of a process for forks and for exit.
 
-Invariants: the set holds engines weakly and is copied before use; hooks are registered once, at
+Invariants: the set holds weak references and is copied before use; hooks are registered once, at
 import. The fork hooks run in the forking thread, around the fork; the exit hook runs in the main
 thread while daemon threads still run.
 """
@@ -14,8 +14,8 @@ from gluonish_engine.base import Engine
 _ENGINES: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 
-def watch(engine: Engine) -> None:
-    """Take the engine through forks and to the exit of the process."""
+def register(engine: Engine) -> None:
+    """Call the hooks of an engine at forks and at exit."""
     _ENGINES.add(engine)
 
 
@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=_after_fork_in_parent,
         after_in_child=_after_fork_in_child,
     )
-    # Once more: Python only prints an interrupt that comes in the first, and pushes would wait for
-    # ever. Where all is well it does nothing.
+    # Twice: Python only prints an interrupt of the first call, and pushes would wait for ever.
+    # Normally the second call does nothing.
     os.register_at_fork(after_in_parent=_after_fork_in_parent)
 atexit.register(_at_exit)

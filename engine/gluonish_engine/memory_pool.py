@@ -1,16 +1,15 @@
-"""MemoryPool: blocks of a device's memory, given out, taken back and given out again.
+"""MemoryPool: a caching allocator for blocks of a device's memory.
 
-It knows sizes and queues, and no library: a `Source` gets blocks from the driver. A *queue* is
-whatever orders the work on a block (a GPU's stream): a block that comes back may still have work
-pending there, so that it serves the same queue only. A *strategy* says what size of block an
-allocation gets; blocks of one size serve one another.
+It is independent of any library: a `Source` gets blocks from the driver. A *queue* orders the work
+on a block (a GPU's stream): a freed block may still have pending work there, so it is reused on the
+same queue only. A *strategy* rounds the size of an allocation; blocks of equal size are
+interchangeable.
 
-Invariants: a block comes back by one append to ``_returned``, whatever the thread was doing at that
-moment (the garbage collector may run anywhere), and whoever takes next sorts it in. A block is
-given out once until it comes back. There is no lock, as a handler or a destructor that makes arrays
-may come anywhere, and wait for another thread: between reading and writing a count, or looking for
-a block and taking it out, nothing else is called (docs/engine.md says why that is
-enough). Lists in ``_free`` stay there when they are empty, as somebody may be about to fill them.
+Invariants: a block is freed by one append to ``_returned``, which is safe wherever the garbage
+collector runs; the next allocation makes it available. There is no lock, because handlers and
+destructors that make arrays may run anywhere, and wait for another thread: between reading and
+writing a count, or finding and removing a block, nothing else is called (docs/engine.md says why
+that is enough). Empty lists stay in ``_free``, as another thread may be about to fill them.
 """
 
 from collections import deque
@@ -23,13 +22,13 @@ Sizes = Callable[[int], int]
 
 
 class Source(Protocol[RawOut]):
-    """Where a pool's blocks come from; a block goes back to it when nobody refers to it."""
+    """Source of a pool's memory, which gets a block back when its reference count is 0."""
 
     def allocate(self, nbytes: int, /) -> RawOut:
         """Return new memory.
 
         Raises:
-            MemoryError: if there is none.
+            MemoryError: There is none.
         """
         raise NotImplementedError
 
@@ -39,12 +38,12 @@ class Source(Protocol[RawOut]):
 
 
 class Block(Generic[Raw]):
-    """Memory that belongs to who took it, until `MemoryPool.give`.
+    """Allocated memory, until `MemoryPool.give`.
 
     Attributes:
-        raw: What the source returned.
-        nbytes: Its size, at least what was asked for.
-        queue: The queue that it was taken for.
+        raw: The object that the source returned.
+        nbytes: Its size, at least the requested one.
+        queue: The queue that it was allocated for.
     """
 
     __slots__ = ("nbytes", "queue", "raw")
@@ -56,14 +55,14 @@ class Block(Generic[Raw]):
 
 
 class PoolStatistics(NamedTuple):
-    """What a pool has, in bytes.
+    """Memory of a pool, in bytes.
 
     Attributes:
-        used: Blocks that were taken and did not come back.
-        held: Blocks that wait to be taken again.
-        peak_used: The most that was ever used.
-        peak_reserved: The most that was ever used and held.
-        allocations: How often the source was asked.
+        used: Allocated blocks.
+        held: Cached blocks.
+        peak_used: Maximum of ``used``.
+        peak_reserved: Maximum of ``used + held``.
+        allocations: Number of allocations from the source.
     """
 
     used: int
@@ -74,12 +73,12 @@ class PoolStatistics(NamedTuple):
 
     @property
     def reserved(self) -> int:
-        """Used and held: what the pool has of the driver."""
+        """Used and cached bytes: the memory that the pool has from the driver."""
         return self.used + self.held
 
 
 def linear_sizes(page: int, large: int) -> Sizes:
-    """Return the strategy Naive: whole pages; above ``large`` bytes, multiples of that."""
+    """Return the strategy Naive: multiples of ``page``; above ``large`` bytes, of ``large``."""
 
     def size_of(nbytes: int) -> int:
         paged = -(-nbytes // page) * page
@@ -89,10 +88,9 @@ def linear_sizes(page: int, large: int) -> Sizes:
 
 
 def power_of_two_sizes(page: int, cutoff: int) -> Sizes:
-    """Return the strategy Round: powers of two, from a page's on; above 2**cutoff, multiples of it.
+    """Return the strategy Round: powers of two from ``page`` on; above 2**cutoff, multiples of it.
 
-    It needs fewer different sizes than Naive, so that more blocks serve again, and each wastes up
-    to half of itself.
+    It has fewer sizes than Naive, so more blocks are reused, and each wastes up to half its size.
     """
     least = (page - 1).bit_length()
 
@@ -104,13 +102,13 @@ def power_of_two_sizes(page: int, cutoff: int) -> Sizes:
 
 
 class MemoryPool(Generic[Raw]):
-    """Blocks of one device.
+    """Caching allocator of one device.
 
     Args:
-        source: Where they come from.
-        sizes: The strategy; None keeps no blocks (Unpooled).
-        reserve: Share of the device's memory, 0 to 1: where a new block would leave less than that
-            free, what is held goes back to the driver first.
+        source: Allocates from the driver.
+        sizes: The strategy; None caches no blocks (Unpooled).
+        reserve: Fraction of the device's memory, 0 to 1: if a new block would leave less than that
+            free, the cached blocks are released first.
     """
 
     def __init__(self, source: Source[Raw], sizes: Sizes | None, reserve: float = 0.0) -> None:
@@ -126,10 +124,10 @@ class MemoryPool(Generic[Raw]):
 
         Args:
             nbytes: More than 0.
-            queue: What will order the work on it.
+            queue: The queue that will order the work on it.
 
         Raises:
-            MemoryError: if the source has no more, also after what is held went back to it.
+            MemoryError: The source has no memory, even after the cached blocks were released.
         """
         size = nbytes if self._sizes is None else self._sizes(nbytes)
         self._sort_in()
@@ -148,13 +146,13 @@ class MemoryPool(Generic[Raw]):
         return block
 
     def give(self, block: Block[Raw]) -> None:
-        """Take a block back; work on it may be pending in its queue."""
+        """Free a block; work on it may be pending in its queue."""
         if self._sizes is None:
             del block.raw
         self._returned.append(block)
 
     def release(self) -> int:
-        """Give what is held back to the source; return how many bytes that was."""
+        """Release the cached blocks to the source; return their bytes."""
         self._sort_in()
         nbytes = 0
         gone = []
@@ -165,17 +163,17 @@ class MemoryPool(Generic[Raw]):
                 self._held -= size
                 nbytes += size
                 gone.append(blocks.pop())
-        return nbytes  # the blocks go
+        return nbytes  # drops the blocks
 
     def statistics(self) -> PoolStatistics:
-        """Return the counts of now."""
+        """Return the current counts."""
         self._sort_in()
         return PoolStatistics(
             self._used, self._held, self._peak_used, self._peak_reserved, self._allocations
         )
 
     def _new(self, size: int) -> Raw:
-        """Return memory of the source, after what is held went back if that is short of it."""
+        """Allocate from the source; if memory is short, release the cached blocks before."""
         if self._reserve and self._held:
             free, total = self._source.free_and_total()
             if free - size < total * self._reserve:
@@ -188,9 +186,9 @@ class MemoryPool(Generic[Raw]):
         return self._source.allocate(size)
 
     def _sort_in(self) -> None:
-        """Make the blocks that came back free; a pool that keeps none only counts them."""
+        """Move the returned blocks to the free lists; an unpooled one only counts them."""
         while True:
-            try:  # a loop turns where others may come: no look before it is taken out
+            try:  # no test before `popleft`: other code may run at each turn of a loop
                 block = self._returned.popleft()
             except IndexError:
                 return

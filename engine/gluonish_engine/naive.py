@@ -1,9 +1,8 @@
 """NaiveEngine: runs each operator at its push; the oracle for the threaded engines.
 
-Invariants: one re-entrant lock is held while an operator runs, so that operators of several threads
-never overlap. This is the one place where the engine calls out with a lock held: running one thing
-at a time is what this engine is for. So an operator here must not wait for another thread that
-pushes. A push from inside an operator runs at once, inside it.
+Invariants: one re-entrant lock is held while an operator runs, so operators of several threads
+never overlap. Only here does the engine call out with a lock held. So an operator must not wait for
+another thread that pushes. A push from inside an operator runs at once, inside it.
 """
 
 import itertools
@@ -21,10 +20,9 @@ from gluonish_engine.var import Var, leave_failure, skip
 
 
 class NaiveEngine(Engine):
-    """The engine without threads, for debugging; errors are raised at waits as everywhere.
+    """The engine without threads, for debugging; errors are raised at waits, as in other engines.
 
-    Bulk sizes are kept and have no effect, and so has `shutdown`. A stream lane is synchronized
-    after each launch.
+    Bulk sizes and `shutdown` have no effect. A stream lane is synchronized after each launch.
     """
 
     def __init__(self, stack_trace_depth: int, error_type: type[Exception]) -> None:
@@ -55,7 +53,7 @@ class NaiveEngine(Engine):
                     failure = var.error.standing(self._raises)
                     if failure is not None:
                         break
-                    # Nor will it stand for any later push: this one is the newest.
+                    # Outdated for all later pushes, too: this one is the newest.
                     var.error = None
             else:
                 failure = None
@@ -88,7 +86,7 @@ class NaiveEngine(Engine):
         lane: Hashable,
         name: str = "",
     ) -> None:
-        """There are no promises here; see `Engine.promise`."""
+        """Refuse: this engine makes no promises; see `Engine.promise`."""
         self._refuse("keep: expected an engine that makes promises, got NaiveEngine")
 
     def wait(self, var: Var) -> None:
@@ -100,10 +98,10 @@ class NaiveEngine(Engine):
             self._raise(failure)
 
     def settle(self, var: Var) -> None:
-        """Everything is done at its push; see `Engine.settle`."""
+        """Do nothing: everything is done at its push; see `Engine.settle`."""
 
     def wait_to_write(self, var: Var) -> None:
-        """Nothing reads in the background either; see `Engine.wait_to_write`."""
+        """Do as `wait`: nothing reads in the background; see `Engine.wait_to_write`."""
         self.wait(var)
 
     def wait_all(self) -> None:
@@ -113,20 +111,20 @@ class NaiveEngine(Engine):
         self._raise_unraised()
 
     def shutdown(self, timeout_s: float = 10.0) -> bool:
-        """There is nothing to stop."""
+        """Return True: there is nothing to stop."""
         return True
 
     def set_bulk_size(self, size: int) -> int:
-        """Keep the size, and return the one before."""
+        """Store the size without effect, and return the previous one."""
         return self._swap_bulk_size(size)
 
     def after_fork_in_child(self) -> None:
-        """Start clean, with a lock that no thread of the parent holds."""
+        """Reset, with a new lock: a thread of the parent may hold the old one."""
         super().after_fork_in_child()
         self._lock = threading.RLock()
 
     def _is_inside(self) -> bool:
-        """Whether an operator calls; read off the stack, which costs the pushes nothing."""
+        """Whether the caller is inside an operator; searches the stack, so pushes pay nothing."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if frame.f_code is _PUSH and frame.f_locals["self"] is self:

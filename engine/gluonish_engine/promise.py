@@ -1,9 +1,9 @@
-"""Promise: a variable whose writer is known later than its readers.
+"""Promise: a variable whose writer is pushed after its readers.
 
-Invariants: a promise holds its variable for writing from the start, as a job that runs would, so
-that whoever reads the variable queues behind it. ``Scheduler.promises`` has what every promise
-holds; whoever takes it out of there lets go of the variable in the same step (docs/engine.md), so
-that happens once. A promise that nobody has any more fails. A fork's child has none.
+Invariants: a promise holds its variable for writing from the start, like a running job, so readers
+of the variable queue behind it. The holds of all promises are in ``Scheduler.promises``; a hold is
+removed and its variable released in one step (docs/engine.md), so this happens once. A promise that
+is garbage-collected fails. A forked child has none.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,27 +11,27 @@ from typing import Protocol
 
 from gluonish_engine.errors import EngineError, Failure
 from gluonish_engine.scheduler import Scheduler
-from gluonish_engine.var import Call, Held, Var, standing_failure, waits_for
+from gluonish_engine.var import Call, Hold, Var, standing_failure, waits_for
 
 
 class _Submit(Protocol):
     def __call__(self, call: Call) -> None:
-        """Hand a call to its lane."""
+        """Submit a call to its lane."""
         raise NotImplementedError
 
 
 class Promise:
-    """A variable that is held until `keep` or `fail`; `ThreadedEngine.promise` makes it.
+    """A variable that is held until `keep` or `fail`; made by `ThreadedEngine.promise`.
 
     Args:
         core: The engine's scheduler.
         var: A variable that nothing is pending on.
-        submit: Pushes a call of the engine.
-        failed: Makes the failure of an operator's name and exception.
-        settle: Blocks until no stream writes these variables any more.
+        submit: Pushes a call.
+        failed: Returns a failure for an operator's name and exception.
+        await_reads: Blocks until no stream writes the variables any more.
     """
 
-    __slots__ = ("_core", "_failed", "_held", "_kept", "_settle", "_submit", "_var")
+    __slots__ = ("_await_reads", "_call", "_core", "_failed", "_held", "_submit", "_var")
 
     def __init__(
         self,
@@ -39,15 +39,15 @@ class Promise:
         var: Var,
         submit: _Submit,
         failed: Callable[[str, BaseException], Failure],
-        settle: Callable[[Sequence[Var]], None],
+        await_reads: Callable[[Sequence[Var]], None],
     ) -> None:
         self._core = core
         self._var = var
         self._submit = submit
         self._failed = failed
-        self._settle = settle
-        self._held = Held((), (var,))
-        self._kept: Call | None = None
+        self._await_reads = await_reads
+        self._held = Hold((), (var,))
+        self._call: Call | None = None
         core.hold_promise(self._held)
 
     @property
@@ -56,12 +56,10 @@ class Promise:
         return self._held in self._core.promises
 
     def keep(self, call: Call) -> None:
-        """Run a call that writes the variable, and let go of it then, whether the call failed or
-        not.
+        """Push the call that writes the variable; its end releases the variable.
 
         Args:
-            call: ``inputs`` are what it reads; it runs when those are written, and not if one of
-                them carries a failure, which the variable gets in place of its own.
+            call: A failure of one of its ``inputs`` skips it and propagates to the variable.
         """
         fn, reads, name = call.fn, call.inputs, call.name
 
@@ -69,38 +67,38 @@ class Promise:
             failure = standing_failure(reads, call.raises)
             if failure is None:
                 try:
-                    self._settle(reads)
+                    self._await_reads(reads)
                     fn()
                 except Exception as error:
                     failure = self._failed(name, error)
-            self._let_go(failure)
+            self._release(failure)
 
-        # The scheduler waits for what it reads, but a failure there must not skip it.
+        # The scheduler waits for the reads, but a failure there must not skip `run`.
         call.fn, call.inputs = run, ()
-        self._kept = call
+        self._call = call
         self._submit(call)
 
     def fail(self, name: str, error: Exception) -> None:
-        """Let go of the variable with a failure, unless that has happened; `keep` is void then."""
+        """Release the variable with a failure, unless it was released before."""
         if self.pending:
-            self._let_go(self._failed(name, error))
+            self._release(self._failed(name, error))
 
     def drop(self) -> None:
-        """Let go of the variable as it is: nobody has heard of the promise."""
+        """Release the variable unchanged, for a promise that has no readers."""
         if self.pending:
-            self._let_go(None)
+            self._release(None)
 
     def stuck(self) -> bool:
-        """Whether it is kept by a call that cannot start before it lets go: that will never be."""
-        kept = self._kept
-        if kept is None or not kept.wait:
+        """Whether its call waits for the promise itself, and so can never start."""
+        call = self._call
+        if call is None or not call.wait:
             return False
-        return waits_for(kept, ((), (self._var,), None))
+        return waits_for(call, ((), (self._var,), None))
 
-    def _let_go(self, failure: Failure | None) -> None:
+    def _release(self, failure: Failure | None) -> None:
         self._core.drop_promise(self._held, failure)
 
     def __del__(self) -> None:
         # The last attribute that is set; an interrupt may have come before.
-        if getattr(self, "_kept", self) is None and self.pending:
-            self.fail("promise", EngineError("nobody can keep it any more"))
+        if getattr(self, "_call", self) is None and self.pending:
+            self.fail("promise", EngineError("the promise was dropped before it was fulfilled"))

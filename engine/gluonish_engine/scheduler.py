@@ -1,37 +1,35 @@
-"""Scheduler: what is pending in a threaded engine, and who holds or waits for which variable.
+"""Scheduler: pending work of a threaded engine, and the holders and queues of its variables.
 
-There is no lock: state changes in *steps*, between the points where CPython may run other code.
-docs/engine.md has their rules and reasons. A signal's handler, a destructor or another thread finds
-a consistent scheduler at each such point, with work begun that it can finish by itself
-(`catch_up`); nothing is ever undone. Where memory is missing in a step that cannot be left,
-``reserve`` is let go and the step is tried again.
+There is no lock: state changes in *steps*, between the points where CPython may run other code
+(rules and reasons: docs/engine.md). At each such point a signal handler, a destructor or another
+thread finds a consistent scheduler, and can finish the work that was begun (`catch_up`); nothing is
+ever undone. If a step that must not fail runs out of memory, ``reserve`` is freed and the step is
+retried.
 
 Invariants between steps:
 
-- A task *enters* (takes its variables, or queues for them) while it is ``entering``, one task at a
-  time, so that no two stand in different orders in two queues. Whoever finds it there helps it.
-  ``Task.rest`` is one iterator for all who help, and each turn of it is a step.
-- A task that ran *lets go* while it is in ``leaving``, by ``Task.back`` in the same way. A variable
-  that is in ``freed`` may have a queue whose head can be granted.
-- ``first`` to ``last`` are the tasks that were granted and not brought to their lane or gate yet,
+- A task *enters* (acquires its variables, or queues for them) while it is ``entering``: one task at
+  a time, so that no two tasks are in different orders in two queues. Other threads help it.
+  ``Task.to_acquire`` is one iterator that all helpers share, and each turn of it is a step.
+- A finished task releases its variables while it is in ``leaving``, by ``Task.to_release`` in the
+  same way. The head of the queue of a variable in ``freed`` may be ready for its grant.
+- ``first`` to ``last`` are the granted tasks that have not been dispatched to their lane or gate,
   linked by ``Task.next``.
-- ``pending`` counts what was pushed and is not done: calls, promises, inline operators that are
-  marked, and a fork that holds pushes back; but not host waits. ``blocked`` counts those of them
-  that wait for variables or in an open bulk. ``flushes`` counts those that write files.
+- ``pending`` counts unfinished pushes: calls, promises, tracked inline operators, and a fork that
+  holds pushes back; but not host waits. ``blocked`` counts those that wait for variables or in an
+  open bulk. ``flushes`` counts those that write files.
 - ``pushes`` counts the tasks that began to enter; a task's ``sequence`` is its number.
-- ``quiet`` is the inline operator that nobody has to know of yet: it began while nothing was
-  pending, its variables are not marked, and ``pending`` does not count it. So it costs the same
-  whatever the number of its variables. Whoever enters, queues or waits calls `reveal` first, and
-  then it is as any other: in ``inline``, by the number of its frame. ``quiet`` is None while
-  something is pending.
-- ``orphans`` holds operators that their threads could not end, because something was raised: what
-  to call to end each, with its arguments. So an operator is ended even where nothing more can be
-  called, as at the limit of recursion.
-- ``open`` holds the bulks that may still grow, ``promises`` the promises whose variables are held,
-  and ``waiters`` the gates of the threads in `gluonish_engine.idle`.
-- ``stuck`` counts the operators around the threads that wait for everything from inside.
-- ``barred``: pushes have to ask `pass_bar`, because the engine is closed or the process
-  forks.
+- ``untracked`` is an inline operator that began while nothing was pending: ``active`` of its
+  variables is not set, and ``pending`` does not count it, so its cost does not depend on the number
+  of its variables. Before anything else enters, queues or waits, `reveal` makes it a tracked one:
+  in ``inline``, by the id of its frame. ``untracked`` is None while something is pending.
+- ``orphans`` holds operators that their threads could not end because something was raised: a
+  function that ends the operator, with its arguments. So an operator is ended even when nothing
+  more can be called, as at the recursion limit.
+- ``open`` holds the bulks that may still grow, ``promises`` the pending promises, and ``waiters``
+  the gates of the threads in `gluonish_engine.idle`.
+- ``stuck`` counts the operators that wait for everything else from inside.
+- ``barred``: pushes must call `pass_bar`, because the engine is closed or the process forks.
 """
 
 import contextlib
@@ -39,14 +37,14 @@ from collections.abc import Callable
 from typing import Any
 
 from gluonish_engine.errors import EngineError, Failure
-from gluonish_engine.var import Call, Frame, Held, HostWait, Task, Var
+from gluonish_engine.var import Call, Frame, Hold, HostWait, Task, Var
 
 _FRONT = slice(0, 0)
 _RESERVE_NBYTES = 1 << 16
 
 
 class Scheduler:
-    """Decides when a task may run; it runs none itself."""
+    """Decides when a task may run; does not run tasks."""
 
     __slots__ = (
         "await_bar",
@@ -66,23 +64,23 @@ class Scheduler:
         "pending",
         "promises",
         "pushes",
-        "quiet",
         "reserve",
         "revive",
         "stuck",
+        "untracked",
         "waiters",
     )
 
     def __init__(self) -> None:
         self.closed = self.barred = False
         self.pushes = 0
-        # Set by those who know how: `gluonish_engine.forking` and `workers`.
+        # Set by `gluonish_engine.forking` and `workers`.
         self.await_bar: Any = None
         self.revive: Any = None
         self.reset(0)
 
     def reset(self, pending: int) -> None:
-        """Forget all tasks but the ``pending`` ones of the calling thread; for a fork's child."""
+        """Drop all tasks in a forked child, except the ``pending`` ones of the calling thread."""
         self.pending = pending
         self.reserve: bytearray | None = bytearray(_RESERVE_NBYTES)
         self.blocked = self.flushes = self.stuck = 0
@@ -91,29 +89,29 @@ class Scheduler:
         self.freed: dict[Var, None] = {}
         self.first: Task | None = None
         self.last: Task | None = None
-        self.quiet: Frame | None = None
-        self.inline: dict[int, Held] = {}
+        self.untracked: Frame | None = None
+        self.inline: dict[int, Hold] = {}
         self.orphans: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self.open: dict[Any, None] = {}
-        self.promises: dict[Held, None] = {}
+        self.promises: dict[Hold, None] = {}
         self.waiters: list[Any] = []
         self.lanes: list[Any] = []
 
     def submit(self, call: Call) -> None:
-        """Let a call enter: it holds or queues for its variables afterwards.
+        """Enter a call: afterwards it holds its variables, or is queued for them.
 
         Raises:
             EngineError: The engine was shut down.
         """
         for var in call.writes:
             var.version += 1
-        call.rest = iter(call.held.items())
+        call.to_acquire = iter(call.held.items())
         passed = False
         while True:
             other = self.entering
             if other is not None:
                 self.help(other)
-            elif self.quiet is not None:
+            elif self.untracked is not None:
                 self.reveal()
             elif self.barred and not passed:
                 passed = self.pass_bar("push")
@@ -133,10 +131,10 @@ class Scheduler:
         self.help(call)
 
     def help(self, task: Task) -> None:
-        """Take the variables of a task that enters, or queue for them, as far as is left."""
+        """Acquire the remaining variables of an entering task, or queue it for them."""
         me = (task,)
         queue_of_me: list[Task] | None = [task]
-        for var, write in task.rest:  # each turn is a step
+        for var, write in task.to_acquire:  # each turn is a step
             try:
                 queue = var.queue
                 wait = task.wait + 1
@@ -153,7 +151,7 @@ class Scheduler:
             except MemoryError:
                 self.reserve = None
                 if queue_of_me is not None:  # then nothing was done
-                    self._take(task, var, write)
+                    self._acquire_var(task, var, write)
                 queue_of_me = [task]
         if self.entering is task:  # a step
             wait = task.wait - 1
@@ -171,10 +169,10 @@ class Scheduler:
         if task.wait and self.open:
             self.close_all(task)
         if self.first is not None:
-            self.settle()
+            self.dispatch()
 
-    def _take(self, task: Task, var: Var, write: bool) -> None:
-        """Take a variable, or queue for it, after no memory was found for that."""
+    def _acquire_var(self, task: Task, var: Var, write: bool) -> None:
+        """Acquire a variable, or queue for it, after a first attempt ran out of memory."""
         wait = task.wait + 1
         if var.queue is not None:
             var.queue.append(task)
@@ -185,8 +183,8 @@ class Scheduler:
             return
         task.wait = wait
 
-    def settle(self) -> None:
-        """Bring the tasks that were granted to their lanes and gates."""
+    def dispatch(self) -> None:
+        """Move the granted tasks to their lanes and gates."""
         while True:  # each turn is a step, up to a call at its end
             task = self.first
             if task is None:
@@ -215,27 +213,27 @@ class Scheduler:
                 task.gate.release()
 
     def leave(self, task: Task) -> None:
-        """Let go of what a task that ran has held."""
+        """Release all variables of a finished task."""
         self.leaving[task] = None
-        self.let_go(task)
+        self.release(task)
 
-    def let_go(self, task: Task) -> None:
-        """Let a task that is in ``leaving`` let go of its variables, as far as is left."""
+    def release(self, task: Task) -> None:
+        """Release the remaining variables of a task in ``leaving``."""
         if self.entering is task:
             self.help(task)
-        if task.back is None:
-            back = iter(task.held.items())
-            if task.back is None:  # a step
-                task.back = back
+        if task.to_release is None:
+            to_release = iter(task.held.items())
+            if task.to_release is None:  # a step
+                task.to_release = to_release
         freed = self.freed
-        for var, write in task.back:  # each turn is a step
+        for var, write in task.to_release:  # each turn is a step
             try:
                 if var.queue is not None:
                     freed[var] = None
                 var.active = 0 if write else var.active - 1
             except MemoryError:
                 self.reserve = None
-                self._give(var, write)
+                self._release_var(var, write)
         if freed:
             self.grant_freed()
         if task in self.leaving:  # a step
@@ -251,23 +249,23 @@ class Scheduler:
             self.pending = pending
             self.flushes = flushes
         if self.waiters:
-            self._tell_waiters(task)
+            self._notify_waiters(task)
         if self.first is not None:
-            self.settle()
+            self.dispatch()
 
-    def _give(self, var: Var, write: bool) -> None:
-        """Let go of a variable after no memory was found for that."""
+    def _release_var(self, var: Var, write: bool) -> None:
+        """Release a variable, after a first attempt ran out of memory."""
         if var.queue is not None:
             self.freed[var] = None
         var.active = 0 if write else var.active - 1
 
     def grant_freed(self) -> None:
-        """Hand variables that were let go of to those who queue for them."""
+        """Grant released variables to the tasks in their queues."""
         for var in list(self.freed):
             self._grant(var)
 
     def _grant(self, var: Var) -> None:
-        """Hand a variable to as many tasks from the head of its queue as may have it now."""
+        """Grant a variable to as many tasks from the head of its queue as possible."""
         while True:  # each turn is a step
             queue = var.queue
             if var not in self.freed:
@@ -299,7 +297,7 @@ class Scheduler:
                 self.last = task
 
     def enter_wait(self, wait: HostWait) -> None:
-        """Let a host wait queue for its variable, unless it is granted at once."""
+        """Queue a host wait for its variable, unless it is granted at once."""
         me, queue_of_me = (wait,), [wait]
         ((var, write),) = wait.held.items()
         self.close_all()
@@ -312,13 +310,13 @@ class Scheduler:
             wait.wait = 1
 
     def overtake(self, task: Task, later: set[Task]) -> None:
-        """Put a task that waits in front of those that came later.
+        """Move a waiting task to the front of its queues.
 
-        It is of the same moment as the running operator inside of which it waits.
+        It was pushed inside a running operator, so it runs before the tasks that wait for that
+        operator.
 
         Args:
-            task: What waits.
-            later: Tasks that wait for that operator. What they hold already they queue for again.
+            later: Tasks that wait for the operator. They queue again for variables that they hold.
         """
         for var in list(task.held):
             queue = var.queue
@@ -340,19 +338,19 @@ class Scheduler:
                     var.active = active
                     other.wait = wait
             me = (task,)
-            # Another thread may have taken it out meanwhile.
+            # Another thread may have removed it meanwhile.
             with contextlib.suppress(ValueError, IndexError):
-                place = queue.index(task)
-                if var.queue is queue and queue[place] is task:  # a step
-                    del queue[place]
+                index = queue.index(task)
+                if var.queue is queue and queue[index] is task:  # a step
+                    del queue[index]
                     queue[_FRONT] = me
                     self.freed[var] = None
         self.grant_freed()
         if self.first is not None:
-            self.settle()
+            self.dispatch()
 
-    def hold_promise(self, held: Held) -> None:
-        """Let a promise hold its variable until `drop_promise`.
+    def hold_promise(self, held: Hold) -> None:
+        """Hold the variable of a promise until `drop_promise`.
 
         Raises:
             EngineError: The engine was shut down, or the variable is in use.
@@ -366,7 +364,7 @@ class Scheduler:
             if var.active or var.queue:
                 raise EngineError("promise: expected a variable without pending work, got one with")
             if (  # a step
-                self.entering is None and self.quiet is None and (passed or not self.barred)
+                self.entering is None and self.untracked is None and (passed or not self.barred)
             ):
                 number = self.pushes + 1
                 pending = self.pending + 1
@@ -378,14 +376,14 @@ class Scheduler:
                 var.version = version
                 break
         self.help(held)
-        self.tell_all()
+        self.notify_all()
 
-    def drop_promise(self, held: Held, failure: Failure | None) -> None:
-        """Let go of a promise's variable, unless that has happened.
+    def drop_promise(self, held: Hold, failure: Failure | None) -> None:
+        """Release the variable of a promise, unless it was released before.
 
         Args:
-            held: What it holds.
-            failure: What becomes of the variable; None: its value is there.
+            held: The hold of the promise.
+            failure: Error of the variable; None: its value was written.
         """
         (var,) = held.held
         if held in self.promises:  # a step
@@ -395,24 +393,24 @@ class Scheduler:
         self.catch_up()
 
     def reveal(self) -> None:
-        """Let the quiet operator, if there is one, be seen as any other."""
-        frame = self.quiet
+        """Track the untracked operator, if there is one."""
+        frame = self.untracked
         if frame is None:
             return
-        held, key = Held(frame[0], frame[1]), id(frame)  # type: ignore[index]  # inline ones are tuples
-        if self.quiet is frame and self.entering is None:  # a step
+        held, key = Hold(frame[0], frame[1]), id(frame)  # type: ignore[index]  # inline ones are tuples
+        if self.untracked is frame and self.entering is None:  # a step
             number = self.pushes + 1
             pending = self.pending + 1
             self.inline[key] = held
-            self.quiet = None
+            self.untracked = None
             self.entering = held
             self.pushes = held.sequence = number
             self.pending = pending
         if self.entering is held:
             self.help(held)
 
-    def bury(self) -> None:
-        """End the operators that are orphans."""
+    def end_orphans(self) -> None:
+        """End the operators in ``orphans``."""
         while True:
             if not self.orphans:  # a step
                 return
@@ -426,34 +424,34 @@ class Scheduler:
                 raise
 
     def catch_up(self) -> None:
-        """Bring to its end what any thread has begun here, as far as it can be."""
+        """Finish all bookkeeping that any thread has begun."""
         if self.reserve is None:
             with contextlib.suppress(MemoryError):
                 self.reserve = bytearray(_RESERVE_NBYTES)
         if self.orphans:
-            self.bury()
-        while self.quiet is not None:
+            self.end_orphans()
+        while self.untracked is not None:
             self.reveal()
         entering = self.entering
         if entering is not None:
             self.help(entering)
         if self.leaving:
             for task in list(self.leaving):
-                self.let_go(task)
+                self.release(task)
         if self.freed:
             self.grant_freed()
         if self.first is not None:
-            self.settle()
+            self.dispatch()
 
     def wake_lanes(self) -> None:
-        """Wake the threads of lanes that have tasks; a token is lost where its bringer raised."""
+        """Wake the threads of lanes with tasks: a token is lost if its sender was interrupted."""
         for lane in list(self.lanes):
-            if lane.wake_again() and self.revive is not None:
+            if lane.wake_unserved() and self.revive is not None:
                 self.revive(lane)
-        self.tell_all()
+        self.notify_all()
 
     def close(self, bulk: Any) -> None:
-        """Let the calls of a bulk start, which grows no more."""
+        """Close a bulk, and let its calls start."""
         calls = bulk.calls
         bulk.closed = True
         while True:  # each turn is a step
@@ -473,21 +471,21 @@ class Scheduler:
                 self.last = call
         self.open.pop(bulk, None)
         if self.first is not None:
-            self.settle()
+            self.dispatch()
 
     def close_all(self, behind: Task | None = None) -> None:
-        """Close every bulk, or those that a task may queue behind: not the one that it is in."""
+        """Close every bulk, or only those that a task may be queued behind."""
         bulks = list(self.open)
         if behind is not None:
             others = [bulk for bulk in bulks if behind not in bulk.calls]
             if len(others) < len(bulks) and behind.wait == 1:
-                return  # its own bulk is all that it waits for
+                return  # it waits only for its own bulk
             bulks = others
         for bulk in bulks:
             self.close(bulk)
 
-    def tell_all(self) -> None:
-        """Have every thread that waits until all is done look again."""
+    def notify_all(self) -> None:
+        """Wake every thread in `gluonish_engine.idle`."""
         waiters = self.waiters
         while True:  # each turn is a step, up to the call
             if not waiters:
@@ -496,18 +494,18 @@ class Scheduler:
             del waiters[-1]
             gate.release()
 
-    def _tell_waiters(self, task: Task) -> None:
-        """Wake the threads that wait, if the end of a task may be what they wait for."""
+    def _notify_waiters(self, task: Task) -> None:
+        """Wake the waiting threads if the end of a task may end their wait."""
         lane = task.lane
         if (
             self.pending <= 1
             or (task.flushes and not self.flushes)
             or (lane is not None and lane.backlog == lane.low)
         ):
-            self.tell_all()
+            self.notify_all()
 
-    def pass_bar(self, who: str) -> bool:
-        """Refuse a push, or make it wait until the bar is up; whether it may pass below the bar."""
+    def pass_bar(self, caller: str) -> bool:
+        """Refuse a push if closed, else wait for the bar; whether the push may ignore it."""
         if self.closed:
-            raise EngineError(f"{who}: expected a running engine, got one that was shut down")
+            raise EngineError(f"{caller}: expected a running engine, got one that was shut down")
         return bool(self.await_bar())

@@ -1,8 +1,7 @@
-"""StreamOrder: what a launch or a CPU operator must wait for because of streams.
+"""StreamOrder: the waits of launches and CPU operators for streams.
 
-Invariants: a `StreamUse` changes in steps (docs/engine.md). Whoever calls here holds
-the variables (`gluonish_engine.var`), except for `done` and for host waits, which only take
-finished uses away.
+Invariants: a `StreamUse` changes in steps (docs/engine.md). Callers hold the variables
+(`gluonish_engine.var`), except for `done` and for host waits, which only remove finished uses.
 """
 
 import contextlib
@@ -17,7 +16,7 @@ class StreamOrder:
 
     def launch(self, call: Call, lane: StreamLane) -> None:
         """Launch a call on its stream, after the work of other streams that it depends on."""
-        # What an operator around it holds is not in `held`.
+        # `call.held` lacks the variables of enclosing operators.
         held = dict.fromkeys(call.inputs, False) | dict.fromkeys(call.writes, True)
         before = []
         for var, write in held.items():
@@ -25,7 +24,7 @@ class StreamOrder:
             if use is not None:
                 before += use.pending(write)
         for other, stamp in before:
-            # The own stream keeps its order by itself.
+            # A stream is ordered in itself.
             if other is not lane:
                 lane.wait_for(other, stamp)
         try:
@@ -40,12 +39,12 @@ class StreamOrder:
                     var.stream.reads[lane] = stamp
 
     def await_call(self, call: Call) -> None:
-        """Block until no stream stands in the way of a CPU operator.
+        """Block until no stream uses the variables of a CPU operator.
 
         Raises:
             Exception: Whatever the device reports.
         """
-        # Not `held`: the call that keeps a promise has seen to its reads itself.
+        # Not `held`: a call that fulfills a promise waits for its reads itself.
         for writes, some in ((False, call.inputs), (True, call.writes)):
             for var in some:
                 if var.stream is not None:
@@ -74,7 +73,7 @@ class StreamOrder:
         self._retire(var, use, before)
 
     def _retire(self, var: Var, use: StreamUse | None, done: list[tuple[StreamLane, int]]) -> None:
-        """Forget finished launches of a variable."""
+        """Remove finished launches of a variable."""
         if use is None:
             return
         for lane, stamp in done:  # each turn is a step
@@ -86,7 +85,7 @@ class StreamOrder:
             var.stream = None
 
     def done(self, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
-        """Whether a variable was in use by streams and none is any more; does not block."""
+        """Whether some variables were in use by streams and all uses have ended; does not block."""
         used = [var for var in (*reads, *writes) if var.stream is not None]
         try:
             for var in used:
@@ -96,7 +95,7 @@ class StreamOrder:
                     return False
                 self._retire(var, use, before)
         except Exception:
-            # The device is broken; the operator will find that out in its lane, and keep the error.
+            # The device is broken; the operator will fail in its lane.
             return False
         return bool(used)
 
@@ -105,6 +104,6 @@ class StreamOrder:
         for var in (*call.inputs, *call.writes):
             use = var.stream
             if use is not None and use.write is not None:
-                # What the device reports belongs to the operator that will wait for it.
+                # Errors of the device are raised in the operator that waits for the event.
                 with contextlib.suppress(Exception):
                     use.write[0].event_for(use.write[1])

@@ -1,9 +1,8 @@
-"""GPU lanes: what the engine asks of a CUDA stream, and who still uses a variable on which stream.
+"""GPU lanes: the interface of CUDA streams, and the launches that still use a variable.
 
 Work on a stream is numbered by *stamps*: 1 for the first launch on the lane, and so on. A variable
-remembers stamps, not events; an event is recorded only when another lane or the host needs one, or
-is going to (`Engine.mark`), and then serves every stamp from the event before up to the newest
-launch before it.
+refers to stamps, not events; an event is recorded only when another lane or the host needs one, or
+will (`Engine.mark`), and then covers all launches since the previous event.
 
 Invariants: all of this changes in steps (docs/engine.md), without a lock. ``_events``
 has rising stamps, none above ``_launched``; ``_finished <= _launched``, and both only grow.
@@ -14,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol
 
-# Events that a lane keeps; in place of one that is gone a later one serves, which is as right.
+# Events that a lane stores; a later event replaces a dropped one correctly.
 _MOST_EVENTS = 64
 
 
@@ -33,11 +32,11 @@ class Stream(Protocol):
         ...
 
     def wait_event(self, event: Any) -> None:
-        """Hold later work of this stream back until ``event``, without blocking the host."""
+        """Make later work of this stream wait for ``event``, without blocking the host."""
         ...
 
     def synchronize_event(self, event: Any) -> None:
-        """Block the calling thread until ``event``; raise what the device reports."""
+        """Block the calling thread until ``event``; raise errors of the device."""
         ...
 
     def event_done(self, event: Any) -> bool:
@@ -48,12 +47,8 @@ class Stream(Protocol):
 class StreamLane:
     """One registered stream with its stamps.
 
-    Args:
-        key: Lane key under which it was registered.
-        stream: The stream.
-
     Attributes:
-        beside: Lanes of other streams that take launches in turn with this one.
+        siblings: Lanes of other streams, used round-robin with this one.
     """
 
     # A stream launches in the calling thread anyway: "inline when ready" is for CPU lanes only.
@@ -63,19 +58,19 @@ class StreamLane:
     def __init__(self, key: Hashable, stream: Stream) -> None:
         self.key = key
         self.stream = stream
-        self.beside: list[StreamLane] = []
-        self._turn = itertools.count()
+        self.siblings: list[StreamLane] = []
+        self._rotation = itertools.count()
         self._launched = 0
         self._finished = 0
         self._events: deque[tuple[int, Any]] = deque(maxlen=_MOST_EVENTS)
         self._waited: dict[StreamLane, int] = {}
 
     def next(self) -> "StreamLane":
-        """Return the lane whose turn it is: this one, or one beside it."""
-        if not self.beside:
+        """Return the lane of the next launch: this one or a sibling, round-robin."""
+        if not self.siblings:
             return self
-        turn = next(self._turn) % (len(self.beside) + 1)
-        return self.beside[turn - 1] if turn else self
+        turn = next(self._rotation) % (len(self.siblings) + 1)
+        return self.siblings[turn - 1] if turn else self
 
     def mark(self) -> int:
         """Count one launch and return its stamp."""
@@ -124,17 +119,17 @@ class StreamLane:
         self._note_finished(recorded)
 
     def wait_for(self, other: "StreamLane", stamp: int) -> None:
-        """Hold later launches here back until launch ``stamp`` of another lane."""
+        """Make later launches here wait for launch ``stamp`` of another lane."""
         if self._waited.get(other, 0) >= stamp:
             return
         if other._finished < stamp:
             stamp, event = other._behind(stamp)
             self.stream.wait_event(event)
-        # A lower stamp than another thread's is no fault: the next launch waits once too often.
+        # Overwriting another thread's higher stamp is harmless: the next launch waits once more.
         self._waited[other] = stamp
 
     def abandon(self) -> None:
-        """Take everything as finished: after a fork the child cannot reach the device."""
+        """Mark everything as finished: a forked child cannot reach the device."""
         self._finished = self._launched
         self._events.clear()
 
@@ -151,7 +146,7 @@ class StreamLane:
 
 
 class StreamUse:
-    """Launches that may still use a variable: the last write, and the reads since, by lane."""
+    """Launches that may still use a variable: the last write, and later reads by lane."""
 
     __slots__ = ("reads", "write")
 
@@ -160,7 +155,7 @@ class StreamUse:
         self.reads: dict[StreamLane, int] = {}
 
     def pending(self, write: bool) -> list[tuple[StreamLane, int]]:
-        """Return the launches that a read (or, with ``write``, a write) has to come after."""
+        """Return the launches that a read (or, with ``write``, a write) must wait for."""
         found = [] if self.write is None else [self.write]
         if write:
             found.extend(self.reads.items())

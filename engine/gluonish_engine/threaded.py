@@ -1,9 +1,9 @@
 """ThreadedEngine: operators run in worker lanes, on streams, or inline when ready.
 
-Invariants: all bookkeeping is the scheduler's (`gluonish_engine.scheduler`); this module runs
-operators and streams, and `gluonish_engine.workers` the threads. A thread that runs an operator
-owns the operator's variables meanwhile. While ``_dropping``, operators are not run but fail, so
-that those who wait are set free in the usual way.
+Invariants: all bookkeeping is in `gluonish_engine.scheduler`; this module runs operators and
+streams, and `gluonish_engine.workers` the threads. A thread that runs an operator owns its
+variables meanwhile. While ``_dropping``, operators fail instead of running, which ends all waits in
+the usual way.
 """
 
 import threading
@@ -14,7 +14,7 @@ from gluonish_engine.base import Engine
 from gluonish_engine.bulks import join
 from gluonish_engine.errors import EngineError, Failure, for_caller, pushed_at
 from gluonish_engine.forking import ForkHold
-from gluonish_engine.idle import await_room, await_written, wait_idle, wait_still
+from gluonish_engine.idle import await_capacity, await_written, wait_idle, wait_quiescent
 from gluonish_engine.inline import InlineOperators
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.promise import Promise
@@ -22,39 +22,39 @@ from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.stream_order import StreamOrder
 from gluonish_engine.streams import StreamLane
 from gluonish_engine.var import (
+    BlockingCall,
     Call,
-    HereCall,
     HostWait,
     Var,
+    conflicts,
     frames_of,
     leave_failure,
     skip,
     standing_failure,
-    touches,
 )
 from gluonish_engine.workers import Workers
 
 _EXIT_FLUSH_S = 60.0
 _DROP_S = 1.0
-_CALL_S = 0.1  # for idle threads to call a function
+_CALL_S = 0.1  # time limit of `call_in_idle_workers`
 
 
 class ThreadedEngine(Engine):
     """The engine with worker threads; see `gluonish_engine.factory.create_engine` for its kinds.
 
-    A push is inline when nothing is pending on its variables, none carries an error that stands or
-    is in use by a stream, and no job is ready or running in its lane. All threads are daemons,
-    started at the first push of their lane that is not inline.
+    A push runs inline if nothing is pending on its variables, none carries an error or is in use by
+    a stream, and no job is ready or running in its lane. All threads are daemons, started at the
+    first push to their lane that is not inline.
 
     Args:
-        workers: Number of threads by the last part of a lane key ("compute", "copy", "priority");
-            other keys get those of "compute"; and of those that launch on streams ("launch
-            compute", "launch copy").
-        per_device: Whether each lane key has threads of its own. If not, one pool with the threads
-            of "compute" and "copy" runs all of them.
-        stack_trace_depth: Number of frames kept of each push, for errors.
+        workers: Number of threads by the last item of a lane key ("compute", "copy", "priority"),
+            "compute" being the default; and of threads that launch on streams ("launch compute",
+            "launch copy").
+        per_device: Whether each lane key has dedicated threads. If not, one pool with the threads
+            of "compute" and "copy" runs all lanes.
+        stack_trace_depth: Number of stack frames saved at each push, for errors.
         error_type: Class of the errors that waits raise.
-        most_pending: How many calls a lane may have before pushes from outside operators wait.
+        most_pending: Number of unfinished calls of a lane beyond which pushes block.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ThreadedEngine(Engine):
         self._order = StreamOrder()
         self._run_inline = InlineOperators(self._core, self).run
         self._workers = Workers(
-            workers, per_device, self._core, self._thread, self._run, self._give_up, most_pending
+            workers, per_device, self._core, self._thread, self._run, self._fail_call, most_pending
         )
         self._dropping = False
         self._bulks = False  # whether a thread ever had a bulk size
@@ -87,7 +87,7 @@ class ThreadedEngine(Engine):
         inline: bool = False,
         flush: bool = False,
     ) -> None:
-        """Hand ``fn`` to its lane, or run it at once; see `Engine.push`."""
+        """Submit ``fn`` to its lane, or run it at once; see `Engine.push`."""
         hook = self.on_push
         if hook is not None:
             fn = hook(fn, lane, name)
@@ -106,25 +106,25 @@ class ThreadedEngine(Engine):
                 and local.running is None
                 and not (self._raises or self._stream_lanes or self._bulks)
             ):
-                target, here = self._choose(target, reads, writes, local.running)
-                call = HereCall() if here else Call()
+                target, blocking = self._choose(target, reads, writes, local.running)
+                call = BlockingCall() if blocking else Call()
                 call.fill(fn, reads, writes, lane, target, priority, name, flush, where)
-                self._push_call(call, target, here)
+                self._push_call(call, target, blocking)
                 return
             call = Call()
             call.fill(fn, reads, writes, lane, target, priority, name, flush, where)
             if target.backlog >= target.limit:
-                self._await_room(target)
+                self._await_capacity(target)
             self._core.submit(call)
         except EngineError as error:
             self._refuse(str(error))
 
     def hands_over(self) -> bool:
-        """Whether workers run what the calling thread pushes; see `Engine.hands_over`."""
+        """Whether pushes of the calling thread run in workers; see `Engine.hands_over`."""
         return self._thread.state.lane is None
 
-    def in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
-        """Have every worker thread call ``fn`` once; see `Engine.in_idle_workers`."""
+    def call_in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
+        """Call ``fn`` once in every worker thread; see `Engine.call_in_idle_workers`."""
         if self._core.closed:
             return True
         if self._core.pending or self._thread.state.running is not None:
@@ -173,9 +173,9 @@ class ThreadedEngine(Engine):
 
     def wait(self, var: Var) -> None:
         """Block until ``var`` can be read; see `Engine.wait`."""
-        # `quiet` first, then the queue, then `active`: see gluonish_engine.var.
+        # `untracked` first, then the queue, then `active`: see gluonish_engine.var.
         if (
-            self._core.quiet is not None
+            self._core.untracked is not None
             or var.queue is not None
             or var.active < 0
             or var.error is not None
@@ -185,14 +185,14 @@ class ThreadedEngine(Engine):
             self._wait(var, False)
 
     def settle(self, var: Var) -> None:
-        """Block until ``var`` is written, whatever became of it; see `Engine.settle`."""
+        """Block until ``var`` is written or failed; see `Engine.settle`."""
         local = self._thread.state
         pending = var.queue is not None or var.active < 0
         if pending and local.running is None is local.bulk and not self._core.promises:
             self._await(var, False, None)
 
-    def settle_soon(self, variables: Sequence[Var], timeout_s: float) -> bool:
-        """Block for some time until variables are written; see `Engine.settle_soon`."""
+    def wait_written_for(self, variables: Sequence[Var], timeout_s: float) -> bool:
+        """Block until variables are written, or a time-out; see `Engine.wait_written_for`."""
         local = self._thread.state
         if local.running is not None or local.bulk is not None or self._core.promises:
             return False
@@ -209,9 +209,9 @@ class ThreadedEngine(Engine):
         self._flush_bulk()
         with self._workers.away(local.lane):
             if running is None:
-                wait_idle(self._core, held=self._fork.own())
+                wait_idle(self._core, held=self._fork.own_pending())
             else:
-                wait_still(self._core, len(frames_of(running)))
+                wait_quiescent(self._core, len(frames_of(running)))
         for lane in self._stream_lanes:
             try:
                 lane.synchronize(lane.newest())
@@ -220,7 +220,7 @@ class ThreadedEngine(Engine):
         self._raise_unraised(running is not None)
 
     def shutdown(self, timeout_s: float = 10.0) -> bool:
-        """Finish or fail what is pending, and end the threads; see `Engine.shutdown`."""
+        """Finish or fail pending work, and end the threads; see `Engine.shutdown`."""
         if self._thread.state.running is not None:
             self._refuse("shutdown: expected a call from outside operators, got one from inside")
         core = self._core
@@ -244,14 +244,14 @@ class ThreadedEngine(Engine):
 
     def before_fork(self) -> None:
         """Wait (at most 10 s) until nothing is pending; see `gluonish_engine.forking`."""
-        self._fork.take(self._thread.state.running is not None)
+        self._fork.acquire(self._thread.state.running is not None)
 
     def after_fork_in_parent(self) -> None:
-        """Go on."""
+        """Resume pushes of other threads."""
         self._fork.release()
 
     def after_fork_in_child(self) -> None:
-        """Start clean: new locks, no threads, no pending work."""
+        """Reset: new locks, no threads, no pending work."""
         super().after_fork_in_child()
         self._workers.reset()
         self._thread.state.bulk = None
@@ -271,26 +271,26 @@ class ThreadedEngine(Engine):
         self, target: Any, reads: Sequence[Var], writes: Sequence[Var], running: Any
     ) -> tuple[Any, bool]:
         """Return the lane for a push, and whether the calling thread runs it."""
-        inside = running is not None and touches(running, reads, writes)
+        inside = running is not None and conflicts(running, reads, writes)
         if not isinstance(target, StreamLane):
             return target, inside or not (target.started or self._workers.start(target))
         if self._core.promises and not inside:
-            # Blocking until the variables are granted might be for ever: the caller may be on its
-            # way to keep the promise. So a thread of the stream's own does it.
+            # Blocking until the variables are granted might never end: the caller may be about to
+            # fulfill the promise. So a dedicated thread launches.
             target = self._launcher(target)
             return target, not (target.started or self._workers.start(target))
         return target.next(), True
 
-    def _push_call(self, call: Call, target: Any, here: bool) -> None:
+    def _push_call(self, call: Call, target: Any, blocking: bool) -> None:
         local = self._thread.state
         if self._raises:
             call.raises = self._raises if local.raises is None else local.raises
-        if isinstance(call, HereCall):
+        if isinstance(call, BlockingCall):
             self._flush_bulk()
-            self._run_here(call, target)
+            self._run_blocking(call, target)
             return
         if target.backlog >= target.limit:
-            self._await_room(target)
+            self._await_capacity(target)
         if self._stream_lanes:
             self._order.record(call)
         if local.bulk_size > 1:
@@ -298,15 +298,15 @@ class ThreadedEngine(Engine):
             return
         self._core.submit(call)
 
-    def _await_room(self, lane: WorkerLane) -> None:
-        """Keep a caller that never waits from running ahead without bounds.
+    def _await_capacity(self, lane: WorkerLane) -> None:
+        """Throttle a caller that never waits.
 
-        From inside an operator, which work of the lane may wait for, and while there is a promise,
-        it returns at once.
+        Returns at once inside an operator, which the lane may be waiting for, and while a promise
+        is pending.
         """
         if self._thread.state.running is None and not self._core.promises:
             self._flush_bulk()
-            await_room(self._core, lane)
+            await_capacity(self._core, lane)
 
     def _launcher(self, stream: StreamLane) -> WorkerLane:
         """Return the lane whose threads launch on a stream."""
@@ -318,7 +318,7 @@ class ThreadedEngine(Engine):
         return made
 
     def _submit(self, call: Call) -> None:
-        """Submit a call that keeps a promise."""
+        """Submit a call that fulfills a promise."""
         call.lane = target = self._lanes.get(call.key) or self._add_lane(call.key)
         if isinstance(target, StreamLane) or not (target.started or self._workers.start(target)):
             self._refuse(f"keep: expected a lane of workers, got {call.key!r}")
@@ -328,22 +328,22 @@ class ThreadedEngine(Engine):
         return self._fail(name, error, self._core.pushes, None)
 
     def _drop(self) -> None:
-        """Fail what is pending, promises included."""
+        """Fail all pending work, promises included."""
         for held in tuple(self._core.promises):
-            error = EngineError("the engine stopped before it was kept")
+            error = EngineError("the engine stopped before it was fulfilled")
             self._core.drop_promise(held, self._promise_failure("promise", error))
         self._dropping = True
         wait_idle(self._core, _DROP_S)
 
     def _raises_seen(self) -> int:
-        """How many raises the pushes and waits that this thread does now come after."""
+        """Return the number of raises before the pushes and waits that this thread does now."""
         raises = self._thread.state.raises
         return self._raises if raises is None else raises
 
-    def _run_here(self, call: HereCall, target: Any) -> None:
+    def _run_blocking(self, call: BlockingCall, target: Any) -> None:
         """Run a call in the calling thread, after blocking until its variables are granted.
 
-        What the thread is inside of holds some of them already.
+        Variables of the operators that the thread is inside of are held already.
         """
         core, local = self._core, self._thread.state
         outer = local.running
@@ -363,13 +363,13 @@ class ThreadedEngine(Engine):
         except BaseException as error:
             try:
                 orphan = (call, None if ran else error)
-                core.orphans += ((self._leave_here, orphan),)
+                core.orphans += ((self._end_interrupted, orphan),)
             except MemoryError:
                 core.reserve = None
                 orphan = (call, None if ran else error)
-                core.orphans += ((self._leave_here, orphan),)
+                core.orphans += ((self._end_interrupted, orphan),)
             local.running = outer
-            core.bury()
+            core.end_orphans()
             raise
         try:
             core.leaving[call] = None  # a step, with the line behind it
@@ -377,34 +377,33 @@ class ThreadedEngine(Engine):
             core.reserve = None
             core.leaving[call] = None
         local.running = outer
-        core.let_go(call)
+        core.release(call)
         if interrupt is not None:
             raise interrupt
 
-    def _leave_here(self, call: HereCall, error: BaseException | None) -> None:
-        """Take a call to its end whose thread was interrupted, before it ran if with an error."""
+    def _end_interrupted(self, call: BlockingCall, error: BaseException | None) -> None:
+        """End a call whose thread was interrupted: with an error if the call had not run yet."""
         core = self._core
-        if not call.sequence or call.back is not None or call in core.leaving:
-            return  # it never entered, or has gone
+        if not call.sequence or call.to_release is not None or call in core.leaving:
+            return  # it never entered, or was released
         if core.entering is call:
             core.help(call)
         if error is not None:
-            self._give_up(call, error)
+            self._fail_call(call, error)
             call.fn = _nothing
         lane = self._lanes.get("interrupted") or self._add_lane("interrupted")
         can_start = lane.started or self._workers.start(lane)
-        if call.wait and can_start:  # a step: who grants it brings it there
+        if call.wait and can_start:  # a step: the grant dispatches it to this lane
             lane.backlog += 1
             call.lane = lane
         if not call.wait and call.lane is None:
             core.leave(call)
 
     def _run(self, call: Call, lane: StreamLane | None, local: Any) -> BaseException | None:
-        """Run a call whose variables are granted, and leave its failure on what it writes.
+        """Run a call whose variables are granted, and store its failure on its outputs.
 
         Returns:
-            What it raised, if that belongs to the program rather than to the operator (an
-            interrupt).
+            The exception if it is an interrupt of the program rather than a failure.
         """
         happened = Failure.happened
         if happened:
@@ -432,10 +431,10 @@ class ThreadedEngine(Engine):
         return None
 
     def _keep_error(self, call: Call, error: BaseException, running: Any) -> BaseException | None:
-        """Leave what a call raised on what it writes, and return it if it is an interrupt."""
+        """Store the exception of a call on its outputs, and return it if it is an interrupt."""
         failure = self._fail(call.name, error, call.sequence, call.where)
         interrupt = None if isinstance(error, Exception) else error
-        if isinstance(call, HereCall):
+        if isinstance(call, BlockingCall):
             interrupt = for_caller(error)
         if interrupt is None:
             leave_failure(call.inputs, call.writes, failure)
@@ -444,8 +443,8 @@ class ThreadedEngine(Engine):
         skip(call.inputs, call.writes, failure)
         return interrupt
 
-    def _give_up(self, call: Call, error: BaseException) -> None:
-        """Leave the failure of a call whose thread died on all that it would have written."""
+    def _fail_call(self, call: Call, error: BaseException) -> None:
+        """Store the failure of a call whose thread died on all its outputs."""
         failure = self._fail(call.name, error, call.sequence, call.where)
         for var in call.writes:
             var.error = failure
@@ -455,7 +454,7 @@ class ThreadedEngine(Engine):
         running = self._thread.state.running
         for reads, writes in frames_of(running):
             if var in writes:
-                return  # as far as the operator came
+                return  # of a running operator: the current state counts as ready
             if var in reads:
                 break
         else:
@@ -469,7 +468,7 @@ class ThreadedEngine(Engine):
             self._raise(failure)
 
     def _block(self, var: Var, write: bool, running: Any) -> None:
-        if self._core.quiet is not None or self._core.leaving:
+        if self._core.untracked is not None or self._core.leaving:
             self._core.catch_up()
         # The queue first, then `active`: see gluonish_engine.var.
         if var.queue is not None or (var.active if write else var.active < 0):
@@ -478,7 +477,7 @@ class ThreadedEngine(Engine):
             try:
                 self._order.await_var(var, write)
             except Exception as error:
-                # A stale mark would say that the value is there.
+                # A stale mark would claim that the old value is valid.
                 if not isinstance(var.error, Failure):
                     var.error = self._fail("stream", error, 0)
 
@@ -499,4 +498,4 @@ class ThreadedEngine(Engine):
 
 
 def _nothing() -> None:
-    """Take the place of an operator that is not to run any more."""
+    """Replace an operator that must not run any more."""

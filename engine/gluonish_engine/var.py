@@ -1,28 +1,27 @@
-"""Var and Task: what a push reads or writes, and the queue of those who wait for it.
+"""Var and Task: variables of the engine, and the tasks that hold them or queue for them.
 
-Invariants. The fields below change in *steps* only (docs/engine.md says what a step is), so whoever
-reads them between two steps finds this:
+Invariants. The fields below change in *steps* only (docs/engine.md says what a step is). Between
+two steps these hold:
 
 - ``active`` is -1 while one task holds the variable for writing, the number of tasks that hold it
   for reading, else 0.
 - ``queue`` is None or a list of tasks that is not empty, in push order (`Scheduler.overtake` makes
   the one exception). Its head cannot be granted, or the variable is in ``Scheduler.freed``. So
   nobody overtakes: a read pushed after a waiting write waits behind it.
-- A quiet operator (`gluonish_engine.scheduler`) holds its variables without a mark on them.
-- ``active`` is set before ``queue`` shrinks. A thread that sees no quiet operator, *after that* no
-  queue, and after that an ``active`` of at least 0 has seen a moment without pending writes.
-- ``wait`` counts the variables whose queues the task stands in, one more while it enters, and one
-  more while it is in an open bulk. Once it is 0 the task owns all it asked for until it lets go.
-- ``error`` is written only by whoever holds the variable for writing, before letting go, by a host
-  wait that finds a stream broken, or, only while nothing is pending, by an inline push that takes a
-  stale mark away.
-- ``version`` grows at each push of a write, in the pushing thread: whoever read the variable before
-  holds an older one.
+- An untracked operator (`gluonish_engine.scheduler`) holds its variables without setting
+  ``active``.
+- ``active`` is set before ``queue`` shrinks. A thread that sees no untracked operator, *then* no
+  queue, and then an ``active`` of at least 0 knows that no write was pending at that time.
+- ``wait`` counts the queues that the task is in, plus 1 while it enters, plus 1 while it is in an
+  open bulk. At 0 the task owns all its variables until it releases them.
+- ``error`` is written by the holder for writing, before the release; by a host wait that finds a
+  broken stream; or, only while nothing is pending, by an inline push that removes a stale mark.
+- ``version`` grows at each push of a write, in the pushing thread.
 - ``stream`` is None unless a GPU stream may still use the variable.
 
-Every task waits only for tasks pushed before it, hence no cycles, with one exception: a wait inside
-a running operator makes that operator wait for tasks pushed after it. `waits_for` finds the cycles
-that this can close.
+Every task waits only for tasks pushed before it, so there are no cycles, with one exception: a wait
+inside a running operator makes that operator wait for tasks pushed after it. `waits_for` finds the
+cycles that this can close.
 """
 
 import gc
@@ -37,14 +36,13 @@ from gluonish_engine.streams import StreamUse
 
 
 class Var:
-    """A variable of the dependency engine; one stands for each array.
+    """A variable of the dependency engine; every array has one.
 
     Attributes:
         version: Number of writes pushed so far.
-        error: None, or a `Failure`: the value was never computed, which stays so until an operator
-            that does not read the variable writes it with success. Or a `Stale`: an operator that
-            would have updated the value was skipped, so the value before is still there. To a push
-            or wait that comes after the raise of its failure that is no error.
+        error: None; a `Failure`: the value was never computed, until an operator that does not read
+            the variable writes it successfully; or a `Stale`: an update was skipped and the old
+            value is still there, which is no error after its failure was raised.
     """
 
     __slots__ = ("__weakref__", "active", "error", "queue", "stream", "version")
@@ -58,31 +56,35 @@ class Var:
 
 
 class Task:
-    """What holds variables, or waits for them.
+    """Holds variables, or waits for them.
 
     Attributes:
-        held: Each variable with whether it is written.
-        rest: What is left of ``held`` while the task enters; one iterator for all who help.
-        back: The same while it lets go; None before.
+        held: Each variable, and whether it is written.
+        to_acquire: The remaining items of ``held`` while the task enters; one iterator that all
+            helping threads share.
+        to_release: The same during the release; None before.
         lane: The worker lane that runs it. None: a thread waits at its ``gate``, or it is running.
-        priority: Those with a higher one start first within their lane.
-        sequence: Place of the push among all pushes; 0: it holds nothing (`HostWait`).
+        priority: Ready tasks of a lane start in descending priority.
+        sequence: Number of the push; 0: it holds nothing (`HostWait`).
         wait: See the invariants.
-        flushes: Whether its operator writes a file, as a number.
-        next: The task behind it among those that are ready, or in its lane.
+        flushes: 1 if its operator writes a file, else 0.
+        next: The next task in the list of ready tasks, or in its lane.
     """
 
-    __slots__ = ("back", "flushes", "held", "lane", "next", "priority", "rest", "sequence", "wait")
+    __slots__ = (
+        *("flushes", "held", "lane", "next", "priority", "sequence"),
+        *("to_acquire", "to_release", "wait"),
+    )
 
-    # What a thread that waits for the task is inside of, and what it waits at.
+    # The operators that the waiting thread is inside of, and the lock that it waits at.
     owner: "Frame | None" = None
     gate: Any = None
-    # What is around it in the thread that runs it.
+    # The enclosing operator in the thread that runs it.
     outer: "Frame | None" = None
 
     held: dict[Var, bool]
-    rest: Iterator[tuple[Var, bool]]
-    back: Iterator[tuple[Var, bool]] | None
+    to_acquire: Iterator[tuple[Var, bool]]
+    to_release: Iterator[tuple[Var, bool]] | None
     lane: Any
     priority: int
     sequence: int
@@ -92,9 +94,9 @@ class Task:
 
 
 class Call(Task):
-    """One pushed operator; ``inputs`` and ``writes`` as they were given, duplicates included.
+    """One pushed operator; ``inputs`` and ``writes`` as passed, duplicates included.
 
-    ``raises`` is the number of raises that the push came after: it decides which stale marks stand.
+    ``raises`` is the number of raises before the push: it decides which stale marks still count.
     """
 
     __slots__ = ("fn", "inputs", "key", "name", "raises", "where", "writes")
@@ -107,7 +109,7 @@ class Call(Task):
     where: traceback.StackSummary | None
     raises: int
 
-    # Not `__init__`: a class that has one takes half as long again to call.
+    # Not `__init__`: a class with `__init__` takes 1.5 times as long to instantiate.
     def fill(
         self,
         fn: Callable[[], None],
@@ -128,7 +130,7 @@ class Call(Task):
         for var in writes:
             held[var] = True
         self.held = held
-        self.back = None
+        self.to_release = None
         self.next = None
         self.wait = 1
         self.fn = fn
@@ -143,24 +145,19 @@ class Call(Task):
         self.raises = 0
 
 
-# What a thread is inside of: an inline operator as (reads, writes, what is around it), which is a
-# plain tuple because the inline path makes one for each operator; or a call with its own fields.
+# An operator that a thread is inside of: (reads, writes, enclosing frame) for an inline operator, a
+# tuple because the inline path makes one per operator; or a call.
 Frame: TypeAlias = tuple[Sequence[Var], Sequence[Var], "Frame | None"] | Call
 
 
-class HereCall(Call):
-    """A call that the pushing thread runs itself, after waiting at ``gate`` for its variables."""
+class BlockingCall(Call):
+    """A call that the pushing thread runs itself, after blocking at ``gate`` for its variables."""
 
     __slots__ = ("gate", "outer", "owner")
 
 
-class Held(Task):
-    """Variables that are held with no call of an engine behind them.
-
-    Args:
-        reads: Variables that are held for reading.
-        writes: Variables that are held for writing.
-    """
+class Hold(Task):
+    """Variables that are held without a call: by a promise, or by an inline operator."""
 
     __slots__ = ()
 
@@ -168,8 +165,8 @@ class Held(Task):
         self.held = dict.fromkeys(reads, False)
         for var in writes:
             self.held[var] = True
-        self.rest = iter(self.held.items())
-        self.back = None
+        self.to_acquire = iter(self.held.items())
+        self.to_release = None
         self.next = None
         self.lane = None
         self.priority = self.sequence = self.flushes = 0
@@ -177,14 +174,13 @@ class Held(Task):
 
 
 class HostWait(Task):
-    """A thread that waits for a variable; it holds nothing, and lets others pass when granted.
+    """A thread that waits for a variable.
 
-    So one whose thread has gone needs no taking back.
+    It holds nothing once granted, so it needs no cleanup if its thread has gone.
 
     Args:
-        var: The variable.
-        write: Whether it waits for readers, too.
-        owner: What the thread is inside of.
+        write: Whether to wait for readers, too.
+        owner: The operators that the thread is inside of.
     """
 
     __slots__ = ("gate", "owner")
@@ -200,11 +196,11 @@ class HostWait(Task):
 
 
 def standing_failure(reads: Sequence[Var], raises: int) -> Failure | None:
-    """Return the first failure that keeps an operator from reading; None if it may run.
+    """Return the first failure among an operator's inputs; None if it may run.
 
     Args:
         reads: Variables that it reads; the caller holds them.
-        raises: Number of raises that its push came after.
+        raises: Number of raises before its push.
     """
     for var in reads:
         if var.error is not None:
@@ -215,10 +211,10 @@ def standing_failure(reads: Sequence[Var], raises: int) -> Failure | None:
 
 
 def skip(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
-    """Leave the failure because of which an operator does not run on what it would have written.
+    """Store the failure that skipped an operator on its outputs.
 
-    An update in place leaves a variable stale, unless its value was never computed; anything else
-    that the operator writes is missing.
+    A variable that is updated in place becomes stale, unless its value was never computed; other
+    outputs get the failure itself.
     """
     updated = set(reads)
     for var in writes:
@@ -227,7 +223,7 @@ def skip(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
 
 
 def leave_failure(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
-    """Leave the failure of an operator that raised on all that it would have written."""
+    """Store the failure of an operator that raised on all its outputs."""
     several = len(writes) > 1
     updated = set(reads) if several else ()
     for var in writes:
@@ -237,9 +233,9 @@ def leave_failure(reads: Sequence[Var], writes: Sequence[Var], failure: Failure)
 def frames_of(frame: Frame | None) -> list[tuple[Sequence[Var], Sequence[Var]]]:
     """Return the reads and writes of each operator that a thread is inside of, innermost first.
 
-    A call that still waits for its variables is none of them.
+    A call that still waits for its variables is excluded.
     """
-    # No generator: what interrupts one while it is closed gets lost.
+    # No generator: an exception raised while it is being closed would be lost.
     found = []
     while frame is not None:
         if isinstance(frame, tuple):
@@ -252,32 +248,32 @@ def frames_of(frame: Frame | None) -> list[tuple[Sequence[Var], Sequence[Var]]]:
     return found
 
 
-def touches(frame: Frame | None, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
-    """Whether an operator would wait for those that its thread is inside of, wholly or in part.
+def conflicts(frame: Frame | None, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
+    """Whether an operator depends on one that its thread is inside of.
 
     Args:
-        frame: What the thread is inside of.
+        frame: The innermost operator that the thread is inside of.
         reads: Variables that the operator reads.
         writes: Variables that it writes.
     """
-    wanted = {*reads, *writes}
+    variables = {*reads, *writes}
     for held_reads, held_writes in frames_of(frame):
-        if not wanted.isdisjoint(held_writes):
+        if not variables.isdisjoint(held_writes):
             return True
         for var in held_reads:
-            if var in wanted and (var.queue is not None or var in writes):
+            if var in variables and (var.queue is not None or var in writes):
                 return True
     return False
 
 
 def reclaim(failure: Failure, frame: Frame | None) -> None:
-    """Free all variables from jobs, but for the operators of ``frame``; for a fork's child.
+    """Release all variables in a forked child, except those of the operators in ``frame``.
 
     Args:
-        failure: What becomes of a variable with a pending write: its value will never be complete.
+        failure: Error of variables with a pending write, whose values will never be complete.
         frame: The operators that the forking thread is running.
     """
-    gc.unfreeze()  # what the program has set aside is not listed
+    gc.unfreeze()  # `get_objects` does not list frozen objects
     for var in gc.get_objects():
         if type(var) is not Var or not (var.active or var.queue):
             continue
@@ -289,7 +285,7 @@ def reclaim(failure: Failure, frame: Frame | None) -> None:
         for var in writes:
             var.active, var.error = -1, None
         for var in set(reads):
-            # An operator around this one may write it.
+            # An enclosing operator may write it.
             if var.active >= 0 and var not in writes:
                 var.active += 1
 
@@ -297,7 +293,7 @@ def reclaim(failure: Failure, frame: Frame | None) -> None:
 def waits_for(target: Task, frame: Frame) -> bool:
     """Whether ``target`` cannot be granted before the running operators of ``frame`` end.
 
-    Tasks come and go meanwhile, so a cycle that is found may be gone: a real one stays.
+    Tasks change meanwhile, so a single result may be outdated; a real cycle persists.
     """
     return target in tasks_behind(frame)
 
@@ -330,7 +326,7 @@ def _add(tasks: Iterable[Task], seen: set[Task], stack: list[Task]) -> None:
 
 
 def _behind(var: Var, task: Task) -> list[Task]:
-    """The tasks in the queue of ``var`` that cannot have it before ``task`` has had it."""
+    """Return the tasks in the queue of ``var`` that are granted only after ``task``."""
     waiting = list(var.queue or ())
     if task not in waiting:
         return waiting

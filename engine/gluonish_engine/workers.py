@@ -1,8 +1,8 @@
-"""Workers: the threads of an engine's lanes, and what each of them does.
+"""Workers: the threads of an engine's lanes, and their loop.
 
-Invariants: threads are daemons, started at the first task of their lane. What lanes hold
-(`gluonish_engine.lanes`) and ``started`` change in steps (docs/engine.md); a thread's own state is
-its own. A thread that runs a task owns the task's variables meanwhile.
+Invariants: threads are daemons, started at the first task of their lane. The state of lanes
+(`gluonish_engine.lanes`) changes in steps (docs/engine.md); the state of a thread is private to it.
+A thread that runs a task owns the task's variables meanwhile.
 """
 
 import contextlib
@@ -12,32 +12,30 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from gluonish_engine.errors import EngineError
-from gluonish_engine.idle import patience
+from gluonish_engine.idle import poll_interval_s
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Call, HereCall, HostWait, tasks_behind, waits_for
+from gluonish_engine.var import BlockingCall, Call, HostWait, tasks_behind, waits_for
 
 
 class Workers:
-    """Makes lanes of workers, starts their threads and takes jobs to their end.
+    """Makes worker lanes, starts their threads and runs their tasks.
 
     Args:
-        counts: Number of threads by the last part of a lane key; other keys get those of "compute".
-            Behind "launch " those of the threads that launch on a stream.
-        per_device: Whether each lane key has threads of its own. If not, one pool with the threads
-            of "compute" and "copy" runs all of them.
+        counts: Number of threads by lane kind; see `gluonish_engine.threaded.ThreadedEngine`.
+        per_device: As in `ThreadedEngine`.
         core: The engine's scheduler.
-        thread: Its state by thread.
+        thread: The engine's thread-local state.
         run: Runs a call whose variables are granted, on a stream if there is one.
-        give_up: Fails a task of a thread that died with an exception.
-        limit: How many tasks may be pending in a lane before pushes wait.
+        fail_call: Fails the task of a thread that died with an exception.
+        limit: Number of pending tasks of a lane beyond which pushes wait.
     """
 
     __slots__ = (
         "_core",
         "_counts",
-        "_give_up",
+        "_fail_call",
         "_limit",
         "_per_device",
         "_pool",
@@ -52,7 +50,7 @@ class Workers:
         core: Scheduler,
         thread: Any,
         run: Callable[[Call, StreamLane | None, Any], object],
-        give_up: Callable[[Call, BaseException], None],
+        fail_call: Callable[[Call, BaseException], None],
         limit: int,
     ) -> None:
         self._counts = counts
@@ -60,20 +58,20 @@ class Workers:
         self._core = core
         self._thread = thread
         self._run = run
-        self._give_up = give_up
+        self._fail_call = fail_call
         self._limit = limit
         core.revive = self._revive
         self.reset()
 
     def reset(self) -> None:
-        """Forget the threads; for a fork's child."""
+        """Drop the threads, in a forked child."""
         self._pool = None
         if not self._per_device:
             count = self._counts["compute"] + self._counts["copy"]
             self._pool = WorkerLane("pool", count, limit=self._limit)
 
     def lane(self, key: Hashable) -> WorkerLane:
-        """Return the lane for a key that has none yet: a new one, or the pool."""
+        """Return the lane for a new key: a new lane, or the pool."""
         kind = key[-1] if isinstance(key, tuple) and key else key
         count = self._counts.get(kind) if isinstance(kind, str) else None
         return self._pool or WorkerLane(key, count or self._counts["compute"], limit=self._limit)
@@ -85,7 +83,7 @@ class Workers:
         return WorkerLane(key, count, stream, self._limit)
 
     def start(self, lane: WorkerLane) -> bool:
-        """Start the threads of a lane at its first job; False where no thread can start."""
+        """Start the threads of a lane at its first job; return False if no thread can start."""
         begun: list[threading.Thread] = []
         if lane.started:  # a step
             return True
@@ -97,20 +95,20 @@ class Workers:
                 begun.append(self._new_thread(lane))
                 begun[-1].start()
         except BaseException as error:
-            # The next push starts all, so that those that run already are too many.
+            # The next push starts all of them again, so the running ones are surplus.
             lane.started = False
             lane.surplus += sum(thread.is_alive() for thread in begun)
-            # Python refuses new threads while the interpreter ends; the pushing thread takes over.
+            # Python refuses new threads at interpreter exit; the pushing thread runs the job.
             if isinstance(error, RuntimeError):
                 return False
             raise
         return True
 
-    def block(self, task: HereCall | HostWait, local: Any) -> None:
-        """Block until a task that entered is granted.
+    def block(self, task: BlockingCall | HostWait, local: Any) -> None:
+        """Block until an entered task is granted.
 
         Raises:
-            EngineError: if that can never be.
+            EngineError: It can never be granted.
         """
         core, lane = self._core, local.lane
         core.catch_up()
@@ -125,22 +123,22 @@ class Workers:
             for turn in itertools.count():
                 if not task.wait:
                     return
-                if not task.gate.acquire(True, patience(turn)):
+                if not task.gate.acquire(True, poll_interval_s(turn)):
                     core.catch_up()
                     core.wake_lanes()
                     found = found + 1 if task.owner and waits_for(task, task.owner) else 0
-                    if found > 1 and task.wait:  # it was no cycle of a moment
+                    if found > 1 and task.wait:  # the cycle persists
                         raise EngineError(
                             "wait: expected work that can end, "
-                            "got work that waits for this very operator"
+                            "got work that waits for this same operator"
                         )
 
     @contextlib.contextmanager
     def away(self, lane: WorkerLane | None) -> Iterator[None]:
-        """Scope in which the calling thread waits; if it works for a lane, another steps in.
+        """Scope in which the calling thread waits; a spare worker replaces it in its lane.
 
         Args:
-            lane: That lane; None: the thread is no worker.
+            lane: The lane; None: the thread is not a worker.
         """
         if lane is None:
             yield
@@ -161,9 +159,9 @@ class Workers:
         return thread
 
     def _revive(self, lane: WorkerLane) -> None:
-        """Start a thread for a lane whose threads all ended before they could be replaced."""
+        """Start a thread for a lane whose threads all ended without a replacement."""
         if lane.started and not lane.stopped:
-            with contextlib.suppress(RuntimeError):  # the interpreter ends
+            with contextlib.suppress(RuntimeError):  # at interpreter exit
                 self._new_thread(lane).start()
 
     def _work(self, lane: WorkerLane) -> None:
@@ -172,35 +170,35 @@ class Workers:
         try:
             self._work_for(lane, local)
         except BaseException as error:
-            # None of an operator's, which `_run` keeps: somebody raises in this thread, or it has
-            # no memory. Another goes on in its place.
-            self._bury(lane, local, error)
+            # Not from an operator, whose errors `_run` stores: an asynchronous exception, or no
+            # memory. A new thread replaces this one.
+            self._replace_thread(lane, local, error)
 
     def _work_for(self, lane: WorkerLane, local: Any) -> None:
         core, run, stream = self._core, self._run, lane.stream
         leaving = core.leaving
         while True:
-            task = lane.take(local)
+            task = lane.next_task(local)
             while task is not None:
                 run(task, stream, local)
-                # A step. From here on it is the scheduler's, whatever becomes of this thread.
+                # A step. From here on the scheduler finishes it, even if this thread dies.
                 leaving[task] = None
                 local.running = local.task = None
-                core.let_go(task)
-                # It keeps arrays alive, and the next one may be long in coming.
+                core.release(task)
+                # It keeps arrays alive, and the next task may come much later.
                 del task
-                if lane.surplus and lane.leaves():
+                if lane.surplus and lane.retires():
                     return
-                task = lane.take(local)
+                task = lane.next_task(local)
             if lane.stopped:
                 return
             lane.tokens.get()
 
-    def _bury(self, lane: WorkerLane, local: Any, error: BaseException) -> None:
-        """Take a dead thread's task to its end, and start a thread in the place of the dead one."""
+    def _replace_thread(self, lane: WorkerLane, local: Any, error: BaseException) -> None:
+        """End the task of a dead thread, and start a new thread in its place."""
         core, task = self._core, local.task
         if task is not None:
-            self._give_up(task, error)
+            self._fail_call(task, error)
             local.running = local.task = None
             core.leave(task)
         core.catch_up()

@@ -1,4 +1,4 @@
-"""Automatic differentiation: recording, backward, grad, and functions with own gradients."""
+"""Automatic differentiation: recording, backward, grad, and functions with custom gradients."""
 
 from gluonish.autograd.function import Function
 from gluonish.autograd.gradient import backward, grad, mark_variables

@@ -1,4 +1,4 @@
-"""Function: a computation with a gradient of the user's own."""
+"""Function: a computation with a custom gradient."""
 
 import math
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Function:
     _used = False
 
     def save_for_backward(self, *args: NDArray) -> None:
-        """Keep arrays of ``forward`` for ``backward``, which finds them in ``saved_tensors``.
+        """Save arrays of ``forward`` for ``backward``, as ``saved_tensors``.
 
         Args:
             *args: The arrays.
@@ -83,7 +83,7 @@ class Function:
         self._used = True
         with pause(train_mode=is_training()):
             result = self.forward(*inputs)
-        outputs = _listed(result, f"{name}.forward")
+        outputs = _as_list(result, f"{name}.forward")
         if is_recording() and any(x._link is not None for x in inputs):
             outputs = [y.detach() for y in outputs]
             node = _FunctionNode(self, inputs, outputs)
@@ -122,8 +122,8 @@ class Function:
 def _refuse(name: str, x: object) -> NoReturn:
     if hasattr(type(x), "__apply__"):
         raise UntraceableError(
-            f"{name}: expected NDArrays, got a {type(x).__name__}; an autograd.Function has no "
-            "place in a graph"
+            f"{name}: expected NDArrays, got a {type(x).__name__}; a graph cannot contain an "
+            "autograd.Function"
         )
     raise ArgumentTypeError(f"{name}: expected NDArrays, got {type(x).__name__}")
 
@@ -134,7 +134,7 @@ def _undefined(function: Function, member: str) -> NotSupportedError:
     )
 
 
-def _listed(result: Any, what: str) -> list[NDArray]:
+def _as_list(result: Any, what: str) -> list[NDArray]:
     listed = [result] if isinstance(result, NDArray) else result
     if not isinstance(listed, list | tuple) or not all(isinstance(y, NDArray) for y in listed):
         raise ArgumentTypeError(
@@ -147,11 +147,11 @@ class _FunctionNode:
     """The call of one Function on the tape."""
 
     __slots__ = (
-        *("function", "input_shapes", "output_count", "output_faces", "output_kinds"),
+        *("function", "input_shapes", "output_count", "output_converters", "output_specs"),
         *("freed", "made", "parents"),
     )
 
-    own_gradient = True  # what a user wrote may be a loss
+    own_gradient = True  # a user's function may be a loss
     writes_gradients: ClassVar[bool] = False
 
     def __init__(
@@ -160,11 +160,11 @@ class _FunctionNode:
         self.function: Function | None = function
         self.parents: Sequence[tuple[Node | Leaf, int] | None] = [x._link for x in inputs]
         self.input_shapes = [x.shape for x in inputs]
-        # Each gets gradients of its own class.
-        self.output_faces = [
+        # `backward` gets gradients of the classes of the outputs.
+        self.output_converters = [
             as_np_ndarray if isinstance(y, ndarray) else as_nd_ndarray for y in outputs
         ]
-        self.output_kinds = [(y.shape, y.context, y.dtype) for y in outputs]
+        self.output_specs = [(y.shape, y.context, y.dtype) for y in outputs]
         self.output_count = len(outputs)
         self.made = moment()
         self.freed: float = math.inf
@@ -176,18 +176,20 @@ class _FunctionNode:
         *,
         last: bool = False,
     ) -> Sequence[NDArray | None]:
-        """Return what the user's ``backward`` gives."""
+        """Return the gradients of the user's ``backward``."""
         if self.function is None:
             raise freed_error()
         name = type(self.function).__name__
         filled = [
-            as_kind(zeros(*kind) if g is None else g)
-            for g, kind, as_kind in zip(grads, self.output_kinds, self.output_faces, strict=True)
+            convert(zeros(*spec) if g is None else g)
+            for g, spec, convert in zip(
+                grads, self.output_specs, self.output_converters, strict=True
+            )
         ]
         result = self.function.backward(*filled)
         several = result if isinstance(result, list | tuple) else [result]
-        # One that returns nothing at all has forgotten to.
-        _listed(
+        # No result at all is a mistake.
+        _as_list(
             None if result is None else [g for g in several if g is not None], f"{name}.backward"
         )
         shapes = [None if g is None else g.shape for g in several]
@@ -202,7 +204,7 @@ class _FunctionNode:
         return [None if g is None else as_nd_ndarray(g) for g in several]
 
     def free(self) -> None:
-        """Drop the function, what it saved, and the parents."""
+        """Drop the function, its saved arrays, and the parents."""
         self.function = None
         self.parents = ()
         self.freed = moment()

@@ -1,4 +1,4 @@
-"""backward, grad and mark_variables: gradients of what was recorded."""
+"""backward, grad and mark_variables."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,12 @@ def _as_list(arrays: Arrays, what: str) -> list[NDArray]:
     return listed
 
 
-def _head_grads(heads: Sequence[NDArray], given: HeadGrads, what: str) -> list[NDArray | None]:
-    if given is None:
+def _head_grads(heads: Sequence[NDArray], head_grads: HeadGrads, what: str) -> list[NDArray | None]:
+    if head_grads is None:
         return [None] * len(heads)
-    listed: list[NDArray | None] = [given] if isinstance(given, NDArray) else [*given]
+    listed: list[NDArray | None] = (
+        [head_grads] if isinstance(head_grads, NDArray) else [*head_grads]
+    )
     if len(listed) != len(heads):
         raise ArgumentError(f"{what}: expected {len(heads)} head gradients, got {len(listed)}")
     for head, head_grad in zip(heads, listed, strict=True):
@@ -39,10 +41,10 @@ def _head_grads(heads: Sequence[NDArray], given: HeadGrads, what: str) -> list[N
 def mark_variables(
     variables: Arrays, gradients: Arrays, grad_reqs: str | Sequence[str] = "write"
 ) -> None:
-    """Attach given gradient buffers to arrays, so that `backward` writes their gradients there.
+    """Attach gradient buffers to arrays, so that `backward` writes their gradients there.
 
     Args:
-        variables: The arrays. They become leaves: how they were computed is forgotten.
+        variables: The arrays. They become leaves, detached from their recorded computation.
         gradients: For each variable an array of its shape that receives the gradient.
         grad_reqs: What backward does with a gradient, for all variables or one for each:
             ``"write"`` it, ``"add"`` it to the buffer, or ``"null"``: compute none.
@@ -138,16 +140,16 @@ def grad(
         (12.0, 12.0)
     """
     arrays = _as_list(heads, "grad")
-    wanted = _as_list(variables, "grad")
-    if not wanted:
+    needed = _as_list(variables, "grad")
+    if not needed:
         raise ArgumentError("grad: expected at least one variable, got none")
     grads = _head_grads(arrays, head_grads, "grad")
     retain = create_graph if retain_graph is None else retain_graph
     with GradientMode(create_graph=create_graph, train_mode=train_mode):
-        found = gradients_of(arrays, wanted, grads, retain_graph=retain)
+        found = gradients_of(arrays, needed, grads, retain_graph=retain)
     return [
         as_np_ndarray(gradient) if isinstance(x, ndarray) else gradient
-        for x, gradient in zip(wanted, found, strict=True)
+        for x, gradient in zip(needed, found, strict=True)
     ]
 
 
@@ -173,5 +175,5 @@ def _backward(
 
 
 _backward.__name__ = "backward"
-# The class cannot import what walks its tape.
+# `ndarray` cannot import this package.
 NDArray.backward = _backward  # type: ignore[assignment, method-assign]

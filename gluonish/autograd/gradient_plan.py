@@ -1,12 +1,12 @@
-"""Gradient rules as plans: what a rule computes is found once, and then runs as one operation.
+"""Plans of gradient rules: a rule is traced once, and then runs as one engine operation.
 
-A rule is written in operators, most of which take less time than their calls. Where nobody will
-differentiate the gradient again, the operators of a rule are listed once for each signature of a
-call, with their kernels; the list runs as one operation of the engine, and may write gradients
-where they are kept. Only calls on contiguous arrays of a CPU have plans. For others, and for rules
-that do more than call operators, the rule itself runs.
+A rule is written in operators, most of which take less time than their calls. If the gradient is
+not recorded itself, the kernels of a rule are listed once for each signature of a call; the list
+runs as one operation of the engine, and may write into the gradient buffers. Only calls on
+contiguous CPU arrays have plans. Other calls, and rules that do more than call operators, run the
+rule itself.
 
-Plans are shared by all threads; making one twice does no harm.
+Plans are shared by all threads; making one twice is harmless.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,25 +32,25 @@ from gluonish.ops.support.composite import input_gradients
 from gluonish.ops.support.memory_layout import starts_layout
 from gluonish.ops.support.work import SMALL
 
-Found = list[NDArray | None]
+Gradients = list[NDArray | None]
 Run = Callable[..., None]
 
-_MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
+_MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
 
 _data_of, _spec_of, _var_of = attrgetter("_data"), attrgetter("_spec"), attrgetter("_var")
 
 
 class Rule(NamedTuple):
-    """What a gradient rule computes for one signature of a call.
+    """A gradient rule for one signature of a call.
 
     Attributes:
-        graph: Its inputs stand for what the rule is given, its outputs are the gradients.
-        wanted: For each output, of which input of the operator it is the gradient.
-        inputs: How many inputs the operator has.
+        graph: From the rule's arguments to the gradients.
+        needed: For each output of the graph the index of the operator's input.
+        inputs: Number of inputs of the operator.
     """
 
     graph: Graph
-    wanted: tuple[int, ...]
+    needed: tuple[int, ...]
     inputs: int
 
 
@@ -60,45 +60,35 @@ def trace_rule(
     grads: Sequence[Spec | None],
     inputs: Sequence[Spec],
     outputs: Sequence[Spec],
-    wanted: Iterable[bool],
+    needed: Iterable[bool],
 ) -> Rule | None:
-    """Return what an operator's gradient rule computes.
+    """Trace an operator's gradient rule; its inputs are existing gradients, inputs and outputs.
 
-    The values that it is given are the gradients that are there, the inputs, and the outputs.
-
-    Args:
-        op: The operator.
-        attrs: Its parsed attributes.
-        grads: For each output the spec of its gradient, or None.
-        inputs: Specs of the inputs.
-        outputs: Specs of the outputs; none unless the rule reads them.
-        wanted: For each input whether its gradient is asked for.
-
-    Returns:
-        None where the rule does more than call plain operators on these values.
+    ``grads`` has None for outputs without a gradient, and ``outputs`` is empty unless the rule
+    reads them. The result is None if the rule does more than call simple operators.
     """
     heads = [None if spec is None else variable("head", spec) for spec in grads]
     read = [variable("input", spec) for spec in inputs]
     made = [variable("output", spec) for spec in outputs]
     named = namer.set(None)
     try:
-        found = input_gradients(op, heads, read, made, attrs, wanted)
+        found = input_gradients(op, heads, read, made, attrs, needed)
     except (GluonishError, AttributeError, TypeError):
-        return None  # what is wrong with it, if anything, shows on arrays
+        return None  # an error of the rule itself will be raised on arrays
     finally:
         namer.reset(named)
-    there = {i: x for i, x in enumerate(found) if x is not None}
-    if not all(isinstance(x, Value) for x in there.values()):
+    present = {i: x for i, x in enumerate(found) if x is not None}
+    if not all(isinstance(x, Value) for x in present.values()):
         return None
-    given = [x.node for x in (*heads, *read, *made) if x is not None]
-    graph = Graph(given, list(there.values()))
-    if not all(map(_is_plain, graph.nodes)):
+    graph_inputs = [x.node for x in (*heads, *read, *made) if x is not None]
+    graph = Graph(graph_inputs, list(present.values()))
+    if not all(map(_is_simple, graph.nodes)):
         return None
-    return Rule(graph, tuple(there), len(found))
+    return Rule(graph, tuple(present), len(found))
 
 
-def _is_plain(node: Node) -> bool:
-    """Whether a node is given, or follows from its inputs, of which it overwrites none."""
+def _is_simple(node: Node) -> bool:
+    """Whether a node is a variable, or a pure function of its inputs of known shape."""
     op = node.op
     if op is None:
         return node.array is None
@@ -108,14 +98,14 @@ def _is_plain(node: Node) -> bool:
 
 
 class _Call(NamedTuple):
-    """A step that is ready to run.
+    """An instruction of a plan; values have indices.
 
     Attributes:
-        kernel: Called with NumPy, what it fills, what it reads, and attributes.
-        inputs: Numbers of what it reads.
-        made: Numbers of what it fills, and their specs.
-        single: Whether it is given an array to fill, not a tuple of them.
-        dead: Numbers of values that nobody reads behind it.
+        kernel: Called with NumPy, outputs, and inputs.
+        inputs: Indices of the inputs.
+        made: Indices and specs of the outputs.
+        single: Whether the kernel gets a single output array, not a tuple.
+        dead: Indices of values that are not read any more.
     """
 
     kernel: Run
@@ -126,14 +116,9 @@ class _Call(NamedTuple):
 
 
 class _Plan:
-    """A rule for one signature.
+    """Kernels of a traced rule, the gradient of an operator."""
 
-    Args:
-        rule: What it computes.
-        op: The operator whose gradient it is.
-    """
-
-    __slots__ = ("_calls", "_count", "fresh", "inline", "name", "on_team", "results")
+    __slots__ = ("_calls", "_count", "inline", "name", "on_team", "outputs", "results")
 
     def __init__(self, rule: Rule, op: Operator) -> None:
         self.name = f"{op.name}_backward"
@@ -148,26 +133,26 @@ class _Plan:
             fuse = load("gluonish.graph.passes").fuse_pointwise
             graph = fuse(graph, LIGHT_INLINE_SIZE, alone=False)
             nodes = [node for node in graph.nodes if node.op is not None]
-        given = len(graph.inputs)
+        num_inputs = len(graph.inputs)
         numbers = {Value(node).key: i for i, node in enumerate(graph.inputs)}
         for node in nodes:
             for i in range(len(node.specs)):
                 numbers[id(node), i] = len(numbers)
         self._count = len(numbers)
-        wanted = [numbers[value.key] for value in graph.outputs]
-        self.results = _spread(wanted, rule)
-        # What it fills: of which input it is the gradient, its number, its spec. One stands for
-        # several inputs where they have the same gradient.
-        every = reversed([*zip(wanted, rule.wanted, graph.outputs, strict=True)])
-        first = {n: (i, n, value.spec) for n, i, value in every if n >= given}
-        self.fresh = tuple(first.values())
-        kept = {*wanted}
+        needed = [numbers[value.key] for value in graph.outputs]
+        self.results = _by_input(needed, rule)
+        # Outputs: index of the operator's input, index of the value, spec. Inputs with the same
+        # gradient share one.
+        every = reversed([*zip(needed, rule.needed, graph.outputs, strict=True)])
+        first = {n: (i, n, value.spec) for n, i, value in every if n >= num_inputs}
+        self.outputs = tuple(first.values())
+        live = {*needed}
         calls = []
         for node in reversed(nodes):
             read = tuple([numbers[value.key] for value in node.inputs])
             made = tuple([(numbers[id(node), i], spec) for i, spec in enumerate(node.specs)])
-            dead = {n for n in (*read, *(n for n, _ in made)) if n not in kept and n >= given}
-            kept.update(read)
+            dead = {n for n in (*read, *(n for n, _ in made)) if n not in live and n >= num_inputs}
+            live.update(read)
             single = node.op is None or node.op.single
             calls.append(_Call(self._chosen(node, few), read, made, single, tuple(dead)))
         self._calls = tuple(reversed(calls))
@@ -188,14 +173,14 @@ class _Plan:
         self.on_team = self.on_team or on_team
         return partial(kernel, **attrs) if attrs else kernel
 
-    def run(self, given: Sequence[Any], targets: dict[int, Any]) -> None:
-        """Compute the results.
+    def run(self, operands: Sequence[Any], targets: dict[int, Any]) -> None:
+        """Compute the gradients.
 
         Args:
-            given: The arrays that the rule is given.
-            targets: What to fill, by number.
+            operands: Arrays of the rule's arguments.
+            targets: Arrays to fill, by index.
         """
-        values: list[Any] = [*given, *(None,) * (self._count - len(given))]
+        values: list[Any] = [*operands, *(None,) * (self._count - len(operands))]
         for kernel, inputs, made, single, dead in self._calls:
             for number, (shape, dtype) in made:
                 target = targets.get(number)
@@ -206,9 +191,9 @@ class _Plan:
                 values[number] = None
 
 
-def _spread(numbers: Sequence[int], rule: Rule) -> tuple[int | None, ...]:
-    """Return for each input of the operator the number of its gradient; None for no gradient."""
-    found = dict(zip(rule.wanted, numbers, strict=True))
+def _by_input(numbers: Sequence[int], rule: Rule) -> tuple[int | None, ...]:
+    """Return for each input of the operator the index of its gradient; None for no gradient."""
+    found = dict(zip(rule.needed, numbers, strict=True))
     return tuple([found.get(i) for i in range(rule.inputs)])
 
 
@@ -220,24 +205,21 @@ def planned_gradients(
     grads: Sequence[NDArray | None],
     targets: Sequence[NDArray | None],
     switches: tuple[object, ...],
-) -> Found | None:
-    """Return the gradient of every input of a recorded call, None for none.
+) -> Gradients | None:
+    """Return the gradients of the inputs of a recorded call; None if the call has no plan.
 
     Args:
-        node: The call; what it kept is there.
+        node: The call, with its saved arrays.
         grads: Gradients of the outputs.
         targets: For each input an array that its gradient may be written to, or None.
         switches: The `kernel_switches`.
-
-    Returns:
-        None where the call has no plan.
     """
     heads: Sequence[Any] = grads
     if len(grads) > 1 or grads[0] is None:
         heads = [g for g in grads if g is not None]
-    given = (*heads, *node.inputs, *node.outputs)
+    operands = (*heads, *node.inputs, *node.outputs)
     device: Any = None
-    for x in given:
+    for x in operands:
         if x.stype != "default" or not x._data.flags.c_contiguous:
             return None
         if x._device is not device:
@@ -247,40 +229,43 @@ def planned_gradients(
     op, attrs, parents = node.op, node.attrs, node.parents
     if "key" in attrs:
         return None
-    there = None if len(heads) == len(grads) else tuple([g is not None for g in grads])
-    among = None if None not in parents else tuple([parent is not None for parent in parents])
-    key = (op, there, among, switches, *map(_spec_of, given), *attrs.items())
+    present = None if len(heads) == len(grads) else tuple([g is not None for g in grads])
+    needed = None if None not in parents else tuple([parent is not None for parent in parents])
+    key = (op, present, needed, switches, *map(_spec_of, operands), *attrs.items())
     try:
         plan = _plans[key]
     except KeyError:
         plan = _planned(key, node, grads)
     if plan is None:
         return None
-    if not plan.fresh:
-        return [None if n is None else given[n] for n in plan.results]
+    if not plan.outputs:
+        return [None if n is None else operands[n] for n in plan.results]
     results = {}
-    for i, number, spec in plan.fresh:
+    for i, number, spec in plan.outputs:
         target = targets[i] if targets else None
-        if target is None or not _fits(target, spec, given):
+        if target is None or not _fits(target, spec, operands):
             target = empty_like_spec(spec, device)
         results[number] = target
-    _push(plan, given, results, device)
-    return [None if n is None else given[n] if n < len(given) else results[n] for n in plan.results]
+    _push(plan, operands, results, device)
+    return [
+        None if n is None else operands[n] if n < len(operands) else results[n]
+        for n in plan.results
+    ]
 
 
-def _fits(target: NDArray, spec: Spec, given: Sequence[NDArray]) -> bool:
+def _fits(target: NDArray, spec: Spec, operands: Sequence[NDArray]) -> bool:
     """Whether a gradient can be written to an array."""
-    if target._spec != spec or target._device is not given[0]._device:
+    if target._spec != spec or target._device is not operands[0]._device:
         return False
     var = target._var
-    for x in given:
+    for x in operands:
         if x._var is var:
             return False
     return bool(target._data.flags.c_contiguous)
 
 
-def _is_own(node: Node) -> bool:
-    """Whether a call of the operator is the eager path's own: a layout, or a sparse result."""
+def _is_eager_only(node: Node) -> bool:
+    """Whether only the eager path supports a call: it starts a layout, or its result is sparse."""
     op, attrs = node.op, node.attrs
     if op is None:
         return False
@@ -290,28 +275,28 @@ def _is_own(node: Node) -> bool:
 def _planned(
     key: tuple[Any, ...], node: OperatorNode, grads: Sequence[NDArray | None]
 ) -> _Plan | None:
-    """Make the plan of a call that got some of the gradients of its outputs."""
+    """Make and store the plan of a call with some gradients of its outputs."""
     op = node.op
-    wanted = [parent is not None for parent in node.parents]
+    needed = [parent is not None for parent in node.parents]
     if len(_plans) >= _MAX_PLANS:
         _plans.clear()
     specs = [None if g is None else g._spec for g in grads]
-    inputs, outputs = ([x._spec for x in part] for part in (node.inputs, node.outputs))
-    rule = trace_rule(op, node.attrs, specs, inputs, outputs, wanted)
+    inputs, outputs = ([x._spec for x in arrays] for arrays in (node.inputs, node.outputs))
+    rule = trace_rule(op, node.attrs, specs, inputs, outputs, needed)
     plan = None
-    if rule is not None and not any(map(_is_own, rule.graph.nodes)):
+    if rule is not None and not any(map(_is_eager_only, rule.graph.nodes)):
         plan = _Plan(rule, op)
     _plans[key] = plan
     return plan
 
 
 def _push(
-    plan: _Plan, given: Sequence[NDArray], results: Mapping[int, NDArray], device: Device
+    plan: _Plan, operands: Sequence[NDArray], results: Mapping[int, NDArray], device: Device
 ) -> None:
     raw = {number: array._data for number, array in results.items()}
     inline = submit(
-        partial(plan.run, list(map(_data_of, given)), raw),
-        list(map(_var_of, given)),
+        partial(plan.run, list(map(_data_of, operands)), raw),
+        list(map(_var_of, operands)),
         list(map(_var_of, results.values())),
         device.lane,
         plan.name,

@@ -1,4 +1,4 @@
-"""Scopes that record, train or pause, and the recorded computation as a Symbol."""
+"""Scopes for recording and training modes, and the recorded computation as a Symbol."""
 
 from typing import Any
 
@@ -11,12 +11,7 @@ from gluonish.ops.autocast import switch_off
 
 
 class ModeScope(ValueScope):
-    """Scope that sets some mode bits and leaves the others; may be entered again and again.
-
-    Args:
-        mask: Bits that the scope decides.
-        value: What they become.
-    """
+    """Scope that sets the mode bits of a mask to a value; reusable."""
 
     __slots__ = ("_mask", "_value")
 
@@ -31,7 +26,7 @@ class ModeScope(ValueScope):
 
 
 class GradientMode(ValueScope):
-    """Scope for the gradient's own operators: recorded to be differentiated again, or not."""
+    """Scope for the operators of a backward pass, which are recorded with ``create_graph``."""
 
     __slots__ = ("_flags",)
 
@@ -130,13 +125,13 @@ def get_symbol(x: NDArray) -> Any:
     Raises:
         ArgumentTypeError: ``x`` is not an NDArray.
         AutogradError: It was not recorded, or a backward pass has freed the record.
-        NotSupportedError: An `autograd.Function`, which no Symbol can hold, took part.
+        NotSupportedError: It used an `autograd.Function`, which a Symbol cannot represent.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")
     if x._link is None:
         raise AutogradError(
             f"get_symbol: expected an array that autograd recorded, got one of shape {x.shape} "
-            "that it did not; compute it inside autograd.record() from arrays with attach_grad"
+            "that was not; compute it inside autograd.record() from arrays with attach_grad"
         )
     return symbol_of(x._link)

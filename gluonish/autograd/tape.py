@@ -1,4 +1,4 @@
-"""The backward walk: from the heads, through the tape, to the arrays that asked for gradients."""
+"""The backward pass: from the heads through the tape to the leaves."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -23,14 +23,14 @@ from gluonish_engine import Var
 
 Heads = Sequence[NDArray]
 Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], None]
-# (id of node or leaf, output) -> gradient so far: the array, or small ones that are yet to be added
-# up, from the first to the last. One operation for many takes a fraction of one for each.
+# (id of node or leaf, output) -> gradient so far: the array, or a list of small terms, in order.
+# One operation that adds many terms takes a fraction of the time of one for each.
 Grads = dict[tuple[int, int], "NDArray | list[NDArray]"]
 
-# Nodes from which on the garbage collector waits: it would look at the whole tape again and again.
+# Number of nodes from which garbage collection pauses: it would scan the tape repeatedly.
 _LONG = 1024
 
-# Gradients of so many elements wait to be added up, until they are so many.
+# Terms of at most _SMALL_SIZE elements are collected until there are _MANY.
 _SMALL_SIZE = 1 << 14
 _MANY = 32
 
@@ -47,13 +47,13 @@ def run_backward(
     Args:
         heads: Recorded array or arrays, such as losses.
         head_grads: Their gradients; None for ones.
-        retain_graph: Whether the graph can be walked again.
-        observe: Called for each node with it, the gradients of its outputs, and those it computed
+        retain_graph: Whether the graph is kept for another pass.
+        observe: Called for each node with the node, the gradients of its outputs, and the gradients
             of its inputs.
 
     Raises:
-        AutogradError: A head was not recorded, its graph was already freed, or no array behind
-            it asked for a gradient.
+        AutogradError: A head was not recorded, its graph was already freed, or it depends on no
+            array with a gradient.
     """
     found = _walk(heads, head_grads, retain_graph=retain_graph, in_place=True, observe=observe)
     for leaf in found:  # a generator would cost a call for each
@@ -61,7 +61,7 @@ def run_backward(
             break
     else:
         raise AutogradError(
-            "backward: expected heads computed from arrays that ask for a gradient, got none; "
+            "backward: expected heads computed from arrays with attach_grad, got none; "
             "call attach_grad before recording"
         )
     for leaf, gradient in found.items():
@@ -75,13 +75,13 @@ def gradients_of(
     *,
     retain_graph: bool,
 ) -> list[NDArray]:
-    """Return gradients of the heads with respect to ``variables``, whose ``grad`` stays as it is.
+    """Return gradients of the heads with respect to ``variables``, whose ``grad`` is unchanged.
 
     Raises:
         AutogradError: A head or a variable is not part of the recorded graph.
     """
     gradients = _walk(heads, head_grads, retain_graph=retain_graph)
-    again = recording.mode.get() & RECORDING
+    recording_gradients = recording.mode.get() & RECORDING
     result = []
     for i, variable in enumerate(variables):
         leaf = None if variable._link is None else variable._link[0]
@@ -92,12 +92,12 @@ def gradients_of(
             )
         gradient = gradients[leaf]
         found = filled_like(variable, 0) if gradient is None else gradient
-        result.append(_recorded_constant(found, variable) if again else found)
+        result.append(_recorded_constant(found, variable) if recording_gradients else found)
     return result
 
 
 def _recorded_constant(gradient: NDArray, variable: NDArray) -> NDArray:
-    """Return a gradient that can be differentiated: zero, where it depends on nothing recorded."""
+    """Return a differentiable gradient, with zero derivative if it was not recorded."""
     if gradient._link is not None:
         return gradient
     constant = gradient.detach()
@@ -109,7 +109,7 @@ def store(leaf: Leaf, gradient: NDArray | None) -> None:
     """Write or add a finished gradient, None for zero, into a leaf's buffer."""
     grad = leaf.grad
     if leaf.req == "null":
-        leaf.grad = None  # as in MXNet, where it is there until the first pass
+        leaf.grad = None  # as in MXNet, where it exists until the first pass
         return
     leaf.fresh = True
     if gradient is grad:
@@ -129,7 +129,7 @@ def store(leaf: Leaf, gradient: NDArray | None) -> None:
 
 
 def _store_sparse(leaf: Leaf, gradient: NDArray | None) -> None:
-    """Write or add a gradient into a buffer of another storage type, which it takes on."""
+    """Write or add a gradient into a sparse buffer, in the buffer's storage type."""
     grad = leaf.grad
     added = leaf.req == "add"
     if gradient is None and added:
@@ -152,7 +152,7 @@ def filled_like(array: NDArray, value: float) -> NDArray:
     """Return a new array like another, with one value everywhere."""
     device = array._device if array.stype == "default" else device_of(array.context)
     spec = array._spec
-    if device.is_host and spec.size <= LIGHT_INLINE_SIZE:  # no engine sees a new array
+    if device.is_host and spec.size <= LIGHT_INLINE_SIZE:  # a new array needs no engine
         raw = np.empty(spec.shape, spec.dtype)
         raw.fill(value)
         return NDArray(raw, spec, device, Var())
@@ -167,9 +167,9 @@ def _walk(
     in_place: bool = False,
     observe: Observe | None = None,
 ) -> dict[Leaf, NDArray | None]:
-    """Return the leaves behind the heads, and the gradients they got.
+    """Return the leaves that the heads depend on, with their gradients.
 
-    With ``in_place``, a graph's call may compute gradients where the leaves keep them.
+    With ``in_place``, gradients may be computed directly in the buffers of the leaves.
     """
     grads: Grads = {}
     starts = _starts(heads, head_grads, grads)
@@ -183,7 +183,7 @@ def _walk(
     found: dict[Leaf, NDArray | None] = {}
     for leaf in leaves:
         gradient = grads.get((id(leaf), 0))
-        found[leaf] = _total(gradient) if isinstance(gradient, list) else gradient
+        found[leaf] = _sum(gradient) if isinstance(gradient, list) else gradient
     return found
 
 
@@ -195,19 +195,19 @@ def _visit(
     *,
     retain_graph: bool,
 ) -> None:
-    """Hand the gradients of nodes on to what they were made of, from the last node to the first."""
+    """Propagate gradients to the inputs of nodes, from the last node to the first."""
     switches = None if recording.mode.get() & RECORDING else kernel_switches()
-    take, unfreed = grads.pop, math.inf
+    pop, unfreed = grads.pop, math.inf
     targets: Sequence[NDArray | None] = ()
     for node in reversed(order):
-        if node.freed < unfreed:  # `_lost` says whether to those that read it
+        if node.freed < unfreed:  # `_is_detached` says whether to those that read it
             continue
         number, is_reached = id(node), False
         received = []
         for i in range(node.output_count):
-            gradient = take((number, i), None)
+            gradient = pop((number, i), None)
             is_reached = is_reached or gradient is not None
-            received.append(_total(gradient) if isinstance(gradient, list) else gradient)
+            received.append(_sum(gradient) if isinstance(gradient, list) else gradient)
         if is_reached or node.own_gradient:
             if writable:
                 targets = [p and writable.get(p[0]) for p in node.parents]
@@ -220,18 +220,18 @@ def _visit(
                 found = node.backward(received)
             if observe is not None:
                 observe(node, received, found)
-            _hand_on(node, found, grads)
+            _propagate(node, found, grads)
         if not retain_graph:
             node.free()
 
 
-def _hand_on(node: Node, found: Sequence[NDArray | None], grads: Grads) -> None:
-    """Add the gradients of a node's inputs to those of the nodes that they come from."""
+def _propagate(node: Node, found: Sequence[NDArray | None], grads: Grads) -> None:
+    """Add the gradients of a node's inputs to the gradients of its parents."""
     for parent, gradient in zip(node.parents, found, strict=True):
         if parent is None or gradient is None:
             continue
         source, index = parent
-        if source.freed < math.inf and _lost(node, source):
+        if source.freed < math.inf and _is_detached(node, source):
             continue
         key = (id(source), index)
         if key not in grads:
@@ -244,23 +244,23 @@ def _hand_on(node: Node, found: Sequence[NDArray | None], grads: Grads) -> None:
             continue
         present.append(gradient)
         if len(present) == _MANY:
-            grads[key] = _total(present)
+            grads[key] = _sum(present)
 
 
-def _total(parts: list[NDArray]) -> NDArray:
-    """Return the sum of a gradient's parts, added up from the first to the last."""
-    first = parts[0]
+def _sum(terms: list[NDArray]) -> NDArray:
+    """Return the sum of a gradient's terms, added in order."""
+    first = terms[0]
     spec, device = first._spec, first._device
-    plain = device.is_host and not recording.mode.get() & RECORDING
-    for x in parts:
-        plain = plain and x.stype == "default" and x._spec == spec and x._device is device
-    if not plain:
-        return reduce(add, parts)
+    simple = device.is_host and not recording.mode.get() & RECORDING
+    for x in terms:
+        simple = simple and x.stype == "default" and x._spec == spec and x._device is device
+    if not simple:
+        return reduce(add, terms)
     raw = np.empty(spec.shape, spec.dtype)
     total = NDArray(raw, spec, device, Var())
     current_engine().push(
-        partial(_add_up, raw, [x._data for x in parts]),
-        [x._var for x in parts],
+        partial(_add_up, raw, [x._data for x in terms]),
+        [x._var for x in terms],
         [total._var],
         device.lane,
         0,
@@ -270,30 +270,30 @@ def _total(parts: list[NDArray]) -> NDArray:
     return total
 
 
-def _add_up(out: Any, parts: Sequence[Any]) -> None:
+def _add_up(out: Any, terms: Sequence[Any]) -> None:
     kernel = ADD.elemwise.kernel
-    kernel(np, out, parts[0], parts[1])
-    for part in parts[2:]:
-        kernel(np, out, out, part)
+    kernel(np, out, terms[0], terms[1])
+    for term in terms[2:]:
+        kernel(np, out, out, term)
 
 
 def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) -> list[Node | Leaf]:
-    """Return where the heads come from, and add their gradients; one that was freed is left out.
+    """Return the nodes of the heads, except freed ones, and add their gradients to ``grads``.
 
     Raises:
         AutogradError: A head was not recorded, or all were freed.
     """
     starts = []
-    for head, given in zip(heads, head_grads, strict=True):
+    for head, head_grad in zip(heads, head_grads, strict=True):
         if head._link is None:
             raise AutogradError(
                 "backward: expected an array that autograd recorded, got one of shape "
-                f"{head.shape} that it did not; compute it inside autograd.record() from arrays "
+                f"{head.shape} that was not; compute it inside autograd.record() from arrays "
                 "with attach_grad"
             )
         node, index = head._link
         if node.freed == math.inf:
-            gradient = filled_like(head, 1) if given is None else given
+            gradient = filled_like(head, 1) if head_grad is None else head_grad
             present = grads.get((id(node), index))
             if present is not None:
                 gradient = cast(NDArray, present) + gradient
@@ -304,11 +304,11 @@ def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) ->
     return starts
 
 
-def _lost(node: Node, parent: Node | Leaf) -> bool:
-    """Whether a parent was freed before the node was recorded, so that it is a constant to it.
+def _is_detached(node: Node, parent: Node | Leaf) -> bool:
+    """Whether a parent was freed before the node was recorded, and so is a constant for it.
 
     Raises:
-        AutogradError: It was freed since.
+        AutogradError: The parent was freed later.
     """
     if parent.freed == math.inf:
         return False
@@ -322,7 +322,7 @@ def _freed(node: Node | Leaf) -> AutogradError:
 
 
 def _constants(order: Sequence[Node]) -> set[Var]:
-    """Return the variables of what nodes read and no gradient is asked for: maybe old gradients."""
+    """Return the variables of inputs that need no gradient: they may be old gradients."""
     return {
         x._var
         for node in order
@@ -333,10 +333,9 @@ def _constants(order: Sequence[Node]) -> set[Var]:
 
 
 def _writable(leaves: Mapping[Leaf, int], order: Sequence[Node]) -> dict[Node | Leaf, NDArray]:
-    """Return the arrays that gradients may be written to when they are computed, by their leaves.
+    """Return the gradient buffers that may be written directly, by leaf.
 
-    Those of leaves that one node reads, and whose gradient is to be overwritten. What nodes have
-    yet to read is in no such array.
+    A leaf with ``"write"`` that one node reads, if no node has yet to read the buffer.
     """
     found: dict[Node | Leaf, NDArray] = {
         leaf: leaf.grad
@@ -348,12 +347,12 @@ def _writable(leaves: Mapping[Leaf, int], order: Sequence[Node]) -> dict[Node | 
 
 
 def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, int]]:
-    """Return the nodes behind ``starts``, each after its parents, and the leaves.
+    """Return ``starts`` and their ancestors, each after its parents, and the leaves.
 
-    Depth first and without recursion, so that no chain is too long.
+    Depth first and iterative, so chains of any length work.
 
     Returns:
-        The nodes, and the leaves with how often nodes read them.
+        The nodes, and the leaves with the number of their readers.
     """
     order: list[Node] = []
     leaves: dict[Leaf, int] = {}
@@ -366,8 +365,8 @@ def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, i
             stack.append(start)
     while stack:
         node = stack.pop()
-        if node is None:  # all that the one below it comes from is in order by now
-            order.append(stack.pop())  # type: ignore[arg-type]  # no None stands on another
+        if node is None:  # all ancestors of the node below are in `order`
+            order.append(stack.pop())  # type: ignore[arg-type]  # a None is on top of a node
         elif node not in seen:
             seen.add(node)
             stack += (node, None)

@@ -10,7 +10,7 @@ from typing import Any
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.files import path_text
-from gluonish.core.optional import IMPORT_FAILURES, why_not
+from gluonish.core.loading import IMPORT_FAILURES, why_not
 from gluonish.module.feed_forward import BatchEndParams
 
 __all__ = ["LogMetricsCallback", "summary_writer"]

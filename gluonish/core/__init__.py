@@ -1,1 +1,1 @@
-"""Errors, options, devices, dtypes, attribute schemas and Spec: what all else stands on."""
+"""Errors, options, devices, dtypes, attribute schemas and Spec: the base of all other packages."""

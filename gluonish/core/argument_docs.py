@@ -1,6 +1,6 @@
-"""What the arguments of written-out functions are, so that each docstring ends with them.
+"""Descriptions of common arguments, for the docstrings of generated functions.
 
-A function that needs more than these words says it in an ``Args:`` section of its own.
+A function that needs other descriptions has its own ``Args:`` section.
 """
 
 import inspect
@@ -103,12 +103,12 @@ def document_arguments(
 ) -> None:
     """Add an ``Args:`` section to the docstrings of functions that have none.
 
-    Functions with an argument that no list here has stay as they are.
+    Functions with an unknown argument are unchanged.
 
     Args:
         namespace: A module's ``globals()``, or ``vars`` of a class.
-        names: Which functions; names of anything else are left alone.
-        meanings: What an argument means there, by its name, or by ``function.argument``.
+        names: Names of the functions; names of other objects are ignored.
+        meanings: Additional descriptions by argument, or by ``function.argument``.
     """
     special = meanings or {}
     for name in names:
@@ -116,15 +116,15 @@ def document_arguments(
         if not isinstance(function, FunctionType) or "Args:" in (function.__doc__ or ""):
             continue
         found = {
-            word: special.get(f"{name}.{word}", special.get(word, _MEANINGS.get(word)))
-            for word in _arguments(function.__code__)
+            arg: special.get(f"{name}.{arg}", special.get(arg, _MEANINGS.get(arg)))
+            for arg in _arguments(function.__code__)
         }
         if found and None not in found.values():
-            lines = [f"    {word}: {meaning}" for word, meaning in found.items()]
-            before, errors, after = inspect.cleandoc(function.__doc__ or "").partition("Raises:")
+            lines = [f"    {arg}: {meaning}" for arg, meaning in found.items()]
+            before, heading, errors = inspect.cleandoc(function.__doc__ or "").partition("Raises:")
             text = "\n".join([before.rstrip(), "", "Args:", *lines])
-            tail = f"{errors}{after}"
-            function.__doc__ = f"{text}\n\n{tail}" if tail else text
+            raises = f"{heading}{errors}"
+            function.__doc__ = f"{text}\n\n{raises}" if raises else text
 
 
 def _arguments(code: CodeType) -> tuple[str, ...]:

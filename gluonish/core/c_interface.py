@@ -1,8 +1,8 @@
-"""What MXNet's programs import to call its C library, of which gluonish has none.
+"""Names that MXNet programs import to call its C library, which gluonish does not have.
 
-The types are those of `ctypes`, and what makes C strings and C arrays of Python's works. The
-library itself is an object that has every function's name. A few that copy arrays do what they say
-(`gluonish.ndarray.c_functions`); calling another raises, and says what to call in Python instead.
+Converters to C types work, by `ctypes`. The library object has every function's name; a few that
+copy arrays work (`gluonish.ndarray.c_functions`), and others raise an error that names the Python
+alternative.
 """
 
 import array
@@ -14,7 +14,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, GluonishError, NotSupportedError
 
-# What a program calls instead of a function of the library.
+# Alternatives to functions of the library.
 _ALTERNATIVES = {
     "MXGetGPUCount": "mx.context.num_gpus()",
     "MXGetVersion": "mx.__version__",
@@ -39,33 +39,25 @@ class CFunction:
         self.__name__ = name
 
     def __call__(self, *args: object) -> NoReturn:
-        """Refuse.
-
-        Raises:
-            NotSupportedError: Always; it names what to call instead, where there is one function.
-        """
+        """Raise NotSupportedError with the alternative, if there is a single one."""
         instead = _ALTERNATIVES.get(self.__name__, "the Python function that does the same")
         raise NotSupportedError(
             f"{self.__name__}: gluonish computes in Python and has no C library; use {instead}"
         )
 
     def __repr__(self) -> str:
-        return f"<{self.__name__} of MXNet's C library, which gluonish does without>"
+        return f"<{self.__name__} of MXNet's C library, which gluonish does not have>"
 
 
 class CLibrary:
-    """Stands where MXNet has its C library: ``mx.base._LIB``.
+    """Replacement for MXNet's C library: ``mx.base._LIB``.
 
-    It has each function that begins as those of the library do (``MX``, ``NN``), for programs that
-    import or wrap them; calling one that `provide` was not given raises `NotSupportedError`.
+    It has every function with a prefix of the library (``MX``, ``NN``), for programs that import or
+    wrap them; a call of one that was not added by `provide` raises `NotSupportedError`.
     """
 
     def provide(self, **functions: Callable[..., int]) -> None:
-        """Do what some functions do.
-
-        Args:
-            **functions: By name; each returns 0, as those of the library do.
-        """
+        """Add implementations of functions, which return 0 for success."""
         vars(self).update(functions)
 
     def __getattr__(self, name: str) -> CFunction:
@@ -78,17 +70,13 @@ C_LIBRARY = CLibrary()
 
 
 def check_call(ret: int | None) -> None:
-    """Check what a function of a C library returned: 0 for success.
-
-    Raises:
-        MXNetError: It is another number.
-    """
+    """Raise MXNetError unless the result of a C function is 0."""
     if ret:
         raise GluonishError(f"check_call: expected 0 from a C function, got {ret}")
 
 
 class MXCallbackList(ctypes.Structure):
-    """The C structure that tells MXNet's library of callbacks: their number, them, their data."""
+    """The C structure of callbacks for MXNet's library: number, functions, contexts."""
 
     _fields_ = (
         ("num_callbacks", ctypes.c_int),
@@ -103,7 +91,7 @@ def c_str(string: str) -> ctypes.c_char_p:
 
 
 def c_str_array(strings: Iterable[str]) -> "ctypes.Array[ctypes.c_char_p]":
-    """Return texts as a C array of C strings in UTF-8."""
+    """Return strings as a C array of C strings in UTF-8."""
     encoded = [string.encode("utf-8") for string in strings]
     return (ctypes.c_char_p * len(encoded))(*encoded)
 
@@ -141,7 +129,7 @@ def c_handle_array(objs: Sequence[Any]) -> Any:
     except (AttributeError, TypeError) as error:
         raise NotSupportedError(
             "c_handle_array: expected objects with a C handle, got some without: arrays and "
-            "Symbols of gluonish are Python objects; pass them on as they are"
+            "Symbols of gluonish are Python objects; pass them directly"
         ) from error
 
 
@@ -149,11 +137,11 @@ def ctypes2buffer(cptr: Any, length: int) -> bytearray:
     """Return a copy of C memory.
 
     Args:
-        cptr: Where it begins: a pointer to chars.
-        length: How many bytes.
+        cptr: A pointer to chars.
+        length: Number of bytes.
 
     Raises:
-        ArgumentTypeError: ``cptr`` is no pointer to chars.
+        ArgumentTypeError: ``cptr`` is not a pointer to chars.
     """
     _check_pointer("ctypes2buffer", cptr, ctypes.c_char)
     return bytearray(ctypes.string_at(cptr, length))
@@ -163,10 +151,10 @@ def ctypes2numpy_shared(cptr: Any, shape: tuple[int, ...]) -> Any:
     """Return a NumPy array over C memory, which must outlive it.
 
     Args:
-        cptr: Where it begins: a pointer to floats.
+        cptr: A pointer to floats.
 
     Raises:
-        ArgumentTypeError: ``cptr`` is no pointer to floats.
+        ArgumentTypeError: ``cptr`` is not a pointer to floats.
     """
     _check_pointer("ctypes2numpy_shared", cptr, ctypes.c_float)
     return np.ctypeslib.as_array(cptr, shape)

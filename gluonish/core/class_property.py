@@ -1,4 +1,4 @@
-"""Properties of a class, which answer and can be assigned on the class itself."""
+"""Properties of a class, read and assigned on the class itself."""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -7,11 +7,11 @@ T = TypeVar("T")
 
 
 class classproperty(Generic[T]):  # MXNet's name, and read as a decorator
-    """A property of a class: ``Context.default_ctx``. The class has the metaclass below if the
-    property can be assigned.
+    """A property of a class: ``Context.default_ctx``; assignable if the class has the metaclass
+    `ClassPropertyMeta`.
 
     Args:
-        getter: Takes the class; gives the value.
+        getter: Takes the class; returns the value.
         setter: Takes the class and a value.
     """
 
@@ -31,12 +31,12 @@ class classproperty(Generic[T]):  # MXNet's name, and read as a decorator
         self._setter(instance if isinstance(instance, type) else type(instance), value)
 
     def setter(self, setter: Callable[[Any, T], None]) -> "classproperty[T]":
-        """Return the same property with a function that is called when it is assigned."""
+        """Return the same property with a setter."""
         return type(self)(self._getter, setter)
 
 
 class ClassPropertyMeta(type):
-    """A class whose `classproperty`s are called when they are assigned on the class."""
+    """Metaclass that makes a `classproperty` assignable."""
 
     def __setattr__(cls, name: str, value: Any) -> None:
         found = cls.__dict__.get(name)
@@ -47,21 +47,20 @@ class ClassPropertyMeta(type):
 
 
 class CurrentValue(Generic[T]):
-    """What is current in a thread, under the name that MXNet's programs reach it by:
-    ``NameManager._current.value``, which is read, assigned and deleted.
+    """A thread-local value under MXNet's name, such as ``NameManager._current.value``.
 
     Args:
-        get: Gives the value.
-        put: Takes a new one.
-        forget: Goes back to the value that a new thread has.
+        get: Returns the value.
+        put: Sets the value.
+        reset: Restores the value of a new thread.
     """
 
     def __init__(
-        self, get: Callable[[], T], put: Callable[[T], object], forget: Callable[[], object]
+        self, get: Callable[[], T], put: Callable[[T], object], reset: Callable[[], object]
     ) -> None:
         self._get = get
         self._put = put
-        self._forget = forget
+        self._reset = reset
 
     @property
     def value(self) -> T:
@@ -74,4 +73,4 @@ class CurrentValue(Generic[T]):
 
     @value.deleter
     def value(self) -> None:
-        self._forget()
+        self._reset()

@@ -1,14 +1,14 @@
-"""CollectionPause: tracing and planning without the garbage collector looking at what they make.
+"""CollectionPause: fewer garbage collections during tracing and planning.
 
-A graph is very many objects, none of them garbage before it is planned: half of the time of a first
-call went to collections that found nothing. Inside of a pause the youngest generation may grow to
-`PAUSED` objects first. It is a threshold, not a switch: the collector stays on, garbage of
-whatever else runs is bounded, and a program that sets thresholds of its own meanwhile keeps them.
+A graph has very many objects, none of which is garbage before it is planned: half the time of a
+first call went into collections that freed nothing. During a pause the youngest generation may grow
+to `PAUSED` objects. The collector stays on with a higher threshold, so garbage of other code is
+bounded, and a program that sets its own thresholds meanwhile keeps them.
 
-The threshold belongs to the process. ``_pauses`` holds what is inside of a pause, in any thread;
-who leaves last puts ``_before`` back, which is never `PAUSED`. Single steps of dictionaries need no
-lock; where two threads meet in the middle, the worst is a pause that ends early. A scope whose
-``__enter__`` or ``__exit__`` an interrupt cuts short ends when it goes away.
+The threshold belongs to the process. ``_pauses`` holds the active pauses of all threads; the end of
+the last one restores ``_before``, which is never `PAUSED`. Operations of dictionaries are atomic
+and need no lock; the worst result of a race is a pause that ends early. A scope whose ``__enter__``
+or ``__exit__`` was interrupted ends when it is freed.
 """
 
 import gc
@@ -23,11 +23,11 @@ _before = [gc.get_threshold()[0]]
 
 
 def set_imports_aside() -> None:
-    """Let the garbage collector no longer look at what there is now: modules, which stay.
+    """Freeze the current objects for the garbage collector: modules, which are never garbage.
 
-    A collection of all generations took 55 ms with them, and a recorded loop of 10,000 operators
-    had one each time. Where a program has made much of its own before it imports gluonish, nothing
-    is set aside: that may become garbage.
+    They took a full collection 55 ms, and a recorded loop of 10,000 operators had one each time. If
+    a program made many objects before it imports gluonish, nothing is frozen: they may become
+    garbage.
     """
     if len(gc.get_objects()) <= _IMPORTS:
         gc.freeze()
@@ -36,20 +36,20 @@ def set_imports_aside() -> None:
 def _begin(number: int) -> None:
     _pauses[number] = None
     threshold = gc.get_threshold()[0]
-    if 0 < threshold < PAUSED:  # 0: the program has switched the collector off
+    if 0 < threshold < PAUSED:  # 0: the program has disabled the collector
         _before[0] = threshold
         gc.set_threshold(PAUSED)
 
 
 def _end(number: int) -> None:
-    """Leave; each line may be the last that is run, and may be run twice."""
+    """End a pause; each line may be the last one that runs, and may run twice."""
     _pauses.pop(number, None)
     if not _pauses and gc.get_threshold()[0] == PAUSED:
         gc.set_threshold(_before[0])
 
 
 def _end_all() -> None:
-    """In a forked child, where the threads in a pause may be gone."""
+    """End all pauses in a forked child, where their threads may be gone."""
     _pauses.clear()
     _end(0)
 
@@ -59,10 +59,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class CollectionPause:
-    """A ``with`` inside of which the collector waits longer; may be nested, and left by an error.
-
-    For work that makes very many objects and keeps them.
-    """
+    """Scope with fewer collections, for work that makes very many lasting objects."""
 
     __slots__ = ()
 

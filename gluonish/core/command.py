@@ -1,4 +1,4 @@
-"""How a command line ends: its exit status, and one line about what went wrong."""
+"""Exit status and error message of a command."""
 
 import argparse
 import os
@@ -8,13 +8,9 @@ from gluonish.core.errors import GluonishError
 
 
 def exit_status(arguments: argparse.Namespace) -> int:
-    """Run a parsed command, and return its exit status.
+    """Run ``arguments.run(arguments)``, and return its exit status.
 
-    Args:
-        arguments: With a function ``run`` from themselves to an exit status.
-
-    Returns:
-        The status of the command; 1 after an error of gluonish or of the system, which is printed.
+    An error of gluonish or of the system is printed; the status is 1 then.
     """
     try:
         status: int = arguments.run(arguments)
@@ -23,10 +19,10 @@ def exit_status(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"gluonish: {error}\n")
         return 1
     except BrokenPipeError:
-        # Whoever reads the output has enough, as `head` has. Python would fail again at its end.
+        # The reader closed the pipe, as `head` does. Python would fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as error:  # of our own: those of a program that a command runs are shown there
+    except OSError as error:  # of the command itself: programs that it runs report their own
         sys.stderr.write(f"gluonish: expected files to read and write, got {error}\n")
         return 1
     return status

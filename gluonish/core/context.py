@@ -1,8 +1,8 @@
-"""Contexts: which device an array lives on.
+"""Contexts: the device of an array.
 
-A `Context` is a value (type and number), interned so that comparing two is comparing identities in
-the common case. Several ``cpu(i)`` are separate devices with engine lanes of their own over the
-same memory, which is how every path for several devices runs on a machine without a GPU.
+A `Context` is a value (type and number), interned so that comparing two mostly compares identities.
+Several ``cpu(i)`` are separate devices with their own engine lanes over the same memory, so that
+multi-device code runs on a machine without GPUs.
 """
 
 from collections.abc import Callable, Mapping
@@ -98,7 +98,7 @@ class Context(metaclass=ClassPropertyMeta):
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        # Not `pop`: what interrupts this behind it would leave the device as it is.
+        # Not `pop`: an interrupt after it would leave the device unchanged.
         _current.set(self._before[-1])
         del self._before[-1]
 
@@ -106,24 +106,24 @@ class Context(metaclass=ClassPropertyMeta):
         return Context, (self.device_type, self.device_id)
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take a state from a pickle of MXNet's."""
+        """Restore from a pickle of MXNet."""
         Context.__init__(self, self.devtype2str[state["device_typeid"]], state["device_id"])
 
     @property
     def is_host_buffer(self) -> bool:
-        """Whether this is host memory for handing arrays over: pinned, or shared with processes."""
+        """Whether this is host memory for transfers: pinned, or shared between processes."""
         return self.device_type in ("cpu_pinned", "cpu_shared")
 
     @property
     def is_gpu(self) -> bool:
-        """Whether arrays here are CuPy's."""
+        """Whether arrays on it are CuPy's."""
         return self.device_type == "gpu"
 
     def empty_cache(self) -> None:
-        """Give memory that the device keeps for later arrays back to the driver.
+        """Release cached memory of the device to the driver.
 
         Raises:
-            DeviceError: A GPU is asked for and CuPy or the device is missing.
+            DeviceError: For a GPU: CuPy or the device is missing.
         """
         for release in cache_owners:
             release(self)
@@ -131,15 +131,15 @@ class Context(metaclass=ClassPropertyMeta):
     def memory_info(self) -> MemoryInfo:
         """Return the device's memory in bytes: free, total, used, held, peak, and reserved.
 
-        Several CPU devices are the same memory.
+        All CPU devices share one memory.
 
         Raises:
-            DeviceError: A GPU is asked for and CuPy or the device is missing.
+            DeviceError: For a GPU: CuPy or the device is missing.
         """
         return memory_readers[0](self)
 
 
-# Filled by `gluonish.core.device`, which needs the class above.
+# Filled by `gluonish.core.device`, which imports this module.
 cache_owners: list[Callable[[Context], None]] = []
 memory_readers: list[Callable[[Context], MemoryInfo]] = []
 
@@ -157,13 +157,13 @@ def cpu(device_id: int = 0) -> Context:
     """Return the CPU device of this number.
 
     Args:
-        device_id: Number of the device; all are the same memory.
+        device_id: Number of the device; all share one memory.
     """
     return _context("cpu", device_id)
 
 
 def gpu(device_id: int = 0) -> Context:
-    """Return the CUDA device of this number; whether it is there shows at its first use.
+    """Return the CUDA device of this number; a missing device raises an error at its first use.
 
     Args:
         device_id: Number of the device, from 0.
@@ -172,7 +172,7 @@ def gpu(device_id: int = 0) -> Context:
 
 
 def cpu_pinned(device_id: int = 0) -> Context:
-    """Return the page-locked host memory that copies to GPU ``device_id`` start from.
+    """Return the page-locked host memory for copies to GPU ``device_id``.
 
     Args:
         device_id: Number of the GPU, from 0.
@@ -184,7 +184,7 @@ def cpu_shared(device_id: int = 0) -> Context:
     """Return host memory that other processes can map.
 
     Args:
-        device_id: Number of the device; all are the same memory.
+        device_id: Number of the device; all share one memory.
     """
     return _context("cpu_shared", device_id)
 

@@ -1,11 +1,11 @@
-"""Memory of the CPU: what is free, and what a control group allows.
+"""CPU memory: how much is free, limits of control groups, and caching of freed memory.
 
-glibc returns most of it to the system at once, and the next array of that size pays a page fault
-for every 4 KiB, and zeros that nobody reads: training LeNet eagerly, a fifth of all processor time;
-adding arrays of 8 MiB, two thirds of it. Told to keep it, it serves the next array from there, at
-no cost in Python. Kept is what was freed at the end of the heap, up to an eighth of the machine's
-memory and 2 GiB. Arrays above 32 MiB, the largest that glibc allows, go back at once. Other C
-libraries decide for themselves, and so does a user who set glibc's own variables.
+By default glibc returns most memory to the system at once, and the next array of that size pays a
+page fault for every 4 KiB, including the zeroing: a fifth of all processor time in eager LeNet
+training, two thirds when adding arrays of 8 MiB. `cache_freed_memory` makes glibc keep memory that
+was freed at the end of the heap for the next arrays, up to an eighth of the machine's memory and
+2 GiB. Arrays above 32 MiB, glibc's maximum, are returned at once. Other C libraries are left alone,
+and so is glibc if the user has set its variables.
 """
 
 import ctypes
@@ -23,12 +23,12 @@ class MemoryInfo(NamedTuple):
     """Memory of a device, in bytes.
 
     Attributes:
-        free: What the driver or the system could still give.
-        total: What the device has.
-        used: What this process has in use: on a GPU, blocks of arrays; on a CPU, all that the C
-            library gave out.
-        held: What it keeps for later arrays, and `Context.empty_cache` gives back.
-        peak: On a GPU, the most that was used at once; on a CPU, the most that was resident.
+        free: Memory that the driver or the system can still allocate.
+        total: Memory of the device.
+        used: Memory in use by this process: on a GPU, blocks of arrays; on a CPU, all allocations
+            of the C library.
+        held: Cached memory, which `Context.empty_cache` releases.
+        peak: Maximum of ``used`` on a GPU; of resident memory on a CPU.
     """
 
     free: int
@@ -39,23 +39,23 @@ class MemoryInfo(NamedTuple):
 
     @property
     def reserved(self) -> int:
-        """Used and held together: what the process has of the device."""
+        """Memory of the device that this process has: used and held."""
         return self.used + self.held
 
 
 ROOT = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
-# Without a limit, the older control groups say the largest number of pages there is.
+# Without a limit, control groups of version 1 report the largest number of pages.
 _NO_LIMIT = 1 << 60
 
 
 class MemoryBound(NamedTuple):
-    """What a group bounds memory to, in bytes.
+    """Memory limit of a control group, in bytes.
 
     Attributes:
-        folder: Where the group is described.
-        limit: What all its processes may have together.
-        free: How much of that they could still get.
+        folder: The group's folder.
+        limit: Limit for all its processes together.
+        free: The unused part of the limit.
     """
 
     folder: Path
@@ -64,14 +64,14 @@ class MemoryBound(NamedTuple):
 
 
 def control_groups(root: Path, own: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of the groups around this process, whose limits all hold, innermost first.
+    """Yield the folders of the control groups of this process, innermost first; all limits apply.
 
-    Version 2 has one tree for everything, version 1 one for each controller; both may be mounted. A
-    container may see its own group as the root, under a path that leads nowhere.
+    Version 2 has one tree, version 1 one for each controller; both may be mounted. A container may
+    see its own group as the root, although the listed path does not exist.
 
     Args:
         root: Where the control groups are mounted.
-        own: Which groups this process is in, as Linux lists them.
+        own: The file that lists the groups of this process.
         controller: ``"cpu"`` or ``"memory"``.
     """
     for line in _text(own).splitlines():
@@ -81,17 +81,17 @@ def control_groups(root: Path, own: Path, controller: str) -> Iterator[Path]:
         trees = [root / controllers, root / controller] if controllers else [root, root / "unified"]
         for tree in dict.fromkeys(trees):
             group = tree / path.lstrip("/")
-            yield from (one for one in (group, *group.parents) if one.is_relative_to(tree))
+            yield from (path for path in (group, *group.parents) if path.is_relative_to(tree))
 
 
 def memory_bounds() -> list[MemoryBound]:
-    """Return what bounds this process's memory; nothing where no group sets a limit."""
+    """Return the memory limits of this process's control groups."""
     found = []
     for folder in control_groups(ROOT, OWN, "memory"):
         limit = _number(folder / "memory.max", folder / "memory.limit_in_bytes")
         used = _number(folder / "memory.current", folder / "memory.usage_in_bytes")
         if limit is not None and used is not None and limit < _NO_LIMIT:
-            # Pages of files on disk are given up before anybody is killed.
+            # The kernel drops pages of files on disk before it kills a process.
             rows = (line.split() for line in _text(folder / "memory.stat").splitlines())
             pages = {"active_file", "inactive_file"}
             cached = sum(int(row[1]) for row in rows if len(row) == 2 and row[0] in pages)
@@ -100,7 +100,7 @@ def memory_bounds() -> list[MemoryBound]:
 
 
 def _number(*paths: Path) -> int | None:
-    """Return the number in the first of some files that holds one."""
+    """Return the number from the first file that has one."""
     texts = (_text(path).strip() for path in paths)
     return next((int(text) for text in texts if text.isdecimal()), None)
 
@@ -118,7 +118,7 @@ _MMAP_THRESHOLD = -3
 
 _LARGEST_ON_HEAP = 32 << 20  # bytes; glibc refuses more
 _LARGEST_INT = (1 << 31) - 1
-_SHARE = 8  # of the memory that there is
+_SHARE = 8  # cache at most 1/8 of the memory
 
 _DECIDED_BY = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 
@@ -130,8 +130,8 @@ def _glibc() -> ctypes.CDLL | None:
     return library if hasattr(library, "gnu_get_libc_version") else None
 
 
-def kept_limit() -> int:
-    """Return how many bytes of freed memory are kept at most."""
+def cached_limit() -> int:
+    """Return the maximum number of bytes of freed memory to cache."""
     memory = min([_machine_nbytes(), *(bound.limit for bound in memory_bounds())])
     return min(memory // _SHARE, _LARGEST_INT)
 
@@ -141,28 +141,28 @@ def _machine_nbytes() -> int:
 
 
 @cache
-def keep_freed_memory() -> bool:
-    """Have glibc keep freed memory for the next arrays.
+def cache_freed_memory() -> bool:
+    """Make glibc cache freed memory for the next arrays.
 
     Returns:
-        Whether it does so now; False with another C library, and where glibc's variables are set.
+        Whether it does now; False with another C library, or if the user set glibc's variables.
     """
     library = _glibc()
     if library is None or is_set(*_DECIDED_BY):
         return False
-    both = (_MMAP_THRESHOLD, _LARGEST_ON_HEAP), (_TRIM_THRESHOLD, kept_limit())
+    both = (_MMAP_THRESHOLD, _LARGEST_ON_HEAP), (_TRIM_THRESHOLD, cached_limit())
     return all(library.mallopt(name, value) for name, value in both)
 
 
 def release_freed_memory() -> None:
-    """Give freed memory back to the system, where the C library can be asked to."""
+    """Release freed memory to the system, if the C library supports it."""
     library = _glibc()
     if library is not None:
         library.malloc_trim(0)
 
 
 class _Counts(ctypes.Structure):
-    """What glibc's ``mallinfo2`` returns: ten sizes, of which some are numbers of blocks."""
+    """The result of glibc's ``mallinfo2``: sizes in bytes, and numbers of blocks."""
 
     _fields_ = [
         (name, ctypes.c_size_t)
@@ -175,7 +175,7 @@ class _Counts(ctypes.Structure):
 
 @cache
 def _counter() -> Callable[[], _Counts] | None:
-    """Return glibc's function for its counts, None before 2.33 and elsewhere."""
+    """Return glibc's ``mallinfo2``; None before 2.33 and with other libraries."""
     library = _glibc()
     if library is None or not hasattr(library, "mallinfo2"):
         return None
@@ -188,9 +188,8 @@ def _counter() -> Callable[[], _Counts] | None:
 def memory_info() -> MemoryInfo:
     """Return the memory of the machine and of this process.
 
-    Control groups, as of a container, bound what is there and what is free. Without glibc's counts,
-    what is used is what is resident, and 0 is held; where the system has no ``/proc`` either,
-    nothing is known but the total.
+    Limits of control groups apply to total and free memory. Without glibc's counts, ``used`` is the
+    resident memory and ``held`` is 0; without ``/proc`` only the total is known.
     """
     bounds, machine = memory_bounds(), _machine_nbytes()
     total = min([machine, *(bound.limit for bound in bounds)])
@@ -205,7 +204,7 @@ def memory_info() -> MemoryInfo:
 
 
 def _kibibytes(path: str, name: str, missing: int) -> int:
-    """Return a line of a file of the kernel's, in bytes."""
+    """Return an entry of a file in /proc, in bytes."""
     try:
         with open(path, encoding="ascii") as file:
             for line in file:

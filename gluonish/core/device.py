@@ -1,10 +1,7 @@
-"""Devices: how arrays are allocated, filled and copied where a context points.
+"""Devices: allocate, fill and copy the arrays of a context.
 
-Every context has one `Device`, found by `device_of`. The CPU's arrays are NumPy's; a GPU's are
-CuPy's and its module is imported at the first use of a ``gpu`` context.
-
-``_lock`` guards the making of devices and the list of watchers; devices already made are read
-without it.
+Every context has one `Device`, returned by `device_of`. The CPU's arrays are NumPy's; a GPU's are
+CuPy's, which is imported at the first use of a ``gpu`` context.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +13,7 @@ import numpy as np
 from gluonish.core.context import Context, cache_owners, cpu, gpu, memory_readers
 from gluonish.core.cpu_memory import (
     MemoryInfo,
-    keep_freed_memory,
+    cache_freed_memory,
     memory_info,
     release_freed_memory,
 )
@@ -29,25 +26,25 @@ Platform = Literal["cpu", "gpu"]
 
 
 class StoredKey(Protocol):
-    """Where the random numbers of repeated launches start, in memory of their device."""
+    """The random key of repeated launches, in memory of their device."""
 
     def set(self, xp: ModuleType, key: tuple[int, int], /) -> None:
-        """Store a key for the launches to come, on the current stream."""
+        """Store a key for the next launches, on the current stream."""
 
 
 class Replay(Protocol):
-    """Launches that can be done once more by one call, on the memory that they had."""
+    """Captured launches that one call repeats, on the same memory."""
 
     def launch(self) -> bool:
-        """Do them; False, and nothing was launched, where that cannot be any more."""
+        """Launch them; return False, without a launch, if that is no longer possible."""
         raise NotImplementedError
 
 
 class Graphs(Protocol):
-    """What captures launches of a device (CUDA graphs).
+    """Captures launches of a device (CUDA graphs).
 
     Attributes:
-        shortages: How often there was too little memory for that.
+        shortages: Number of captures that ran out of memory.
     """
 
     shortages: int
@@ -57,17 +54,17 @@ class Graphs(Protocol):
         raise NotImplementedError
 
     def capture(self, run: Callable[[], None], /) -> Replay | None:
-        """Return what ``run`` launches, without executing it; None where that cannot be now.
+        """Capture the launches of ``run`` without executing them; None if not possible now.
 
         Raises:
-            Exception: What ``run`` does cannot be captured; nothing was executed.
+            Exception: The work of ``run`` cannot be captured; nothing was executed.
         """
 
     def copy(self, target: Any, source: Any, /) -> None:
-        """Copy an array to another one without gaps of its size, on the current stream."""
+        """Copy a contiguous array to another of its size, on the current stream."""
 
     def new_key(self) -> StoredKey:
-        """Return room for a key; a kernel takes it in place of the seed."""
+        """Allocate a key, which a kernel accepts in place of the seed."""
         raise NotImplementedError
 
 
@@ -77,14 +74,14 @@ class Device(Protocol):
     Attributes:
         context: The context.
         xp: NumPy or CuPy; kernels are written for either.
-        platform: Which back ends have kernels for its arrays. Only `gluonish.kernels` compares it
-            with a name; others pass it on.
-        is_host: Whether its arrays are NumPy's, in memory that the processor reads.
+        platform: Selects the back ends of its kernels. Only `gluonish.kernels` compares it with a
+            name; others pass it on.
+        is_host: Whether its arrays are NumPy's, in host memory.
         lane: Engine lane of its compute work.
-        copy_lane: Engine lane of copies that end here.
-        ahead_lane: Engine lane of copies into arrays that `empty_ahead` gave.
+        copy_lane: Engine lane of copies to this device.
+        ahead_lane: Engine lane of prefetching copies, into arrays of `empty_ahead`.
         priority_lane: Engine lane of work that must not wait behind compute: a kvstore's sums.
-        streams: The lanes of it that launch on a stream, with the stream; none for a CPU.
+        streams: Its stream lanes, with their streams; empty for a CPU.
     """
 
     context: Context
@@ -99,63 +96,63 @@ class Device(Protocol):
 
     @property
     def graphs(self) -> Graphs | None:
-        """What captures its launches (CUDA graphs); None for a CPU."""
+        """Captures its launches (CUDA graphs); None for a CPU."""
         raise NotImplementedError
 
     def empty(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
-        """Return an array of undefined values here.
+        """Return an uninitialized array.
 
         Raises:
             MemoryError: There is no memory for it.
         """
 
     def empty_ahead(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
-        """Return an array that a copy on ``ahead_lane`` fills before any other use of it.
+        """Return an array that a copy on ``ahead_lane`` fills before any other use.
 
-        None where that gains nothing: then `empty` and the other lanes serve.
+        None if prefetching gains nothing: then use `empty` and the other lanes.
 
         Raises:
             MemoryError: There is no memory for it.
         """
 
     def empty_beside(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
-        """Return an array that the priority lane can use at once, and nothing else may use.
+        """Return an array for the priority lane only, which can use it at once.
 
         Raises:
             MemoryError: There is no memory for it.
         """
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
-        """Copy a host array into ``out``, which lies here, converting its dtype.
+        """Copy a host array into ``out`` on this device, converting its dtype.
 
-        On a device with streams this belongs into an engine operation; ``source`` may change when
-        it returns, unless it ``stays`` as it is until that operation is done.
+        On a device with streams, call it in an engine operation. ``source`` may be modified when it
+        returns, unless ``stays`` promises that it is constant until the operation is done.
         """
 
     def from_peer(self, source: Any, out: Any) -> None:
-        """Copy an array of this device, or one of its kind, into ``out``, converting its dtype."""
+        """Copy an array of this device, or of one of the same type, converting its dtype."""
 
     def to_host(
         self, source: Any, out: np.ndarray[Any, Any] | None = None, /
     ) -> np.ndarray[Any, Any]:
-        """Return a copy on the host of an array here whose values the engine has waited for.
+        """Return a host copy of an array that the engine has waited for.
 
-        Only devices with streams know ``out``: contiguous host memory of its dtype and shape, which
-        they fill instead of new memory.
+        Only devices with streams support ``out``: contiguous host memory of its dtype and shape to
+        fill.
         """
         raise NotImplementedError
 
     def to_dlpack(self, raw: Any, /, **options: Any) -> Any:
-        """Return a DLPack capsule over an array here that nobody reads or writes any more."""
+        """Return a DLPack capsule of an array without pending reads or writes."""
 
     def note(self, name: str) -> None:
-        """Say which operator of a launch comes next, for messages; only where there are streams."""
+        """Set the name of the next launched operator, for messages; only with streams."""
 
     def empty_cache(self) -> None:
-        """Give memory that is kept for later arrays back to the driver."""
+        """Release cached memory to the driver."""
 
     def memory_info(self) -> MemoryInfo:
-        """Return how much memory there is, and what of it is used."""
+        """Return the device's memory in bytes."""
         raise NotImplementedError
 
 
@@ -164,7 +161,7 @@ _Copy = Callable[..., np.ndarray[Any, Any]]
 
 
 class CPUDevice:
-    """A CPU context: NumPy arrays in ordinary memory, which the C library keeps for later ones."""
+    """A CPU context: NumPy arrays in ordinary memory, which the C library caches."""
 
     __slots__ = (
         "ahead_lane",
@@ -179,12 +176,12 @@ class CPUDevice:
         "xp",
     )
 
-    # Not methods around them: every operator's call, and every result that is read, comes here.
+    # Not wrapped in methods, because they are on the hot path.
     empty = staticmethod(cast(_Empty, np.empty))
     to_host = staticmethod(cast(_Copy, np.ndarray.copy))
 
     def __init__(self, context: Context) -> None:
-        keep_freed_memory()
+        cache_freed_memory()
         self.context = context
         self.xp: ModuleType = np
         self.platform: Platform = "cpu"
@@ -197,10 +194,10 @@ class CPUDevice:
         self.graphs: Graphs | None = None
 
     def empty_ahead(self, shape: Shape, dtype: np.dtype[Any]) -> None:
-        """Return nothing: a copy on the host needs no care."""
+        """Return None: prefetching gains nothing on the host."""
 
     def empty_beside(self, shape: Shape, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """Return an array of undefined values."""
+        """Return an uninitialized array."""
         raw: np.ndarray[Any, Any] = self.empty(shape, dtype)
         return raw
 
@@ -213,14 +210,14 @@ class CPUDevice:
         out[...] = source
 
     def to_dlpack(self, raw: Any, /, **options: Any) -> Any:
-        """Return a DLPack capsule over an array, with NumPy's options."""
+        """Return a DLPack capsule of an array, with NumPy's options."""
         return raw.__dlpack__(**options)
 
     def note(self, name: str) -> None:
-        """Do nothing: an operator here fails where it runs."""
+        """Do nothing: operators on a CPU fail synchronously."""
 
     def empty_cache(self) -> None:
-        """Give memory that is kept for later arrays back to the system."""
+        """Release cached memory to the system."""
         release_freed_memory()
 
     def memory_info(self) -> MemoryInfo:
@@ -228,69 +225,65 @@ class CPUDevice:
         return memory_info()
 
 
-# Classes whose ``empty`` allocates; who watches allocations puts another there for that time.
+# Classes whose ``empty`` `gluonish.core.allocation_observers` replaces while there are observers.
 DEVICE_CLASSES: list[type] = [CPUDevice]
 
-# Invariant: of several threads that make the device of one context at once, the first puts its own
-# into ``_made``, and all tell the watchers of that one before they put it into ``_devices``.
+# Invariant: if several threads make the device of one context at once, the first one stores its
+# device in ``_made``, and all report that one to the observers before they store it in
+# ``_devices``.
 _made: dict[Context, Device] = {}
 _devices: dict[Context, Device] = {}
-_watchers: list[Callable[[Device], None]] = []
+_observers: list[Callable[[Device], None]] = []
 
 
 def device_of(context: Context) -> Device:
-    """Return the device of a context, making it at the first use.
+    """Return the device of a context, created at the first use.
 
     Raises:
-        DeviceError: A GPU is asked for and CuPy or the device is missing; the message says what
-            to install.
+        DeviceError: For a GPU: CuPy or the device is missing; the message says what to install.
     """
     found = _devices.get(context)
     return _add_device(context) if found is None else found
 
 
 def _add_device(context: Context) -> Device:
-    """Make the device of a context; who watches hears of it before anybody uses it."""
+    """Create the device of a context, and report it to the observers before its first use."""
     found = _made.get(context)
     if found is None:
         found = _made.setdefault(context, _make_device(context))
-    for watcher in tuple(_watchers):
-        watcher(found)
+    for observer in tuple(_observers):
+        observer(found)
     return _devices.setdefault(context, found)
 
 
 def device_of_library(xp: ModuleType) -> Device:
-    """Return the device on which a kernel runs that is given an array library.
-
-    Args:
-        xp: NumPy, or CuPy while one of its devices is current.
-    """
+    """Return the CPU for NumPy, the current GPU for CuPy."""
     return device_of(cpu() if xp is np else gpu(xp.cuda.runtime.getDevice()))
 
 
-def watch_devices(watcher: Callable[[Device], None]) -> None:
-    """Call ``watcher`` with every device: now those there are, later new ones before their use.
+def watch_devices(observer: Callable[[Device], None]) -> None:
+    """Call ``observer`` with every device: existing ones now, new ones before their first use.
 
-    It may hear of a device more than once.
+    A device may be reported more than once.
     """
-    _watchers.append(watcher)
+    _observers.append(observer)
     for device in tuple(_made.values()):
-        watcher(device)
+        observer(device)
 
 
 class GPUSupport(Protocol):
-    """What the CuPy back end offers; it lies above, and loads when a GPU is asked for."""
+    """Interface of the CuPy back end, which is loaded at the first use of a GPU."""
 
     def make_device(self, context: Context) -> Device:
         """Return the device of a GPU context."""
         raise NotImplementedError
 
     def make_pinned(self, context: Context) -> Device | None:
-        """Return the device of a context of page-locked host memory; None where no GPU is."""
+        """Return the device of a context of page-locked host memory; None without GPUs."""
         raise NotImplementedError
 
     def count(self) -> int:
-        """Return how many GPUs there are, 0 without CuPy."""
+        """Return the number of GPUs, 0 without CuPy."""
         raise NotImplementedError
 
     def memory(self, device_id: int) -> tuple[int, int]:
@@ -312,7 +305,7 @@ def _support() -> GPUSupport:
 
 
 def gpu_count() -> int:
-    """Return how many GPUs there are, 0 without CuPy."""
+    """Return the number of GPUs, 0 without CuPy."""
     return _support().count()
 
 

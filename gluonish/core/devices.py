@@ -1,4 +1,4 @@
-"""Devices by name, and how many there are: `mx.context`."""
+"""`mx.context`: devices by name, and their number."""
 
 from gluonish.core.context import Context, cpu, cpu_pinned, current_context, gpu
 from gluonish.core.device import gpu_count, gpu_memory

@@ -1,8 +1,7 @@
-"""Element types: their names, their numbers in files, and which type two of them meet in.
+"""Element types: their names, their numbers in files, and type promotion.
 
-NumPy and CuPy disagree about bfloat16 (one refuses, the other widens), so nothing here asks either
-of them: the table below is the only rule for promotion, and kernels receive arrays that already
-have the right type.
+NumPy and CuPy disagree about bfloat16 (NumPy raises, CuPy widens), so the table below is the only
+promotion rule, and kernels receive arrays that already have the right type.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, DtypeError
 
-# What arguments take for an element type: its name, a type of NumPy or Python, or a NumPy dtype.
+# An element type as an argument: its name, a type of NumPy or Python, or a NumPy dtype.
 DType = str | type | np.dtype[Any]
 
 BOOL = np.dtype(np.bool_)
@@ -43,7 +42,7 @@ DTYPE_FLAGS: Mapping[np.dtype[Any], int] = {
     np.dtype(np.uint64): 11,
     BFLOAT16: 12,
 }
-# Types without a number, which arrays may have to be loaded, printed, cast and saved as they are.
+# Types without a number: arrays of them can be loaded, printed, cast and saved.
 STORED_DTYPES: tuple[np.dtype[Any], ...] = tuple(
     np.dtype(stored)
     for stored in (
@@ -59,14 +58,14 @@ _BY_NAME = {dtype.name: dtype for dtype in (*DTYPE_FLAGS, *STORED_DTYPES)}
 _SAME = {
     dtype: dtype for dtype in (*DTYPE_FLAGS, *STORED_DTYPES)
 }  # NumPy may have several objects for one type
-# NumPy's other words for them. It is not asked: its parser also takes codes that it warns of.
-_BY_WORD = {
+# NumPy's other names. NumPy's own parser also accepts deprecated codes, with a warning.
+_BY_ANY_NAME = {
     **_BY_NAME,
     **{
-        word: dtype
+        name: dtype
         for dtype in DTYPE_FLAGS
         if dtype is not BFLOAT16
-        for word in (dtype.str, dtype.str[1:], dtype.char)
+        for name in (dtype.str, dtype.str[1:], dtype.char)
     },
     "double": FLOAT64,
     "float": FLOAT64,
@@ -74,10 +73,10 @@ _BY_WORD = {
     "int": INT64,
     "single": FLOAT32,
 }
-# With the bits of their significands.
+# Floating types, with the bits of their significands.
 _FLOATING = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
 
-# Widening order inside a kind; float16 and bfloat16 hold different numbers and meet in float32.
+# Widening order; float16 and bfloat16 represent different numbers and promote to float32.
 _INTEGER_ORDER = (INT8, INT32, INT64)
 _FLOAT_ORDER = (FLOAT16, FLOAT32, FLOAT64)
 
@@ -92,9 +91,9 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
         return FLOAT32
     found: np.dtype[Any] | None
     if isinstance(dtype, str):
-        found = _BY_WORD.get(dtype)
+        found = _BY_ANY_NAME.get(dtype)
     else:
-        # An array stands for its element type, as in NumPy's own functions of old.
+        # An array means its element type, as in older functions of NumPy.
         dtype = dtype if isinstance(dtype, type) else getattr(dtype, "dtype", dtype)
         try:
             found = _SAME.get(np.dtype(dtype))  # type: ignore[call-overload]  # any object
@@ -108,10 +107,10 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
 
 
 def dtype_from_flag(flag: int) -> np.dtype[Any]:
-    """Return the dtype that a file's number stands for.
+    """Return the dtype of a number in a file.
 
     Raises:
-        ArgumentTypeError: The number stands for none.
+        ArgumentTypeError: The number is unknown.
     """
     found = _BY_FLAG.get(flag)
     if found is None:
@@ -120,7 +119,7 @@ def dtype_from_flag(flag: int) -> np.dtype[Any]:
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
-    """Whether values of this type are real numbers, bfloat16 included: gradients make sense."""
+    """Whether this is a floating type, bfloat16 included."""
     return dtype in _FLOATING
 
 
@@ -136,7 +135,7 @@ _EXACT_UP_TO = {dtype: _exact_up_to(dtype) for dtype in DTYPE_FLAGS}
 
 
 def exact_up_to(dtype: np.dtype[Any]) -> int:
-    """Return the number up to which this type holds every whole number from 0 on."""
+    """Return the largest N so that the type represents all integers from 0 to N exactly."""
     return _EXACT_UP_TO[dtype]
 
 
@@ -166,14 +165,14 @@ _PROMOTION = {
 
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the type in which values of two types meet.
+    """Return the promoted type of two types.
 
-    A float beats any integer whatever their widths, bool gives way to everything, uint8 with int8
-    gives int32, and float16 with bfloat16 gives float32.
+    A float wins over any integer, every type over bool; uint8 with int8 gives int32, and float16
+    with bfloat16 gives float32.
 
     Raises:
-        ArgumentTypeError: for a type that only files may hold (int16, uint16, uint32, uint64, those
-            of 8-bit floats).
+        ArgumentTypeError: For a type that is only for storage (int16, uint16, uint32, uint64, 8-bit
+            floats).
     """
     found = _PROMOTION.get((a, b))
     if found is None:

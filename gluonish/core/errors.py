@@ -1,9 +1,9 @@
-"""Every error that gluonish raises on purpose.
+"""All errors that gluonish raises deliberately.
 
-All derive from `GluonishError`, which programs written for MXNet know as `MXNetError`, and each
-also from the built-in class that a Python reader expects, so that ``except ValueError`` keeps
-working. Arguments, files and devices are what MXNet checks with assert in most places, and programs
-catch that: their errors are AssertionErrors, too.
+They derive from `GluonishError`, the `MXNetError` of MXNet programs, and each also from the
+built-in class that a Python programmer expects, so that ``except ValueError`` works. MXNet checks
+arguments, files and devices by assert in most places, and programs catch that: such errors are
+AssertionErrors, too.
 """
 
 import heapq
@@ -51,17 +51,16 @@ __all__ = [
 ]
 
 
-# To compare takes time with the product of the lengths.
+# Limits for `nearest`: a comparison takes time proportional to the product of the lengths.
 _LONGEST_COMPARED, _MOST_COMPARED, _MOST_SEEN = 300, 500, 10_000
-_NUMPY_PREFIX = re.compile("^_np[ix]?_")  # of operators of NumPy's functions, in files
+_NUMPY_PREFIX = re.compile("^_np[ix]?_")  # of NumPy's functions, in names of operators in files
 
 
 class GluonishError(RuntimeError):
     """Base of all errors of this package; ``mx.MXNetError`` is another name for it.
 
-    A RuntimeError, as MXNetError is, because programs catch it as one. A message that is about an
-    operator begins with the name that users call it by: ``matmul``, which files know as
-    ``_npi_matmul``.
+    A RuntimeError, as MXNetError is, because programs catch it as one. A message about an operator
+    begins with its public name: ``matmul``, not ``_npi_matmul`` as in files.
     """
 
     def __init__(self, *args: object) -> None:
@@ -79,25 +78,25 @@ class ArgumentTypeError(GluonishError, TypeError, ValueError, AssertionError):
 
 
 class OperatorError(GluonishError, ValueError):
-    """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran.
+    """An operator does not support its inputs or attributes, or failed while it ran.
 
     Attributes:
-        located: Whether the message says where in a network it happened.
+        located: Whether the message names the node or Block.
     """
 
     located = False
 
 
 class AutogradError(GluonishError, AssertionError):
-    """A gradient was asked for that was not recorded, is not defined, or was already freed."""
+    """A requested gradient was not recorded, is not defined, or was already freed."""
 
 
 class ConfigError(GluonishError, ValueError):
-    """An environment variable holds a value that its flag does not allow."""
+    """An environment variable has an invalid value."""
 
 
 class DeviceError(GluonishError, AssertionError):
-    """A device is missing, out of memory, or arrays of several devices were mixed."""
+    """A device is missing or out of memory, or arrays of several devices were mixed."""
 
 
 class MixedDevicesError(DeviceError, ValueError):
@@ -105,41 +104,41 @@ class MixedDevicesError(DeviceError, ValueError):
 
 
 class OutOfMemoryError(DeviceError, MemoryError):
-    """A device has no memory for an array; the message says what was asked, and who holds it."""
+    """A device has no memory for an array; the message lists the current owners of memory."""
 
 
 class DistributedError(GluonishError):
-    """The processes of a job do not do the same, or one of them is not there."""
+    """The processes of a job do different operations, or one of them is missing."""
 
 
 class DownloadError(GluonishError, RuntimeError):
-    """A file could not be fetched, or what came is not what was published."""
+    """A download failed, or its content differs from the published file."""
 
 
 class FileFormatError(GluonishError, ValueError, AssertionError):
-    """A file is truncated, corrupt, hostile, or of another kind than expected."""
+    """A file is truncated, corrupt, malicious, or of another type than expected."""
 
 
 class FolderPathError(GluonishError, IsADirectoryError):
-    """A path is that of a folder where a file is needed."""
+    """A path of a folder was passed instead of a file."""
 
 
 class GraphError(GluonishError, RuntimeError):
-    """A graph is malformed, cannot be traced, or misses a shape, a dtype or a variable."""
+    """A graph is malformed, cannot be traced, or lacks a shape, a dtype or a variable."""
 
 
 class UntraceableError(GraphError):
-    """A computation has no place in a graph: a block that does it runs without one."""
+    """A computation cannot be part of a graph: its block runs imperatively."""
 
 
 class DynamicShapeError(UntraceableError):
-    """A shape depends on values, so that no graph can be planned ahead of them."""
+    """A shape depends on values, so no graph can be planned."""
 
 
 class NoValuesError(UntraceableError, AttributeError):
-    """A traced ``forward`` asks for values or memory, which its arrays do not have.
+    """A traced ``forward`` accesses values or memory, which traced arrays do not have.
 
-    It is an AttributeError, too, because they lack the attributes that lead there.
+    Also an AttributeError, because they lack these attributes.
     """
 
 
@@ -148,21 +147,15 @@ class MissingFileError(GluonishError, FileNotFoundError, ValueError):
 
 
 class NameTakenError(GluonishError, ImportError):
-    """Another package has the name ``mxnet``, and would be hidden."""
+    """Another package is installed as ``mxnet``, and would be hidden."""
 
 
 class NotSupportedError(GluonishError, NotImplementedError):
-    """Something of MXNet that gluonish does not have; the message names the alternative."""
+    """A feature of MXNet that gluonish does not have; the message names the alternative."""
 
 
-class _NotOfThisKindError(NotSupportedError):
-    """Something that other arrays do.
-
-    Args:
-        function: The whole message, or what was called, as in MXNet.
-        alias: Its operator's name, if that is another.
-        *args: What it was called with.
-    """
+class _UnsupportedArrayError(NotSupportedError):
+    """A function was called with a type that it does not support."""
 
     _where: ClassVar[str]
 
@@ -180,25 +173,25 @@ class _NotOfThisKindError(NotSupportedError):
         super().__init__(function)
 
 
-class NotImplementedForSymbol(_NotOfThisKindError):  # MXNet's name
-    """Something of an NDArray was asked of a Symbol, which has no values.
+class NotImplementedForSymbol(_UnsupportedArrayError):  # MXNet's name
+    """A function of NDArray was called on a Symbol, which has no values.
 
     Args:
-        function: The whole message, or what was called, as in MXNet.
-        alias: Its operator's name, if that is another.
-        *args: What it was called with.
+        function: The message, or the function, as in MXNet.
+        alias: Name of the operator, if different.
+        *args: Arguments of the call.
     """
 
     _where = "is not implemented for Symbol"
 
 
-class NotSupportedForSparseNDArray(_NotOfThisKindError):  # MXNet's name
-    """Something that only dense arrays do; ``tostype("default")`` makes one.
+class NotSupportedForSparseNDArray(_UnsupportedArrayError):  # MXNet's name
+    """Only dense arrays support the function; ``tostype("default")`` returns one.
 
     Args:
-        function: The whole message, or what was called, as in MXNet.
-        alias: Its operator's name, if that is another.
-        *args: What it was called with.
+        function: The message, or the function, as in MXNet.
+        alias: Name of the operator, if different.
+        *args: Arguments of the call.
     """
 
     _where = "is not supported for SparseNDArray"
@@ -211,7 +204,7 @@ class KeyLookupError(ArgumentError, KeyError):
 
 
 class DtypeError(ArgumentTypeError, OperatorError, KeyError):
-    """No such element type; MXNet raises TypeError for what NumPy does not know, KeyError else."""
+    """An unknown element type: in MXNet a TypeError if NumPy lacks it, else a KeyError."""
 
     __str__ = BaseException.__str__
 
@@ -221,18 +214,18 @@ class OutOfBoundsError(GluonishError, IndexError):
 
 
 class OperatorIndexError(OperatorError, OutOfBoundsError):
-    """An operator met a position outside an array; raised at the wait, as positions are values."""
+    """An index in an operator's input is out of bounds; raised at the wait."""
 
 
 class ParameterError(GluonishError, AssertionError):
-    """A Parameter is used uninitialized, on a device it is not on, or with a wrong shape."""
+    """A Parameter is uninitialized, is not on the device, or has another shape."""
 
 
 class DeferredInitializationError(ParameterError):
     """A Parameter's shape is not known yet: it is allocated at the first forward pass."""
 
 
-# What an operator's error is called by what it met while it ran; the first that fits counts.
+# Class of an operator's error by the class of the exception; the first match counts.
 RUN_ERRORS: tuple[tuple[type[BaseException], type[GluonishError]], ...] = (
     (MemoryError, OutOfMemoryError),
     (IndexError, OperatorIndexError),
@@ -242,50 +235,46 @@ RUN_ERRORS: tuple[tuple[type[BaseException], type[GluonishError]], ...] = (
 
 
 def run_error(cause: Exception) -> type[GluonishError]:
-    """Return the class of the error to raise for what an operator raised while it ran."""
-    return next(kind for met, kind in RUN_ERRORS if isinstance(cause, met))
+    """Return the class of the error to raise for an exception in an operator."""
+    return next(kind for raised, kind in RUN_ERRORS if isinstance(cause, raised))
 
 
 def public_name(name: str) -> str:
-    """Return what users call an operator; those of NumPy's functions have a prefix in files."""
+    """Return the public name of an operator, without the prefix of NumPy's functions."""
     return _NUMPY_PREFIX.sub("", name, count=1)
 
 
 def require_text(value: object, what: str) -> None:
-    """Refuse what is no text where a name is needed.
+    """Raise ArgumentTypeError if a value is not a str.
 
     Args:
-        value: What the caller gave.
-        what: What it is, to begin the message with: ``get_model: expected name``.
-
-    Raises:
-        ArgumentTypeError: It is no text.
+        what: Beginning of the message: ``get_model: expected name``.
     """
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{what} as text, got {value!r:.200}")
 
 
-def _shared(first: str, second: str) -> int:
-    """Return with how many equal characters two texts begin."""
+def _common_prefix(first: str, second: str) -> int:
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def nearest(name: object, names: Iterable[object]) -> str:
-    """Return a hint at the names most like a wrong one, or nothing; what is no text has none.
+    """Return a hint with the names nearest to a wrong one, or an empty text.
 
-    Of very many names, those are compared that have most of the beginning and the end in common.
+    Of very many names, only those with the longest common prefix and suffix are compared.
     """
     if not isinstance(name, str) or len(name) > _LONGEST_COMPARED:
         return ""
     texts = (x for x in names if isinstance(x, str) and len(x) <= _LONGEST_COMPARED)
-    known = list(islice(texts, _MOST_SEEN))
-    if len(known) > _MOST_COMPARED:
+    candidates = list(islice(texts, _MOST_SEEN))
+    if len(candidates) > _MOST_COMPARED:
         ends = name[::-1]
-        known = heapq.nlargest(
+        candidates = heapq.nlargest(
             _MOST_COMPARED,
-            known,
-            key=lambda x: _shared(name, x) + _shared(ends, x[::-1]),
+            candidates,
+            key=lambda x: _common_prefix(name, x) + _common_prefix(ends, x[::-1]),
         )
-    close = load("difflib").get_close_matches(name, known, n=3, cutoff=0.5)
+    close = load("difflib").get_close_matches(name, candidates, n=3, cutoff=0.5)
     return f" (nearest: {', '.join(map(repr, close))})" if close else ""

@@ -1,7 +1,7 @@
-"""What a file is by its first bytes, and what to do with one that is not what its reader expects.
+"""The type of a file by its first bytes, and advice for a file of an unexpected type.
 
-A wrong file is mostly one of few: what a server sent in place of the file, the pointer that git has
-for one that was not fetched, an archive that was not unpacked, or weights of another library.
+Most wrong files are one of a few: an error page of a server, a git-lfs pointer, an archive that was
+not unpacked, or weights of another library.
 """
 
 import re
@@ -9,19 +9,19 @@ import zlib
 from typing import NamedTuple
 
 ONNX = "an ONNX model"
-HEAD_NBYTES = 1024  # as many as `file_kind` looks at
+HEAD_NBYTES = 1024  # bytes that `file_kind` examines
 
-_FAILED = "the download failed: open its address in a browser to see why, and fetch the file again"
-_FETCH = "the download or a write was cut short: fetch or write the file again"
+_FAILED = "the download failed: open its address in a browser to see why, and download it again"
+_FETCH = "a download or write was interrupted: download or write the file again"
 _LFS = "run `git lfs pull` in its repository, or download the file itself"
-_UNPACK = "unpack it, and give the file that is in it"
+_UNPACK = "unpack it, and pass the file that is in it"
 _IMPORT = (
-    "`gluonish zoo import` makes weights of a network of the model zoo of it; for other networks "
+    "`gluonish zoo import` converts weights of networks of the model zoo; for other networks "
     "save it in PyTorch as safetensors: safetensors.torch.save_file(model.state_dict(), path)"
 )
 _KERAS = (
     "save the weights in Keras as npz: np.savez(path, **{getattr(w, 'path', w.name): w.numpy() for"
-    " w in model.weights}), which `gluonish zoo import` takes"
+    " w in model.weights}), which `gluonish zoo import` reads"
 )
 _TO_ONNX = "convert it to ONNX with its own tools, and read that: `gluonish onnx import`"
 _ARRAYS = "nd.load and load_parameters read it"
@@ -60,12 +60,12 @@ _SHOWN = 60  # characters of a text
 
 
 class FileKind(NamedTuple):
-    """What a file is.
+    """Type of a file.
 
     Attributes:
-        what: In words: ``an HTML page``.
+        what: Description: ``an HTML page``.
         advice: What to do with it; may be empty.
-        known: Whether more is known of it than its bytes.
+        known: Whether the type was recognized.
     """
 
     what: str
@@ -74,20 +74,16 @@ class FileKind(NamedTuple):
 
 
 def found_instead(head: bytes) -> str:
-    """Return what a file is and what to do, for the end of a message: after "got".
-
-    Args:
-        head: The first `HEAD_NBYTES` of the file.
-    """
+    """Return description and advice for a message, after "got"; see `file_kind`."""
     kind = file_kind(head)
     return f"{kind.what}; {kind.advice}" if kind.advice else kind.what
 
 
 def file_kind(head: bytes) -> FileKind:
-    """Return what a file is that begins with these bytes.
+    """Return the type of a file.
 
     Args:
-        head: The first `HEAD_NBYTES` of the file, or all that it has.
+        head: The first `HEAD_NBYTES` of the file, or its complete content.
     """
     if not head:
         return FileKind("an empty file", _FETCH)
@@ -110,7 +106,7 @@ def _archive(head: bytes) -> FileKind | None:
 
 
 def may_be_npz(head: bytes) -> bool:
-    """Whether a zip archive that begins with these bytes has no members, or arrays first."""
+    """Whether a zip archive is empty, or its first member is an array."""
     name = _first_member(head)
     return not name or name.endswith(".npy") or len(name) + _ZIP_HEADER_NBYTES >= HEAD_NBYTES
 
@@ -121,7 +117,7 @@ def _first_member(head: bytes) -> str:
 
 
 def _zip(head: bytes) -> FileKind:
-    """Tell zip archives apart by the name of the first member."""
+    """Return the type of a zip archive by the name of its first member."""
     name = _first_member(head)
     if name.endswith(("/data.pkl", "/.data/version", "/byteorder", "/version", "/.format_version")):
         return FileKind("a PyTorch checkpoint (zip)", _IMPORT)
@@ -143,7 +139,7 @@ def _gzip(head: bytes) -> FileKind:
 
 
 def _of_others(head: bytes) -> FileKind | None:
-    """Know what other libraries write, and what has no mark at its very beginning."""
+    """Recognize files of other libraries, and files without a magic number at the beginning."""
     if head.startswith(_TORCH_BEFORE_1_6):
         return FileKind("a PyTorch checkpoint (before 1.6)", _IMPORT)
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
@@ -169,7 +165,7 @@ def _text(head: bytes) -> FileKind | None:
     try:
         text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "strict").lstrip()
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 4:  # the last character may be cut
+        if error.start < len(head) - 4:  # the last character may be truncated
             return None
         text = head[: error.start].decode("utf-8").lstrip()
     if not text:
@@ -197,7 +193,7 @@ def _json(text: str, marked: bool) -> FileKind:
     if marked:
         return FileKind("JSON that begins with a byte order mark", "save it in UTF-8 without one")
     if '"weight_map"' in text or '"metadata": {"total_size"' in text:
-        return FileKind("the index of a checkpoint in several files", "give it with them")
+        return FileKind("the index of a checkpoint in several files", "pass it with the others")
     if '"nodes"' in text:
         return FileKind("the JSON of a graph", "symbol.load and SymbolBlock.imports read it")
     return FileKind(f"JSON that begins with {text[:_SHOWN]!r}", "")

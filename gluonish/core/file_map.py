@@ -1,11 +1,11 @@
-"""Files as memory, for those who ask for it: mapped copy-on-write, what is not used is never read.
+"""Memory-mapped files: copy-on-write, and opt-in.
 
-A write to the memory makes a copy of the page that it is on, and never reaches the file. A file
-that is replaced, as all files of gluonish are (`gluonish.core.files.atomic_write`), lives on in the
-memory. One that somebody writes into in place changes there too, and if it gets shorter, whoever
-uses what it lost is ended by the system (SIGBUS), pages that were written to included; no library
-can tell beforehand. So files are read, and mapped only where the caller or `GLUONISH_MAP_FILES`
-says so; and what a network keeps is copied in any case (`Parameter`).
+A write to the memory copies its page and never reaches the file. If a file is replaced, as
+`gluonish.core.files.atomic_write` does, the memory keeps the old content. If another process writes
+to the file in place, the memory changes, too; and if it truncates the file, an access to the lost
+pages kills this process (SIGBUS), which no library can prevent. So files are read, unless the
+caller or `GLUONISH_MAP_FILES` requests a map; and a network copies its weights in any case
+(`Parameter`).
 """
 
 import mmap
@@ -17,35 +17,35 @@ import numpy as np
 
 from gluonish.core.config import GLUONISH_MAP_FILES
 
-# Reading so little costs less than what a map needs: a file that stays open in the system.
+# A smaller file is read: a map would cost more.
 _LEAST_NBYTES = 1 << 20
 
 
-def private_map(file: BinaryIO, wanted: bool | None = None) -> mmap.mmap | None:
-    """Map a file that is open for reading, from its first byte to what is its last one now.
+def private_map(file: BinaryIO, enabled: bool | None = None) -> mmap.mmap | None:
+    """Map a file that is open for reading.
 
-    The memory may be written to, and stays when the file is closed.
+    The memory is writable, and outlives the file object.
 
     Args:
-        wanted: Whether to map it; None for what `GLUONISH_MAP_FILES` says.
+        enabled: Whether to map it; None for the value of `GLUONISH_MAP_FILES`.
 
     Returns:
-        The memory; None if it is not wanted, for a small file, for what is no ordinary file, and
-        for a system that cannot map it (or, as Windows, not replace what is mapped).
+        The memory; None if disabled, for a small or special file, and on systems that cannot map
+        it, or cannot replace a mapped file (Windows).
     """
-    if os.name != "posix" or not (GLUONISH_MAP_FILES.value if wanted is None else wanted):
+    if os.name != "posix" or not (GLUONISH_MAP_FILES.value if enabled is None else enabled):
         return None
     try:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_size < _LEAST_NBYTES:
             return None
         return mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_COPY)
-    except (OSError, ValueError):  # no file of the system's, or one that cannot be mapped
+    except (OSError, ValueError):  # not a file of the system, or not mappable
         return None
 
 
 def is_mapped(raw: Any) -> bool:
-    """Whether a raw array lies in a map of a file."""
+    """Whether the memory of a raw array is a mapped file."""
     while isinstance(raw, np.ndarray):
         raw = raw.base
     if isinstance(raw, memoryview):

@@ -1,21 +1,21 @@
-"""Files that are written whole or not at all, and temporary ones.
+"""Atomic writes of files, and temporary files.
 
-A process that is killed leaves its temporary file. Neither its name nor a process number would tell
-it from one that is being written, since containers and hosts that share a folder have the same
-numbers; a lock does, which the system drops with the process that holds it.
+A killed process leaves its temporary file behind. Neither a name nor a process number can tell it
+from a file that is still being written, because containers and hosts that share a folder may use
+the same numbers; a lock can, because the system drops it with its process.
 
-Invariants: a writer locks its file before the first byte, and until it has its final name. Who
-wants to remove one takes the lock first, without waiting; a writer whose file was removed between
-making and locking it makes another. Where a disk's locks reach no other host, a file that
-was written to a moment ago counts as held. A disk without locks keeps its leftovers.
+Invariants: a writer locks its file before the first byte, until the file has its final name. To
+remove a file, a process first takes the lock, without waiting; a writer whose file was removed
+before it was locked creates another. Where locks do not work across hosts, a recently written file
+counts as locked. Without any locks, abandoned files stay.
 
-A reader sees the old content or the new one, never a part: the new content goes to a temporary file
-in the target's folder, reaches the disk, and only then takes the target's name. What a process that
-was killed has left there is removed by the next that writes into the folder.
+A reader sees the old content or the new one, never a mixture: new content is written to a temporary
+file in the target's folder, reaches the disk, and is then renamed. The next writer in the folder
+removes abandoned temporary files.
 
-Files that mean nothing without one another, such as a graph and its parameters, are written
-together: all are on the disk before the first takes its name, and whenever the process ends, there
-is never the new one of some beside the old one of others.
+Files that belong together, such as a graph and its parameters, are committed together: all are on
+the disk before the first is renamed, and whenever the process ends, the folder never has a new
+version of one file and an old version of another.
 """
 
 import filecmp
@@ -45,28 +45,25 @@ except ImportError:  # Windows, which removes no file that is open
 
 
 _NAME = re.compile(r"\..{1,32}\.[0-9a-f]{16}\.gluonish\.tmp", re.DOTALL)
-_SETTLED_S = 60.0
+_MIN_AGE_S = 60.0
 
 
 @contextmanager
 def temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Make and hold a file in the folder of ``target``; remove it at last if it has its name still.
+    """Create and lock a temporary file in the folder of ``target``; remove it unless renamed.
 
-    What killed processes left in that folder is removed before.
-
-    Args:
-        target: What the file is to become.
+    Abandoned files of killed processes in that folder are removed before.
 
     Yields:
-        Its path, and the file, open for writing, for the caller to close.
+        Its path, and the file, open for writing; the caller closes it.
 
     Raises:
-        OSError: The folder takes no file.
+        OSError: The file cannot be created.
     """
     remove_abandoned(target.parent)
     path = target.with_name(f".{target.name[:32]}.{os.urandom(8).hex()}.gluonish.tmp")
     locks: list[int] = []
-    try:  # before it is there: an interrupt may come as soon as it is
+    try:  # begins before the file exists: an interrupt may come right after
         yield path, _created(path, locks)
     finally:
         try:
@@ -77,12 +74,12 @@ def temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
                 os.close(lock)
 
 
-def remove_abandoned(folder: Path, settled_s: float = _SETTLED_S) -> None:
-    """Remove the temporary files in a folder that no process holds.
+def remove_abandoned(folder: Path, settled_s: float = _MIN_AGE_S) -> None:
+    """Remove the temporary files in a folder that no process has locked.
 
     Args:
-        folder: The folder; what cannot be read or removed is left.
-        settled_s: For how many seconds nobody may have written to them.
+        folder: The folder; files that cannot be read or removed are skipped.
+        settled_s: Minimum time since the last write, in seconds.
     """
     newest = time.time() - settled_s
     with suppress(OSError), os.scandir(folder) as entries:
@@ -94,9 +91,9 @@ def remove_abandoned(folder: Path, settled_s: float = _SETTLED_S) -> None:
 
 
 def _created(path: Path, locks: list[int]) -> BinaryIO:
-    """Open a new file, with the permissions that the umask gives; add what holds its lock.
+    """Create a file with the permissions of the umask, and add its lock's descriptor to ``locks``.
 
-    The lock is held by a descriptor of its own: it is to last longer than the file is open.
+    The lock has a separate descriptor, because it must outlive the file object.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
@@ -120,7 +117,7 @@ def _remove_unheld(path: str) -> None:
     if fcntl is None:
         os.unlink(path)
         return
-    # For writing: some network disks lock no file that is open for reading only.
+    # For writing: some network file systems cannot lock a file that is open for reading only.
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -129,28 +126,28 @@ def _remove_unheld(path: str) -> None:
         os.close(descriptor)
 
 
-# What functions take as a path; `path_text` refuses the rest.
+# Types of path arguments; `path_text` refuses others.
 AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
-# The most bytes that deflate packs into one, 258 into two bits: a content that claims more is none.
+# Maximum compression ratio of deflate, 258 bytes in two bits; a file that claims more is invalid.
 DEFLATE_RATIO = 1032
 
 
 class _Group:
-    """Files that are written together.
+    """Files that are committed together.
 
     Attributes:
-        targets: Their paths, that of the file that describes the others first.
-        complete: Temporary file and target of each that is on the disk.
-        held: Removes the temporary files at last.
+        targets: Their paths; the first file describes the others.
+        complete: Temporary file and target of each file that is on the disk.
+        stack: Removes the temporary files at the end.
     """
 
-    __slots__ = ("complete", "held", "targets")
+    __slots__ = ("complete", "stack", "targets")
 
     def __init__(self, targets: tuple[Path, ...]) -> None:
         self.targets = targets
         self.complete: list[tuple[Path, Path]] = []
-        self.held = ExitStack()
+        self.stack = ExitStack()
 
 
 _together: ContextVar[_Group | None] = ContextVar("gluonish_written_together", default=None)
@@ -159,18 +156,18 @@ _PROTOCOL = re.compile(r"(\w+)://")
 
 
 def path_text(path: object, what: str) -> str:
-    """Return a path as text: what is text, bytes in the system's encoding, or an `os.PathLike`.
+    """Return a path, a str, bytes in the system's encoding, or an `os.PathLike`, as a str.
 
     Args:
-        path: What the caller gave.
-        what: Who wants it, and of a function with several the argument, to begin a message with.
+        path: The argument.
+        what: Function, and argument if needed, for the beginning of a message.
 
     Raises:
-        ArgumentTypeError: It is no path.
-        ArgumentError: It has a NUL, which no path can have.
+        ArgumentTypeError: It is not a path.
+        ArgumentError: It contains a NUL.
     """
     try:
-        text = os.fsdecode(path)  # type: ignore[arg-type]  # refuses what is no path
+        text = os.fsdecode(path)  # type: ignore[arg-type]  # raises for other types
     except TypeError:
         raise ArgumentTypeError(
             f"{what}: expected a path, as str, bytes or os.PathLike, got {path!r:.100}"
@@ -181,21 +178,21 @@ def path_text(path: object, what: str) -> str:
 
 
 def local_path(path: AnyPath, reader: str) -> str:
-    """Return a path without the ``file://`` that it may begin with.
+    """Return a path without its ``file://`` prefix.
 
     Args:
-        path: Of a file or a folder.
-        reader: What wants to read or write there, to begin an error message with.
+        path: Path of a file or a folder.
+        reader: Function that uses the path, for the beginning of a message.
 
     Raises:
-        NotSupportedError: It begins with another protocol.
+        NotSupportedError: It has another protocol.
     """
     found = path_text(path, reader).removeprefix("file://")
     protocol = _PROTOCOL.match(found)
     if protocol:
         raise NotSupportedError(
-            f"{reader}: expected a path of this computer, got {found!r}; copy what it names to a "
-            f"disk, or mount it as a folder: there is no client for {protocol[1]}"
+            f"{reader}: expected a local path, got {found!r}; copy it to a disk, or mount it as a "
+            f"folder: there is no client for {protocol[1]}"
         )
     return found
 
@@ -205,10 +202,10 @@ def open_to_read(path: AnyPath, reader: str) -> BinaryIO:
 
     Args:
         path: The file.
-        reader: What wants to read it, to begin an error message with.
+        reader: Function that reads it, for the beginning of a message.
 
     Raises:
-        ArgumentTypeError: It is no path.
+        ArgumentTypeError: It is not a path.
         MissingFileError: There is no such file.
         FolderPathError: It is a folder.
         OSError: It cannot be opened.
@@ -233,12 +230,12 @@ def _with_errno(error: OSError, cause: OSError) -> OSError:
 
 @contextmanager
 def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
-    """Give a binary file whose content replaces ``path`` when the ``with`` block succeeds, or when
-    that of `written_together` does in which it stands.
+    """Yield a binary file whose content replaces ``path`` when the ``with`` block succeeds, or
+    when the enclosing block of `written_together` does.
 
-    On any error, `KeyboardInterrupt` included, the temporary file is removed and ``path`` is as it
-    was. An existing target keeps its permissions, a symbolic link keeps pointing where it did, and
-    a device or a pipe is written directly, because nothing could replace it.
+    On any error, `KeyboardInterrupt` included, the temporary file is removed and ``path`` is
+    unchanged. Permissions and symbolic links are preserved; a device or a pipe is written directly,
+    because it cannot be replaced.
 
     Args:
         path: The file to write; its folder must exist.
@@ -246,7 +243,7 @@ def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
     Raises:
         MissingFileError: The folder is missing.
         FolderPathError: ``path`` is a folder.
-        OSError: The folder is closed to us, or the disk is full; names ``path``.
+        OSError: The folder is not writable, or the disk is full; names ``path``.
     """
     target = Path(os.path.realpath(path_text(path, "write")))
     mode = _existing_mode(target)
@@ -261,8 +258,8 @@ def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
             raise
         return
     try:
-        with ExitStack() as held:
-            temporary, file = held.enter_context(_temporary_file(target))
+        with ExitStack() as stack:
+            temporary, file = stack.enter_context(_temporary_file(target))
             with file:
                 if mode is not None:
                     temporary.chmod(stat.S_IMODE(mode))
@@ -271,7 +268,7 @@ def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
             group = _together.get()
             if group is not None and target in group.targets:
-                group.held.push(held.pop_all())
+                group.stack.push(stack.pop_all())
                 group.complete.append((temporary, target))
                 return
             temporary.replace(target)
@@ -283,35 +280,35 @@ def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
 
 @contextmanager
 def written_together(*paths: AnyPath) -> Iterator[None]:
-    """Have files of `atomic_write` in the ``with`` block take their names when it succeeds.
+    """Commit the files of `atomic_write` in the ``with`` block together when it succeeds.
 
-    After an error in the block all are as they were. Where the content of the first changes, it is
-    removed before the others take their names, and takes its own last, so that a process that ends
-    in between leaves none rather than that of other files. Other files are written as ever: those
-    of a signal's handler, for example.
+    After an error in the block all are unchanged. If the content of the first file changes, it is
+    removed before the others are renamed, and renamed last: a process that ends in between leaves
+    no first file rather than one that does not match the others. Files that are not listed, for
+    example those of a signal handler, are written as usual.
 
     Args:
-        paths: The files; the first describes the others. A block in one that has them all belongs
-            to that.
+        paths: The files; the first describes the others. Nested blocks with the same files join the
+            outer block.
 
     Raises:
-        OSError: A folder was closed to us meanwhile; names the file.
+        OSError: A folder is not writable any more; names the file.
     """
     group = _Group(tuple(Path(os.path.realpath(path_text(path, "write"))) for path in paths))
     outer = _together.get()
     if outer is not None and set(group.targets) <= set(outer.targets):
         yield
         return
-    with group.held:
+    with group.stack:
         try:
-            _together.set(group)  # not before: an interrupt may come as soon as it is set
+            _together.set(group)  # inside `try`: an interrupt may come right after
             yield
-            _take_names(group)
+            _replace_targets(group)
         finally:
             _together.set(outer)
 
 
-def _take_names(group: _Group) -> None:
+def _replace_targets(group: _Group) -> None:
     describing = [pair for pair in group.complete if pair[1] == group.targets[0]]
     others = [pair for pair in group.complete if pair[1] != group.targets[0]]
     target = group.targets[0]
@@ -332,7 +329,7 @@ def _take_names(group: _Group) -> None:
 
 
 def _name_file(error: BaseException, target: Path) -> None:
-    """Let an error of the system, such as a full disk, say which file it was about."""
+    """Add the file name to a system error, such as a full disk."""
     if not isinstance(error, OSError) or isinstance(error, GluonishError):
         return
     if error.filename is None and error.errno is not None:
@@ -348,7 +345,7 @@ def _existing_mode(target: Path) -> int | None:
 
 @contextmanager
 def _temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """As `temporary_file`, with errors that name the target."""
+    """Do as `temporary_file`, with errors that name the target."""
     with ExitStack() as stack:
         try:
             made = stack.enter_context(temporary_file(target))
@@ -366,7 +363,7 @@ def _temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable; some systems and file systems cannot sync a folder."""
+    """Make the rename durable; some systems cannot sync a folder."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

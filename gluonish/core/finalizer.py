@@ -1,13 +1,13 @@
-"""Finalizers: what is done when an object ends, by C code alone, so that nothing interrupts it.
+"""Finalizers that run as C code only, so that nothing can interrupt them.
 
-CPython runs signal handlers between the steps of Python code, of a ``__del__`` as well: a Ctrl-C
-there is printed and lost, and what was to be given back leaks. So what ends with an object is the
-business of a weak reference to it, whose callback is a C function (a method of a list or a queue,
-or a library's function through ctypes) and gets the reference, with all that it needs in slots.
+CPython runs signal handlers between the instructions of Python code, also in a ``__del__``: a
+Ctrl-C there is printed and lost, and the resource leaks. So resources are released by a weak
+reference whose callback is a C function (a method of a list or queue, or a library's function
+through ctypes). It gets the reference, which has all needed data in slots.
 
-Invariant: ``_kept`` has another reference to each object, which holds its finalizer, and whose
-callback takes it out of there. Both references lose their object before either callback is called,
-and CPython holds both until then: their order does not matter.
+Invariant: ``_registered`` has a second weak reference to each object, which owns the finalizer, and
+whose callback removes it from the set. CPython clears both references before it calls either
+callback, and keeps both alive until then: their order does not matter.
 """
 
 import weakref
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Finalizer(weakref.ref[Any]):
-    """A weak reference that is told from others by identity: objects may have no hash."""
+    """A weak reference that is compared by identity: objects may have no hash."""
 
     __slots__ = ()
 
@@ -24,36 +24,36 @@ class Finalizer(weakref.ref[Any]):
 
 
 class Kept(Finalizer):
-    """What keeps a finalizer until it is called."""
+    """Registration that owns a finalizer until it is called."""
 
     __slots__ = ("finalizer",)
 
     finalizer: Finalizer | None
 
 
-_kept: set[Kept] = set()
+_registered: set[Kept] = set()
 
 
 def keep(finalizer: Finalizer, owner: object) -> Kept:
-    """Have a finalizer called when its object ends.
+    """Register a finalizer, which is called when ``owner`` is freed.
 
     Args:
         finalizer: A reference to ``owner``; its callback must be a C function.
 
     Returns:
-        What `cancel` takes; it need not be kept.
+        A handle for `cancel`; the caller may drop it.
     """
-    kept = Kept(owner, _kept.discard)
-    kept.finalizer = finalizer
-    _kept.add(kept)
-    return kept
+    registration = Kept(owner, _registered.discard)
+    registration.finalizer = finalizer
+    _registered.add(registration)
+    return registration
 
 
-def cancel(kept: Kept) -> bool:
-    """Have a finalizer not called; return False where it was called, or cancelled before."""
+def cancel(registration: Kept) -> bool:
+    """Unregister a finalizer; return False if it was called, or cancelled before."""
     try:
-        _kept.remove(kept)
+        _registered.remove(registration)
     except KeyError:
         return False
-    kept.finalizer = None
+    registration.finalizer = None
     return True

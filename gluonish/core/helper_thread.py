@@ -1,9 +1,9 @@
-"""in_helper_thread: long work for the main thread, with locks of other libraries held.
+"""in_helper_thread: run long work of the main thread that holds locks of other libraries.
 
-Python runs signal handlers in the main thread only, in the middle of whatever it does. Where that
-is a library's code with the library's lock held (LLVM's compiler, an import), a handler that waits
-for a thread which needs the lock waits for ever, and Ctrl-C leaves the library as it was in the
-middle. So the main thread has such work done by a helper thread, and waits for that.
+Python runs signal handlers in the main thread only, between any two instructions. If a handler
+interrupts a library that holds a lock (LLVM's compiler, an import) and waits for a thread that
+needs this lock, it waits for ever; and Ctrl-C would leave the library in an inconsistent state. So
+the main thread runs such work in a helper thread, and waits for it.
 """
 
 import threading
@@ -15,31 +15,31 @@ Result = TypeVar("Result")
 
 
 def in_helper_thread(work: Callable[[], Result]) -> Result:
-    """Return what ``work`` returns, or raise what it raises.
+    """Call ``work``, in another thread if this is the main one, and return its result.
 
     Args:
-        work: Called in another thread if this is the main one, with its context variables. After an
-            interrupt of the wait it goes on, so what it makes should not be lost with its result.
+        work: Runs with the context variables of this thread. It continues after an interrupt of the
+            wait, so it should store its result itself.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
-    found: list[Any] = []
-    failed: list[BaseException] = []
+    results: list[Any] = []
+    errors: list[BaseException] = []
 
     def run() -> None:
         try:
-            found.append(work())
-        except BaseException as error:  # raised where it was called for
-            failed.append(error)
+            results.append(work())
+        except BaseException as error:  # raised in the calling thread
+            errors.append(error)
 
     thread = threading.Thread(
         target=copy_context().run, args=(run,), name="gluonish helper", daemon=True
     )
     try:
         thread.start()
-    except RuntimeError:  # no thread starts while the interpreter ends
+    except RuntimeError:  # no thread can start at interpreter exit
         return work()
     thread.join()
-    if failed:
-        raise failed.pop()
-    return found.pop()  # type: ignore[no-any-return]  # one or the other
+    if errors:
+        raise errors.pop()
+    return results.pop()  # type: ignore[no-any-return]

@@ -1,7 +1,6 @@
-"""What lower floors have from upper ones: declared here, filled in by `gluonish.mxnet_names.start`.
+"""Hooks: functions of higher layers that lower layers call; filled by `gluonish.mxnet_names.start`.
 
-A lower floor names nothing above it. It calls one of the hooks, which loads what stands behind it
-at the first call.
+A lower layer imports nothing above it. The first call of a hook loads its function.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ Result = TypeVar("Result")
 
 
 class Hook(Generic[Params, Result]):
-    """A function of an upper floor, which lower ones call."""
+    """A function of a higher layer."""
 
     __slots__ = ("_function", "_target")
 
@@ -23,36 +22,32 @@ class Hook(Generic[Params, Result]):
         self._target = ""
 
     def fill(self, target: str) -> None:
-        """Say which function it is, before the first call.
-
-        Args:
-            target: Its name, as ``module:name``.
-        """
+        """Set the function by name, as ``module:name``, before the first call."""
         self._target = target
 
     def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> Result:
-        """Call the function, which loads at the first call."""
+        """Call the function; the first call loads it."""
         function = self._function
         if function is None:
             function = self._function = resolve(self._target)
         return function(*args, **kwargs)
 
 
-# Of `gluonish.core.device`: returns the back end of GPU contexts, a `GPUSupport`.
+# For `gluonish.core.device`: returns the back end of GPU contexts, a `GPUSupport`.
 make_gpu_support: Hook[[], Any] = Hook()
 
-# Of `gluonish.ops.registry`: yields the fast kernels of an operator, the preferred ones first.
+# For `gluonish.ops.registry`: yields the fast kernels of an operator, the preferred ones first.
 kernels_of: Hook[[Any], Any] = Hook()
 
-# Of `gluonish.kernels.teams`: has every worker call a function that ends its team of threads if all
-# workers are idle, and returns whether they are.
+# For `gluonish.kernels.teams`: if all workers are idle, calls a function in each that ends its team
+# of threads; returns whether they were.
 end_idle_teams: Hook[[Callable[[], None]], bool] = Hook()
 
-# Of `gluonish.engine`: starts the profiler when the engine is made, for MXNET_PROFILER_AUTOSTART.
+# For `gluonish.engine`: starts the profiler when the engine is made, for MXNET_PROFILER_AUTOSTART.
 start_profiler: Hook[[], None] = Hook()
 
-# Of `gluonish.autograd`: returns the Symbol of a place on the tape.
+# For `gluonish.autograd`: returns the Symbol of an edge of the tape.
 symbol_of: Hook[[Any], Any] = Hook()
 
-# Of the namespace ``nd``: names of upper floors, each with its target as of `gluonish.core.lazy`.
+# For the namespace ``nd``: names of higher layers, with their targets as in `gluonish.core.lazy`.
 ndarray_names: dict[str, str] = {}

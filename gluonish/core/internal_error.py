@@ -1,4 +1,4 @@
-"""Errors under the names of `mx.error`."""
+"""`mx.error`: MXNet's names of errors."""
 
 from typing import Any, TypeVar
 
@@ -26,8 +26,8 @@ class InternalError(MXNetError):
 def register(func_name: Any = None, cls: Any = None) -> Any:
     """Return an error class unchanged: as a decorator, or as a function with a name for it.
 
-    In MXNet it maps the names of errors in the C++ part to classes. Here errors are raised in
-    Python, so nothing has to be mapped.
+    MXNet maps the names of C++ errors to classes. Here errors are raised in Python, so no mapping
+    is needed.
 
     Args:
         func_name: The class, or a name for it.

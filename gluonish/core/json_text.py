@@ -1,4 +1,4 @@
-"""JSON from files: whatever is wrong with it, the error says where."""
+"""JSON from files, with errors that name the position."""
 
 import json
 import re
@@ -7,23 +7,23 @@ from typing import Any
 
 from gluonish.core.errors import FileFormatError
 
-# A string, whole or cut off, or a bracket.
+# A string, complete or truncated, or a bracket.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _LONG_NUMBER = re.compile(r"\d{4301,}")
-_DEEP = 200
+_MAX_DEPTH = 200
 
 
 def parse_json(content: str | bytes, name: str, what: str) -> Any:
-    """Return the value that a file begins with; what follows it is ignored.
+    """Return the first JSON value of a file; text after it is ignored.
 
     Args:
         content: The file's content, in UTF-8.
-        name: What error messages call it.
-        what: What it should hold, for error messages: ``the JSON of a graph``.
+        name: Name of the file in messages.
+        what: Expected content in messages: ``the JSON of a graph``.
 
     Raises:
-        FileFormatError: It is no JSON, nested too deeply, or holds a number of thousands of digits;
-            names the character, or the byte that is not in UTF-8.
+        FileFormatError: It is not JSON, nested too deeply, or has a number with thousands of
+            digits; names the position.
     """
     try:
         text = content.decode("utf-8") if isinstance(content, bytes) else content
@@ -38,44 +38,45 @@ def parse_json(content: str | bytes, name: str, what: str) -> Any:
         raise FileFormatError(f"{name}: expected {what}, got {error}") from error
     except RecursionError as error:
         raise FileFormatError(
-            f"{name}: expected {what}, got lists in lists, the {_DEEP}th at char {_deep(text)}"
+            f"{name}: expected {what}, got more than {_MAX_DEPTH} nested lists or objects, at char "
+            f"{_nesting_position(text)}"
         ) from error
-    except ValueError as error:  # of `int`, which takes no more digits
+    except ValueError as error:  # `int` limits the number of digits
         found = _LONG_NUMBER.search(text)
-        place = found.start() if found else start
+        position = found.start() if found else start
         raise FileFormatError(
-            f"{name}: expected {what}, got a number of too many digits at char {place}"
+            f"{name}: expected {what}, got a number with too many digits at char {position}"
         ) from error
     return value
 
 
-def _deep(text: str) -> int:
-    """Return where the first list or object begins that is inside many others."""
+def _nesting_position(text: str) -> int:
+    """Return the position of the first list or object that is nested too deeply."""
     depth = 0
     for token in _TOKEN.finditer(text):
         depth += (token[0] in "[{") - (token[0] in "]}")
-        if depth == _DEEP:
+        if depth == _MAX_DEPTH:
             return token.start()
     return 0
 
 
 def parse_object(content: bytes, name: str, what: str, start: int = 0) -> dict[str, Any]:
-    """Return an object of JSON that fills its part of a file, and has no name twice.
+    """Return the JSON object in a section of a file.
 
     Args:
-        content: The part of the file.
-        name: What error messages call the file.
-        what: What it should hold, for error messages: ``a JSON header``.
-        start: Where in the file the part begins, in bytes.
+        content: The section.
+        name: Name of the file in messages.
+        what: Expected content in messages: ``a JSON header``.
+        start: Offset of the section in the file, in bytes.
 
     Raises:
-        FileFormatError: It is no JSON, no object, nested too deeply, holds a number of thousands of
-            digits, one name twice, or names that are no text.
+        FileFormatError: It is not a JSON object, is nested too deeply, has a number with thousands
+            of digits, a duplicate name, or a name that is not valid Unicode.
     """
     try:
         found = json.loads(content.decode("utf-8"), object_pairs_hook=_distinct)
         if isinstance(found, dict):
-            "".join(found).encode()  # JSON can tell halves of characters
+            "".join(found).encode()  # JSON can contain lone surrogates
     except (ValueError, RecursionError) as error:
         raise FileFormatError(
             f"{name}: expected {what} at byte {start}, got {error!s:.200}"

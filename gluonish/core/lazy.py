@@ -1,8 +1,8 @@
-"""Attributes that are there at their first use, so that the import pays for nothing unused.
+"""Lazy attributes: loaded at the first access, so that the import does not pay for unused ones.
 
-`attach` gives a module a ``__getattr__`` (PEP 562) that loads what is asked for and puts it into
-the module, so that the next look finds it there. `extend` does the same to a module from outside:
-for names that stand above it, or that only MXNet's programs look for there.
+`attach` returns a ``__getattr__`` for a module (PEP 562) that loads an attribute and stores it in
+the module. `extend` adds lazy attributes to a module from outside: names of higher layers, or names
+that only MXNet programs use.
 """
 
 import sys
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.loading import is_partial, load, when_whole
+from gluonish.core.loading import is_partial, load, when_complete
 
-_LOADS_FOR_PACKAGES = True  # `loading` passes over the frames of this module
+_LOADS_FOR_PACKAGES = True  # `loading` skips the stack frames of this module
 
 
 def attach(
@@ -21,13 +21,13 @@ def attach(
     elsewhere: Mapping[str, str] | None = None,
     otherwise: Callable[[str], Any] | None = None,
 ) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__`` that loads what it is asked for at the first time.
+    """Return a ``__getattr__`` for a module that loads attributes at their first access.
 
     Args:
         module: The module's dotted name.
-        names: Modules of the package that it is, each the last part of its name.
-        elsewhere: What other attributes are, by their names: the whole name of a module, or
-            ``module:name`` for what stands there.
+        names: Names of submodules.
+        elsewhere: Targets of other attributes: a dotted module name, or ``module:name`` for an
+            attribute of that module.
         otherwise: Called with all other names.
     """
     targets = {**{name: f"{module}.{name}" for name in names}, **(elsewhere or {})}
@@ -38,7 +38,7 @@ def attach(
                 return otherwise(name)
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         found = resolve(targets[name])
-        if not is_partial(found):  # else it is only for the module's own code, which asked
+        if not is_partial(found):  # a partial one is only for the module's own code
             vars(sys.modules[module])[name] = found
         return found
 
@@ -46,51 +46,48 @@ def attach(
 
 
 def resolve(target: str) -> Any:
-    """Return a module, or for ``module:name`` what stands there.
-
-    Args:
-        target: The whole name.
+    """Return a module by its dotted name, or for ``module:name`` an attribute of it.
 
     Raises:
         AttributeError: There is no such module.
-        ImportError: There is, and it cannot be imported.
+        ImportError: The module cannot be imported.
     """
-    module, _, inside = target.partition(":")
+    module, _, attribute = target.partition(":")
     try:
         found = load(module)
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
         raise AttributeError(str(error)) from error
-    return getattr(found, inside) if inside else found
+    return getattr(found, attribute) if attribute else found
 
 
 def lists(names: Iterable[str]) -> Callable[[], list[str]]:
-    """Return a package's ``__dir__``: its public names, loaded yet or not."""
+    """Return a ``__dir__`` for a package: its public names, loaded or not."""
     public = sorted(names)
     return lambda: list(public)
 
 
 def extend(module: str, attributes: Mapping[str, str], *, starred: bool = False) -> None:
-    """Give a module further attributes, now or when it is loaded.
+    """Add lazy attributes to a module, now or when it is loaded.
 
     Args:
         module: The module's dotted name.
-        attributes: What they are, as for `attach`; one of another project's may be missing.
-        starred: Whether ``import *`` gives them, too.
+        attributes: Their targets, as for `attach`; a target in another project may be missing.
+        starred: Whether ``import *`` includes them.
     """
 
-    def complete(whole: ModuleType) -> None:
-        own = vars(whole)
-        own["__getattr__"] = attach(module, (), attributes, own.get("__getattr__"))
+    def complete(loaded: ModuleType) -> None:
+        namespace = vars(loaded)
+        namespace["__getattr__"] = attach(module, (), attributes, namespace.get("__getattr__"))
         if starred:
-            own["__all__"] = [*dict.fromkeys((*whole.__all__, *attributes))]
+            namespace["__all__"] = [*dict.fromkeys((*loaded.__all__, *attributes))]
 
-    when_whole(module, complete)
+    when_complete(module, complete)
 
 
 class _Method:
-    """Stands for a method in its class, and puts the method into its own place when looked up."""
+    """Placeholder for a method, which replaces itself with the method when accessed."""
 
     __slots__ = ("_kind", "_make", "_name")
 
@@ -106,11 +103,6 @@ class _Method:
 def attach_methods(
     kind: type, names: Iterable[str], make: Callable[[str], Callable[..., Any]]
 ) -> None:
-    """Give a class methods, each of which is made when it is first looked up.
-
-    Args:
-        names: The methods' names.
-        make: Returns the method of a name.
-    """
+    """Add methods to a class that ``make(name)`` makes at their first access."""
     for name in names:
         setattr(kind, name, _Method(kind, name, make))

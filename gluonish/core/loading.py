@@ -1,20 +1,20 @@
-"""load: modules that come in at their first use, whole or not at all.
+"""load: import modules at their first use, completely or not at all.
 
-An import is long Python code, and half of it done is of no use to anyone. Ctrl-C, a signal's
-handler or a destructor may come in its middle, where they would leave or meet a half imported
-module. So the main thread, the only one that runs handlers, has a helper thread import, and waits
-for it: what interrupts the wait leaves the import alone, and a handler that needs the same module
-waits as any other thread does. Imports take turns, as two that begin at different ends of a package
-would be a deadlock to Python.
+An import is long Python code, and a half imported module is useless. Ctrl-C, a signal handler or a
+destructor may interrupt it, where they would leave or find a partial module. So the main thread,
+the only one that runs handlers, imports in a helper thread and waits for it: an interrupt of the
+wait does not affect the import, and a handler that needs the same module waits like any other
+thread. One lock serializes imports, because two that begin at different ends of a package would
+deadlock.
 
-A thread that is in the middle of an import of gluonish's imports by itself: the helper could wait
-for what this thread holds. If its handler or destructor then needs the very module, that is
-imported a second time (`_import_again`), and the import system drops the partial one.
+A thread that is inside an import of gluonish imports directly, as the helper could wait for this
+thread. If its handler or destructor needs the same module, that is imported a second time
+(`_reimport`), and the import system drops the partial one.
 
-So a module's code may run again after it failed half way, or beside itself. What it registers
-elsewhere is replaced by that of the module that is whole: `is_whole` and `is_superseded` tell.
-`_Finder` is for any import of gluonish's, by a statement, too. The collector of garbage pauses, as
-destructors work with arrays; a package that fails takes along what it has imported of itself.
+So a module's code may run again after a failure, or concurrently. Registrations of a partial module
+are replaced by those of the complete one: see `is_whole` and `is_superseded`. `_Finder` applies
+this to import statements, too. The garbage collector pauses meanwhile, because destructors work
+with arrays. If a package fails, its imported submodules are removed.
 """
 
 import importlib
@@ -27,45 +27,42 @@ from typing import Any
 
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.helper_thread import in_helper_thread
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 
 _OURS = ("gluonish", "gluonish_engine")
-_turn = Turn()
+_lock = Turn()
 
 
 def load(name: str) -> ModuleType:
-    """Return a module, imported if it was not yet, and never half of it.
-
-    Args:
-        name: Its dotted name.
+    """Return a module by its dotted name, imported completely.
 
     Raises:
-        ImportError: As the import says.
+        ImportError: The import failed.
     """
     module = sys.modules.get(name)
     if module is not None and not is_partial(module):
         return module
     frame = sys._getframe(1)
-    half = _half_imported(frame)
-    if not half:
-        return in_helper_thread(lambda: _in_turn(name))
-    if module is not None and name in half and _is_code_of_module(frame):
-        return module  # a package that asks for itself
-    return _import_inside(name, half, frame)
+    partial = _partial_imports(frame)
+    if not partial:
+        return in_helper_thread(lambda: _import_locked(name))
+    if module is not None and name in partial and _is_code_of_module(frame):
+        return module  # a package that loads itself
+    return _import_inside(name, partial, frame)
 
 
-def _in_turn(name: str) -> ModuleType:
-    with _turn:
+def _import_locked(name: str) -> ModuleType:
+    with _lock:
         return importlib.import_module(name)
 
 
 def is_partial(module: object) -> bool:
-    """Return whether a module is in the middle of its import."""
+    """Return whether a module is being imported."""
     return getattr(getattr(module, "__spec__", None), "_initializing", False)
 
 
-def _half_imported(frame: FrameType | None) -> list[str]:
-    """Return the modules of gluonish's that the calls down to a frame are in the middle of."""
+def _partial_imports(frame: FrameType | None) -> list[str]:
+    """Return the modules of gluonish that the callers of a frame are importing."""
     found = []
     while frame is not None:
         if frame.f_code.co_name == "<module>":
@@ -77,33 +74,33 @@ def _half_imported(frame: FrameType | None) -> list[str]:
 
 
 def _is_code_of_module(frame: FrameType | None) -> bool:
-    """Return whether a module's own code asks, by an attribute that is there at its first use."""
+    """Return whether a module's own code accesses a lazy attribute."""
     while frame is not None and "_LOADS_FOR_PACKAGES" in frame.f_globals:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name == "<module>"
 
 
-def _import_inside(name: str, half: list[str], frame: FrameType) -> ModuleType:
-    """Import a module from the code of others, or from a handler or destructor on top of that."""
-    if name not in half:
+def _import_inside(name: str, partial: list[str], frame: FrameType) -> ModuleType:
+    """Import a module inside another import, or in a handler or destructor that interrupts one."""
+    if name not in partial:
         try:
-            if _is_beside_import(frame):
-                # Their functions may need what their code has not defined yet.
+            if _is_outside_import(frame):
+                # Functions of partial modules may need names that are not defined yet.
                 modules = (
-                    other for other in half if not hasattr(sys.modules.get(other), "__path__")
+                    other for other in partial if not hasattr(sys.modules.get(other), "__path__")
                 )
-                return _import_again(name, list(modules))
+                return _reimport(name, list(modules))
             return importlib.import_module(name)
         except ModuleNotFoundError:
             raise
-        except (AttributeError, ImportError):  # it met one of them, perhaps
-            if all(not is_partial(sys.modules.get(other)) for other in half):
+        except (AttributeError, ImportError):  # perhaps because of a partial module
+            if all(not is_partial(sys.modules.get(other)) for other in partial):
                 raise
-    return _import_again(name, half)
+    return _reimport(name, partial)
 
 
-def _is_beside_import(frame: FrameType | None) -> bool:
-    """Return whether code that is no part of an import asks: a handler's, or a destructor's."""
+def _is_outside_import(frame: FrameType | None) -> bool:
+    """Return whether a handler or a destructor, not the import itself, made the call."""
     while frame is not None and frame.f_code.co_name != "<module>":
         package = frame.f_globals.get("__name__", "").partition(".")[0]
         if package not in (*_OURS, "importlib"):
@@ -112,18 +109,18 @@ def _is_beside_import(frame: FrameType | None) -> bool:
     return False
 
 
-def _import_again(name: str, half: list[str]) -> ModuleType:
-    """Import a module, and anew what this thread has imported half of: those come out whole."""
-    aside = {other: sys.modules.pop(other) for other in half if other in sys.modules}
+def _reimport(name: str, partial: list[str]) -> ModuleType:
+    """Import a module, and import this thread's partial modules again, completely."""
+    removed = {other: sys.modules.pop(other) for other in partial if other in sys.modules}
     try:
         return importlib.import_module(name)
     finally:
-        for other, module in aside.items():
+        for other, module in removed.items():
             sys.modules.setdefault(other, module)
 
 
 def importing_frame(frame: FrameType) -> FrameType:
-    """Return the frame of the module whose code led to a frame, or else that frame itself."""
+    """Return the nearest calling frame that is module code; the frame itself if there is none."""
     found: FrameType | None = frame
     while found is not None and found.f_code.co_name != "<module>":
         found = found.f_back
@@ -131,36 +128,31 @@ def importing_frame(frame: FrameType) -> FrameType:
 
 
 def is_whole(namespace: Mapping[str, Any]) -> bool:
-    """Return whether a namespace is that of an imported module, and all of its code has run."""
+    """Return whether a namespace belongs to a completely imported module."""
     module = sys.modules.get(namespace.get("__name__", ""))
     return getattr(module, "__dict__", None) is namespace and not is_partial(module)
 
 
 def is_superseded(namespace: Mapping[str, Any]) -> bool:
-    """Return whether a module has been imported anew, and whole, beside this namespace of it."""
+    """Return whether the module of a namespace was imported again, completely."""
     module = sys.modules.get(namespace.get("__name__", ""))
     return module is not None and vars(module) is not namespace and not is_partial(module)
 
 
-# A child that is forked in the middle of another thread's import would wait for it for ever.
+# A child forked during another thread's import would wait for that import for ever.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_turn.__enter__,
-        after_in_parent=_turn.__exit__,
-        after_in_child=_turn.__exit__,
+        before=_lock.__enter__,
+        after_in_parent=_lock.__exit__,
+        after_in_child=_lock.__exit__,
     )
 
 
 _completions: dict[str, list[Callable[[ModuleType], None]]] = {}
 
 
-def when_whole(name: str, complete: Callable[[ModuleType], None]) -> None:
-    """Call a function with a module of gluonish's when all of its code has run.
-
-    Args:
-        name: The module's dotted name.
-        complete: Called now if the module is there, and after each import of it.
-    """
+def when_complete(name: str, complete: Callable[[ModuleType], None]) -> None:
+    """Call ``complete`` with a module, now if it is imported, and after each import of it."""
     _completions.setdefault(name, []).append(complete)
     module = sys.modules.get(name)
     if module is not None and not is_partial(module):
@@ -168,7 +160,7 @@ def when_whole(name: str, complete: Callable[[ModuleType], None]) -> None:
 
 
 class _Finder:
-    """Finds gluonish's modules as Python does, and has them come in as this module says."""
+    """Finds gluonish's modules as Python does, and applies the rules above to their import."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -180,22 +172,17 @@ _begun: set[str] = set()
 
 
 def find_module(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
-    """Return the spec of a module of gluonish's: its finder's answer to the import system.
-
-    Args:
-        name: The module's dotted name.
-        path: Where the package has its modules.
-    """
+    """Return the spec of a module of gluonish, with a loader that imports it completely."""
     spec = PathFinder.find_spec(name, path)
     if spec is not None and spec.loader is not None:
         loader: Any = spec.loader
-        run, again = loader.exec_module, name in _begun
+        run, repeated = loader.exec_module, name in _begun
         _begun.add(name)
 
-        def run_whole(module: ModuleType) -> None:
+        def run_complete(module: ModuleType) -> None:
             try:
                 with CollectionPause():
-                    _run_whole(module, name, run, again)
+                    _run_complete(module, name, run, repeated)
                     for complete in _completions.get(name, ()):
                         complete(module)
             except BaseException:
@@ -204,20 +191,20 @@ def find_module(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
                         sys.modules.pop(f"{name}.{child}", None)
                 raise
 
-        loader.exec_module = run_whole
+        loader.exec_module = run_complete
     return spec
 
 
-def _run_whole(
-    module: ModuleType, name: str, run: Callable[[ModuleType], None], again: bool
+def _run_complete(
+    module: ModuleType, name: str, run: Callable[[ModuleType], None], repeated: bool
 ) -> None:
-    if again:  # after a failure, or beside a half import: they are there, and no one shows them
+    if repeated:  # submodules of an earlier import, which are not attributes yet
         for child, found in _children(name):
             if "." not in child:
                 setattr(module, child, found)
     run(module)
     parent, _, last = name.rpartition(".")
-    # Python does all this, too, but an interrupt may come before.
+    # Python does the same, but an interrupt may come before.
     if parent in sys.modules:
         setattr(sys.modules[parent], last, module)
     spec: Any = module.__spec__
@@ -225,13 +212,36 @@ def _run_whole(
 
 
 def _children(package: str) -> list[tuple[str, ModuleType]]:
-    """Return the modules of a package that are imported, each with the rest of its name."""
+    """Return the imported modules of a package, with their names relative to it."""
     start = f"{package}."
     return [
         (name.removeprefix(start), module)
         for name, module in list(sys.modules.items())
         if name.startswith(start) and not is_partial(module)
     ]
+
+
+# Errors of an optional package that is broken, or incompatible with other packages.
+IMPORT_FAILURES = (
+    ImportError,
+    OSError,
+    RuntimeError,
+    AttributeError,
+    TypeError,
+    ValueError,
+    LookupError,
+    SyntaxError,
+    SystemError,
+    SystemExit,
+)
+
+
+def why_not(error: BaseException) -> str:
+    """Return the text for an import error after "got": none, or one that cannot be imported."""
+    if isinstance(error, ModuleNotFoundError):
+        return "none"
+    kind = "" if isinstance(error, ImportError | OSError) else f"{type(error).__name__}: "
+    return f"one that cannot be imported ({kind}{' '.join(str(error).split())})"
 
 
 sys.meta_path.insert(0, _Finder())

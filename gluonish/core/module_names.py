@@ -1,9 +1,8 @@
-"""Modules under a second name.
+"""Module aliases.
 
-Gluon's programs import one module under several dotted names (``gluonish.gluon.nn`` is also
-``gluonish.gluon.nn``, and ``mxnet.gluon.nn`` where `gluonish.as_mxnet` was imported).
-`alias_modules` makes each a name of the same module object, so that no module is ever loaded
-twice.
+Gluon programs import one module under several dotted names (``gluonish.context`` is also
+``gluonish.core.devices``, and ``mxnet.context`` after an import of `gluonish.as_mxnet`).
+`alias_modules` makes each a name of the same module object, so that no module is loaded twice.
 """
 
 import importlib
@@ -16,7 +15,7 @@ from typing import Any
 
 
 class _RealModule:
-    """Gives the module of another name to the import statement, as it is."""
+    """Loader that returns the module of another name unchanged."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -28,7 +27,7 @@ class _RealModule:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """The import system has entered the alias's spec: the module keeps its own."""
+        """Restore the module's spec, which the import system has replaced."""
         module.__spec__ = self.spec
 
     def get_code(self, name: str) -> CodeType | None:
@@ -39,11 +38,11 @@ class _RealModule:
 
 
 class _Aliases:
-    """Finds ``alias`` and everything below it as ``real`` and what is below that."""
+    """Finds an alias, and modules below it, under the real name."""
 
     def __init__(self) -> None:
         self.real: dict[str, str] = {}
-        self.tops: set[str] = set()  # asked first, as every import of the process comes by
+        self.tops: set[str] = set()  # checked first: the finder sees every import of the process
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -55,7 +54,7 @@ class _Aliases:
             real = self.real.get(".".join(parts[:length]))
             if real is not None:
                 name = ".".join([real, *parts[length:]])
-                # Python itself says of a missing module what is missing, by the name in use.
+                # For a missing module Python raises the error, with the name in use.
                 found = find_spec(name)
                 loader: Any = _RealModule(name)
                 if found is None:
@@ -65,16 +64,16 @@ class _Aliases:
 
 
 _ALIASES = _Aliases()
-# Before the finder of files: below an alias it would find the real module's files, and load them
-# a second time.
+# Before the path finder, which would find the real module's files below an alias and load them a
+# second time.
 sys.meta_path.insert(0, _ALIASES)
 
 
 def alias_modules(names: dict[str, str]) -> None:
-    """Make modules, and all below them, importable under further names.
+    """Make modules, and all modules below them, importable under further names.
 
     Args:
-        names: The dotted name of the real module by each further name; nothing is imported yet.
+        names: Dotted name of the real module by alias; nothing is imported yet.
     """
     _ALIASES.real.update(names)
     _ALIASES.tops.update(name.partition(".")[0] for name in names)

@@ -1,22 +1,22 @@
-"""The one switch between MXNet 1.9's ways and 2.0's, where both cannot be had.
+"""The switch between the behaviour of MXNet 1.9 and that of 2.0, where they conflict.
 
-Under ``import gluonish`` 2.0's ways come where they do not clash with 1.9's programs. Under the
-name ``mxnet`` (`gluonish.as_mxnet`) a program gets 1.9's exactly. `DIFFERENCES` is all that the
-switch changes: who asks `follows_mxnet` has a line there.
+Under ``import gluonish`` the 2.0 behaviour applies where it does not break 1.9 programs. Under the
+name ``mxnet`` (`gluonish.as_mxnet`) the 1.9 behaviour applies everywhere. `DIFFERENCES` lists every
+use of `follows_mxnet`.
 """
 
 from typing import NamedTuple
 
-VERSION = "1.9.1"  # whose rules are followed
+VERSION = "1.9.1"  # the emulated version
 
 
 class Difference(NamedTuple):
-    """What the switch changes.
+    """A behaviour that the switch changes.
 
     Attributes:
         what: The subject.
-        mxnet: What holds under the name ``mxnet``.
-        gluonish: What holds under the name ``gluonish``.
+        mxnet: Behaviour under the name ``mxnet``.
+        gluonish: Behaviour under the name ``gluonish``.
     """
 
     what: str
@@ -100,17 +100,14 @@ _follows = False
 
 
 def follows_mxnet() -> bool:
-    """Return whether 1.9's rules are followed everywhere."""
+    """Return whether the behaviour of MXNet 1.9 applies everywhere."""
     return _follows
 
 
 def follow_mxnet(active: bool = True) -> bool:
-    """Follow 1.9's rules everywhere, or gluonish's own again; return what was before.
+    """Switch the behaviour of MXNet 1.9 on or off; return the previous setting.
 
-    Blocks keep the graphs that they have: switch before the first call.
-
-    Args:
-        active: Whether to follow 1.9's.
+    Blocks keep their existing graphs: switch before the first call.
     """
     global _follows
     before, _follows = _follows, bool(active)

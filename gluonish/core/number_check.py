@@ -1,6 +1,6 @@
-"""Arguments checked where they are given, and those that only calls refuse, as in MXNet.
+"""Checks of numeric arguments, at once or, as in MXNet, when a layer is called.
 
-A program may make layers that it never calls, or change them before it does.
+A program may construct layers that it never calls, or change them before it does.
 """
 
 from collections.abc import Mapping
@@ -11,49 +11,36 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
 
-def check_numbers(owner: str, /, **given: object) -> None:
-    """Refuse arguments that are no real numbers: Python's, NumPy's, or arrays of one element.
-
-    Args:
-        **given: The arguments by name.
-
-    Raises:
-        ArgumentTypeError: One is none.
-    """
-    _check(owner, given, texts=False)
+def check_numbers(owner: str, /, **args: object) -> None:
+    """Raise ArgumentTypeError for arguments that are not real numbers or arrays of one element."""
+    _check(owner, args, texts=False)
 
 
-def check_optional(owner: str, /, **given: object) -> None:
-    """Refuse arguments that are neither None nor real numbers, as `check_numbers` does."""
-    check_numbers(owner, **{name: value for name, value in given.items() if value is not None})
+def check_optional(owner: str, /, **args: object) -> None:
+    """Raise ArgumentTypeError for arguments that are neither None nor real numbers."""
+    check_numbers(owner, **{name: value for name, value in args.items() if value is not None})
 
 
-def check_attributes(owner: str, /, **given: object) -> None:
-    """Refuse what is neither a number nor the text of one, as attributes of operators may be.
-
-    Args:
-        **given: The arguments by name.
-
-    Raises:
-        ArgumentTypeError: One is neither.
-    """
-    _check(owner, given, texts=True)
+def check_attributes(owner: str, /, **args: object) -> None:
+    """Raise ArgumentTypeError for attributes that are neither numbers nor the text of one."""
+    _check(owner, args, texts=True)
 
 
-def _check(owner: str, given: Mapping[str, object], *, texts: bool) -> None:
-    for name, value in given.items():
+def _check(owner: str, args: Mapping[str, object], *, texts: bool) -> None:
+    for name, value in args.items():
         if not isinstance(value, Real) and _number(value, texts=texts) is None:
             raise _refusal(owner, name, "a number", value)
 
 
 def as_float(owner: str, name: str, value: object) -> float:
-    """Return an argument that is a number, or an array of one, as a float.
+    """Return a number, or an array of one element, as a float.
 
     Args:
-        name: The argument's name.
+        owner: Name of the function or class, for the message.
+        name: Name of the argument.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: It is not a number.
     """
     number = _number(value, texts=False)
     if number is None:
@@ -62,15 +49,16 @@ def as_float(owner: str, name: str, value: object) -> float:
 
 
 def whole_number(owner: str, name: str, value: object, low: int | None = None) -> int:
-    """Return an argument that counts something as an int.
+    """Return an integral number as an int.
 
     Args:
-        name: The argument's name.
+        owner: Name of the function or class, for the message.
+        name: Name of the argument.
         value: An int, or a number without a fraction.
-        low: Its least value; None for any.
+        low: Minimum; None for none.
 
     Raises:
-        ArgumentTypeError: It is no whole number.
+        ArgumentTypeError: It is not integral.
         ArgumentError: It is below ``low``.
     """
     number = value if isinstance(value, int) else _number(value, texts=False)
@@ -82,7 +70,7 @@ def whole_number(owner: str, name: str, value: object, low: int | None = None) -
 
 
 def _number(value: Any, *, texts: bool) -> float | None:
-    """Return what a number is, or None where `float` takes a value that is no number here."""
+    """Return a value as a float; None if it is not a number."""
     if getattr(value, "size", None) == 1:
         value = value.item()
     elif not isinstance(value, Real | str) or (isinstance(value, str) and not texts):
@@ -103,12 +91,12 @@ def _refusal(owner: str, name: str, expected: str, value: object) -> ArgumentTyp
     return ArgumentTypeError(f"{owner}: expected {name} to be {expected}, got {text}{advice}")
 
 
-# What calls of a Block, a direct transform, a cell and an augmenter come to.
+# The methods that compute, of Blocks, transforms, cells and augmenters.
 _COMPUTATIONS = ("forward", "transform_flow", "unroll", "_change")
 
 
 class _Refusal:
-    """What a block that cannot compute has in place of its computation; it can be pickled."""
+    """Replaces the computation of a block with wrong arguments by an error; picklable."""
 
     __slots__ = ("_error",)
 
@@ -121,10 +109,10 @@ class _Refusal:
 
 
 class RefusedAtCall:
-    """Scope whose ArgumentError the calls of a block or an augmenter raise, not its constructor.
+    """Scope in a constructor that defers an ArgumentError to the calls of the block or augmenter.
 
     Args:
-        block: The block; ``super().__init__()`` was called.
+        block: The object; ``super().__init__()`` was called.
     """
 
     __slots__ = ("_block",)

@@ -1,4 +1,4 @@
-"""What is done when a device has no memory: caches go back, and an error says who has it all."""
+"""Out of memory: release the caches and retry, then raise an error that lists the owners."""
 
 import gc
 from collections.abc import Callable, Sequence
@@ -10,32 +10,31 @@ import numpy as np
 from gluonish.core.context import Context
 from gluonish.core.device import Device, device_of
 from gluonish.core.errors import GluonishError, OutOfMemoryError
-from gluonish.core.holders import held_memory
+from gluonish.core.memory_owners import memory_by_owner
 from gluonish.core.spec import Shape, Spec
 
 Made = TypeVar("Made")
-_NAMED = 4  # holders in a message
+_MAX_NAMED = 4  # owners in a message
 
 
 def allocate(make: Callable[[], Made], owner: str, specs: Sequence[Spec], context: Context) -> Made:
-    """Return what a function allocates on a device, if need be after the caches went back.
+    """Return ``make()``; if memory is short, collect garbage, empty the caches, and retry.
 
-    Calls that are too frequent for this one try ``make`` themselves and come here when it fails.
+    Hot paths try ``make`` themselves and call this when it fails.
 
     Args:
-        make: Allocates; called again if there was no memory, after garbage in cycles was collected
-            and the device's caches were emptied.
-        owner: Who asks, for the message.
+        make: Allocates arrays.
+        owner: Name of the operator or Block, for the message.
         specs: The arrays, for the message.
 
     Raises:
-        OutOfMemoryError: There is no memory for it.
+        OutOfMemoryError: The retry failed, too.
     """
     try:
         return make()
     except GluonishError:
         raise
-    except (MemoryError, ValueError):  # NumPy has a ValueError for what no address reaches
+    except (MemoryError, ValueError):  # NumPy raises ValueError beyond the address space
         gc.collect()
         context.empty_cache()
     try:
@@ -43,7 +42,7 @@ def allocate(make: Callable[[], Made], owner: str, specs: Sequence[Spec], contex
     except GluonishError:
         raise
     except (MemoryError, ValueError) as error:
-        raise no_memory(owner, specs, context) from error
+        raise out_of_memory_error(owner, specs, context) from error
 
 
 def empty_or_refuse(device: Device, shape: Shape, dtype: np.dtype[Any], owner: str) -> Any:
@@ -53,43 +52,39 @@ def empty_or_refuse(device: Device, shape: Shape, dtype: np.dtype[Any], owner: s
     )
 
 
-def no_memory(owner: str, wanted: Sequence[Spec], context: Context) -> OutOfMemoryError:
-    """Return the error for arrays that found no memory on a device.
-
-    Args:
-        owner: Who asked.
-    """
-    asked = ", ".join(f"{spec} of {spec.nbytes} bytes" for spec in wanted)
+def out_of_memory_error(owner: str, specs: Sequence[Spec], context: Context) -> OutOfMemoryError:
+    """Return the error for arrays that could not be allocated."""
+    requested = ", ".join(f"{spec} of {spec.nbytes} bytes" for spec in specs)
     return OutOfMemoryError(
-        f"{owner}: expected memory for {asked} on {context}, got none{_held(context)}; use smaller "
-        "arrays, or free some"
+        f"{owner}: expected memory for {requested} on {context}, got none{_usage_text(context)}; "
+        "use smaller arrays, or free some"
     )
 
 
-def _held(context: Context) -> str:
-    """Return who has the memory, as a part of the message; nothing where even that does not fit."""
+def _usage_text(context: Context) -> str:
+    """Return the current owners of memory for the message; empty if that runs out of memory."""
     try:
-        holdings = held_memory(context)
+        uses = memory_by_owner(context)
         info = device_of(context).memory_info()
     except MemoryError:
         return ""
     named = [
-        f"{holding.name} ({holding.arrays} arrays, {_size(holding.nbytes)})"
-        if holding.arrays > 1
-        else f"{holding.name} ({_size(holding.nbytes)})"
-        for holding in holdings[:_NAMED]
+        f"{use.name} ({use.arrays} arrays, {_size(use.nbytes)})"
+        if use.arrays > 1
+        else f"{use.name} ({_size(use.nbytes)})"
+        for use in uses[:_MAX_NAMED]
     ]
-    rest = sum(holding.nbytes for holding in holdings[_NAMED:])
+    rest = sum(use.nbytes for use in uses[_MAX_NAMED:])
     if rest:
         named.append(f"others ({_size(rest)})")
     if info.held:
-        named.append(f"kept for later arrays ({_size(info.held)})")
-    total = sum(holding.nbytes for holding in holdings) + info.held
-    return f", while {_size(total)} are held: {', '.join(named)}" if named else ""
+        named.append(f"cached ({_size(info.held)})")
+    total = sum(use.nbytes for use in uses) + info.held
+    return f", while {_size(total)} are in use: {', '.join(named)}" if named else ""
 
 
 def _size(nbytes: int) -> str:
-    """Return bytes as people read them."""
+    """Return a human-readable size."""
     if nbytes < 1_000_000:
         return f"{nbytes} bytes"
     return f"{nbytes / 1e6:.1f} MB" if nbytes < 1e9 else f"{nbytes / 1e9:.2f} GB"

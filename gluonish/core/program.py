@@ -1,9 +1,9 @@
-"""Program: prepared work, bound to operands, for the same call again.
+"""Program: prepared work, bound to operands, for repeated calls.
 
-One rule says when a program still holds: the operands are the same objects, in the same order, and
-the version is equal. The program refers to its operands, so that no other object takes their
-identity. The version is all else that the preparation read: specs, modes, settings, counts of
-changes. What may differ from call to call is an argument of the work.
+A program is valid if the operands are the same objects, in the same order, and the version is
+equal. It refers to its operands, so their ids cannot be reused. The version is everything else that
+the preparation depended on: specs, modes, settings, version numbers. Values that differ from call
+to call are arguments of the work.
 
 Without operands the rule is ``program.version == version``, which the hot path compares itself.
 """
@@ -20,8 +20,8 @@ class Program(Generic[T]):
 
     Args:
         operands: Objects that the work is bound to.
-        version: Compared by ``==``; nobody changes it afterwards.
-        work: What was prepared, usually a function of the arguments that differ.
+        version: Compared by ``==``; must not be modified.
+        work: Usually a function of the arguments that differ from call to call.
     """
 
     __slots__ = ("operands", "version", "work")
@@ -32,19 +32,15 @@ class Program(Generic[T]):
         self.work = work
 
     def holds(self, operands: Sequence[object], version: object) -> bool:
-        """Whether the work serves a call with these operands at this version."""
-        own = self.operands
+        """Whether the work is valid for a call with these operands at this version."""
+        bound = self.operands
         return self.version == version and (
-            own is operands or (len(own) == len(operands) and all(map(is_, own, operands)))
+            bound is operands or (len(bound) == len(operands) and all(map(is_, bound, operands)))
         )
 
 
 class Programs(dict[Hashable, T]):
-    """Works of several versions, by version; bounded.
-
-    Args:
-        limit: The most works.
-    """
+    """Cache of works by version, with at most ``limit`` entries."""
 
     __slots__ = ("limit",)
 
@@ -53,13 +49,13 @@ class Programs(dict[Hashable, T]):
         self.limit = limit
 
     def add(self, version: Hashable, work: T) -> T:
-        """Add a work in place of the oldest one where there are too many, and return it."""
+        """Add a work, evict the oldest one beyond the limit, and return the work."""
         self[version] = work
         if len(self) > self.limit:
-            self.pop(next(iter(tuple(self))), None)  # another thread may do the same
+            self.pop(next(iter(tuple(self))), None)  # another thread may have evicted it
         return work
 
     def use(self, version: Hashable) -> T | None:
-        """Return the work of a version, which is the newest one from now on; None without one."""
+        """Return the work of a version, and make it the newest entry; None if there is none."""
         work = self.pop(version, None)
         return None if work is None else self.add(version, work)

@@ -1,11 +1,11 @@
-"""Where random numbers come from: one seed, and a counter for each device.
+"""State of the random generators: one seed, and a counter for each device.
 
-An operator that draws numbers gets a key, the pair of a seed and a counter that no other call
-shares. What it draws is a pure function of the key (counter-based generation), so a result depends
-on neither thread nor device type.
+A sampling operator gets a key, a pair of seed and counter that no other call has. Its numbers are a
+pure function of the key (counter-based generation), so a result depends on neither thread nor
+device type.
 
-Invariant: each change is a single step of the interpreter, between whose halves no thread, handler
-or destructor comes; so no lock is needed, which one that draws numbers would wait for forever.
+Invariant: each change is atomic: no thread, handler or destructor runs in its middle. So no lock is
+needed, for which a handler that draws numbers could wait for ever.
 """
 
 import os
@@ -17,8 +17,8 @@ _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
-class _Numbers:
-    """The numbers of one device: its seed, and the counter that comes next."""
+class _Generator:
+    """Generator state of one device: its seed and its next counter."""
 
     __slots__ = ("counter", "seed")
 
@@ -27,12 +27,12 @@ class _Numbers:
         self.counter = 0
 
 
-# The seed of devices that have none of their own, and the devices that were used since.
-_current: tuple[int, dict[Context, _Numbers]] = (int.from_bytes(os.urandom(8), "little"), {})
+# The global seed, and the generators of devices used or seeded since.
+_current: tuple[int, dict[Context, _Generator]] = (int.from_bytes(os.urandom(8), "little"), {})
 
 
 def seed(value: int, context: Context | None = None) -> None:
-    """Restart the numbers of one device, or of all.
+    """Seed the generator of one device, or of all.
 
     Args:
         value: The seed; its lower 64 bits count.
@@ -42,16 +42,16 @@ def seed(value: int, context: Context | None = None) -> None:
     if context is None:
         _current = (value & _MASK, {})
     else:
-        _current[1][context] = _Numbers(value & _MASK)
+        _current[1][context] = _Generator(value & _MASK)
 
 
 def next_key(context: Context, count: int = 1) -> tuple[int, int]:
-    """Return a fresh key for a device, and reserve the ``count`` counters from it on."""
+    """Return a new key for a device, and reserve ``count`` counters from it on."""
     common, devices = _current
-    numbers = devices.get(context)
-    if numbers is None:
-        own = _Numbers((common + context.device_id * _GOLDEN) & _MASK)
-        numbers = devices.setdefault(context, own)
-    counter = numbers.counter  # nothing is called from here to the next line
-    numbers.counter = counter + count
-    return numbers.seed, counter
+    generator = devices.get(context)
+    if generator is None:
+        new = _Generator((common + context.device_id * _GOLDEN) & _MASK)
+        generator = devices.setdefault(context, new)
+    counter = generator.counter  # nothing is called from here to the next line
+    generator.counter = counter + count
+    return generator.seed, counter

@@ -1,4 +1,4 @@
-"""Classes that users name by a string: registering them, and making instances from names or JSON.
+"""Classes by name: register them, and make instances from names or JSON.
 
 One table for each base class; names are case-insensitive. `mx.registry` is this module.
 """
@@ -14,7 +14,7 @@ from gluonish.core.loading import importing_frame, is_partial, is_superseded
 
 T = TypeVar("T")
 
-# Each change is one step of the interpreter.
+# Each change is atomic.
 _tables: dict[type, dict[str, type]] = {}
 
 
@@ -27,8 +27,8 @@ def get_register_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
     """Return ``register(klass, name=None)``, a decorator that puts a subclass into the table.
 
     Args:
-        base_class: What the classes must derive from; its table is used.
-        nickname: What messages call such a class: ``"optimizer"``.
+        base_class: Base of the classes; selects the table.
+        nickname: Name of such a class in messages: ``"optimizer"``.
     """
 
     def register(klass: type[T], name: str | None = None) -> type[T]:
@@ -40,7 +40,7 @@ def get_register_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
         table = _tables.setdefault(base_class, {})
         replaced = table.get(key)
         if replaced is not None and is_superseded(importing_frame(sys._getframe(1)).f_globals):
-            return klass  # the table has that of its module, imported anew beside this
+            return klass  # the table has the class of the module's newer import
         table[key] = klass
         if replaced is not None and replaced is not klass and not _is_left_behind(replaced, klass):
             warnings.warn(
@@ -56,7 +56,7 @@ def get_register_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
 
 
 def _is_left_behind(replaced: type, klass: type) -> bool:
-    """Return whether a class is that of an import of the same module that failed half way."""
+    """Return whether a class is from a failed import of the same module."""
     module = sys.modules.get(klass.__module__)
     same = (replaced.__module__, replaced.__qualname__) == (klass.__module__, klass.__qualname__)
     return same and is_partial(module) and getattr(module, klass.__name__, None) is not replaced
@@ -79,11 +79,11 @@ def get_alias_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
 
 
 def get_create_func(base_class: type[T], nickname: str) -> Callable[..., T]:
-    """Return ``create``, which makes an instance from whatever names one.
+    """Return ``create``, which makes an instance from a name or JSON.
 
-    It takes an instance (returned as it is), a registered name with arguments of its class, a JSON
-    text ``["name", {arguments}]`` or ``{"<nickname>": "name", arguments}``, a dict of the latter
-    form, or the name as a keyword called ``nickname``.
+    It accepts an instance (returned unchanged), a registered name with arguments of its class, JSON
+    ``["name", {arguments}]`` or ``{"<nickname>": "name", arguments}``, a dict of the latter form,
+    or the name as keyword argument ``nickname``.
     """
 
     def create(*args: Any, **kwargs: Any) -> T:

@@ -1,4 +1,4 @@
-"""Typed attributes of operators: parsed from Python values or a Symbol file's text, printed back.
+"""Typed attributes of operators: parse Python values or the text of Symbol files, and print them.
 
 A `Schema` maps attribute names to `Attribute`s. Every parsed value is hashable, because it is part
 of cache keys.
@@ -31,27 +31,27 @@ class NullType:
         return "_Null"
 
 
-# An attribute of this value was not given: MXNet's `_Null`, the default in its functions.
+# An omitted attribute: MXNet's `_Null`, the default in its functions.
 NULL = NullType()
 
-# The last two are what Python's parser says of brackets that nest too deep, and what it says of
-# numbers too large for a float is an ArithmeticError.
+# Python's parser raises the last two for deeply nested brackets, and ArithmeticError for numbers
+# too large for a float.
 UNPARSABLE = (ValueError, TypeError, SyntaxError, ArithmeticError, MemoryError, RecursionError)
 
-_EXACT = 2.0**53  # below it float64 holds every whole number
+_EXACT = 2.0**53  # float64 is exact for all integers below it
 
-# int, float, bool, str, tuple, np.dtype or None: whatever the attribute's parser gives.
+# Result of the attribute's parser: int, float, bool, str, tuple, np.dtype or None.
 AttrValue = Any
 
 
 class Attribute:
-    """One attribute: how it is parsed, what it is when left out, and how it reads in a signature.
+    """One attribute: its parser and its default.
 
     Args:
-        parse: Turns a Python value or a string into the hashable value; raises ValueError or
+        parse: Converts a Python value or a string to the hashable value; raises ValueError or
             TypeError.
-        expected: What the parser takes, for messages: ``"an int"``.
-        default: The parsed value when left out, or `REQUIRED`.
+        expected: Description of valid values, for messages: ``"an int"``.
+        default: The parsed default value, or `REQUIRED`.
     """
 
     __slots__ = ("default", "expected", "parse")
@@ -65,10 +65,10 @@ class Attribute:
 
 
 def _item(value: Any) -> object:
-    """Return the element of an array without axes, as MXNet takes it for a number.
+    """Return the element of an array of shape (), which MXNet accepts as a number.
 
     Raises:
-        ValueError: It is no such array.
+        ValueError: It is not such an array.
     """
     if getattr(value, "shape", None) != ():
         raise ValueError
@@ -86,7 +86,7 @@ def _parse_int(value: object) -> int:
 
 
 def integer(default: object = REQUIRED, low: int | None = None) -> Attribute:
-    """A whole number, at least ``low`` where given."""
+    """An integer, optionally at least ``low``."""
 
     def parse(value: object) -> int:
         parsed = _parse_int(value)
@@ -98,23 +98,23 @@ def integer(default: object = REQUIRED, low: int | None = None) -> Attribute:
 
 
 def as_number(value: Any) -> float:
-    """Return a real number as a float, or as an int where it is whole and no float equals it.
+    """Return a real number as a float, or as an int if it is an integer that no float equals.
 
     Args:
         value: A Python or NumPy number, or the text of one.
 
     Raises:
-        ValueError: It is the text of something else.
+        ValueError: The text is not a number.
         OverflowError: It is larger than every float.
     """
     found = float(value)
     if -_EXACT < found < _EXACT or not isinstance(value, int | np.integer | str):
         return found
     try:
-        whole = int(value)
+        exact = int(value)
     except ValueError:  # the text of a fraction, of infinity or of NaN
         return found
-    return found if found == whole else whole
+    return found if found == exact else exact
 
 
 def _parse_number(value: object) -> float:
@@ -131,16 +131,16 @@ def number(default: object = REQUIRED) -> Attribute:
 def _parse_bool(value: object) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    word = str(value)
-    if word in ("True", "true", "1"):
+    literal = str(value)
+    if literal in ("True", "true", "1"):
         return True
-    if word in ("False", "false", "0"):
+    if literal in ("False", "false", "0"):
         return False
     raise ValueError
 
 
 def boolean(default: object = REQUIRED) -> Attribute:
-    """True or False, also as the words and digits that files hold."""
+    """True or False, also as text or digits, as in files."""
     return Attribute(_parse_bool, "a bool", default)
 
 
@@ -153,7 +153,7 @@ def _sequence(value: Any) -> tuple[object, ...]:
 
 
 def shape(default: object = REQUIRED) -> Attribute:
-    """A tuple of ints; a single int stands for a tuple of one."""
+    """A tuple of ints; a single int means a tuple of one."""
     return Attribute(
         lambda value: tuple(_parse_int(v) for v in _sequence(value)), "a tuple of ints", default
     )
@@ -169,7 +169,7 @@ def numbers(default: object = REQUIRED) -> Attribute:
 
 
 def optional(inner: Attribute, default: object = None) -> Attribute:
-    """What ``inner`` takes, or None."""
+    """A value of ``inner``, or None."""
 
     def parse(value: object) -> AttrValue:
         none = value is None or (isinstance(value, str) and value == "None")
@@ -179,15 +179,15 @@ def optional(inner: Attribute, default: object = None) -> Attribute:
 
 
 def choice(*values: str | None, default: object = REQUIRED) -> Attribute:
-    """One of the given words; for the name of a dtype also its type, or the dtype itself."""
+    """One of the strings; for the name of a dtype also a type or dtype."""
 
     def parse(value: object) -> str | None:
-        if isinstance(value, type | np.dtype):  # a dtype where words name dtypes
+        if isinstance(value, type | np.dtype):
             value = np.dtype(value).name
-        word = None if value == "None" and None in values else value
-        if word not in values:
+        chosen = None if value == "None" and None in values else value
+        if chosen not in values:
             raise ValueError
-        return word if word is None else str(word)
+        return chosen if chosen is None else str(chosen)
 
     return Attribute(parse, f"one of {', '.join(map(repr, values))}", default)
 
@@ -198,7 +198,7 @@ def dtype_attr(default: object = REQUIRED) -> Attribute:
 
 
 def text(default: object = REQUIRED) -> Attribute:
-    """Any string; of a path its text."""
+    """Any string, or a path."""
     return Attribute(_text, "a str", default)
 
 
@@ -220,20 +220,19 @@ class Schema:
             if attribute.default is not REQUIRED
         }
 
-    def parse(self, operator: str, given: Mapping[str, object]) -> dict[str, AttrValue]:
+    def parse(self, operator: str, supplied: Mapping[str, object]) -> dict[str, AttrValue]:
         """Return all attributes, parsed and with defaults filled in.
 
-        Where there are none, any name is taken and ignored, as MXNet does; names like
-        ``__layout__``, which are for those who read a graph, are everywhere.
+        A schema without attributes ignores all names, as MXNet does. Names like ``__layout__``,
+        which only annotate a graph, are always ignored.
 
         Raises:
-            OperatorError: for an unknown name among others, a missing required one, or a value
-                that does not parse.
+            OperatorError: An unknown name, a missing required attribute, or an invalid value.
         """
         parsed = dict(self.defaults)
         if not self.attributes:
             return parsed
-        for name, value in given.items():
+        for name, value in supplied.items():
             attribute = self.attributes.get(name)
             if attribute is None:
                 if name.startswith("__") and name.endswith("__"):
@@ -248,8 +247,8 @@ class Schema:
             try:
                 parsed[name] = attribute.parse(value)
             except UNPARSABLE as error:
-                kind = DtypeError if name == "dtype" else OperatorError
-                raise kind(
+                error_type = DtypeError if name == "dtype" else OperatorError
+                raise error_type(
                     f"{operator}: expected {name} to be {attribute.expected}, got {value!r:.200}"
                 ) from error
         if len(parsed) != len(self.attributes):
@@ -262,7 +261,7 @@ class Schema:
         return name in self.attributes
 
     def to_strings(self, attrs: Mapping[str, AttrValue]) -> dict[str, str]:
-        """Return attributes as a Symbol file holds them: those that differ from the default."""
+        """Return the attributes that differ from their defaults as text for a Symbol file."""
         return {
             name: format_attribute(attrs[name])
             for name in self.attributes
@@ -277,7 +276,7 @@ def _differ(value: AttrValue, default: AttrValue) -> bool:
 
 
 def format_attribute(value: AttrValue) -> str:
-    """Return a parsed value as the text that MXNet's files hold: ``(3, 3)``, ``float32``."""
+    """Return a parsed value as text in MXNet's format: ``(3, 3)``, ``float32``."""
     if isinstance(value, np.dtype):
         return value.name
     if isinstance(value, float) and math.isfinite(value):

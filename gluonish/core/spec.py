@@ -1,4 +1,4 @@
-"""Spec: the shape and dtype of an array, known or partly known, without its values."""
+"""Spec: shape and dtype of an array without its values, complete or partial."""
 
 import math
 from typing import Any, NamedTuple
@@ -9,13 +9,13 @@ from gluonish.core.errors import OperatorError
 
 Shape = tuple[int, ...]
 
-MOST_ELEMENTS = 1 << 40  # that an attribute may ask for: more is a slip, and no machine has it
+MOST_ELEMENTS = 1 << 40  # maximum for a shape from attributes: more is a mistake
 
-UNKNOWN = -1  # an extent that inference has yet to find; files and MXNet's interface write it 0
+UNKNOWN = -1  # an extent that is not inferred yet; 0 in files and in MXNet's interface
 
 
 class Spec(NamedTuple):
-    """Shape and dtype of an array that is or will be there; immutable and shared between arrays."""
+    """Shape and dtype of an array; immutable, and shared between arrays."""
 
     shape: Shape
     dtype: np.dtype[Any]
@@ -30,7 +30,7 @@ class Spec(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the values take."""
+        """Size of the values in bytes."""
         return self.size * self.dtype.itemsize
 
     def __str__(self) -> str:
@@ -38,38 +38,38 @@ class Spec(NamedTuple):
 
 
 def checked_spec(operator: str, shape: Shape, dtype: np.dtype[Any]) -> Spec:
-    """Return the spec of an output whose extents follow from attributes.
+    """Return the spec of an output whose shape comes from attributes.
 
     Raises:
-        OperatorError: An extent is negative, or there would be more than `MOST_ELEMENTS` elements,
-            also with one along the axes of extent 0.
+        OperatorError: An extent is negative, or there are more than `MOST_ELEMENTS` elements, with
+            extents of 0 counted as 1.
     """
     spec = Spec(shape, dtype)
     count = math.prod(extent or 1 for extent in shape)
     if any(extent < 0 for extent in shape) or count > MOST_ELEMENTS:
         raise OperatorError(
             f"{operator}: expected sizes of at least 0 and at most {MOST_ELEMENTS} elements in "
-            f"all, got shape {shape}"
+            f"total, got shape {shape}"
         )
     return spec
 
 
 class PartialSpec(NamedTuple):
-    """What is known of an array so far: ``shape`` None or with `UNKNOWN` extents; ``dtype``."""
+    """Partially inferred spec: ``shape`` may be None or have `UNKNOWN` extents."""
 
     shape: Shape | None = None
     dtype: np.dtype[Any] | None = None
 
     def known(self) -> bool:
-        """Whether both are known in full."""
+        """Whether shape and dtype are completely known."""
         return self.dtype is not None and self.shape is not None and UNKNOWN not in self.shape
 
 
 def merge_shapes(a: Shape | None, b: Shape | None, what: str) -> Shape | None:
-    """Join two partial shapes of one array.
+    """Merge two partial shapes of one array.
 
     Raises:
-        OperatorError: They contradict each other; ``what`` names the operator and the array.
+        OperatorError: They conflict; ``what`` names the operator and the array.
     """
     if a is None or a == b:
         return b
@@ -83,12 +83,12 @@ def merge_shapes(a: Shape | None, b: Shape | None, what: str) -> Shape | None:
 def merge_dtypes(
     a: np.dtype[Any] | None, b: np.dtype[Any] | None, what: str
 ) -> np.dtype[Any] | None:
-    """Join what is known of one array's dtype.
+    """Merge two optional dtypes of one array.
 
     Raises:
-        OperatorError: Two different dtypes are claimed.
+        OperatorError: They differ.
     """
-    if a is None or b is None:  # first: for NumPy, float64 == None
+    if a is None or b is None:  # first: NumPy says float64 == None
         return b if a is None else a
     if a == b:
         return a

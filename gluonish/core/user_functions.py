@@ -1,4 +1,4 @@
-"""Which of MXNet's array semantics is in force, GPUs, environment variables: `mx.util`."""
+"""`mx.util`: NumPy semantics, GPUs and environment variables."""
 
 import functools
 import inspect
@@ -43,7 +43,7 @@ __all__ = [
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
-# The keywords of NumPy's universal functions that ours have only with these values.
+# Keywords of NumPy's universal functions that are accepted with these values only.
 _UFUNC_DEFAULTS = {
     "where": True,
     "casting": "same_kind",
@@ -92,16 +92,16 @@ def get_cuda_compute_capability(ctx: Context) -> int:
 
 
 class _ArrayMode:
-    """Which arrays Gluon makes now, under the name that MXNet's programs reach it by."""
+    """The current array setting, under MXNet's name."""
 
     @property
     def value(self) -> "_NumpyArrayScope":
-        """A scope with the setting that is in force."""
+        """A scope with the current setting."""
         return _NumpyArrayScope(is_np_array())
 
 
 class _NumpyArrayScope(NumpyScope):
-    """The scope of `np_array`, by MXNet's name.
+    """The scope of `np_array`, under MXNet's name.
 
     Args:
         is_np_array: Whether Gluon makes arrays of ``mx.np``.
@@ -188,18 +188,18 @@ def use_np(func: _Decorated) -> _Decorated:
 
 
 def _decorated(what: str, func: _Decorated, settings: dict[str, bool]) -> _Decorated:
-    whole: Any = func
-    if isinstance(whole, type):
+    cls: Any = func
+    if isinstance(cls, type):
         # Inherited ones, too: a block's parameters are made by methods of its base classes.
-        for name, member in inspect.getmembers(whole, inspect.isfunction):
-            if isinstance(inspect.getattr_static(whole, name), staticmethod):
-                setattr(whole, name, staticmethod(_scoped(member, settings)))
+        for name, member in inspect.getmembers(cls, inspect.isfunction):
+            if isinstance(inspect.getattr_static(cls, name), staticmethod):
+                setattr(cls, name, staticmethod(_scoped(member, settings)))
             else:
-                setattr(whole, name, _scoped(member, settings))
-        for name, member in inspect.getmembers_static(whole):
+                setattr(cls, name, _scoped(member, settings))
+        for name, member in inspect.getmembers_static(cls):
             if isinstance(member, property) and member.fget is not None:
                 read = _scoped(member.fget, settings)
-                setattr(whole, name, property(read, member.fset, member.fdel, member.__doc__))
+                setattr(cls, name, property(read, member.fset, member.fdel, member.__doc__))
         return func
     if not callable(func):
         raise ArgumentTypeError(

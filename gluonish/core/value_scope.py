@@ -1,8 +1,8 @@
-"""ValueScope: context variables that have other values inside of a ``with``, come what may.
+"""ValueScope: context variables with other values inside a ``with``, restored after interrupts too.
 
-Ctrl-C may come at the beginning of an ``__enter__`` or ``__exit__``, and then Python calls the
-latter not at all, or not to its end. So a scope notes what it is going to change before it does,
-and one that goes away while something is noted restores that, unless a scope around it has.
+Ctrl-C may come at the beginning of an ``__enter__`` or ``__exit__``; then Python does not call, or
+does not finish, the latter. So a scope records each change before it makes it, and a scope that is
+freed with recorded changes restores them, unless an enclosing scope has done so.
 """
 
 import threading
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class _Change:
-    """A variable, and its value before."""
+    """A variable and its previous value."""
 
     __slots__ = ("before", "variable")
 
@@ -19,12 +19,12 @@ class _Change:
         self.variable = variable
         try:
             self.before = variable.get()
-        except LookupError:  # it has no default, and nobody reads it outside of the scope
+        except LookupError:  # without a default, it is not read outside the scope
             self.before = None
 
 
 class _Thread(threading.local):
-    """The changes of a thread, the innermost last."""
+    """The active changes of a thread, the innermost last."""
 
     def __init__(self) -> None:
         self.changes: list[_Change] = []
@@ -34,26 +34,22 @@ _thread = _Thread()
 
 
 def _restore(changes: list[_Change]) -> None:
-    """Take the last change back; each line may be the last that is run, and may be run twice."""
+    """Undo the last change; each line may be the last one that runs, and may run twice."""
     change = changes[-1]
     all_changes = _thread.changes
     if change in all_changes:
-        place = all_changes.index(change)
-        for inner in reversed(all_changes[place + 1 :]):  # whose scopes were interrupted
+        index = all_changes.index(change)
+        for inner in reversed(all_changes[index + 1 :]):  # of interrupted scopes
             inner.variable.set(inner.before)
         change.variable.set(change.before)
-        del all_changes[place:]
+        del all_changes[index:]
     else:
         change.variable.set(change.before)
     del changes[-1]
 
 
 class _Guard:
-    """What goes away with a scope.
-
-    Args:
-        changes: The scope's.
-    """
+    """Freed with its scope."""
 
     __slots__ = ("changes",)
 
@@ -62,10 +58,10 @@ class _Guard:
 
 
 class _ArmedGuard(_Guard):
-    """The guard of a scope that has something to take back.
+    """The guard of a scope with active changes.
 
-    A class of its own, so that no destructor runs behind scopes that ended as they should: Python
-    only prints an interrupt that comes in one.
+    A separate class, so that no destructor runs after scopes that ended normally: Python only
+    prints an interrupt that is raised in a destructor.
     """
 
     __slots__ = ()
@@ -77,9 +73,9 @@ class _ArmedGuard(_Guard):
 
 
 class ValueScope:
-    """Base of scopes that change context variables; may be entered again and again.
+    """Base of scopes that change context variables; reusable.
 
-    A subclass changes them in ``__enter__``, by `_change`; each `_restore` takes one change back.
+    A subclass calls `_change` in ``__enter__``; each `_restore` undoes one change.
     """
 
     __slots__ = ("_changes", "_guard")

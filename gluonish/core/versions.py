@@ -1,9 +1,8 @@
-"""Versions of Blocks: how a graph that was traced from Blocks knows that one of them changed.
+"""Versions of Blocks: detect changes of Blocks after a graph was traced from them.
 
-A change gives the Block's version a new number, and ``Version.newest`` the same. Whoever keeps what
-it made of some Blocks keeps their numbers, too, and looks at them when ``newest`` has moved on: as
-long as nothing changes that is one comparison of integers. Changes count from the first trace on,
-so that to build a network moves nothing.
+A change sets the Block's version and ``Version.newest`` to a new number. A cache that depends on
+Blocks stores their numbers and compares them when ``newest`` has changed; otherwise the check is
+one comparison of integers. Changes count from the first trace on, so building a network is free.
 """
 
 import itertools
@@ -16,7 +15,7 @@ _numbers = itertools.count(1)
 _ABSENT = object()
 _SIMPLE = (bool, int, float, str, bytes, type(None))
 
-# The numbers of the versions that the trace of this thread has met, when it met them first.
+# Versions read by the current trace of this thread, with their numbers at the first read.
 reads: ContextVar["dict[Version, int] | None"] = ContextVar("gluonish_reads", default=None)
 
 
@@ -24,12 +23,12 @@ class Version:
     """The version of one Block.
 
     Args:
-        watched: Whether changes count from now on, rather than from the first trace.
+        observed: Whether changes count from now on, rather than from the first trace.
 
     Attributes:
-        changed: The attribute that was set at the latest change; None for any other change.
+        changed: The attribute set by the latest change; None for any other change.
         names: The attributes that traces have read; None before the first trace.
-        newest: Of the class: the number of the latest change of all.
+        newest: Class attribute: the number of the latest change of any version.
         number: The number of the latest change.
     """
 
@@ -37,22 +36,22 @@ class Version:
 
     newest: ClassVar[int] = 0
 
-    def __init__(self, watched: bool = False) -> None:
+    def __init__(self, observed: bool = False) -> None:
         self.number = 0
         self.changed: str | None = None
-        self.names: set[str] | None = set() if watched else None
+        self.names: set[str] | None = set() if observed else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Numbers are those of one process, and a copy is in no graph yet.
+        # Numbers are valid in one process, and a copy is not in a graph yet.
         return Version, (self.names is not None,)
 
     def watch(self) -> None:
-        """Have changes count from now on."""
+        """Count changes from now on."""
         if self.names is None:
             self.names = set()
 
     def read(self, name: str | None) -> None:
-        """Note that this thread's trace read an attribute; None if it is not observed."""
+        """Record that this thread's trace read an attribute; None if it is not observed."""
         found = reads.get()
         if found is not None and self not in found:
             found[self] = self.number
@@ -61,30 +60,25 @@ class Version:
             self.names.add(name)
 
     def change(self, name: str | None = None) -> None:
-        """Count a change; what a Block does to itself while it is traced is none.
+        """Count a change, except by the Block itself while it is traced.
 
         Args:
-            name: The attribute that was set, if that is the change.
+            name: The attribute that was set; None for any other change.
         """
         if self.names is not None and reads.get() is None:
             self.changed = name
-            # In this order: so nobody keeps the old number with the new `newest`.
+            # In this order, so that the new `newest` never goes with the old number.
             self.number = number = next(_numbers)
             Version.newest = number
 
     def set(self, name: str, old: object, new: object) -> None:
-        """Count the new value of an attribute as a change if a trace has read it.
-
-        Args:
-            old: Its value before.
-            new: Its value now.
-        """
+        """Count the new value of an attribute as a change if a trace has read it."""
         if self.names is not None and name in self.names and not _same(old, new):
             self.change(name)
 
     @staticmethod
     def touch() -> None:
-        """Have everybody look again, after a change of something that has no version."""
+        """Invalidate all checks, after a change of an object without a version."""
         Version.newest = next(_numbers)
 
 
@@ -99,22 +93,22 @@ def _same(old: object, new: object) -> bool:
 
 
 class _Typed(Protocol):
-    """A Parameter: what of it a trace may ask for, though it has no version."""
+    """A Parameter, which has no version but a dtype that traces read."""
 
     _dtype: Any
 
 
 class Basis:
-    """The numbers of versions at one time, and the element types of parameters.
+    """Snapshot of version numbers, and of the dtypes of parameters.
 
     Args:
         numbers: The versions and their numbers.
-        checked: What ``Version.newest`` was before.
-        parameters: The parameters, whose `cast` calls `Version.touch`.
+        checked: Value of ``Version.newest`` before the snapshot.
+        parameters: Parameters, whose `cast` calls `Version.touch`.
 
     Attributes:
-        checked: What ``Version.newest`` was when these last were the numbers.
-        made_s: When it was made, in seconds of a clock that never goes back.
+        checked: Value of ``Version.newest`` at the latest successful check.
+        made_s: Time of the snapshot, in seconds of a monotonic clock.
     """
 
     __slots__ = ("_dtypes", "_numbers", "checked", "made_s")
@@ -128,13 +122,13 @@ class Basis:
         self.made_s = time.monotonic()
 
     def changed(self) -> str | None:
-        """Return the attribute that was set since, of some Block; None for any other change."""
+        """Return an attribute that was set since; None for any other change."""
         found = (version.changed for version, n in self._numbers if version.number != n)
         return next(found, None)
 
     def holds(self) -> bool:
-        """Whether the versions still have these numbers, and the parameters these types."""
-        newest = Version.newest  # before the numbers, which may move on meanwhile
+        """Whether the version numbers and dtypes are unchanged."""
+        newest = Version.newest  # before the numbers, which may change meanwhile
         if self.checked != newest:
             if any(version.number != number for version, number in self._numbers):
                 return False
@@ -145,11 +139,11 @@ class Basis:
 
 
 class VersionedDict(dict[Any, Any]):
-    """A dict whose changes are changes of a Block.
+    """A dict whose changes count as changes of a Block.
 
     Args:
         version: The Block's version.
-        items: What is in it at first.
+        items: The initial items.
     """
 
     __slots__ = ("_version",)
@@ -157,7 +151,7 @@ class VersionedDict(dict[Any, Any]):
     _version: Version
 
     def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
-        """Return an empty one: `pickle` fills it before it has its version."""
+        """Return an empty dict: `pickle` fills it before it sets the version."""
         made = super().__new__(cls)
         made._version = Version()
         return made
@@ -193,7 +187,7 @@ class VersionedDict(dict[Any, Any]):
         return value
 
     def popitem(self, last: bool = True) -> tuple[Any, Any]:
-        """Remove and return the last pair of key and value, or the first, as of an OrderedDict."""
+        """Remove and return the last or first pair of key and value, as in an OrderedDict."""
         if last or not self:
             item: tuple[Any, Any] = super().popitem()
         else:
@@ -212,7 +206,7 @@ class VersionedDict(dict[Any, Any]):
         self._version.change()
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        """Return the value of a key, which is set if it is not there."""
+        """Return the value of a key; set it first if it is missing."""
         if key not in self:
             self[key] = default
         return self[key]

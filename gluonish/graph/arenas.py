@@ -14,7 +14,7 @@ from gluonish.core.config import MXNET_EXEC_NUM_TEMP
 from gluonish.core.context import Context
 from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
-from gluonish.core.holders import Holder, describe_holders
+from gluonish.core.memory_owners import Holder, describe_holders
 from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.graph.idle_memory import drop_idle, used
 from gluonish.graph.memory_plan import ALIGNMENT

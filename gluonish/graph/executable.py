@@ -17,7 +17,7 @@ from functools import partial
 from gluonish.core.device import Device
 from gluonish.core.errors import run_error
 from gluonish.core.random_state import next_key
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.engine import current_engine, submit
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.chains import Chain, StepError, chained

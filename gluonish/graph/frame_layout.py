@@ -16,7 +16,7 @@ from typing import Any
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE
 from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
-from gluonish.core.holders import Holder, describe_holders
+from gluonish.core.memory_owners import Holder, describe_holders
 from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value

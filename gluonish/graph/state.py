@@ -20,7 +20,7 @@ from weakref import ref
 from gluonish.core.context import Context
 from gluonish.core.device import Device
 from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
-from gluonish.core.holders import Holder, describe_holders
+from gluonish.core.memory_owners import Holder, describe_holders
 from gluonish.core.spec import Spec
 from gluonish.graph.arenas import aligned_empty
 from gluonish.graph.idle_memory import drop_idle, used

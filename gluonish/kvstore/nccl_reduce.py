@@ -19,8 +19,8 @@ from typing import Any, Protocol
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import DeviceError
-from gluonish.core.optional import IMPORT_FAILURES
-from gluonish.core.turn import Turn
+from gluonish.core.loading import IMPORT_FAILURES
+from gluonish.core.timeout_lock import Turn
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.health import Mark

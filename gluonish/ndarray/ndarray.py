@@ -17,8 +17,8 @@ from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
-from gluonish.core.holders import Holder, Rank, describe_holders
 from gluonish.core.loading import load
+from gluonish.core.memory_owners import Holder, Rank, describe_holders
 from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine

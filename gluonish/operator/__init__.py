@@ -1,4 +1,4 @@
-"""`mx.operator`: operators that users write in Python, and which operators there are."""
+"""`mx.operator`: custom operators in Python, and the list of operators."""
 
 from gluonish.operator.custom_op import CustomOp, CustomOpProp, register
 from gluonish.operator.listing import (

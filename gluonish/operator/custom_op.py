@@ -1,6 +1,7 @@
-"""Operators that users write in Python: their base classes, registry, and how they are called.
+"""Custom operators in Python: base classes, registry and calls.
 
-They run in the engine like any operator, outside of autograd; an exception waits on the outputs.
+They run in the engine like any operator, outside of autograd; waits for the outputs raise their
+exceptions.
 """
 
 from collections.abc import Callable, Mapping
@@ -272,11 +273,11 @@ def _custom(
     Raises:
         OperatorError: There is no such operator, inputs are missing, or its prop refuses them.
     """
-    given = {k: v for k, v in kwargs.items() if hasattr(type(v), "__apply__")}
-    options = {k: v for k, v in kwargs.items() if k not in given}
+    named = {k: v for k, v in kwargs.items() if hasattr(type(v), "__apply__")}
+    options = {k: v for k, v in kwargs.items() if k not in named}
     attrs = CUSTOM.schema.parse("Custom", {"op_type": op_type or "", **options})
     state: CustomState = attrs["state"]
-    inputs = placed_inputs(state, args, given)
+    inputs = ordered_inputs(state, args, named)
     if any(isinstance(x, Symbol) for x in inputs) or not any(x is not None for x in inputs):
         return operator_symbol(CUSTOM, inputs, attrs, name, attr)
     _check_complete(state, inputs)
@@ -287,13 +288,15 @@ def _custom(
     return apply(CUSTOM, inputs, attrs)
 
 
-def placed_inputs(state: CustomState, args: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any]:
+def ordered_inputs(
+    state: CustomState, args: tuple[Any, ...], named: Mapping[str, Any]
+) -> list[Any]:
     """Return inputs in the order of the operator's arguments; None for missing ones.
 
     Args:
         state: The operator.
         args: Inputs passed by position.
-        given: Inputs passed by name.
+        named: Inputs passed by name.
     """
     names = (*state.arguments, *state.auxiliary)
     if len(args) > len(names):
@@ -301,15 +304,15 @@ def placed_inputs(state: CustomState, args: tuple[Any, ...], given: Mapping[str,
             f"{state.name}: expected at most {len(names)} inputs ({', '.join(names)}), got "
             f"{len(args)}"
         )
-    placed = dict(zip(names, args, strict=False))
-    for name, x in given.items():
-        if name not in names or placed.get(name) is not None:
+    ordered = dict(zip(names, args, strict=False))
+    for name, x in named.items():
+        if name not in names or ordered.get(name) is not None:
             raise OperatorError(
                 f"{state.name}: expected each of the inputs {', '.join(names)} at most once, got "
                 f"{name}" + (" twice" if name in names else "")
             )
-        placed[name] = x
-    return [placed.get(name) for name in names]
+        ordered[name] = x
+    return [ordered.get(name) for name in names]
 
 
 def _check_complete(state: CustomState, inputs: list[Any]) -> None:
@@ -334,8 +337,8 @@ def operator_symbol(
         name: Name of the node; None for an automatic one.
         attr: Further attributes of the node.
     """
-    given = op.schema.to_strings(attrs)
-    return new_node(op, inputs, attrs, given, name, stored_attributes(attr), op.name.lower())
+    texts = op.schema.to_strings(attrs)
+    return new_node(op, inputs, attrs, texts, name, stored_attributes(attr), op.name.lower())
 
 
 @wraps(_custom)

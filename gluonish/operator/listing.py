@@ -1,4 +1,4 @@
-"""Which operators there are, and what arguments each takes."""
+"""The list of operators, and their arguments."""
 
 import ctypes
 from typing import NamedTuple
@@ -29,8 +29,8 @@ def get_all_registered_operators() -> list[str]:
     return sorted(all_names())
 
 
-# What MXNet calls what an attribute takes.
-_KINDS = {
+# MXNet's names of types of attributes.
+_MXNET_TYPES = {
     "a bool": "boolean",
     "a number": "float",
     "a str": "string",
@@ -42,17 +42,19 @@ _KINDS = {
 
 
 def _described(attribute: Attribute) -> str:
-    """Return what an attribute takes, and its default, in MXNet's words."""
+    """Return the type and default of an attribute in MXNet's notation."""
     expected, default = attribute.expected, attribute.default
     is_choice = expected.startswith("one of ")
     if is_choice:
-        words = sorted(expected.removeprefix("one of ").split(", "), key=lambda w: (w != "None", w))
-        kind = f"{{{', '.join(words)}}}"
-    elif expected in _KINDS:
-        kind = _KINDS[expected]
+        choices = sorted(
+            expected.removeprefix("one of ").split(", "), key=lambda w: (w != "None", w)
+        )
+        kind = f"{{{', '.join(choices)}}}"
+    elif expected in _MXNET_TYPES:
+        kind = _MXNET_TYPES[expected]
     else:
-        plain = expected.removesuffix(" or None").partition(" of at least ")[0]
-        kind = _KINDS.get(plain, plain) + (" or None" if expected.endswith(" or None") else "")
+        base = expected.removesuffix(" or None").partition(" of at least ")[0]
+        kind = _MXNET_TYPES.get(base, base) + (" or None" if expected.endswith(" or None") else "")
     if default is REQUIRED:
         return f"{kind}, required"
     if default == ():
@@ -78,9 +80,9 @@ def get_operator_arguments(op_name: str) -> OperatorArguments:
         OperatorError: There is no such operator.
     """
     op = find_operator(op_name)
-    many = op.variadic is not None or op in (CUSTOM, NATIVE, NDARRAY_OP)
-    names = ["data"] if many else list(op.inputs)
-    types = ["NDArray-or-Symbol[]" if many else "NDArray-or-Symbol"] * len(names)
+    is_variadic = op.variadic is not None or op in (CUSTOM, NATIVE, NDARRAY_OP)
+    names = ["data"] if is_variadic else list(op.inputs)
+    types = ["NDArray-or-Symbol[]" if is_variadic else "NDArray-or-Symbol"] * len(names)
     for name, attribute in op.schema.attributes.items():
         names.append(name)
         types.append(_described(attribute))

@@ -1,16 +1,16 @@
-"""The oldest kinds of operators written in Python, which `CustomOp` has replaced."""
+"""Legacy base classes of operators in Python, replaced by `CustomOp`."""
 
 from collections.abc import Callable
 from typing import Any
 
-from gluonish.operator.custom_op import CustomOp, CustomOpProp, operator_symbol, placed_inputs
+from gluonish.operator.custom_op import CustomOp, CustomOpProp, operator_symbol, ordered_inputs
 from gluonish.ops.custom import NATIVE, NDARRAY_OP, CustomState, native_states
 from gluonish.ops.registry import Operator
 from gluonish.symbol import Symbol
 
 
 class PythonOp:
-    """Base class of the oldest kind of operators written in Python; prefer `CustomOp`.
+    """Legacy base class of operators in Python; prefer `CustomOp`.
 
     Args:
         need_top_grad: Whether the backward pass needs the gradients of the outputs.
@@ -42,7 +42,7 @@ class PythonOp:
             options["need_top_grad"] = str(self.need_top_grad_)
         state = CustomState(type(self).__name__, options, _LegacyProp(self))
         native_states[options["info"]] = state
-        inputs = placed_inputs(state, args, kwargs)
+        inputs = ordered_inputs(state, args, kwargs)
         return operator_symbol(self._operator, inputs, {"state": state}, name, attr)
 
     def forward(self, in_data: list[Any], out_data: list[Any]) -> None:
@@ -112,7 +112,7 @@ class NDArrayOp(PythonOp):
 
 
 class _LegacyProp(CustomOpProp):
-    """What describes a `PythonOp` as `CustomOp`s are described."""
+    """`CustomOpProp` of a `PythonOp`."""
 
     def __init__(self, op: PythonOp) -> None:
         super().__init__(op.need_top_grad())
@@ -135,14 +135,14 @@ class _LegacyOp(CustomOp):
     def __init__(self, op: PythonOp) -> None:
         self._op = op
 
-    def _call(self, function: Callable[..., None], given: list[Any], filled: list[Any]) -> None:
-        """Call with arrays, or with NumPy copies of them whose values are handed back."""
+    def _call(self, function: Callable[..., None], inputs: list[Any], outputs: list[Any]) -> None:
+        """Call with the arrays, or with NumPy copies, whose values are copied back."""
         if not self._op._as_numpy:
-            function(*given, filled)
+            function(*inputs, outputs)
             return
-        copies = [x.asnumpy() for x in filled]
-        function(*[[x.asnumpy() for x in group] for group in given], copies)
-        for x, values in zip(filled, copies, strict=True):
+        copies = [x.asnumpy() for x in outputs]
+        function(*[[x.asnumpy() for x in group] for group in inputs], copies)
+        for x, values in zip(outputs, copies, strict=True):
             x[:] = values
 
     def forward(

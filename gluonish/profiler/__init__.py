@@ -1,4 +1,4 @@
-"""The profiler: what takes how long, as a trace for Chrome and as tables."""
+"""The profiler: traces for Chrome and Perfetto, and tables of times."""
 
 from gluonish.profiler.deprecated import (
     dump_profile,

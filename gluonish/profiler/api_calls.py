@@ -1,15 +1,12 @@
-"""What the profiler records of calls of the interface and of blocks.
+"""Recording of API calls, waits and calls of Blocks.
 
-Recorded with ``profile_api``: every operator that a program calls on arrays (``invoke:relu``), what
-moves and reads arrays, backward passes, trainers, stores and executors; and as ``wait`` the times
-in which the engine lets a caller wait. While the profiler runs, the methods are others; while it
-does not, they are their own.
+``profile_api`` records every operator that a program calls on arrays (``invoke:relu``), copies and
+reads of arrays, backward passes, trainers, stores and executors; and as ``wait`` the times in which
+a caller waits for the engine. Methods are replaced while the profiler runs, `Block.__call__` and
+`HybridBlock.__call__` included, so that there is no cost while it does not.
 
-While the profiler runs, `Block.__call__` and `HybridBlock.__call__` are other functions; while it
-does not, they are their own, so that a call costs nothing more.
-
-With the threaded engine a call returns when its operators are on their way. What they take after
-that is in the time of whoever waits; with ``MXNET_ENGINE_TYPE=NaiveEngine`` it is in the call's.
+With the threaded engine a call returns when its operators are pushed, and their time is in later
+waits; with ``MXNET_ENGINE_TYPE=NaiveEngine`` it is in the call.
 """
 
 import functools
@@ -27,14 +24,14 @@ from gluonish.ndarray.recording import tracer
 from gluonish.ops.autocast import state
 from gluonish.ops.registry import Operator
 from gluonish.profiler.recorder import now, recorder
-from gluonish.profiler.scopes import NOWHERE, Place, current_place
+from gluonish.profiler.scopes import TOP_LEVEL, Location, current_location
 from gluonish.symbol import Symbol
 from gluonish.symbol.executor import Executor
 from gluonish_engine import Engine
 
 Call = Callable[..., Any]
 
-# Classes, whose subclasses may have methods of their own, and what their calls are recorded as.
+# Class, whose subclasses may override the methods; category; methods.
 _METHODS: tuple[tuple[type, str, tuple[str, ...]], ...] = (
     (
         NDArray,
@@ -59,10 +56,10 @@ _METHODS: tuple[tuple[type, str, tuple[str, ...]], ...] = (
 
 
 def observe_calls() -> Callable[[], None]:
-    """Start recording calls of public functions, and waits; return a function that stops it."""
+    """Start recording API calls and waits; return a function that stops it."""
     originals: list[tuple[type, str, Any]] = []
 
-    def put(kind: type, name: str, observed: Any) -> None:
+    def replace(kind: type, name: str, observed: Any) -> None:
         originals.append((kind, name, kind.__dict__[name]))
         setattr(kind, name, observed)
 
@@ -72,13 +69,13 @@ def observe_calls() -> Callable[[], None]:
                 method = kind.__dict__.get(name)
                 if isinstance(method, FunctionType):
                     label = name if category == "wait" else f"{kind.__name__}.{name}"
-                    put(kind, name, _observed(method, category, label))
-    put(NDArray, "__apply__", staticmethod(_observed_invoke(NDArray.__apply__)))
+                    replace(kind, name, _observed(method, category, label))
+    replace(NDArray, "__apply__", staticmethod(_observed_invoke(NDArray.__apply__)))
 
     def end() -> None:
         for kind, name, original in reversed(originals):
             setattr(kind, name, original)
-        if state.used:  # mixed precision may have come meanwhile
+        if state.used:  # mixed precision may have been switched on meanwhile
             install()
 
     return end
@@ -131,11 +128,11 @@ def observe_blocks(*, imperative: bool, symbolic: bool) -> Callable[[], None]:
     ]
     for kind, original in originals:
         observed = _blocks_observed(original, imperative, symbolic)
-        kind.__call__ = observed  # type: ignore[method-assign]  # until `end`
+        kind.__call__ = observed  # type: ignore[method-assign]
 
     def end() -> None:
         for kind, original in originals:
-            kind.__call__ = original  # type: ignore[method-assign]  # as it was
+            kind.__call__ = original  # type: ignore[method-assign]
 
     return end
 
@@ -143,25 +140,25 @@ def observe_blocks(*, imperative: bool, symbolic: bool) -> Callable[[], None]:
 def _blocks_observed(original: Call, imperative: bool, symbolic: bool) -> Call:
     @functools.wraps(original)
     def call(self: Block, *args: Any, **kwargs: Any) -> Any:
-        wanted = symbolic if getattr(self, "_active", False) else imperative
-        if not (wanted and recorder.active):
+        enabled = symbolic if getattr(self, "_active", False) else imperative
+        if not (enabled and recorder.active):
             return original(self, *args, **kwargs)
-        place = current_place.get(NOWHERE)
-        name = place.path + _own_name(self, place.parent)
-        token = current_place.set(Place(f"{name}:", self))
+        location = current_location.get(TOP_LEVEL)
+        name = location.path + _relative_name(self, location.parent)
+        token = current_location.set(Location(f"{name}:", self))
         start = now()
         try:
             return original(self, *args, **kwargs)
         finally:
             stop = now()
-            current_place.reset(token)
+            current_location.reset(token)
             recorder.span("block trace" if _is_traced(args) else "block", name, start, stop)
 
     return call
 
 
-def _own_name(block: Block, parent: Block | None) -> str:
-    """Return a Block's name without its parent's, or what leads to it where both have one name."""
+def _relative_name(block: Block, parent: Block | None) -> str:
+    """Return a Block's name without its parent's prefix; its key if the prefixes are equal."""
     if parent is None or parent is block:
         return block.name
     if block.prefix != parent.prefix:
@@ -170,5 +167,5 @@ def _own_name(block: Block, parent: Block | None) -> str:
 
 
 def _is_traced(args: tuple[Any, ...]) -> bool:
-    """Whether a call makes a part of a graph, and computes nothing."""
+    """Whether a call only traces a graph."""
     return tracer.get() is not None or (bool(args) and isinstance(args[0], Symbol))

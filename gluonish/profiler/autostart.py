@@ -1,8 +1,8 @@
-"""Profiling a program that says nothing of it, where ``MXNET_PROFILER_AUTOSTART`` is set.
+"""Automatic profiling with ``MXNET_PROFILER_AUTOSTART``.
 
-The engine calls `start` when it is made, so the first operator is seen. What was recorded is
-written at exit to the file of `set_config`, ``profile.json`` by default, unless the program wrote
-it itself with ``dump(finished=True)``. Work that nobody waited for before the exit is not there.
+The engine calls `start` when it is made, so the first operator is recorded. The trace is written at
+exit to the file of `set_config`, ``profile.json`` by default, unless the program called
+``dump(finished=True)``. Work that is pending at exit is missing.
 """
 
 import atexit
@@ -19,9 +19,9 @@ _LOG = logging.getLogger("gluonish")
 
 @cache
 def start() -> None:
-    """Have the profiler run from now on, and write at exit; once in a process.
+    """Start the profiler, and write its trace at exit; once per process.
 
-    Not in a process that a program starts for its own purposes: all would write the one file.
+    Does nothing in processes of `multiprocessing`, which would all write the same file.
     """
     if multiprocessing.parent_process() is not None:
         return

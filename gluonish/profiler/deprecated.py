@@ -1,4 +1,4 @@
-"""MXNet's older names of the profiler's functions; each warns, and calls the newer one."""
+"""Deprecated names of the profiler's functions; each warns and calls the new one."""
 
 import warnings
 

@@ -1,7 +1,7 @@
-"""What the profiler keeps: jobs of the engine with their operators, and everything else.
+"""Recorded events: jobs of the engine with their operators, and all others.
 
-A *job* is one push to the engine and its run. It is an operator of its own, or a segment of a
-graph, whose operators are its *steps*. A *row* is a thread, as traces show it.
+A *job* is one push to the engine and its run: a single operator, or a segment of a graph, whose
+operators are its *steps*. A *row* is a thread in the trace.
 """
 
 from collections.abc import Hashable, Mapping
@@ -60,11 +60,7 @@ class Step(NamedTuple):
 
 
 def is_of_ranks(lane: Hashable) -> bool:
-    """Whether a lane runs communication with other ranks instead of a device's work.
-
-    Args:
-        lane: Key of the lane.
-    """
+    """Whether a lane runs communication with other ranks."""
     return isinstance(lane, tuple) and lane[:1] == ("mpi",)
 
 
@@ -73,8 +69,8 @@ class Job(NamedTuple):
 
     Attributes:
         call: Number of the push, ascending.
-        name: Name it was pushed with.
-        lane: Key of the lane it was pushed to, such as ``("cpu", 0, "compute")``.
+        name: Name of the push.
+        lane: Key of the lane, such as ``("cpu", 0, "compute")``.
         scope: Names of the enclosing scopes and Blocks, each followed by a colon.
         push_ns: When it was pushed.
         pushed_ns: When the push returned.
@@ -118,7 +114,7 @@ class TraceEvent(NamedTuple):
         kind: One of the kinds listed in `gluonish.profiler.recorder`.
         category: Category, such as the name of a domain.
         name: Name of the event.
-        start_ns: Time at which it happened or started.
+        start_ns: Start time.
         duration_ns: Its duration.
         row: Thread that recorded it.
         value: Value of a counter.

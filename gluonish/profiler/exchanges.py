@@ -1,4 +1,4 @@
-"""What ranks do together, and ask of servers, as events: with arrays, bytes, and waiting apart."""
+"""Recording of communication between ranks and of servers: arrays, bytes, waits and transfers."""
 
 from collections.abc import Callable
 
@@ -6,38 +6,39 @@ from gluonish.kvstore.distributed.observers import Exchange, watchers
 from gluonish.profiler import ranks
 from gluonish.profiler.recorder import from_counter, recorder
 
-EXCHANGE = "communication"  # the categories of events: as a whole,
-PART = "part of communication"  # waiting for ranks or transfer,
-ANSWER = "kvstore server"  # and what a server does
+# Categories of events.
+EXCHANGE = "communication"
+PHASE = "part of communication"  # waiting for ranks, or transfer
+SERVER = "kvstore server"  # work of a server
 _MOST_NAMES = 20  # of arrays in an event
 
 
 def observe_exchanges() -> Callable[[], None]:
     """Start recording communication between ranks; return a function that stops it."""
-    ranks.note()
-    watchers.append(_keep)
+    ranks.announce()
+    watchers.append(_record)
 
     def end() -> None:
-        watchers.remove(_keep)
+        watchers.remove(_record)
 
     return end
 
 
-def _keep(exchange: Exchange) -> None:
+def _record(exchange: Exchange) -> None:
     if not recorder.active:
         return
-    ranks.note()
-    start_ns, met_ns, stop_ns = map(from_counter, exchange[-3:])
+    ranks.announce()
+    start_ns, ready_ns, stop_ns = map(from_counter, exchange[-3:])
     names = list(exchange.names[:_MOST_NAMES])
     if more := len(exchange.names) - len(names):
         names.append(f"and {more} more")
     details = {"keys": names, "bytes": exchange.nbytes}
     if exchange.kind == "answer":
-        recorder.span(ANSWER, exchange.what, start_ns, stop_ns, details)
+        recorder.span(SERVER, exchange.what, start_ns, stop_ns, details)
         return
     if exchange.kind == "exchange":
-        waiting, transfer = (met_ns - start_ns) / 1000, (stop_ns - met_ns) / 1000
+        waiting, transfer = (ready_ns - start_ns) / 1000, (stop_ns - ready_ns) / 1000
         details |= {"waiting_us": waiting, "transfer_us": transfer}
-        recorder.span(PART, "waiting for ranks", start_ns, met_ns)
-        recorder.span(PART, "transfer", met_ns, stop_ns)
+        recorder.span(PHASE, "waiting for ranks", start_ns, ready_ns)
+        recorder.span(PHASE, "transfer", ready_ns, stop_ns)
     recorder.span(EXCHANGE, exchange.what, start_ns, stop_ns, details)

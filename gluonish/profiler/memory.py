@@ -1,31 +1,28 @@
-"""Memory over time: the bytes of arrays that live on each device, as counters.
+"""Memory over time: the live bytes on each device, as counters.
 
-The totals also have how many bytes each operator asked for, under the scopes and Blocks around it.
+The totals also have the bytes that each operator allocated, with the enclosing scopes and Blocks.
 """
 
 from collections.abc import Callable
 
-from gluonish.core.allocation_watch import unwatch_allocations, watch_allocations
+from gluonish.core.allocation_observers import observe_allocations, stop_observing_allocations
 from gluonish.core.context import Context
 from gluonish.profiler.recorder import recorder
-from gluonish.profiler.scopes import NOWHERE, current_place
+from gluonish.profiler.scopes import TOP_LEVEL, current_location
 
 
 class _Counter:
-    """Tells the recorder of each array that begins or ends.
-
-    Counted are arrays that began while it watches: results, parameters, arenas.
-    """
+    """Observer that reports allocations to the recorder."""
 
     def allocated(self, context: Context, nbytes: int, name: str) -> None:
-        """Count an array; ``name`` is who asked."""
-        around = current_place.get(NOWHERE).path
-        if name:  # that of a Block's memory begins with the Block's
+        """Record an allocation."""
+        around = current_location.get(TOP_LEVEL).path
+        if name:  # for memory of a Block it begins with the Block's name
             around = around.removesuffix(f"{name.partition(':')[0]}:")
         recorder.memory(_device_name(context), nbytes, around + (name or "unnamed"))
 
     def freed(self, context: Context, nbytes: int, name: str) -> None:
-        """Count it off."""
+        """Record a free."""
         recorder.memory(_device_name(context), -nbytes)
 
 
@@ -37,5 +34,5 @@ def observe_memory() -> Callable[[], None]:
     """Start recording allocated memory; return a function that stops it."""
     recorder.forget_memory()
     counter = _Counter()
-    watch_allocations(counter)
-    return lambda: unwatch_allocations(counter)
+    observe_allocations(counter)
+    return lambda: stop_observing_allocations(counter)

@@ -1,4 +1,4 @@
-"""What a program records itself: tasks, frames, events, counters and markers."""
+"""Events that a program records: tasks, frames, events, counters and markers."""
 
 import threading
 from typing import Any
@@ -65,21 +65,21 @@ class Domain:
         return Marker(self, name)
 
 
-def _domain_name(who: str, domain: Domain) -> str:
+def _domain_name(class_name: str, domain: Domain) -> str:
     if not isinstance(domain, Domain):
-        raise ArgumentTypeError(f"{who}: expected a Domain, got {type(domain).__name__}")
+        raise ArgumentTypeError(f"{class_name}: expected a Domain, got {type(domain).__name__}")
     return domain.name
 
 
-class _Timed:
-    """What is started and stopped, over and over; kept where the profiler runs at both times."""
+class _Timer:
+    """Base of events that are started and stopped; recorded if the profiler runs at both times."""
 
     _is_of_thread = False
 
     def __init__(self, category: str, name: str) -> None:
         self.name = name
         self._category = category
-        # When it was started, by thread; only one time where it belongs to no thread.
+        # Start time by thread; a single one if it belongs to no thread.
         self._started: dict[int, int] = {}
 
     def __str__(self) -> str:
@@ -102,7 +102,7 @@ class _Timed:
             recorder.interval(self._category, self.name, began, now())
 
 
-class Task(_Timed):
+class Task(_Timer):
     """A timed piece of work; it may move between threads and overlap other tasks.
 
     Args:
@@ -114,7 +114,7 @@ class Task(_Timed):
         super().__init__(_domain_name("Task", domain), name)
 
 
-class Frame(_Timed):
+class Frame(_Timer):
     """One timed pass through a loop, such as a batch.
 
     Args:
@@ -126,7 +126,7 @@ class Frame(_Timed):
         super().__init__(f"{_domain_name('Frame', domain)},frame", name)
 
 
-class Event(_Timed):
+class Event(_Timer):
     """Timed work of one thread; each thread that starts it has its own times.
 
     Args:

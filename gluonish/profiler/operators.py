@@ -1,18 +1,17 @@
-"""What the profiler records of operators and graphs.
+"""Recording of operators and graphs.
 
-The engine knows no arrays. What a push runs knows them: they are among the arguments that its
-function is bound to. Where NumPy or CuPy itself is one of those, what follows it is written and the
-rest is read, as kernels take it; elsewhere the last argument with arrays is written. Whoever pushes
-what holds its arrays otherwise tells of them (`telling`); steps of graphs do so themselves
-(`gluonish.profiler.operators`).
+The engine does not know arrays; they are bound arguments of the pushed function. If NumPy or CuPy
+is one of the arguments, the next one is written and the rest are read, which is the signature of
+kernels; otherwise the last argument with arrays is written. Other pushes declare their arrays with
+`declared_operands`.
 
-While the profiler runs, engines hand each push to the hook of `observe_engine`; while it does not,
-a push costs one test more. An operator runs in the same place in the same way, with its failure
-passed on. On a GPU's stream, what is timed is the launch.
+While the profiler runs, engines call the hook of `observe_engine` for each push; while it does not,
+a push costs one more test. An operator runs as usual, and its failure is passed on. On a GPU the
+time is that of the launch.
 
 While the profiler runs, `Executable` runs its steps one by one here, so that each has its times and
-its arrays. What a segment reads and writes is that of its steps together: read before it was
-written, and written without being read again.
+arrays. The inputs of a segment are the arrays that it reads before it writes them, its outputs
+those that it writes and does not read again.
 """
 
 import itertools
@@ -33,33 +32,35 @@ from gluonish.ndarray import NDArray
 from gluonish.optimizer.weight_update import Column, WeightUpdate
 from gluonish.profiler.events import Job, Operand, Row, Step
 from gluonish.profiler.recorder import now, recorder, this_row
-from gluonish.profiler.scopes import NOWHERE, current_place
+from gluonish.profiler.scopes import TOP_LEVEL, current_location
 
 Operands = tuple[tuple[Operand, ...], tuple[Operand, ...]]  # read, written
 Function = Callable[[], None]
 
-_DEPTH = 3  # lists in lists
+_DEPTH = 3  # of nested lists
 _NOTHING: Operands = ((), ())
 _calls = itertools.count(1)
 
 
 class _Thread(threading.local):
-    """Of the calling thread: the job that it runs, and what it tells of its next push."""
+    """State of the calling thread: its running job, and the declared operands of its pushes."""
 
     def __init__(self) -> None:
         self.job: _Observed | None = None
-        self.told: Operands | None = None
+        self.declared: Operands | None = None
 
 
 _thread = _Thread()
 
 
 class _Observed:
-    """What runs in place of a pushed function: it runs that, and keeps when."""
+    """Runs in place of a pushed function, and records its times."""
 
     __slots__ = (
         "call",
+        "declared",
         "fn",
+        "job_filter",
         "lane",
         "name",
         "push_ns",
@@ -67,21 +68,19 @@ class _Observed:
         "pusher",
         "scope",
         "steps",
-        "told",
-        "wanted",
     )
 
-    def __init__(self, fn: Function, lane: Hashable, name: str, wanted: "_Wanted") -> None:
+    def __init__(self, fn: Function, lane: Hashable, name: str, job_filter: "_JobFilter") -> None:
         self.push_ns = now()
         self.call = next(_calls)
         self.fn = fn
         self.lane = lane
         self.name = name
-        self.wanted = wanted
+        self.job_filter = job_filter
         self.pusher: Row = this_row()
-        self.scope = current_place.get(NOWHERE).path
-        self.told = _thread.told
-        # Steps of a graph, and what it reads and writes in all; who runs them adds them.
+        self.scope = current_location.get(TOP_LEVEL).path
+        self.declared = _thread.declared
+        # Steps of a graph, added by `observe_steps`.
         self.steps: list[Step] | None = None
         self.pushed_ns = now()
 
@@ -97,13 +96,13 @@ class _Observed:
         finally:
             stop_ns = now()
             _thread.job = outer
-            self._keep(start_ns, stop_ns, error)
+            self._record(start_ns, stop_ns, error)
 
-    def _keep(self, start_ns: int, stop_ns: int, error: str) -> None:
-        is_wanted = self.wanted.imperative if self.steps is None else self.wanted.symbolic
-        if not (is_wanted and recorder.active):
+    def _record(self, start_ns: int, stop_ns: int, error: str) -> None:
+        is_enabled = self.job_filter.imperative if self.steps is None else self.job_filter.symbolic
+        if not (is_enabled and recorder.active):
             return
-        inputs, outputs = describe(self.fn) if self.told is None else self.told
+        inputs, outputs = describe(self.fn) if self.declared is None else self.declared
         recorder.job(
             Job(
                 self.call,
@@ -124,8 +123,8 @@ class _Observed:
         )
 
 
-class _Wanted:
-    """Which jobs are kept."""
+class _JobFilter:
+    """Selects the jobs to record."""
 
     __slots__ = ("imperative", "symbolic")
 
@@ -141,12 +140,12 @@ def observe_engine(*, imperative: bool, symbolic: bool) -> Callable[[], None]:
         imperative: Whether to record operators that are pushed one by one.
         symbolic: Whether to record segments of graphs, with their operators.
     """
-    wanted = _Wanted(imperative, symbolic)
+    job_filter = _JobFilter(imperative, symbolic)
 
     def observe(fn: Function, lane: Hashable, name: str) -> Function:
         if not recorder.active or isinstance(fn, _Observed):
             return fn
-        return _Observed(fn, lane, name, wanted)
+        return _Observed(fn, lane, name, job_filter)
 
     observe_pushes(observe)
     return partial(observe_pushes, None)
@@ -157,33 +156,24 @@ def running_job() -> _Observed | None:
     return _thread.job
 
 
-class telling:
-    """Context manager: the thread's pushes are recorded with these operands.
+class declared_operands:
+    """Scope in which the thread's pushes are recorded with these operands."""
 
-    Args:
-        inputs: Arrays that are read.
-        outputs: Arrays that are written.
-    """
-
-    __slots__ = ("_previous", "_told")
+    __slots__ = ("_operands", "_previous")
 
     def __init__(self, inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
-        self._told = operands(inputs), operands(outputs)
+        self._operands = operands(inputs), operands(outputs)
         self._previous: Operands | None = None
 
     def __enter__(self) -> None:
-        self._previous, _thread.told = _thread.told, self._told
+        self._previous, _thread.declared = _thread.declared, self._operands
 
     def __exit__(self, *exc_info: object) -> None:
-        _thread.told = self._previous
+        _thread.declared = self._previous
 
 
 def describe(fn: Any) -> Operands:
-    """Return the arrays that a pushed function reads and writes; see the module's docstring.
-
-    Args:
-        fn: The function.
-    """
+    """Return the arrays that a pushed function reads and writes; see the module's docstring."""
     arguments = getattr(fn, "args", None) if isinstance(fn, partial) else None
     if not arguments:
         return _NOTHING
@@ -200,29 +190,25 @@ def describe(fn: Any) -> Operands:
 
 
 def operands(arrays: Iterable[Any]) -> tuple[Operand, ...]:
-    """Return shape, dtype and size of arrays of NumPy, CuPy and our own.
-
-    Args:
-        arrays: The arrays.
-    """
+    """Return shape, dtype and size of arrays of NumPy, CuPy or gluonish."""
     found = (x._spec if isinstance(x, NDArray) else x for x in arrays)
     return tuple([_operand(tuple(x.shape), x.dtype, x.nbytes) for x in found])
 
 
 @lru_cache(maxsize=4096)
 def _operand(shape: tuple[int, ...], dtype: Any, nbytes: int) -> Operand:
-    return Operand(shape, str(dtype), int(nbytes))  # one object for all that are alike
+    return Operand(shape, str(dtype), int(nbytes))  # equal operands share one object
 
 
-def _is_other_array(value: Any) -> bool:
-    """Whether it is CuPy's; a number of NumPy's has all of these, too."""
-    likeness = all(hasattr(value, name) for name in ("nbytes", "dtype", "shape"))
-    return likeness and not isinstance(value, np.generic)
+def _is_cupy_array(value: Any) -> bool:
+    """Whether a value is an array of CuPy."""
+    has_attributes = all(hasattr(value, name) for name in ("nbytes", "dtype", "shape"))
+    return has_attributes and not isinstance(value, np.generic)
 
 
 def _arrays(values: Iterable[Any], depth: int = _DEPTH) -> Iterator[Any]:
     for value in values:
-        if isinstance(value, NDArray | np.ndarray) or _is_other_array(value):
+        if isinstance(value, NDArray | np.ndarray) or _is_cupy_array(value):
             yield value
         elif depth and isinstance(value, list | tuple):
             yield from _arrays(value, depth - 1)
@@ -233,11 +219,11 @@ def _arrays(values: Iterable[Any], depth: int = _DEPTH) -> Iterator[Any]:
 Key = tuple[int, int]
 
 
-def observe_steps(*, wanted: bool) -> Callable[[], None]:
-    """Start labelling jobs of graphs as such; return a function that stops it.
+def observe_steps(*, enabled: bool) -> Callable[[], None]:
+    """Start marking jobs of graphs as segments; return a function that stops it.
 
     Args:
-        wanted: Whether to record the operators within each job, too.
+        enabled: Whether to record the operators within each segment, too.
     """
     original = Executable._run
 
@@ -248,7 +234,7 @@ def observe_steps(*, wanted: bool) -> Callable[[], None]:
             return
         if job.steps is None:
             job.steps = []
-        if not wanted:
+        if not enabled:
             original(self, steps, frame, key)
             return
         single = unchained(steps)
@@ -259,13 +245,13 @@ def observe_steps(*, wanted: bool) -> Callable[[], None]:
             finally:
                 stop_ns = now()
                 inputs, outputs = (
-                    operands([frame[i] for i in places if frame[i] is not None])
-                    for places in (step.reads, step.writes)
+                    operands([frame[i] for i in slots if frame[i] is not None])
+                    for slots in (step.reads, step.writes)
                 )
                 node = step.node
                 job.steps.append(Step(step.op.name, node.name, start_ns, stop_ns, inputs, outputs))
-        read, written = _rims(single)
-        job.told = operands([frame[i] for i in read]), operands([frame[i] for i in written])
+        read, written = _external_slots(single)
+        job.declared = operands([frame[i] for i in read]), operands([frame[i] for i in written])
 
     Executable._run = run  # type: ignore[method-assign]  # until `end`
 
@@ -275,16 +261,16 @@ def observe_steps(*, wanted: bool) -> Callable[[], None]:
     return end
 
 
-def _rims(steps: Sequence[GraphStep]) -> tuple[list[int], list[int]]:
-    """Return the places that steps read first, and those that they write last."""
+def _external_slots(steps: Sequence[GraphStep]) -> tuple[list[int], list[int]]:
+    """Return the slots that steps read first, and those that they write last."""
     read: dict[int, None] = {}
     made: set[int] = set()
     last: dict[int, None] = {}
     for step in steps:
-        for place in step.reads:
-            last.pop(place, None)
-            if place not in made:
-                read[place] = None
+        for slot in step.reads:
+            last.pop(slot, None)
+            if slot not in made:
+                read[slot] = None
         made.update(step.writes)
         last.update(dict.fromkeys(step.writes))
     return list(read), list(last)
@@ -297,7 +283,7 @@ def observe_updates() -> Callable[[], None]:
     def push(self: WeightUpdate, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         read = [array for group in self._groups for array in group]
         written = [array for group in self._groups for array in (group[0], *group[2:])]
-        with telling(read, written):
+        with declared_operands(read, written):
             original(self, columns, scalars)
 
     WeightUpdate.push = push  # type: ignore[method-assign]  # until `end`

@@ -9,8 +9,8 @@ from gluonish.core.errors import ArgumentError, nearest
 from gluonish.core.files import path_text
 
 _LOG = logging.getLogger("gluonish")
-_told: list[str] = []  # what the log has said already
-_WORDS = {"true": True, "false": False, "1": True, "0": False}
+_logged: list[str] = []  # functions whose warning was logged
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,17 @@ class Options:
 _NAMES = tuple(field.name for field in fields(Options))
 
 
-def read_options(given: dict[str, Any]) -> Options:
-    """Return the options with defaults for those not given.
+def read_options(args: dict[str, Any]) -> Options:
+    """Return the options, with defaults for missing ones.
 
     Args:
-        given: Keyword arguments of `set_config`.
+        args: Keyword arguments of `set_config`.
 
     Raises:
         ArgumentError: An argument is unknown or invalid.
     """
     read: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in args.items():
         if name not in _NAMES:
             raise ArgumentError(
                 f"set_config: expected arguments among {', '.join(_NAMES)}, got "
@@ -66,11 +66,11 @@ def read_options(given: dict[str, Any]) -> Options:
     return Options(**read)
 
 
-def is_worker(who: str, profile_process: str) -> bool:
-    """Whether a call concerns this process; for servers, a note is logged once.
+def is_worker(function: str, profile_process: str) -> bool:
+    """Whether a call concerns this process; for servers, a warning is logged once.
 
     Args:
-        who: Name of the called function, for error messages.
+        function: Name of the called function, for error messages.
         profile_process: ``"worker"`` or ``"server"``.
 
     Raises:
@@ -78,14 +78,14 @@ def is_worker(who: str, profile_process: str) -> bool:
     """
     if profile_process not in ("worker", "server"):
         raise ArgumentError(
-            f"{who}: expected profile_process 'worker' or 'server', got {profile_process!r}"
+            f"{function}: expected profile_process 'worker' or 'server', got {profile_process!r}"
         )
-    if profile_process == "server" and not _told:
-        _told.append(who)
+    if profile_process == "server" and not _logged:
+        _logged.append(function)
         _LOG.warning(
             "%s: profile_process='server' has no effect; the servers of dist_async are threads of "
             "the workers, and their work is in the workers' traces, as 'kvstore server'",
-            who,
+            function,
         )
     return profile_process == "worker"
 
@@ -100,10 +100,10 @@ def _value(name: str, value: Any) -> Any:
         return _period(value)
     if name == "profile_process":
         return value
-    word = str(value).lower()
-    if word not in _WORDS:
+    text = str(value).lower()
+    if text not in _BOOLEANS:
         raise ArgumentError(f"set_config: expected {name} True or False, got {value!r}")
-    return _WORDS[word]
+    return _BOOLEANS[text]
 
 
 def _period(value: Any) -> float:

@@ -1,10 +1,10 @@
-"""One trace of all ranks of a job: those that dump at the same time hand theirs in at rank 0.
+"""One trace for all ranks of a job: ranks that dump at the same time send theirs to rank 0.
 
-A rank tells rank 0 once that it records. Where it dumps, it tells that it is ready. Rank 0, which
-dumps as well, then asks it for the time over and over (the fastest answer shows how far its clock
-is ahead), says what its trace is to count from, and gets the trace. Nobody waits longer than
-`PATIENCE_S` for a rank to come here: rank 0 then writes what it has, and another rank a file of its
-own. What is left under way then does not disturb the next dump: dumps are numbered.
+A rank announces to rank 0 once that it records. When it dumps, it sends its start time. Rank 0,
+which dumps as well, then pings it repeatedly (the fastest answer gives the offset of its clock),
+sends the origin of time for the trace, and receives the trace. No rank waits longer than
+`PATIENCE_S` for another to dump: rank 0 then writes the traces that it has, and other ranks write
+separate files. Dumps are numbered, so late messages do not disturb the next dump.
 """
 
 import itertools
@@ -25,20 +25,20 @@ from gluonish.profiler.recorder import START_NS, now
 PATIENCE_S = 10.0
 
 _LOG = logging.getLogger("gluonish")
-_NOTE, _TO_RANK, _PONG, _PART = range(1, 5)  # tags
-_LOOK_S = 0.05  # for notes that are under way
+_NOTE, _TO_RANK, _PONG, _TRACE = range(1, 5)  # tags
+_LOOK_S = 0.05  # for messages in transit
 _PINGS, _PING_S = 30, 2.0
 _PAUSE_S = 1e-3
 _SPIN_S = 5e-4
 
 _numbers = itertools.count(1)
-_noted: list[World] = []
-_recording: set[int] = set()  # rank 0: the ranks that told
-_sent: list[Any] = []  # requests of MPI, whose memory must stay
+_announced: list[World] = []
+_recording: set[int] = set()  # on rank 0: the ranks that announced themselves
+_sent: list[Any] = []  # requests of MPI, which must outlive the transfer
 
 
 class Clock(NamedTuple):
-    """How another rank's clock differs from rank 0's.
+    """Offset of another rank's clock from rank 0's.
 
     Attributes:
         ahead_ns: Nanoseconds to add to its times.
@@ -49,12 +49,12 @@ class Clock(NamedTuple):
     error_ns: int
 
 
-def note() -> None:
-    """Tell rank 0, once, that this rank records."""
+def announce() -> None:
+    """Announce to rank 0, once, that this rank records."""
     world = joined()
-    if world is None or world.rank == 0 or world in _noted:
+    if world is None or world.rank == 0 or world in _announced:
         return
-    _noted.append(world)
+    _announced.append(world)
     _sent.append(world.traces.isend(None, 0, _NOTE))
 
 
@@ -79,7 +79,7 @@ def file_of_rank(path: str, rank: int) -> Path:
     return whole.with_name(f"{whole.stem}.rank{rank}{whole.suffix}")
 
 
-def hand_in(world: World, encode: Callable[[int], Iterator[bytes]], dropped: int) -> bool:
+def send_trace(world: World, encode: Callable[[int], Iterator[bytes]], dropped: int) -> bool:
     """Send this rank's trace to rank 0; return False if rank 0 does not collect it.
 
     Args:
@@ -95,26 +95,26 @@ def hand_in(world: World, encode: Callable[[int], Iterator[bytes]], dropped: int
     packer = zlib.compressobj(1)
     pieces = (packer.compress(b",\n" * (i > 0) + x) for i, x in enumerate(encode(origin_ns)))
     data = b"".join([*pieces, packer.flush()])
-    request = comm.isend((number, dropped, data), 0, _PART)
+    request = comm.isend((number, dropped, data), 0, _TRACE)
     return all(wait_for_ranks([request], GLUONISH_DISTRIBUTED_TIMEOUT.value))
 
 
 def _answer_pings(comm: Any, number: int) -> int | None:
-    """Tell rank 0 the time until it knows enough, and return what it says times count from."""
+    """Answer the pings of rank 0, and return the origin of time that it sends at last."""
     patience_s = PATIENCE_S
     while (message := _receive(comm, 0, _TO_RANK, patience_s)) is not None:
-        asked, origin_ns = message
+        ping, origin_ns = message
         if origin_ns is None:
             _sent[:] = [x for x in _sent if not x.Test()]
-            _sent.append(comm.isend((asked, number, now()), 0, _PONG))
-            patience_s = 2 * PATIENCE_S  # it is there, and waits for others
-        elif asked == number:
+            _sent.append(comm.isend((ping, number, now()), 0, _PONG))
+            patience_s = 2 * PATIENCE_S  # rank 0 answers, and may wait for others
+        elif ping == number:
             return int(origin_ns)
     return None
 
 
-class Meeting:
-    """Rank 0's part of one dump: collects the traces of the other ranks.
+class TraceCollection:
+    """Collects the traces of the other ranks for one dump, on rank 0.
 
     Args:
         world: The ranks.
@@ -135,20 +135,20 @@ class Meeting:
         silent = self._wait()
         self.missing = sorted((_recording - self.clocks.keys()) | silent)
         for rank, clock in self.clocks.items():
-            told = (self._numbers[rank], self.origin_ns - clock.ahead_ns)
-            _sent.append(world.traces.isend(told, rank, _TO_RANK))
+            request = (self._numbers[rank], self.origin_ns - clock.ahead_ns)
+            _sent.append(world.traces.isend(request, rank, _TO_RANK))
 
     def _wait(self) -> set[int]:
-        """Wait for ranks that record, and return those that came and do not answer."""
+        """Wait for the recording ranks, and return those that dumped but do not answer."""
         comm, mpi, start = self._world.traces, self._world.mpi, time.perf_counter()
         status, silent = mpi.Status(), set()
         while True:
             ready: dict[int, int] = {}
             while (message := comm.improbe(mpi.ANY_SOURCE, _NOTE, status)) is not None:
-                told = message.recv()
+                rank_start_ns = message.recv()
                 _recording.add(status.Get_source())
-                if told is not None:
-                    ready[status.Get_source()] = told
+                if rank_start_ns is not None:
+                    ready[status.Get_source()] = rank_start_ns
             for rank, start_ns in ready.items():
                 found = _measured(comm, rank)
                 if found is None:
@@ -163,12 +163,12 @@ class Meeting:
                 return silent - self.clocks.keys()
             time.sleep(_PAUSE_S)
 
-    def parts(self) -> Iterator[bytes]:
+    def traces(self) -> Iterator[bytes]:
         """Yield the traces of the other ranks as they arrive."""
         for rank, number in self._numbers.items():
             while True:
                 found = _receive(
-                    self._world.traces, rank, _PART, GLUONISH_DISTRIBUTED_TIMEOUT.value
+                    self._world.traces, rank, _TRACE, GLUONISH_DISTRIBUTED_TIMEOUT.value
                 )
                 if found is None or found[0] == number:
                     break
@@ -183,10 +183,10 @@ def _measured(comm: Any, rank: int) -> tuple[Clock, int] | None:
     """Return a rank's clock, and the number of its dump; None where it does not answer."""
     best, number = Clock(0, 1 << 62), 0
     for _ in range(_PINGS):
-        asked, begin_ns = next(_numbers), now()
-        _sent.append(comm.isend((asked, None), rank, _TO_RANK))
-        while (answer := _receive(comm, rank, _PONG, _PING_S)) is not None and answer[0] != asked:
-            """One of a ping that was given up."""
+        ping, begin_ns = next(_numbers), now()
+        _sent.append(comm.isend((ping, None), rank, _TO_RANK))
+        while (answer := _receive(comm, rank, _PONG, _PING_S)) is not None and answer[0] != ping:
+            """Skip the answer to a ping that timed out."""
         if answer is None:
             return None
         end_ns = now()
@@ -198,7 +198,7 @@ def _measured(comm: Any, rank: int) -> tuple[Clock, int] | None:
 
 
 def _receive(comm: Any, rank: int, tag: int, patience_s: float) -> Any:
-    """Return a rank's next message; None where none comes in time."""
+    """Return a rank's next message; None after a time-out."""
     start = time.perf_counter()
     while (message := comm.improbe(rank, tag)) is None:
         passed = time.perf_counter() - start

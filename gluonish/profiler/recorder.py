@@ -1,20 +1,20 @@
-"""Recorder: what happened when, for traces, and how long in sum, for tables.
+"""Recorder: events for traces, and their totals for tables.
 
-Terms: a span is what a thread did from one time to another; an interval is the same of no thread in
-particular, so that intervals may overlap; a count is the value of a counter, a mark an instant. A
-job is what the engine ran (`gluonish.profiler.events`).
+Terms: a span is work of one thread between two times; an interval belongs to no thread, so
+intervals may overlap; a count is the value of a counter, a mark an instant. A job is an operation
+of the engine (`gluonish.profiler.events`).
 
-Invariants: events are kept only while `Recorder.active`. There is no lock, as a handler or a
-destructor that works with arrays may come anywhere: numbers are added in place, with no call
-between reading and writing one. A time is in nanoseconds of `now`. About `MOST_EVENTS` are kept at
-most, some 500 bytes each; what comes after is counted and forgotten, until events are dropped.
-Totals go on.
+Invariants: events are recorded only while `Recorder.active`. There is no lock, because handlers and
+destructors that work with arrays may run anywhere: numbers are added in place, without a call
+between reading and writing one. Times are in nanoseconds of `now`. At most about `MOST_EVENTS`
+events are stored, some 500 bytes each; later ones are only counted, until events are dropped.
+Totals continue.
 
-Changes of memory come at any moment. So they only go on a queue, and whoever looks at the events or
-adds one works it off.
+Memory may be freed anywhere. So changes of memory are queued, and applied when events are read or
+added.
 
-Whoever records further kinds of events calls these methods, and installs its hooks when the
-profiler starts (`gluonish.profiler.state`), so that nothing is spent while it does not run.
+Sources of events install their hooks when the profiler starts (`gluonish.profiler.state`), so that
+they cost nothing while it does not run.
 """
 
 import itertools
@@ -34,16 +34,16 @@ MEMORY = "Device Storage"  # MXNet's category
 ALLOCATIONS = "allocated bytes"
 MOST_EVENTS = 1_000_000
 
-_MOST_CHANGES = 1000  # that wait to be counted
+_MOST_CHANGES = 1000  # in the queue
 
 _LOG = logging.getLogger("gluonish")
 _ENGINE_THREAD = "gluonish-engine"
 
-# Monotonic, and yet a time of day: what the clocks differed by when the module was imported.
+# Offset from the monotonic clock to the time of day, at import.
 _EPOCH_NS = time.time_ns() - time.perf_counter_ns()
 
 
-START_NS = _EPOCH_NS + time.perf_counter_ns()  # what traces count from
+START_NS = _EPOCH_NS + time.perf_counter_ns()  # origin of time in traces
 
 
 def now() -> int:
@@ -61,7 +61,7 @@ def from_counter(time_ns: int) -> int:
 
 
 class _Thread(threading.local):
-    """The row of the calling thread. Identifiers of threads are used again, these are not."""
+    """The row of the calling thread. Unlike thread identifiers, its number is never reused."""
 
     numbers = itertools.count()
 
@@ -79,13 +79,13 @@ def this_row() -> Row:
 
 
 class _Change(NamedTuple):
-    """A change of the bytes that live on a device; ``kept``: whether it is an event, too."""
+    """A change of the live bytes on a device; ``recorded``: whether it is also an event."""
 
     time_ns: int
     row: Row
     device: str
     nbytes: int
-    kept: bool
+    recorded: bool
     owner: str
 
 
@@ -102,7 +102,7 @@ class Recorder:
         "_bytes",
         "_changes",
         "_events",
-        "_told",
+        "_logged",
         "_totals",
         "active",
         "dropped",
@@ -113,7 +113,7 @@ class Recorder:
         self.active = False
         self.keeps_totals = False
         self.dropped = 0
-        self._told = False  # whether the log says that it is full
+        self._logged = False  # whether the warning that it is full was logged
         self._events: list[TraceEvent | Job] = []
         self._totals: dict[Key, list[int]] = {}  # count, sum, least, most, whether of times
         self._changes: deque[_Change] = deque()
@@ -127,16 +127,16 @@ class Recorder:
         stop_ns: int,
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        """Record what this thread did between two times.
+        """Record work of this thread between two times.
 
         Args:
             category: Category of the event.
             name: Name of the event.
-            start_ns: Start time, as `now` gives it.
+            start_ns: Start time, from `now`.
             stop_ns: End time.
             details: Further values to show with it.
         """
-        self._keep("span", category, name, start_ns, stop_ns - start_ns, details=details)
+        self._record("span", category, name, start_ns, stop_ns - start_ns, details=details)
 
     def interval(self, category: str, name: str, start_ns: int, stop_ns: int) -> None:
         """Record an interval that belongs to no single thread.
@@ -144,10 +144,10 @@ class Recorder:
         Args:
             category: Category of the event.
             name: Name of the event.
-            start_ns: Start time, as `now` gives it.
+            start_ns: Start time, from `now`.
             stop_ns: End time.
         """
-        self._keep("interval", category, name, start_ns, stop_ns - start_ns)
+        self._record("interval", category, name, start_ns, stop_ns - start_ns)
 
     def count(self, category: str, name: str, value: int) -> None:
         """Record the current value of a counter.
@@ -157,7 +157,7 @@ class Recorder:
             name: Name of the counter.
             value: Its value.
         """
-        self._keep("count", category, name, now(), 0, value)
+        self._record("count", category, name, now(), 0, value)
 
     def mark(self, category: str, name: str, scope: str) -> None:
         """Record the current instant.
@@ -167,14 +167,10 @@ class Recorder:
             name: Name of the marker.
             scope: What the mark applies to, such as ``"process"``.
         """
-        self._keep("mark", category, name, now(), 0, scope=scope)
+        self._record("mark", category, name, now(), 0, scope=scope)
 
     def job(self, job: Job) -> None:
-        """Record an operation that the engine ran.
-
-        Args:
-            job: The operation.
-        """
+        """Record an operation that the engine ran."""
         if not self.active:
             return
         self._add(job)
@@ -182,26 +178,26 @@ class Recorder:
             self._total(job.category, job.name, job.stop_ns - job.start_ns, True)
             for step in job.steps or ():
                 self._total("operator", step.name, step.stop_ns - step.start_ns, True)
-        self._tell_if_full()
+        self._log_if_full()
 
     def memory(self, device: str, nbytes: int, owner: str = "") -> None:
-        """Record an allocation on a device, or the release of one; a release takes no lock.
+        """Record an allocation on a device, or a release.
 
         Args:
             device: Name of the device, such as ``"cpu/0"``.
             nbytes: Number of bytes; negative for a release.
-            owner: Who allocated the array, with the enclosing scopes; a key of the statistics.
+            owner: Operator or Block that allocated the array, with the enclosing scopes.
         """
         self._changes.append(_Change(now(), _thread.row, device, nbytes, self.active, owner))
         if nbytes > 0 and len(self._changes) > _MOST_CHANGES:
-            self._work_off()
+            self._apply_changes()
 
     def forget_memory(self) -> None:
         """Reset the number of allocated bytes to 0."""
-        self._work_off()
+        self._apply_changes()
         self._bytes = {}
 
-    def _keep(
+    def _record(
         self,
         kind: Kind,
         category: str,
@@ -220,11 +216,11 @@ class Recorder:
         if self.keeps_totals and kind != "mark":
             is_time = kind != "count"
             self._total(category, name, duration_ns if is_time else value, is_time)
-        self._tell_if_full()
+        self._log_if_full()
 
     def _add(self, event: TraceEvent | Job) -> None:
-        """Keep an event if there is room."""
-        self._work_off()
+        """Store an event if there is space."""
+        self._apply_changes()
         self._append(event)
 
     def _append(self, event: TraceEvent | Job) -> None:
@@ -233,27 +229,27 @@ class Recorder:
         else:
             self.dropped += 1
 
-    def _tell_if_full(self) -> None:
-        """Say once that events are dropped."""
-        if self.dropped and not self._told:
-            self._told = True
+    def _log_if_full(self) -> None:
+        """Log once that events are dropped."""
+        if self.dropped and not self._logged:
+            self._logged = True
             _LOG.warning(
-                "profiler: %d events are kept; later ones go to the totals only, until a dump with "
-                "finished=True",
+                "profiler: %d events are stored; later ones only count in the totals, until a dump "
+                "with finished=True",
                 MOST_EVENTS,
             )
 
-    def _work_off(self) -> None:
-        """Make counts of the changes of memory."""
+    def _apply_changes(self) -> None:
+        """Apply the queued changes of memory."""
         while True:
-            try:  # a loop turns where others may come: no look before it is taken out
-                time_ns, row, device, nbytes, kept, owner = self._changes.popleft()
+            try:  # no test before `popleft`: other code may run at each turn of a loop
+                time_ns, row, device, nbytes, recorded, owner = self._changes.popleft()
             except IndexError:
                 return
             live = self._bytes.setdefault(device, [0])
             live[0] += nbytes
             value = live[0]
-            if not kept:
+            if not recorded:
                 continue
             name = f"Memory: {device}"
             self._append(TraceEvent("count", MEMORY, name, time_ns, 0, row, value))
@@ -273,7 +269,7 @@ class Recorder:
 
     def events(self) -> list[TraceEvent | Job]:
         """Return the events recorded so far, in the order in which they ended."""
-        self._work_off()
+        self._apply_changes()
         return list(self._events)
 
     def jobs(self) -> list[Job]:
@@ -286,19 +282,19 @@ class Recorder:
 
         Args:
             count: Number of events to drop.
-            first: The first of them; if another event is first by now, nothing is dropped, because
-                another writer already did it. None drops whatever is first.
+            first: The expected first event: if it is gone, another writer has dropped the events,
+                and nothing is dropped. None: no such check.
         """
-        whole = slice(0, count)
+        written = slice(0, count)
         if first is not None and not (self._events and self._events[0] is first):
             return
-        del self._events[whole]  # a step, with the line above
+        del self._events[written]  # a step, with the line above
         self.dropped = 0
-        self._told = False
+        self._logged = False
 
     def event_count(self) -> int:
         """Return the number of stored events."""
-        self._work_off()
+        self._apply_changes()
         return len(self._events)
 
     def totals(self, *, clear: bool = False) -> Mapping[Key, Totals]:
@@ -307,24 +303,24 @@ class Recorder:
         Args:
             clear: Whether to reset them.
         """
-        self._work_off()
-        kept = self._totals
+        self._apply_changes()
+        totals = self._totals
         if clear:
             self._totals = {}
         return {
             key: Totals(count, total, least, most, bool(is_time))
-            for key, (count, total, least, most, is_time) in tuple(kept.items())
+            for key, (count, total, least, most, is_time) in tuple(totals.items())
         }
 
     def clear(self) -> None:
         """Drop all events and statistics."""
-        self._work_off()
+        self._apply_changes()
         self._events = []
         self._totals = {}
         self.dropped = 0
-        self._told = False
+        self._logged = False
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Start over, empty and inactive, in a forked process."""
         self.active = False
         self._changes = deque()
@@ -334,4 +330,4 @@ class Recorder:
 
 recorder = Recorder()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=recorder.forget)
+    os.register_at_fork(after_in_child=recorder.reset)

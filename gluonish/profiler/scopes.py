@@ -1,4 +1,4 @@
-"""Where a program is while it is profiled: names that stand before those of what happens there."""
+"""Scopes: prefixes for the names of recorded events."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +8,8 @@ from typing import NamedTuple
 from gluonish.gluon.block import Block
 
 
-class Place(NamedTuple):
-    """Where in the program a call is made.
+class Location(NamedTuple):
+    """Location of a call in the program.
 
     Attributes:
         path: Names of the enclosing scopes and Blocks, each followed by a colon.
@@ -20,8 +20,8 @@ class Place(NamedTuple):
     parent: Block | None
 
 
-NOWHERE = Place("", None)
-current_place: ContextVar[Place] = ContextVar("gluonish_profiled_place")
+TOP_LEVEL = Location("", None)
+current_location: ContextVar[Location] = ContextVar("gluonish_profiled_place")
 
 
 @contextmanager
@@ -35,10 +35,12 @@ def scope(name: str = "<unk>:", append_mode: bool = True) -> Iterator[None]:
         name: The name; a colon is appended if missing.
         append_mode: Whether the names of enclosing scopes stay in front of it.
     """
-    place = current_place.get(NOWHERE)
+    location = current_location.get(TOP_LEVEL)
     named = name if name.endswith(":") else f"{name}:"
-    token = current_place.set(Place(place.path + named if append_mode else named, place.parent))
+    token = current_location.set(
+        Location(location.path + named if append_mode else named, location.parent)
+    )
     try:
         yield
     finally:
-        current_place.reset(token)
+        current_location.reset(token)

@@ -1,8 +1,8 @@
-"""Starting and stopping the profiler, and getting at what it recorded.
+"""Start and stop the profiler, and write its records.
 
-Invariants: hooks are installed while the profiler runs, and only then, once ``_made`` has come to
-``_changes``: a handler of signals may start, stop or dump, too, in the middle of that. So what is
-wanted is noted in one step, and whoever is about to make it so goes on until nothing is left.
+Invariants: once ``_applied`` equals ``_changes``, hooks are installed if and only if the profiler
+runs. A signal handler may start, stop or dump in the middle of a change. So the requested state is
+set in one step, and the thread that is applying changes continues until none is left.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.profiler.api_calls import observe_blocks, observe_calls
 from gluonish.profiler.exchanges import observe_exchanges
 from gluonish.profiler.memory import observe_memory
@@ -27,7 +27,7 @@ from gluonish.profiler.trace_file import write_alone, write_together
 
 _LOG = logging.getLogger("gluonish")
 _STATES = {"run": True, "stop": False}
-# After a trace was written, the next time comes no sooner than so many times as long as that took.
+# Minimum pause between writes of the trace, as a multiple of the time of a write.
 _PAUSE = 20
 _STOP_WAIT_S = 60.0
 
@@ -35,7 +35,7 @@ profiler_kvstore_handle = ctypes.c_void_p()
 
 
 class _Writer(threading.Thread):
-    """Writes the trace over and over, until it is told to stop."""
+    """Writes the trace periodically until it is stopped."""
 
     def __init__(self, period_s: float) -> None:
         super().__init__(name="gluonish-profiler", daemon=True)
@@ -43,7 +43,7 @@ class _Writer(threading.Thread):
         self._stopped = threading.Event()
 
     def run(self) -> None:
-        """Write where events came; a file that cannot be written ends it."""
+        """Write the trace if there are new events; end if the file cannot be written."""
         written = 0
         pause_s = self._period_s
         while not self._stopped.wait(pause_s):
@@ -60,22 +60,22 @@ class _Writer(threading.Thread):
             pause_s = max(self._period_s, _PAUSE * (time.perf_counter() - start_s))
 
     def stop(self) -> None:
-        """End it, after what it writes now."""
+        """End the thread after its current write."""
         self._stopped.set()
         self.join(_STOP_WAIT_S)
 
 
-_turn = Turn()
-_file_turn = Turn()  # the file is written as a whole under another name first
+_lock = Turn()
+_file_lock = Turn()  # for the writes of the file, which are atomic
 _options = Options()
 _running = False
-_changes = 0  # how often something else was wanted
-_made = 0  # how many of these changes are made
-_tries = 0  # how often somebody began to make them
-_making: list[int] = []  # the threads that are inside of `_make_so`
+_changes = 0  # number of requested changes
+_applied = 0  # number of applied changes
+_tries = 0  # number of attempts to apply them
+_applying: list[int] = []  # the threads inside `_apply_state`
 _unhook: list[Callable[[], None]] = []
 _writer: _Writer | None = None
-_finished = False  # whether a trace was ever ended by `dump`
+_finished = False  # whether `dump` has ended a trace
 
 
 def set_kvstore_handle(handle: Any) -> None:
@@ -90,7 +90,7 @@ def set_kvstore_handle(handle: Any) -> None:
 
 
 def set_config(**kwargs: Any) -> None:
-    """Set the profiler's options; options that are not given get their defaults.
+    """Set the profiler's options; omitted options get their defaults.
 
     Args:
         **kwargs: ``profile_symbolic`` records graphs (hybridized Blocks, executors, their backward
@@ -125,7 +125,7 @@ def set_config(**kwargs: Any) -> None:
         return
     _options = options  # a step
     _changes += _running
-    _make_so(_running and not recorder.active)
+    _apply_state(_running and not recorder.active)
 
 
 def set_state(state: str = "stop", profile_process: str = "worker") -> None:
@@ -145,35 +145,35 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
         raise ArgumentError(f"set_state: expected 'run' or 'stop', got {state!r}")
     if not is_worker("set_state", profile_process):
         return
-    wanted = _STATES[state]
-    if wanted == _running:  # a step
+    running = _STATES[state]
+    if running == _running:  # a step
         return
-    _running = wanted
+    _running = running
     _changes += 1
-    if _make_so():
+    if _apply_state():
         _write(finished=False)
 
 
-def _make_so(paused: bool = False) -> bool:
-    """Start and stop as is wanted, until that is so.
+def _apply_state(paused: bool = False) -> bool:
+    """Start or stop until the requested state is applied.
 
     Args:
-        paused: Whether to record nothing at first.
+        paused: Whether to start paused.
 
     Returns:
-        Whether a thread that wrote the trace was stopped, and all is stopped.
+        Whether a writer thread was stopped, and the profiler is stopped.
     """
-    global _made, _tries
+    global _applied, _tries
     writers: list[_Writer] = []
-    with _turn:
+    with _lock:
         me = threading.get_ident()
-        if me in _making:  # what this thread is in the middle of goes on with it
+        if me in _applying:  # a handler: the interrupted call continues
             return False
-        _making.append(me)
+        _applying.append(me)
         try:
             while True:
-                if _made == _changes:  # a step, up to the call
-                    _making.remove(me)
+                if _applied == _changes:  # a step, up to the call
+                    _applying.remove(me)
                     break
                 target = _changes
                 _tries += 1
@@ -184,20 +184,20 @@ def _make_so(paused: bool = False) -> bool:
                 if _running:
                     _begin()
                     recorder.active = not paused
-                if _tries == mine:  # a step: nobody else was at it meanwhile
-                    _made = target
+                if _tries == mine:  # a step: no other attempt meanwhile
+                    _applied = target
         finally:
-            if me in _making:
-                _making.remove(me)
+            if me in _applying:
+                _applying.remove(me)
     for writer in writers:
         writer.stop()
     return bool(writers) and not _running
 
 
 def _begin() -> None:
-    """Install hooks, and record from here on."""
+    """Install hooks, and start recording."""
     global _writer
-    _take_off()
+    _remove_hooks()
     options = _options
     recorder.keeps_totals = options.aggregate_stats
     everything = options.profile_all
@@ -207,7 +207,7 @@ def _begin() -> None:
     _unhook.append(observe_engine(imperative=imperative, symbolic=symbolic))
     if imperative:
         _unhook.append(observe_updates())
-    _unhook.append(observe_steps(wanted=symbolic))
+    _unhook.append(observe_steps(enabled=symbolic))
     _unhook.append(observe_exchanges())
     if everything or options.profile_memory:
         _unhook.append(observe_memory())
@@ -220,15 +220,15 @@ def _begin() -> None:
 
 
 def _end() -> _Writer | None:
-    """Take hooks off, and return what is to be stopped."""
+    """Remove hooks, and return the writer to stop."""
     global _writer
     recorder.active = False
-    _take_off()
+    _remove_hooks()
     writer, _writer = _writer, None
     return writer
 
 
-def _take_off() -> None:
+def _remove_hooks() -> None:
     while True:
         if not _unhook:  # a step, up to the call
             return
@@ -317,7 +317,7 @@ def dump_alone() -> None:
 
 def _write(*, finished: bool, together: bool = False) -> None:
     global _finished
-    with _file_turn:
+    with _file_lock:
         events = recorder.events()
         write = write_together if together else write_alone
         write(_options.filename, events, recorder.dropped)
@@ -327,16 +327,16 @@ def _write(*, finished: bool, together: bool = False) -> None:
 
 
 def _start_clean() -> None:
-    """Stop, in a fork's child, which has neither the parent's writer nor its events.
+    """Stop in a forked child, which has neither the parent's writer nor its events.
 
-    Hooks stay until the next start, and record nothing: taking them off needs locks that a thread
-    of the parent may have held.
+    Hooks stay until the next start, without recording: their removal needs locks that a thread of
+    the parent may have held.
     """
-    global _turn, _file_turn, _running, _made, _writer, _finished
-    _turn, _file_turn = Turn(), Turn()
+    global _lock, _file_lock, _running, _applied, _writer, _finished
+    _lock, _file_lock = Turn(), Turn()
     _running, _writer, _finished = False, None, False
-    _made = _changes
-    _making.clear()
+    _applied = _changes
+    _applying.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -368,6 +368,6 @@ def dumps(
     check_order(sort_by)
     totals = recorder.totals(clear=reset)
     if not totals and not _options.aggregate_stats and format == "table":
-        _LOG.warning("dumps: no totals are kept; call set_config(aggregate_stats=True) first")
+        _LOG.warning("dumps: there are no totals; call set_config(aggregate_stats=True) first")
         return ""
     return formats[format](totals, sort_by, ascending)

@@ -1,4 +1,4 @@
-"""Totals as text: the tables and the JSON of `dumps`."""
+"""Totals as text: tables and JSON of `dumps`."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ def _sections(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> Se
 def _amounts(category: str, totals: Totals) -> tuple[float, ...]:
     """Return total, least, most and mean: times in milliseconds, memory in 1000 bytes.
 
-    Sums of what was in use mean nothing, so memory has none.
+    Memory has no total, because a sum of memory in use has no meaning.
     """
     amounts = (totals.total, totals.least, totals.most, totals.mean)
     if category == MEMORY:

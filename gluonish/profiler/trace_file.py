@@ -1,12 +1,12 @@
-"""Writing events as a trace that Perfetto and Chrome show: JSON of the Trace Event Format.
+"""Traces for Perfetto and Chrome: JSON in the Trace Event Format.
 
-Every device is a process; its rows are the threads of its lanes, and what ran in the thread that
-pushed it has a row beside those. The program's threads are rows of the process ``python``: pushes,
-calls of Blocks and functions, waits. Domains of the program's own are processes, too. An arrow
-leads from each push to its run.
+Every device is a process; its rows are the threads of its lanes, and separate rows for operators
+that ran in the pushing thread. The program's threads are rows of the process ``python``: pushes,
+calls of Blocks and functions, waits. Domains of the program are processes, too. An arrow leads from
+each push to its run.
 
-In a job of several ranks names of processes begin with the rank, and one process of each rank is
-its communication: what it did with other ranks, and what its server did for them.
+In a job of several ranks names of processes begin with the rank, and each rank has a process for
+its communication with other ranks and the work of its server.
 """
 
 import json
@@ -19,19 +19,19 @@ from typing import Any
 from gluonish.core.files import atomic_write
 from gluonish.kvstore.distributed.world import joined
 from gluonish.profiler.events import Job, Operand, Row, Step, TraceEvent, is_of_ranks
-from gluonish.profiler.exchanges import ANSWER, EXCHANGE, PART
-from gluonish.profiler.ranks import PATIENCE_S, Meeting, file_of_rank, hand_in
+from gluonish.profiler.exchanges import EXCHANGE, PHASE, SERVER
+from gluonish.profiler.ranks import PATIENCE_S, TraceCollection, file_of_rank, send_trace
 from gluonish.profiler.recorder import MEMORY, START_NS
 
 Entry = dict[str, Any]
 
-# What a mark is drawn across: all, a process, or a thread.
+# Scope of a mark: global, thread, or else the process.
 _MARK_SCOPES = {"global": "g", "thread": "t"}
-# Spans of these are what the program's threads do.
+# Categories of spans on the program's threads.
 _PYTHON = "python"
 _OF_PYTHON = {"api", "block", "block trace", "wait"}
 _COMMUNICATION = "communication"
-_OF_COMMUNICATION = {EXCHANGE, PART, ANSWER}
+_OF_COMMUNICATION = {EXCHANGE, PHASE, SERVER}
 _EXCHANGES = "exchange"  # the kind of the lane
 _MOST_PROCESSES, _MOST_ROWS, _MOST_IDS = 1000, 100_000, 10**9  # of a rank
 _NS_PER_US = 1000
@@ -65,8 +65,8 @@ def write_alone(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0)
     Arguments and errors are those of `write_trace`.
     """
     world = joined()
-    own = path if world is None or world.rank == 0 else str(file_of_rank(path, world.rank))
-    write_trace(own, events, dropped)
+    path_of_rank = path if world is None or world.rank == 0 else str(file_of_rank(path, world.rank))
+    write_trace(path_of_rank, events, dropped)
 
 
 def write_together(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0) -> None:
@@ -79,29 +79,35 @@ def write_together(path: str, events: Iterable[TraceEvent | Job], dropped: int =
     if world is None:
         write_trace(path, events, dropped)
     elif world.rank == 0:
-        _write_all(path, events, dropped, Meeting(world))
-    elif hand_in(world, partial(encoded, events, world.rank), dropped):
+        _write_all(path, events, dropped, TraceCollection(world))
+    elif send_trace(world, partial(encoded, events, world.rank), dropped):
         file_of_rank(path, world.rank).unlink(missing_ok=True)
     else:
-        own = file_of_rank(path, world.rank)
+        path_of_rank = file_of_rank(path, world.rank)
         _LOG.warning(
             "profiler: rank 0 did not call dump within %g s; the trace of rank %d goes to %s",
-            *(PATIENCE_S, world.rank, own),
+            *(PATIENCE_S, world.rank, path_of_rank),
         )
-        write_trace(str(own), events, dropped)
+        write_trace(str(path_of_rank), events, dropped)
 
 
-def _write_all(path: str, events: Iterable[TraceEvent | Job], dropped: int, met: Meeting) -> None:
+def _write_all(
+    path: str, events: Iterable[TraceEvent | Job], dropped: int, ranks: TraceCollection
+) -> None:
     def other() -> Entry:
-        clocks = {str(rank): clock._asdict() for rank, clock in met.clocks.items()}
-        found = _other(dropped + met.dropped)
-        return found | {"start_s": met.origin_ns / 1e9, "ranks": 1 + len(clocks), "clocks": clocks}
+        clocks = {str(rank): clock._asdict() for rank, clock in ranks.clocks.items()}
+        found = _other(dropped + ranks.dropped)
+        return found | {
+            "start_s": ranks.origin_ns / 1e9,
+            "ranks": 1 + len(clocks),
+            "clocks": clocks,
+        }
 
-    _write(path, chain(encoded(events, 0, met.origin_ns), met.parts()), other)
-    if met.missing:
+    _write(path, chain(encoded(events, 0, ranks.origin_ns), ranks.traces()), other)
+    if ranks.missing:
         _LOG.warning(
             "profiler: the trace lacks rank %s, which did not call dump within %g s",
-            *(", ".join(map(str, met.missing)), PATIENCE_S),
+            *(", ".join(map(str, ranks.missing)), PATIENCE_S),
         )
 
 
@@ -110,7 +116,7 @@ def _other(dropped: int) -> Entry:
 
 
 def _write(path: str, lines: Iterable[bytes], other: Callable[[], Entry]) -> None:
-    """Write pieces of the list of events, and then what else there is to say."""
+    """Write the list of events, then the other data."""
     with atomic_write(path) as file:
         file.write(b'{"traceEvents":[\n')
         first = True
@@ -142,10 +148,10 @@ def _encode(entry: Entry) -> bytes:
 
 
 class _Rows:
-    """Processes and rows of a trace, numbered as they come.
+    """Processes and rows of a trace, numbered in the order of their first use.
 
     Args:
-        rank: Whose they are: numbers and names differ between ranks; None for one process.
+        rank: The rank, for distinct numbers and names; None for a single process.
     """
 
     def __init__(self, rank: int | None) -> None:
@@ -160,19 +166,19 @@ class _Rows:
         """Return the number of a process."""
         return self._processes.setdefault(name, self._first_process + len(self._processes))
 
-    def place(self, process: str, kind: str, row: Row) -> Entry:
-        """Return a row: a process's thread, for one kind of lane."""
+    def row(self, process: str, kind: str, row: Row) -> Entry:
+        """Return the numbers of a row: a thread of a process, for one kind of lane."""
         pid = self.process(process)
         tid = self._rows.setdefault((pid, kind, row), self._first_row + len(self._rows))
         return {"pid": pid, "tid": tid}
 
     def names(self) -> Iterator[Entry]:
-        """Give what names them all."""
+        """Yield the metadata with all names."""
         order = sorted(self._processes, key=lambda name: (name != _PYTHON, "/" not in name, name))
         for name, pid in self._processes.items():
-            place = self._first_process - 1 + order.index(name)
+            index = self._first_process - 1 + order.index(name)
             yield _metadata("process_name", pid, 0, {"name": self._prefix + name})
-            yield _metadata("process_sort_index", pid, 0, {"sort_index": place})
+            yield _metadata("process_sort_index", pid, 0, {"sort_index": index})
         workers: dict[tuple[int, str], int] = {}
         ordered = sorted(self._rows, key=lambda key: (key[0], key[1], not key[2].is_engine, key[2]))
         for index, (pid, kind, row) in enumerate(ordered):
@@ -194,7 +200,7 @@ def _metadata(name: str, pid: int, tid: int, args: Entry) -> Entry:
 
 
 def _entries(event: TraceEvent | Job, number: int, rows: _Rows) -> Iterator[Entry]:
-    """Give what stands in the file for an event, with ``ts`` in nanoseconds."""
+    """Yield the entries of an event, with ``ts`` in nanoseconds."""
     if isinstance(event, Job):
         yield from _job_entries(event, rows)
         return
@@ -207,8 +213,8 @@ def _entries(event: TraceEvent | Job, number: int, rows: _Rows) -> Iterator[Entr
         return
     process, kind = _PYTHON if event.category in _OF_PYTHON else event.category, ""
     if event.category in _OF_COMMUNICATION:
-        process, kind = _COMMUNICATION, "" if event.category == ANSWER else _EXCHANGES
-    entry |= rows.place(process, kind, event.row)
+        process, kind = _COMMUNICATION, "" if event.category == SERVER else _EXCHANGES
+    entry |= rows.row(process, kind, event.row)
     if event.kind == "span":
         details: Entry = {"args": event.details} if event.details else {}
         yield {**entry, "ph": "X", "dur": event.duration_ns / _NS_PER_US, **details}
@@ -221,10 +227,10 @@ def _entries(event: TraceEvent | Job, number: int, rows: _Rows) -> Iterator[Entr
 
 
 def _job_entries(job: Job, rows: _Rows) -> Iterator[Entry]:
-    """Give a job, its operators, its push and the arrow between."""
+    """Yield the entries of a job, its operators, its push and the arrow between."""
     device, kind = _device_and_kind(job.lane)
-    run = rows.place(device, kind, job.runner)
-    push = rows.place(_PYTHON, "", job.pusher)
+    run = rows.row(device, kind, job.runner)
+    push = rows.row(_PYTHON, "", job.pusher)
     call = rows.first_id + job.call
     args: Entry = {"call": call, **_operands(job)}
     if job.scope:
@@ -235,8 +241,8 @@ def _job_entries(job: Job, rows: _Rows) -> Iterator[Entry]:
         args["error"] = job.error
     yield _span(job.name, job.category, job.start_ns, job.stop_ns, run, args)
     for step in job.steps or ():
-        own = {"call": call, "node": step.node, **_operands(step)}
-        yield _span(step.name, "operator", step.start_ns, step.stop_ns, run, own)
+        step_args = {"call": call, "node": step.node, **_operands(step)}
+        yield _span(step.name, "operator", step.start_ns, step.stop_ns, run, step_args)
     yield _span(job.name, "push", job.push_ns, job.pushed_ns, push, {"call": call})
     flow = {"name": "push", "cat": "flow", "id": call}
     yield {**flow, "ph": "s", "ts": job.push_ns, **push}
@@ -252,22 +258,20 @@ def _device_and_kind(lane: Hashable) -> tuple[str, str]:
     return "engine", str(lane)
 
 
-def _span(
-    name: str, category: str, start_ns: int, stop_ns: int, place: Entry, args: Entry
-) -> Entry:
+def _span(name: str, category: str, start_ns: int, stop_ns: int, row: Entry, args: Entry) -> Entry:
     return {
         "name": name,
         "cat": category,
         "ph": "X",
         "ts": start_ns,
         "dur": (stop_ns - start_ns) / _NS_PER_US,
-        **place,
+        **row,
         "args": args,
     }
 
 
 def _operands(of: Job | Step) -> Entry:
-    """Return shapes, dtypes and bytes of what is read and written."""
+    """Return shapes, dtypes and bytes of the arrays read and written."""
     both: dict[str, Sequence[Operand]] = {"in": of.inputs, "out": of.outputs}
     return {
         "shapes": {way: [list(x.shape) for x in found] for way, found in both.items()},

@@ -1,4 +1,4 @@
-"""What this installation has on this machine: `mx.runtime`."""
+"""`mx.runtime`: features of the installation on this machine."""
 
 from gluonish.runtime.features import Feature, Features, feature_list
 

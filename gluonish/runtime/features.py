@@ -1,7 +1,7 @@
-"""Features of the installation, and those of the processor.
+"""Features of the installation and of the processor.
 
-MXNet's say what its library was compiled with. gluonish is not compiled: a feature is enabled if
-what it names is used, or would be, in this process on this machine.
+In MXNet they are compile-time options. gluonish is not compiled: a feature is enabled if this
+process uses it, or can use it, on this machine.
 """
 
 import faulthandler
@@ -20,15 +20,14 @@ from gluonish.core.config import MXNET_CUDNN_ENABLED
 from gluonish.core.cpu_memory import OWN, ROOT, control_groups
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
-from gluonish.core.loading import load
-from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.core.loading import IMPORT_FAILURES, load
 from gluonish.kernels import openmp
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.onednn.register import enabled as onednn_enabled
 from gluonish.kvstore.nccl_reduce import find_nccl
 
 _CPUINFO = Path("/proc/cpuinfo")
-# Without a limit, the older control groups say the largest number of pages there is.
+# Without a limit, control groups of version 1 report the largest number of pages.
 _NO_LIMIT = 1 << 60
 
 
@@ -36,8 +35,8 @@ class Processor(NamedTuple):
     """A processor.
 
     Attributes:
-        model: Its name, as it gives it itself.
-        flags: What it can do, by the names of Linux: ``avx2``, ``avx512f``; empty if unknown.
+        model: Name of the model.
+        flags: Instruction sets by their names in Linux: ``avx2``, ``avx512f``; empty if unknown.
         cores: Logical cores of the machine.
     """
 
@@ -49,11 +48,11 @@ class Processor(NamedTuple):
 @functools.cache
 def processor() -> Processor:
     """Return this machine's processor."""
-    return _parse(_read(_CPUINFO))  # which another system than Linux lacks
+    return _parse(_read(_CPUINFO))  # empty except on Linux
 
 
 def _parse(cpuinfo: str) -> Processor:
-    """Read what Linux says of its processors, all of which are taken to be like the first."""
+    """Parse /proc/cpuinfo; all processors are assumed to equal the first."""
     fields = dict(re.findall(r"^(model name|flags|Features)[ \t]*:[ \t]*(.*)$", cpuinfo, re.M))
     model = fields.get("model name") or platform.processor() or platform.machine()
     flags = fields.get("flags") or fields.get("Features") or ""
@@ -61,28 +60,28 @@ def _parse(cpuinfo: str) -> Processor:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may run on."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def cpu_limit(root: Path = ROOT, own: Path = OWN) -> float | None:
-    """Return how many cores' time the control groups grant; None if they set no limit.
+    """Return the control groups' limit of CPU time in cores; None if they set none.
 
     Args:
         root: Where the control groups are mounted.
-        own: Which groups this process is in, as Linux lists them.
+        own: The file that lists the groups of this process.
     """
     limits = []
     for folder in control_groups(root, own, "cpu"):
-        words = _read(folder / "cpu.max").split() or [
+        values = _read(folder / "cpu.max").split() or [
             *_read(folder / "cpu.cfs_quota_us").split(),
             *_read(folder / "cpu.cfs_period_us").split(),
         ]
-        # Otherwise "max 100000" or "-1 100000", or nothing.
-        if len(words) == 2 and all(word.isdecimal() for word in words) and int(words[1]):
-            limits.append(int(words[0]) / int(words[1]))
+        # Without a limit "max 100000" or "-1 100000", or nothing.
+        if len(values) == 2 and all(value.isdecimal() for value in values) and int(values[1]):
+            limits.append(int(values[0]) / int(values[1]))
     return min(limits, default=None)
 
 
@@ -91,7 +90,7 @@ def memory_limit(root: Path = ROOT, own: Path = OWN) -> int | None:
 
     Args:
         root: Where the control groups are mounted.
-        own: Which groups this process is in, as Linux lists them.
+        own: The file that lists the groups of this process.
     """
     limits = []
     for folder in control_groups(root, own, "memory"):
@@ -201,8 +200,8 @@ def _always() -> bool:
     return True
 
 
-# MXNet 1.9's names in its order, each with the question that answers for it.
-_QUESTIONS: dict[str, Callable[[], bool]] = {
+# MXNet 1.9's features in its order, with functions that check them.
+_CHECKS: dict[str, Callable[[], bool]] = {
     "CUDA": _has_gpu,
     "CUDNN": _has_cudnn,  # with its front end, for convolutions
     "NCCL": _has_nccl,
@@ -240,20 +239,20 @@ _QUESTIONS: dict[str, Callable[[], bool]] = {
 
 def feature_list() -> list[Feature]:
     """Return all features of MXNet's list, in its order, as currently available."""
-    return [Feature(name, is_here()) for name, is_here in _QUESTIONS.items()]
+    return [Feature(name, is_enabled()) for name, is_enabled in _CHECKS.items()]
 
 
 class Features(OrderedDict[str, Feature]):
-    """Every feature by its name; one object, made at the first call, as the process was then.
+    """Every feature by its name; a singleton with the state of the process at its creation.
 
     Attributes:
-        instance: That object, None before the first call.
+        instance: The singleton; None before the first call.
     """
 
     instance: "Features | None" = None
 
     def __new__(cls) -> "Features":
-        """Return the one object."""
+        """Return the singleton."""
         if cls.instance is None:
             made = super().__new__(cls)
             OrderedDict.__init__(made, ((feature.name, feature) for feature in feature_list()))
@@ -261,7 +260,7 @@ class Features(OrderedDict[str, Feature]):
         return cls.instance
 
     def __init__(self) -> None:
-        """Nothing: it was filled when it was made."""
+        """Do nothing: `__new__` fills the singleton."""
 
     def __repr__(self) -> str:
         return str(list(self.values()))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.optional import IMPORT_FAILURES, why_not
+from gluonish.core.loading import IMPORT_FAILURES, why_not
 from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol import Symbol

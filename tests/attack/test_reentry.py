@@ -13,7 +13,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, gluon, nd, profiler
-from gluonish.core.allocation_watch import AllocationTally
+from gluonish.core.allocation_observers import AllocationTally
 from gluonish.core.context import cpu
 from gluonish.core.random_state import next_key
 from gluonish.gluon import nn

@@ -16,8 +16,8 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, gluon, nd, profiler
 from gluonish.core import device as devices
-from gluonish.core import registry, turn
-from gluonish.core.allocation_watch import AllocationTally
+from gluonish.core import registry, timeout_lock
+from gluonish.core.allocation_observers import AllocationTally
 from gluonish.core.context import Context, cpu
 from gluonish.core.device import device_of
 from gluonish.engine import use_engine
@@ -50,7 +50,7 @@ LONG_S = 10.0
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(turn, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(timeout_lock, "PATIENCE_S", 0.02)
     monkeypatch.chdir(tmp_path)  # where the profiler writes
 
 

@@ -35,7 +35,7 @@ def fused(found: Rule, least: int = 1) -> list[str]:
 def test_the_graph_is_what_the_rule_calls() -> None:
     found = rule("softsign", DATA)
     assert names(found.graph) == ["abs", "_plus_scalar", "square", "broadcast_div"]
-    assert (found.wanted, found.inputs) == ((0,), 1)
+    assert (found.needed, found.inputs) == ((0,), 1)
     assert [node.specs for node in found.graph.inputs] == [(DATA,), (DATA,)]  # head and data
 
 
@@ -50,7 +50,7 @@ def test_inputs_without_a_gradient_have_no_output() -> None:
     op = find_operator("broadcast_mul")
     found = trace_rule(op, {}, [DATA], [DATA, DATA], [], [False, True])
     assert found is not None
-    assert (found.wanted, found.inputs, len(found.graph.outputs)) == ((1,), 2, 1)
+    assert (found.needed, found.inputs, len(found.graph.outputs)) == ((1,), 2, 1)
 
 
 def test_a_rule_that_needs_numbers_has_no_graph() -> None:

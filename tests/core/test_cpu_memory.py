@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gluonish.core.context import cpu
-from gluonish.core.cpu_memory import kept_limit
+from gluonish.core.cpu_memory import cached_limit
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's own")
 
@@ -78,7 +78,7 @@ def test_a_user_who_set_glibcs_variables_decides() -> None:
 
 
 def test_what_is_kept_is_a_share_of_the_memory() -> None:
-    assert 0 < kept_limit() < 1 << 31
+    assert 0 < cached_limit() < 1 << 31
 
 
 def test_emptying_the_cache_leaves_live_arrays_alone() -> None:

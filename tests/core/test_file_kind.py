@@ -42,9 +42,9 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 1234
 DENIED = b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>'
 # Each with words of what it is, and of what to do.
 FOREIGN: dict[str, tuple[bytes, str, str]] = {
-    "empty": (b"", "an empty file", "fetch or write the file again"),
-    "zeros": (bytes(4096), "zero bytes", "fetch or write the file again"),
-    "white space": (b" \n" * 8, "nothing but white space", "fetch or write the file again"),
+    "empty": (b"", "an empty file", "download or write the file again"),
+    "zeros": (bytes(4096), "zero bytes", "download or write the file again"),
+    "white space": (b" \n" * 8, "nothing but white space", "download or write the file again"),
     "lfs": (LFS, "a git-lfs pointer", "git lfs pull"),
     "html": (b"\n <!DOCTYPE html>\n<html><body>Sign in", "an HTML page", "the download failed"),
     "html after a comment": (b"<!-- x --><html>", "an HTML page", "the download failed"),
@@ -118,7 +118,7 @@ def convert(path: str) -> None:
 
 def fail() -> None:
     """Say what an empty file is, which has no records."""
-    raise mx.MXNetError("an empty file; fetch or write the file again")
+    raise mx.MXNetError("an empty file; download or write the file again")
 
 
 @pytest.mark.parametrize(("content", "what", "advice", "name"), KINDS)

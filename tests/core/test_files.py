@@ -147,7 +147,7 @@ def test_a_local_path_has_no_protocol(path: str | Path) -> None:
 
 
 def test_a_path_of_another_protocol_is_refused() -> None:
-    with pytest.raises(NotSupportedError, match=r"X: expected a path .*there is no client for s3"):
+    with pytest.raises(NotSupportedError, match=r"X: expected a local path, .*no client for s3"):
         local_path("s3://bucket/a", "X")
 
 

@@ -55,15 +55,15 @@ def test_finalizer_of_an_object_in_a_cycle_is_called() -> None:
 
 
 def test_nothing_is_left_of_a_finalizer_behind_its_call() -> None:
-    before = len(finalizer._kept)
+    before = len(finalizer._registered)
     things = [Thing() for _ in range(100)]
     ended: list[Any] = []
     gone = [weakref.ref(thing) for thing in things]
     kept = [watched(thing, ended) for thing in things]
-    assert len(finalizer._kept) == before + 100
+    assert len(finalizer._registered) == before + 100
     del things, kept
     assert not any(ref() for ref in gone)
-    assert len(finalizer._kept) == before
+    assert len(finalizer._registered) == before
 
 
 def test_cancelled_finalizer_is_not_called() -> None:

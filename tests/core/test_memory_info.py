@@ -45,7 +45,7 @@ def test_control_groups_bound_what_is_free(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(cpu_memory, "OWN", tmp_path / "own")
     info = cpu().memory_info()
     assert (info.free, info.total) == (20_005_000, 50_000_000)
-    assert cpu_memory.kept_limit() == 50_000_000 // 8
+    assert cpu_memory.cached_limit() == 50_000_000 // 8
 
 
 def test_without_counts_what_is_resident_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

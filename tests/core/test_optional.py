@@ -11,7 +11,7 @@ import pytest
 import gluonish as mx
 from gluonish.contrib.tensorboard import LogMetricsCallback
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.optional import why_not
+from gluonish.core.loading import why_not
 from gluonish.onnx.importing.package import onnx_package
 from gluonish.ops.image.resampling import open_cv
 

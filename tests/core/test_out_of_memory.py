@@ -16,7 +16,7 @@ from gluonish.core.context import cpu
 from gluonish.core.cpu_memory import MemoryInfo
 from gluonish.core.device import CPUDevice
 from gluonish.core.errors import ArgumentError, DeviceError, OutOfMemoryError
-from gluonish.core.holders import Holding
+from gluonish.core.memory_owners import MemoryUse
 from gluonish.core.spec import Spec
 from gluonish.engine import use_engine
 from gluonish.kvstore.transfer import private_array
@@ -86,7 +86,10 @@ def lines() -> list[str]:
     return found.stdout.splitlines()
 
 
-HELD = r"while \d+\.\d MB are held: arrays float32\(1000, 1000\) \(5 arrays, 20\.0 MB\), parameters"
+HELD = (
+    r"while \d+\.\d MB are in use: arrays float32\(1000, 1000\) \(5 arrays, 20\.0 MB\), "
+    r"parameters"
+)
 
 
 @linux
@@ -168,15 +171,15 @@ def test_operator_that_finds_no_memory_while_it_runs_is_such_an_error(kind: str)
 
 
 def test_of_many_holders_the_largest_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = [Holding(cpu(), f"n{i}", 10**9 >> i, 1 + i % 2) for i in range(6)]
-    monkeypatch.setattr(out_of_memory, "held_memory", lambda context: many)
+    many = [MemoryUse(cpu(), f"n{i}", 10**9 >> i, 1 + i % 2) for i in range(6)]
+    monkeypatch.setattr(out_of_memory, "memory_by_owner", lambda context: many)
     info = MemoryInfo(0, 0, 0, 5_000_000, 0)
     monkeypatch.setattr(CPUDevice, "memory_info", lambda self: info)
-    error = out_of_memory.no_memory("op", [Spec((2,), np.dtype(np.float32))], cpu())
+    error = out_of_memory.out_of_memory_error("op", [Spec((2,), np.dtype(np.float32))], cpu())
     assert str(error) == (
-        "op: expected memory for float32(2,) of 8 bytes on cpu(0), got none, while 1.97 GB are "
-        "held: n0 (1.00 GB), n1 (2 arrays, 500.0 MB), n2 (250.0 MB), n3 (2 arrays, 125.0 MB), "
-        "others (93.8 MB), kept for later arrays (5.0 MB); use smaller arrays, or free some"
+        "op: expected memory for float32(2,) of 8 bytes on cpu(0), got none, while 1.97 GB are in "
+        "use: n0 (1.00 GB), n1 (2 arrays, 500.0 MB), n2 (250.0 MB), n3 (2 arrays, 125.0 MB), "
+        "others (93.8 MB), cached (5.0 MB); use smaller arrays, or free some"
     )
 
 
@@ -186,6 +189,6 @@ def test_where_even_the_search_finds_no_memory_the_error_is_short(
     def fail(context: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(out_of_memory, "held_memory", fail)
-    error = out_of_memory.no_memory("op", [Spec((2,), np.dtype(np.float32))], cpu())
+    monkeypatch.setattr(out_of_memory, "memory_by_owner", fail)
+    error = out_of_memory.out_of_memory_error("op", [Spec((2,), np.dtype(np.float32))], cpu())
     assert "got none; use smaller arrays" in str(error)

@@ -20,7 +20,7 @@ EDITS: dict[str, Callable[[dict[str, int]], object]] = {
 
 
 def watched(**items: Any) -> tuple[Version, VersionedDict]:
-    version = Version(watched=True)
+    version = Version(observed=True)
     return version, VersionedDict(version, items)
 
 
@@ -80,7 +80,7 @@ def test_another_value_of_an_attribute_that_was_read_is_a_change(new: object) ->
 
 
 def test_a_basis_holds_until_one_of_its_versions_changes() -> None:
-    one, other = Version(watched=True), Version(watched=True)
+    one, other = Version(observed=True), Version(observed=True)
     basis = Basis({one: one.number}, Version.newest)
     other.change()
     assert basis.holds()

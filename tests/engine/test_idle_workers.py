@@ -1,4 +1,4 @@
-"""`Engine.in_idle_workers`: what every worker thread calls once, if nothing is pending."""
+"""`Engine.call_in_idle_workers`: what every worker thread calls once, if nothing is pending."""
 
 import threading
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def test_every_worker_calls_it(engine: Engine) -> None:
         engine.push(lambda: workers.add(threading.get_ident()), (), [Var()], lane)
     engine.wait_all()
     called: list[int] = []
-    assert engine.in_idle_workers(lambda: called.append(threading.get_ident()), "call")
+    assert engine.call_in_idle_workers(lambda: called.append(threading.get_ident()), "call")
     engine.wait_all()
     assert sorted(called) == sorted(workers)
     assert len(called) == len(LANES)
@@ -32,7 +32,7 @@ def test_every_worker_calls_it(engine: Engine) -> None:
 def test_nobody_does_while_something_is_pending(engine: Engine) -> None:
     go = threading.Event()
     engine.push(lambda: go.wait(10) and None, (), [Var()], LANES[0])
-    assert not engine.in_idle_workers(pytest.fail, "call")
+    assert not engine.call_in_idle_workers(pytest.fail, "call")
     go.set()
     engine.wait_all()
 
@@ -42,17 +42,17 @@ def test_nor_in_a_lane_of_several_threads() -> None:
     try:
         engine.push(lambda: None, (), [Var()], LANES[0])
         engine.wait_all()
-        assert not engine.in_idle_workers(pytest.fail, "call")
+        assert not engine.call_in_idle_workers(pytest.fail, "call")
     finally:
         engine.shutdown()
 
 
 def test_an_engine_without_workers_has_nothing_to_do() -> None:
-    assert create_engine("NaiveEngine").in_idle_workers(pytest.fail, "call")
+    assert create_engine("NaiveEngine").call_in_idle_workers(pytest.fail, "call")
 
 
 def test_an_engine_that_was_shut_down_has_none_left() -> None:
     engine = create_engine("ThreadedEnginePerDevice")
     engine.push(lambda: None, (), [Var()], LANES[0])
     engine.shutdown()
-    assert engine.in_idle_workers(pytest.fail, "call")
+    assert engine.call_in_idle_workers(pytest.fail, "call")

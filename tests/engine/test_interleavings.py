@@ -140,11 +140,11 @@ class Bench:
 
         def run() -> None:
             self.add()
-            if not self.engine._fork._holder:
+            if not self.engine._fork._owner:
                 self.engine.wait(Var())
             done.append(1)
 
-        if not self.engine._fork._holder:  # a push would wait for this very thread
+        if not self.engine._fork._owner:  # a push would wait for this very thread
             thread = threading.Thread(target=run, daemon=True)
             thread.start()
             thread.join(WAIT_S)
@@ -160,7 +160,7 @@ class Bench:
         core.catch_up()
         assert engine._thread.state.running is None
         assert (core.pending, core.blocked, core.flushes, core.stuck) == (0, 0, 0, 0)
-        for left in (core.open, core.first, core.last, core.inline, core.quiet, core.orphans):
+        for left in (core.open, core.first, core.last, core.inline, core.untracked, core.orphans):
             assert not left
         for left in (core.entering, core.leaving, core.freed, core.promises):
             assert not left

@@ -73,7 +73,7 @@ class Busy:
         assert wait_idle(core, WAIT_S), "something stays pending"
         core.catch_up()
         assert (core.pending, core.blocked, core.flushes, core.stuck) == (0, 0, 0, 0)
-        for left in (core.open, core.first, core.last, core.inline, core.quiet, core.orphans):
+        for left in (core.open, core.first, core.last, core.inline, core.untracked, core.orphans):
             assert not left
         for left in (core.entering, core.leaving, core.freed, core.promises):
             assert not left
@@ -118,7 +118,7 @@ def test_interrupt_anywhere_in_a_quiet_operator_lets_the_next_one_run(make_engin
             place, lambda: engine.push(nothing, (var,), (var,), LANE, inline=True)
         )
         assert not engine._core.pending
-        assert not engine._core.quiet
+        assert not engine._core.untracked
         assert engine._thread.state.running is None
         engine.push(nothing, (), (var,), LANE)
         engine.wait(var)

@@ -4,12 +4,12 @@ from gluonish_engine import Var
 from gluonish_engine.errors import Failure, Stale
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.var import (
-    HereCall,
+    BlockingCall,
     HostWait,
+    conflicts,
     reclaim,
     skip,
     standing_failure,
-    touches,
     waits_for,
 )
 
@@ -26,7 +26,7 @@ class Tasks:
         self.core = Scheduler()
 
     def __call__(self, **held: tuple[Var, bool]) -> Any:
-        made = HereCall()
+        made = BlockingCall()
         reads = [var for var, write in held.values() if not write]
         writes = [var for var, write in held.values() if write]
         made.fill(lambda: None, reads, writes, None, None, 0, "", False, None)
@@ -44,7 +44,7 @@ def test_reads_share_and_a_write_waits_for_all_of_them() -> None:
     writer = job(a=(var, True))
     job.end(first)
     assert (second.wait, writer.wait) == (0, 1)
-    job.core.let_go(first)  # once more lets nothing go
+    job.core.release(first)  # once more lets nothing go
     assert (writer.wait, var.active) == (1, 1)
     job.end(second)
     assert (writer.wait, var.active) == (0, -1)
@@ -63,7 +63,7 @@ def test_a_read_does_not_overtake_a_waiting_write() -> None:
 def test_a_task_that_enters_half_way_is_helped_by_the_next(monkeypatch: Any) -> None:
     x, y, job = Var(), Var(), Tasks()
     holder = job(a=(y, True))
-    made = HereCall()
+    made = BlockingCall()
     made.fill(lambda: None, (), (x, y), None, None, 0, "", False, None)
     made.gate, made.owner, made.outer = _Gate(), None, None
     with monkeypatch.context() as patch:
@@ -80,8 +80,8 @@ def test_a_task_that_enters_half_way_is_helped_by_the_next(monkeypatch: Any) -> 
 def test_a_task_that_lets_go_half_way_is_helped_by_the_next() -> None:
     x, y, job = Var(), Var(), Tasks()
     gone, waiting = job(a=(x, True), b=(y, True)), job(a=(x, False), b=(y, False))
-    gone.back = iter(gone.held.items())
-    next(gone.back)
+    gone.to_release = iter(gone.held.items())
+    next(gone.to_release)
     x.active = 0
     job.core.freed[x] = job.core.leaving[gone] = None  # as if its thread had ended here
     assert waiting.wait == 2
@@ -126,14 +126,14 @@ def test_overtake_takes_back_what_a_later_task_holds_and_cannot_use() -> None:
 def test_touches_says_what_would_wait_for_the_operators_around_it() -> None:
     read, written, other, job = Var(), Var(), Var(), Tasks()
     frame = ([read], [written], None)
-    assert touches(frame, [written], [])
-    assert touches(frame, [], [written])
-    assert touches(frame, [other], [read])
-    assert not touches(frame, [read, other], [Var()])
+    assert conflicts(frame, [written], [])
+    assert conflicts(frame, [], [written])
+    assert conflicts(frame, [other], [read])
+    assert not conflicts(frame, [read, other], [Var()])
     job(a=(read, False))
     job(a=(read, True))  # which a new reader would have to wait for
-    assert touches(([other], [], frame), [read], [])
-    assert not touches(None, [read], [written])
+    assert conflicts(([other], [], frame), [read], [])
+    assert not conflicts(None, [read], [written])
 
 
 def test_waits_for_follows_a_chain_of_queues() -> None:

@@ -64,7 +64,7 @@ MULTIPLYING = {
 @pytest.mark.timeout(30)
 def test_states_that_multiply_are_refused_at_once(place: str) -> None:
     # Each is below 1000 bytes, and hashing, printing or walking through it took for ever.
-    with pytest.raises(FileFormatError, match=r"a.states: .* some that multiply, near byte \d+"):
+    with pytest.raises(FileFormatError, match=r"a.states: .* multiply the size, near byte \d+"):
         load_states(_HEAD + MULTIPLYING[place], "a.states")
 
 

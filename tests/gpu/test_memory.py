@@ -5,7 +5,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd
-from gluonish.core.allocation_watch import AllocationTally
+from gluonish.core.allocation_observers import AllocationTally
 from gluonish.core.errors import OutOfMemoryError
 from gluonish.tools.env_checks import CHECKS
 

@@ -157,7 +157,7 @@ def test_damage_is_told_by_the_file_that_has_it(folder: Path) -> None:
 
 @pytest.mark.parametrize("path", ["hdfs://host/a.csv", "s3://bucket/a.csv", "a.csv;gs://b/c.csv"])
 def test_other_protocols_are_refused(path: str, folder: Path) -> None:
-    with pytest.raises(NotSupportedError, match=r"CSVIter: expected a path of this computer, got"):
+    with pytest.raises(NotSupportedError, match=r"CSVIter: expected a local path, got"):
         labels("csv", data_csv=path)
 
 

@@ -57,7 +57,7 @@ def test_the_hand_made_file_is_right(tmp_path: Path) -> None:
 
 
 HOSTILE = {
-    "empty": (b"", "got an empty file; the download or a write was cut short"),
+    "empty": (b"", "got an empty file; a download or write was interrupted"),
     "header beyond the file": (content({}, b"", 1000), "1000 bytes of header at byte 8"),
     "huge header": (content({}, b"", 1 << 62), "header of up to 100000000 bytes at byte 0"),
     "no JSON": (content(b"{a", b""), "a JSON header at byte 8"),

@@ -223,7 +223,7 @@ def test_other_globals_are_refused_by_name(name: str) -> None:
         (b"cbuiltins\nbytearray\n(N(S'x'\nI1\ndtb.", "expected data, got a change of _Bytes"),
         (b"cmxnet.optimizer.optimizer\nSGD\n)\x81I5\nb.", "expected a dictionary for mxnet"),
         (b"cmxnet.optimizer.optimizer\nSGD\n(I1\ntR.", "pickle of states"),
-        (b"}r\xff\xff\xff\x7f.", "memo number"),
+        (b"}r\xff\xff\xff\x7f.", "memo index"),
         (b"Pabc\n.", "PERSID"),
         (b"(imxnet.optimizer.optimizer\nSGD\n.", "INST"),
         (b"]." + b"", "expected a dictionary, got list"),

@@ -8,7 +8,7 @@ from gluonish.gluon import nn
 from gluonish.gluon.trainer import Trainer
 from gluonish.graph.executable import Executable
 from gluonish.optimizer.weight_update import WeightUpdate
-from gluonish.profiler.operators import _rims
+from gluonish.profiler.operators import _external_slots
 from gluonish.profiler.recorder import recorder
 from gluonish.profiler.state import recording
 
@@ -21,8 +21,8 @@ class Step:
 
 def test_a_segment_reads_what_it_did_not_make_and_writes_what_it_leaves() -> None:
     steps: Any = [Step([0, 1], [5]), Step([5, 2], [6]), Step([6], [3]), Step([0], [4])]
-    assert _rims(steps) == ([0, 1, 2], [3, 4])
-    assert _rims([]) == ([], [])
+    assert _external_slots(steps) == ([0, 1, 2], [3, 4])
+    assert _external_slots([]) == ([], [])
 
 
 def hybrid() -> nn.HybridBlock:

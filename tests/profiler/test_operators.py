@@ -9,7 +9,7 @@ import gluonish as mx
 from gluonish.engine import current_engine, use_engine
 from gluonish.profiler import pause, resume, scope
 from gluonish.profiler.events import Job
-from gluonish.profiler.operators import describe, running_job, telling
+from gluonish.profiler.operators import declared_operands, describe, running_job
 from gluonish.profiler.recorder import recorder
 from gluonish.profiler.state import recording
 from gluonish_engine import Var
@@ -114,7 +114,7 @@ def test_an_operator_that_pushes_is_the_pusher() -> None:
 
 def test_operands_that_are_told_win() -> None:
     with use_engine("NaiveEngine") as engine, recording():
-        with telling([array(1)], [array(2), array(3)]):
+        with declared_operands([array(1)], [array(2), array(3)]):
             engine.push(partial(nothing, array(9)), (), (), LANE, name="told")
         engine.push(partial(nothing, array(9)), (), (), LANE, name="untold")
         (told,), (untold,) = jobs("told"), jobs("untold")

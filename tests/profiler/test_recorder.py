@@ -51,7 +51,7 @@ def test_what_is_beyond_the_limit_goes_to_the_totals_only(
     assert [found.call for found in recorder.jobs()] == [0, 1, 2]
     assert recorder.dropped == 2
     assert recorder.totals()["operator", "op"].count == 5
-    assert caplog.text.count("3 events are kept") == 1
+    assert caplog.text.count("3 events are stored") == 1
     recorder.drop(3)
     recorder.job(job(9))
     assert [found.call for found in recorder.jobs()] == [9]

@@ -2,11 +2,11 @@ import threading
 
 import pytest
 
-from gluonish.profiler.scopes import NOWHERE, current_place, scope
+from gluonish.profiler.scopes import TOP_LEVEL, current_location, scope
 
 
 def path() -> str:
-    return current_place.get(NOWHERE).path
+    return current_location.get(TOP_LEVEL).path
 
 
 def test_scopes_nest_and_end() -> None:

@@ -190,7 +190,7 @@ def test_a_wrong_argument_is_refused(call, message: str) -> None:
 def test_calls_for_servers_leave_this_process_alone_and_say_so_once(
     trace_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(options, "_told", [])
+    monkeypatch.setattr(options, "_logged", [])
     profiler.set_config(filename="of-servers.json", profile_process="server")
     profiler.set_state("run", "server")
     assert not recorder.active

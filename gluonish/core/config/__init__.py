@@ -1,9 +1,9 @@
-"""Every environment variable that gluonish acts on, each one a typed `Flag`.
+"""All environment variables of gluonish, each one a typed `Flag`.
 
-A flag is read as ``FLAG.value`` where the thing it configures is built, because programs set
-``os.environ`` after the import; it is never read in a hot path. An unset or empty variable means
-the default. Nothing outside this package reads ``os.environ``. A group of flags is one module here;
-`table` lists them all.
+A flag is read as ``FLAG.value`` when the configured object is built, because programs set
+``os.environ`` after the import; never in a hot path. An unset or empty variable means the default.
+Nothing outside this package reads ``os.environ``. Each group of flags is a module; `table` lists
+all.
 """
 
 from gluonish.core.config.communication import (
@@ -76,8 +76,7 @@ from gluonish.core.config.memory import (
     NNVM_EXEC_MATCH_RANGE,
 )
 from gluonish.core.config.profiler import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
-from gluonish.core.config.switches import kernel_switches, settings_now
-from gluonish.core.config.table import all_flags, flag_groups
+from gluonish.core.config.table import all_flags, flag_groups, kernel_switches, settings_now
 from gluonish.core.config.threads import (
     DMLC_LOG_STACK_TRACE_DEPTH,
     MXNET_CPU_PARALLEL_SIZE,

@@ -1,4 +1,4 @@
-"""The environment where it is not gluonish's own: for other libraries, and for users who ask."""
+"""Environment variables that are not flags: of other libraries, and for `mx.util`."""
 
 import os
 from types import TracebackType
@@ -7,10 +7,10 @@ from gluonish.core.errors import ArgumentTypeError
 
 
 class LoadEnvironment:
-    """Scope in which variables have a value that a library reads once, when it is loaded.
+    """Scope that sets variables which a library reads once, when it is loaded.
 
     Args:
-        unless: Names; if one of them is set, the user has decided, and nothing is changed.
+        unless: Names of variables; if the user has set one of them, nothing is changed.
         **variables: Values by name.
     """
 
@@ -32,14 +32,14 @@ class LoadEnvironment:
 
 
 def extend_python_path(folder: str) -> None:
-    """Have the Python processes that this one starts look for modules in one more folder, last."""
+    """Append a folder to the module search path of child Python processes."""
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if folder not in folders:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*folders, folder]))
 
 
 def is_set(*names: str) -> bool:
-    """Whether the environment has one of some variables that are another library's."""
+    """Whether one of some variables of other libraries is set."""
     return any(name in os.environ for name in names)
 
 
@@ -49,10 +49,10 @@ def variables_with(*prefixes: str) -> dict[str, str]:
 
 
 def get_variable(name: str) -> str | None:
-    """Return what the environment holds under a name, None if it has no such variable.
+    """Return the value of a variable; None if it is not set.
 
     Raises:
-        ArgumentTypeError: The name is no text.
+        ArgumentTypeError: The name is not a str.
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"getenv: expected the name as text, got {name!r}")
@@ -60,10 +60,10 @@ def get_variable(name: str) -> str | None:
 
 
 def set_variable(name: str, value: str | None) -> None:
-    """Set an environment variable, or unset it with None, for users who ask for it.
+    """Set an environment variable; None unsets it.
 
     Raises:
-        ArgumentTypeError: The name or the value is no text.
+        ArgumentTypeError: The name or the value is not a str.
     """
     if not isinstance(name, str) or not isinstance(value, str | None):
         raise ArgumentTypeError(f"setenv: expected name and value as text, got {name!r}, {value!r}")

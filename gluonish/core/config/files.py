@@ -1,4 +1,4 @@
-"""Files: where they come from, and where they are kept."""
+"""Files: sources and folders of downloads, and memory maps."""
 
 import os
 

@@ -10,13 +10,13 @@ from gluonish.core.errors import ArgumentTypeError, ConfigError
 
 T = TypeVar("T")
 
-# What `os.environ` keeps its texts in, under encoded names: reading it takes a tenth of the time.
+# The dict inside `os.environ`, with encoded names: a lookup takes a tenth of the time.
 environment: Mapping[Any, object] = getattr(os.environ, "_data", {})
 encoded: Callable[[str], Any] = getattr(os.environ, "encodekey", str)
 
-_STEADY = (bool, int, float, str, tuple, frozenset)  # values that nobody can change
+_IMMUTABLE = (bool, int, float, str, tuple, frozenset)
 
-changes = [0]  # how often an override began or ended
+changes = [0]  # number of overrides begun or ended
 
 
 class Flag(Generic[T]):
@@ -24,15 +24,15 @@ class Flag(Generic[T]):
 
     Args:
         name: The variable, as users know it.
-        kind: What it may hold.
-        default: The value when the variable is unset or empty; another flag lends its value, and
-            a path is expanded at each reading.
-        doc: One line saying what the variable does.
-        acts: Whether it does anything here; a variable of MXNet's that does not is accepted, and
-            its line says why.
+        kind: Type of the value, with its parser.
+        default: The value if the variable is unset or empty; a flag means the value of that flag,
+            and a path is expanded at each read.
+        doc: One-line description.
+        acts: Whether it has an effect; the description of a variable of MXNet without effect says
+            why.
     """
 
-    __slots__ = ("_default", "_key", "_kind", "_known", "_overrides", "acts", "doc", "name")
+    __slots__ = ("_cached", "_default", "_key", "_kind", "_overrides", "acts", "doc", "name")
 
     def __init__(
         self, name: str, kind: Kind[T], default: "T | Flag[T]", doc: str, *, acts: bool = True
@@ -44,7 +44,7 @@ class Flag(Generic[T]):
         self._default = default
         self._overrides: list[T] = []
         self._key = encoded(name)
-        self._known: tuple[object, T] | None = None  # a text and its value
+        self._cached: tuple[object, T] | None = None  # the text and its value
 
     @property
     def kind(self) -> str:
@@ -53,34 +53,34 @@ class Flag(Generic[T]):
 
     @property
     def expected(self) -> str:
-        """The allowed values in words, as in error messages."""
+        """Description of the allowed values, for messages."""
         return self._kind.expected
 
     @property
     def source(self) -> str:
-        """Where `value` comes from now: ``override``, ``environment`` or ``default``."""
+        """Current source of `value`: ``override``, ``environment`` or ``default``."""
         if self._overrides:
             return "override"
         return "environment" if self.text else "default"
 
     @property
     def text(self) -> str:
-        """What the environment holds, allowed or not, without blanks around it; empty if unset."""
+        """The variable's text, valid or not, stripped; empty if unset."""
         return os.environ.get(self.name, "").strip()
 
     @property
     def value(self) -> T:
-        """The value now: the innermost override, else the environment's, else the default.
+        """The current value: the innermost override, else the environment's, else the default.
 
         Raises:
-            ConfigError: The environment holds a text that the flag does not allow.
+            ConfigError: The variable has an invalid value.
         """
         if self._overrides:
             return self._overrides[-1]
         found = environment.get(self._key)
-        known = self._known
-        if known is not None and known[0] == found:
-            return known[1]
+        cached = self._cached
+        if cached is not None and cached[0] == found:
+            return cached[1]
         text = self.text
         if text:
             value = self._parse(text)
@@ -88,27 +88,27 @@ class Flag(Generic[T]):
             return self._default.value
         else:
             value = self._kind.parse(self._kind.show(self._default))
-        if isinstance(value, _STEADY) and self._kind is not PATH:  # a path follows the folder
-            self._known = found, value
+        if isinstance(value, _IMMUTABLE) and self._kind is not PATH:  # depends on the cwd
+            self._cached = found, value
         return value
 
     @property
     def value_as_text(self) -> str:
-        """`value` as one would write it in the environment."""
+        """`value` as text for the environment."""
         return self._kind.show(self.value)
 
     @property
     def default_as_text(self) -> str:
-        """The default as one would write it, or the name of the flag that lends its value."""
+        """The default as text, or the name of the flag that provides it."""
         if isinstance(self._default, Flag):
             return self._default.name
         return self._kind.show(self._default)
 
     def override(self, value: T) -> "_Override[T]":
-        """A ``with`` scope in which the flag has ``value`` in all threads; scopes nest.
+        """Return a scope in which the flag has ``value`` in all threads; scopes nest.
 
         Raises:
-            ConfigError: ``value`` is not one that the flag allows.
+            ConfigError: ``value`` is invalid.
         """
         return _Override(self._overrides, self._parse(self._kind.show(value)))
 
@@ -119,7 +119,7 @@ class Flag(Generic[T]):
             raise ConfigError(f"{self.name}: expected {self.expected}, got {text!r}") from None
 
     def __bool__(self) -> bool:
-        """Refused: a flag is an object, and its truth would say nothing of its value."""
+        """Raise ArgumentTypeError: the truth of a flag is not that of its value."""
         raise ArgumentTypeError(
             f"Flag: expected {self.name}.value, got the flag itself as a truth value"
         )

@@ -1,4 +1,4 @@
-"""Graphs: which passes they go through."""
+"""Graphs: passes and fusion."""
 
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import NAME, boolean, some_of

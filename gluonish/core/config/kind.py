@@ -1,4 +1,4 @@
-"""Kinds: what environment variables may hold, and how their texts are read."""
+"""Kinds: types of environment variables, with their parsers."""
 
 import os
 import re
@@ -13,13 +13,13 @@ _BOOLEANS = {"0": False, "1": True, "false": False, "true": True}
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """What a variable may hold.
+    """Type of a variable.
 
     Args:
-        name: One word for the table of ``gluonish env``, such as ``int``.
-        expected: What an allowed text is, as it stands in error messages: ``an integer in 1..60``.
-        parse: Turns a non-empty text into the value, or raises ValueError.
-        show: Turns a value into text that `parse` reads back.
+        name: Name for the table of ``gluonish env``, such as ``int``.
+        expected: Description of the allowed values, for messages: ``an integer in 1..60``.
+        parse: Converts a non-empty text to the value, or raises ValueError.
+        show: Converts a value to text that `parse` accepts.
     """
 
     name: str
@@ -40,7 +40,7 @@ def boolean() -> Kind[bool]:
 
 
 def integer(low: int, high: int | None = None) -> Kind[int]:
-    """Return the kind of whole numbers from ``low`` on, or up to ``high``, which belongs to it."""
+    """Return the kind of integers from ``low`` to ``high``, both included."""
 
     def parse(text: str) -> int:
         if not re.fullmatch("[+-]?[0-9]{1,18}", text):
@@ -55,7 +55,7 @@ def integer(low: int, high: int | None = None) -> Kind[int]:
 
 
 def real(low: float, high: float) -> Kind[float]:
-    """Return the kind of numbers from ``low`` to ``high``, which belong to it."""
+    """Return the kind of numbers from ``low`` to ``high``, both included."""
 
     def parse(text: str) -> float:
         number = float(text)
@@ -67,7 +67,7 @@ def real(low: float, high: float) -> Kind[float]:
 
 
 def choice(*names: str) -> Kind[str]:
-    """Return the kind of one word among some."""
+    """Return the kind of one of several names."""
 
     def parse(text: str) -> str:
         if text not in names:
@@ -78,19 +78,19 @@ def choice(*names: str) -> Kind[str]:
 
 
 def some_of(*names: str) -> Kind[tuple[str, ...]]:
-    """Return the kind of any of some words, with commas between."""
+    """Return the kind of a comma-separated list of names."""
 
     def parse(text: str) -> tuple[str, ...]:
-        words = tuple(word.strip() for word in text.split(",") if word.strip())
-        if not set(words) <= set(names):
+        chosen = tuple(item.strip() for item in text.split(",") if item.strip())
+        if not set(chosen) <= set(names):
             raise ValueError(text)
-        return words
+        return chosen
 
     return Kind("list", f"some of {', '.join(names)}, with commas between", parse, ",".join)
 
 
 def all_or_some(*names: str) -> Kind[tuple[str, ...]]:
-    """Return the kind of 1 for all of some words, 0 for none, or some of them."""
+    """Return the kind of 1 for all names, 0 for none, or a comma-separated list."""
     some = some_of(*names)
 
     def parse(text: str) -> tuple[str, ...]:
@@ -98,8 +98,8 @@ def all_or_some(*names: str) -> Kind[tuple[str, ...]]:
             return names if text == "1" else ()
         return some.parse(text)
 
-    def show(words: tuple[str, ...]) -> str:
-        return "1" if set(words) == set(names) else ",".join(words) or "0"
+    def show(chosen: tuple[str, ...]) -> str:
+        return "1" if set(chosen) == set(names) else ",".join(chosen) or "0"
 
     return Kind("list", f"0, 1, or {some.expected}", parse, show)
 
@@ -108,12 +108,12 @@ def _expand(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
-def _word(text: str) -> str:
+def _name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][\w.-]{0,99}", text):
         raise ValueError(text)
     return text
 
 
-NAME: Kind[str] = Kind("name", "a name of letters, digits, _, . and -", _word, str)
+NAME: Kind[str] = Kind("name", "a name of letters, digits, _, . and -", _name, str)
 TEXT: Kind[str] = Kind("text", "any text", str, str)
 PATH: Kind[str] = Kind("path", "a path", _expand, str)

@@ -1,4 +1,4 @@
-"""Kernels and the libraries they come from."""
+"""Kernels and their libraries."""
 
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import TEXT, boolean, integer

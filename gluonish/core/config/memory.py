@@ -1,4 +1,4 @@
-"""Memory: how graphs share it, and what is kept."""
+"""Memory: sharing in graphs, caches and pools, and recomputation."""
 
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import boolean, choice, integer

@@ -1,4 +1,4 @@
-"""The profiler: whether it runs from the beginning, and what it records then."""
+"""The profiler: automatic start, and its mode."""
 
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import boolean, integer

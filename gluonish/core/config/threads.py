@@ -1,4 +1,4 @@
-"""Engine and threads: which engine runs operators, and on how many threads."""
+"""Engine and threads: the type of the engine, and numbers of threads."""
 
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import TEXT, all_or_some, boolean, choice, integer

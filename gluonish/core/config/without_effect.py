@@ -1,7 +1,7 @@
-"""Variables of MXNet's reference table that have nothing to act on here.
+"""Variables of MXNet's reference table that have no effect here.
 
-They are accepted, so that a program's settings need no change. The table says why they do nothing,
-and the log says it once where one of them is set.
+They are accepted, so that a program's settings need no change. The table gives the reason, and a
+warning is logged once if one is set.
 """
 
 import logging
@@ -97,21 +97,21 @@ MXNET_GPU_CUDNN_DROPOUT_STATE_COPY = Flag(
 )
 
 _LOG = logging.getLogger("gluonish")
-_told: dict[str, object] = {}  # by name, what the call that told of it put there
+_reported: dict[str, object] = {}  # by name, a token of the call that logged it
 
 
 def flags_without_effect() -> tuple[Flag[object], ...]:
-    """The flags of this module, in the order of declaration."""
+    """Return the flags of this module in the order of declaration."""
     return tuple(item for item in globals().values() if isinstance(item, Flag))
 
 
 def report_without_effect() -> None:
-    """Log which of these variables are set: each once in a process, whoever calls, and how often.
+    """Log which of these variables are set, each once per process.
 
-    The process's engine calls it when it is made, and so does who prints the table of variables.
+    Called when the process's engine is made, and when the table of variables is printed.
     """
     call = object()
     for flag in flags_without_effect():
-        # One step, so that of two threads one tells.
-        if flag.text and _told.setdefault(flag.name, call) is call:
+        # Atomic, so that only one of two threads logs it.
+        if flag.text and _reported.setdefault(flag.name, call) is call:
             _LOG.warning("%s is set. %s", flag.name, flag.doc)

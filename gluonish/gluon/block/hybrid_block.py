@@ -22,7 +22,7 @@ from gluonish.core.errors import (
     OperatorError,
 )
 from gluonish.core.mxnet_rules import follows_mxnet
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import (
     by_position,

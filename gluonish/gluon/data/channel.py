@@ -18,7 +18,7 @@ import struct
 from contextlib import suppress
 from typing import Any
 
-from gluonish.core.lending import Lending
+from gluonish.core.leases import Lending
 from gluonish.gluon.data.shared_memory import Segment, new_file
 
 # Size, whether the value is in a file, whether a file is attached.

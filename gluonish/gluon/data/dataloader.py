@@ -16,7 +16,7 @@ from gluonish.core.context import cpu_pinned
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.number_check import check_numbers, whole_number
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.gluon.data.by_value import dumps
 from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.lending import Lending
+from gluonish.core.leases import Lending
 from gluonish.gluon.data.channel import MAX_UNANSWERED, Ring
 from gluonish.gluon.data.shared_memory import Segment
 from gluonish.gluon.data.worker_errors import Failed, WorkerError, make_error

@@ -16,7 +16,7 @@ from gluonish.core.errors import (
     DeferredInitializationError,
     ParameterError,
 )
-from gluonish.core.holders import Holder, describe_holders
+from gluonish.core.memory_owners import Holder, describe_holders
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.core.versions import Version

@@ -18,7 +18,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.spec import Shape
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.gluon.parameter.arguments import (
     ContextList,
     Deferred,

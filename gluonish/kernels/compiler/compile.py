@@ -58,8 +58,8 @@ from typing import Any
 
 from gluonish.core.config import changes
 from gluonish.core.helper_thread import in_helper_thread
-from gluonish.core.optional import IMPORT_FAILURES
-from gluonish.core.turn import Turn
+from gluonish.core.loading import IMPORT_FAILURES
+from gluonish.core.timeout_lock import Turn
 from gluonish.kernels import (
     openmp,
 )

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.kernels.compiler.errors import KernelError
 
 # (extent, address of the words, grain, threads, address of GOMP_parallel or 0)

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import DeviceError, OperatorError
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.kernels.cupy.libraries import load
 
 MOST = 2**31 - 1  # of any extent and leading dimension

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import DeviceError
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.kernels.cupy.cudnn_graph import Problem, build
 from gluonish.kernels.cupy.libraries import load_front_end
 from gluonish.ops.kernel import RefusedError

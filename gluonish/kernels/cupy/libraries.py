@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core import loading
 from gluonish.core.errors import ArgumentError, DeviceError
-from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.core.loading import IMPORT_FAILURES
 
 
 class MissingLibraryError(DeviceError):

@@ -13,7 +13,7 @@ from gluonish.core.config import MXNET_CUDA_LIB_CHECKING, MXNET_USE_FUSION
 from gluonish.core.context import Context
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.errors import DeviceError
-from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.kernels.back_ends import Passes, Support
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice

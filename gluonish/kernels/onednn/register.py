@@ -15,7 +15,7 @@ from gluonish.core.config import (
     MXNET_MKLDNN_ENABLED,
     LoadEnvironment,
 )
-from gluonish.core.turn import Turn
+from gluonish.core.timeout_lock import Turn
 from gluonish.kernels import onednn
 from gluonish.kernels.openmp import SPIN_COUNT
 from gluonish.ops.kernel import BackEnd, FastKernel

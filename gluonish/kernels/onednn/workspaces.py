@@ -10,7 +10,7 @@ import numpy as np
 
 from gluonish.core.context import cpu
 from gluonish.core.device import Device, watch_devices
-from gluonish.core.holders import Holder, describe_holders
+from gluonish.core.memory_owners import Holder, describe_holders
 from gluonish.ops.kernel import Array
 
 _PAGE = 4096  # bytes

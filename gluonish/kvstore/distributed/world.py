@@ -26,7 +26,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.config.environment import LoadEnvironment, get_variable
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.core.loading import IMPORT_FAILURES
 
 _DRAIN_S = 0.2  # until a launcher has forwarded the output
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.optional import IMPORT_FAILURES, why_not
+from gluonish.core.loading import IMPORT_FAILURES, why_not
 from gluonish.module.feed_forward import BatchEndParam
 
 __all__ = [

@@ -20,8 +20,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     NotSupportedForSparseNDArray,
 )
-from gluonish.core.loading import load
-from gluonish.core.optional import IMPORT_FAILURES, why_not
+from gluonish.core.loading import IMPORT_FAILURES, load, why_not
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS

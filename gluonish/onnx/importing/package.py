@@ -3,7 +3,7 @@
 from typing import Any
 
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.core.loading import IMPORT_FAILURES
 
 
 def onnx_package(caller: str) -> Any:

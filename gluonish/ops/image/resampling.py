@@ -21,7 +21,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64, UINT8
 from gluonish.core.errors import ArgumentError, OperatorError
-from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.core.spec import Spec
 
 LINEAR, _CUBIC, _AREA, _METHODS = 1, 2, 3, 5

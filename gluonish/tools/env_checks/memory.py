@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.autograd import record
-from gluonish.core.allocation_watch import AllocationTally
+from gluonish.core.allocation_observers import AllocationTally
 from gluonish.core.config import (
     MXNET_BACKWARD_DO_MIRROR,
     MXNET_CPU_TEMP_COPY,

@@ -117,7 +117,7 @@ def test_full_memory_is_refused_with_what_was_asked_and_who_has_it(
     with pytest.raises(
         OutOfMemoryError,
         match=r"_full: expected memory for float16\(3, 1048576\) of 6291456 bytes on gpu\(0\), got "
-        r"none, while 8\.4 MB are held: arrays float32\(1048576,\) \(2 arrays, 8\.4 MB\)"
+        r"none, while 8\.4 MB are in use: arrays float32\(1048576,\) \(2 arrays, 8\.4 MB\)"
         r"(, .* bytes\))?; use",
     ):
         nd.ones((3, 1 << 20), ctx=mx.gpu(0), dtype="float16")

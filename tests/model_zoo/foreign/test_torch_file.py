@@ -224,7 +224,7 @@ def test_dictionaries_that_hold_one_another_end(tmp_path: Path) -> None:
     for index in range(12):
         again = b"".join(b"K" + bytes([i]) + b"h" + bytes([index]) for i in range(50))
         text += b"}q" + bytes([index + 1]) + b"(" + again + b"u"
-    with pytest.raises(FileFormatError, match="some that multiply"):
+    with pytest.raises(FileFormatError, match="ones that multiply"):
         read_all(write_zip(tmp_path / "x", text + b"."))
 
 

@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from gluonish.core.lending import Lending
+from gluonish.core.leases import Lending
 
 
 class Borrower:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gluonish import autograd, nd
-from gluonish.core import holders
+from gluonish.core import memory_owners
 from gluonish.core.context import cpu, gpu
-from gluonish.core.holders import Holder, Rank, describe_holders, held_memory
+from gluonish.core.memory_owners import Holder, Rank, describe_holders, memory_by_owner
 from gluonish.gluon.nn import Dense
 
 
@@ -44,17 +44,17 @@ def described(owner: Any) -> list[Holder]:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no kinds be known but those of the test."""
-    monkeypatch.setattr(holders, "_kinds", {rank: {} for rank in Rank})
+    monkeypatch.setattr(memory_owners, "_describers", {rank: {} for rank in Rank})
 
 
 def found() -> dict[str, tuple[int, int]]:
-    return {name: (nbytes, arrays) for _, name, nbytes, arrays in held_memory(cpu(7))}
+    return {name: (nbytes, arrays) for _, name, nbytes, arrays in memory_by_owner(cpu(7))}
 
 
 def test_sums_go_by_name_the_largest_first(alone: None) -> None:
     describe_holders(Owner, described)
     alive = [Owner("small", np.zeros(1)), *(Owner("large", np.zeros(5)) for _ in range(2))]
-    assert [h.name for h in held_memory(cpu(7))] == ["large", "small"]
+    assert [h.name for h in memory_by_owner(cpu(7))] == ["large", "small"]
     assert found() == {"small": (8, 1), "large": (80, 2)}
     del alive
 
@@ -86,7 +86,7 @@ def test_what_is_half_made_or_gone_is_left_out(alone: None) -> None:
 
 def _held() -> Counter[str]:
     gc.collect()
-    return Counter({h.name: h.nbytes for h in held_memory(cpu())})
+    return Counter({h.name: h.nbytes for h in memory_by_owner(cpu())})
 
 
 def test_parameters_gradients_and_arrays_are_told_apart() -> None:
@@ -112,6 +112,6 @@ def test_parameters_gradients_and_arrays_are_told_apart() -> None:
 def test_gpus_are_apart_from_the_host(alone: None) -> None:
     describe_holders(Owner, lambda owner: [Holder(gpu(1), owner.name, owner.arrays)])
     alive = Owner("there", np.zeros(1))
-    assert [held_memory(context) for context in (gpu(0), cpu(1))] == [[], []]
-    assert [h.name for h in held_memory(gpu(1))] == ["there"]
+    assert [memory_by_owner(context) for context in (gpu(0), cpu(1))] == [[], []]
+    assert [h.name for h in memory_by_owner(gpu(1))] == ["there"]
     del alive

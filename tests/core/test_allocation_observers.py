@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from gluonish import autograd, nd
-from gluonish.core.allocation_watch import (
+from gluonish.core.allocation_observers import (
     AllocationTally,
-    unwatch_allocations,
-    watch_allocations,
+    observe_allocations,
+    stop_observing_allocations,
 )
 from gluonish.core.context import Context, cpu
 from gluonish.core.device import CPUDevice
@@ -46,7 +46,7 @@ def test_operators_and_their_arrays_ends_are_named(kind: str) -> None:
     log = Log()
     with use_engine(kind):
         x = nd.ones((3, 4))
-        watch_allocations(log)
+        observe_allocations(log)
         y = x * 2
         z = nd.zeros((2, 3, 4, 5), ctx=cpu(1))
         view = y[1:]
@@ -56,7 +56,7 @@ def test_operators_and_their_arrays_ends_are_named(kind: str) -> None:
         del view, z
         nd.waitall()
         gc.collect()
-        unwatch_allocations(log)
+        stop_observing_allocations(log)
     assert log.lines[:2] == [("+", cpu(), 48, "_mul_scalar"), ("+", cpu(1), 480, "_full")]
     assert sorted(line[2] for line in log.lines[2:]) == [48, 480]
     assert {line[0] for line in log.lines[2:]} == {"-"}
@@ -98,16 +98,16 @@ def test_memory_of_a_hybridized_block_has_its_name() -> None:
 
 def test_two_watchers_each_hear_of_what_came_while_they_watched() -> None:
     first, second = Log(), Log()
-    watch_allocations(first)
+    observe_allocations(first)
     x = nd.ones((2,))
-    watch_allocations(second)
+    observe_allocations(second)
     y = nd.ones((3,))
     nd.waitall()
     del x, y
     gc.collect()
-    unwatch_allocations(first)
+    stop_observing_allocations(first)
     nd.ones((4,)).wait_to_read()
-    unwatch_allocations(second)
+    stop_observing_allocations(second)
     assert [line[2] for line in first.lines if line[0] == "+"] == [8, 12]
     assert sorted(line[2] for line in first.lines if line[0] == "-") == [8, 12]
     assert [line[2] for line in second.lines if line[0] == "+"] == [12, 16]
