@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.spec import Shape, Spec
-from gluonish.graph.steps import RunStep
+from gluonish.graph.instructions import KernelInstruction
 
 _PRODUCT = "batch_dot"
 _KERNEL = "onednn.batch_matmul"
@@ -45,7 +45,7 @@ class StridedView(NamedTuple):
 
 
 def strided_views(
-    steps: Sequence[RunStep], roots: Mapping[int, Spec], free: Collection[int]
+    steps: Sequence[KernelInstruction], roots: Mapping[int, Spec], free: Collection[int]
 ) -> tuple[dict[int, StridedView], set[int]]:
     """Return views by their places, and the positions of the steps that need not run then.
 
@@ -77,12 +77,12 @@ def strided_views(
     return views, idle
 
 
-def _is_product(step: RunStep) -> bool:
+def _is_product(step: KernelInstruction) -> bool:
     return step.op.name == _PRODUCT and step.fast is not None and step.fast.name == _KERNEL
 
 
 def _candidates(
-    steps: Sequence[RunStep],
+    steps: Sequence[KernelInstruction],
     roots: Mapping[int, Spec],
     free: Collection[int],
     barred: Collection[int],
@@ -109,7 +109,7 @@ def _candidates(
 
 
 def _unread(
-    steps: Sequence[RunStep],
+    steps: Sequence[KernelInstruction],
     readers: Mapping[int, Sequence[tuple[int, int]]],
     found: Mapping[int, StridedView],
     makers: Collection[int],
@@ -130,11 +130,11 @@ def _has_unit_axis(view: StridedView) -> bool:
 
 
 def _written(
-    step: RunStep,
+    step: KernelInstruction,
     roots: Mapping[int, Spec],
     free: Collection[int],
     readers: Mapping[int, Sequence[tuple[int, int]]],
-    steps: Sequence[RunStep],
+    steps: Sequence[KernelInstruction],
 ) -> StridedView | None:
     """Return a product as a view of what it is transposed to, where that alone reads it."""
     if not _is_product(step) or step.writes[0] not in free:
@@ -161,13 +161,13 @@ def _contiguous(shape: Shape) -> Shape:
     return tuple(reversed(strides[: len(shape)]))
 
 
-def _axes(step: RunStep, rank: int) -> list[int]:
+def _axes(step: KernelInstruction, rank: int) -> list[int]:
     """Return the axes of a transpose, none negative."""
     axes = step.node.attrs["axes"]
     return [axis % rank for axis in axes] if axes else list(reversed(range(rank)))
 
 
-def _moved(step: RunStep, view: StridedView) -> list[StridedView] | None:
+def _moved(step: KernelInstruction, view: StridedView) -> list[StridedView] | None:
     """Return what a step makes of a view, for each output; None if that takes a copy."""
     name, attrs, rank = step.op.name, step.node.attrs, len(view.shape)
     if name == "transpose":
@@ -189,7 +189,7 @@ def _moved(step: RunStep, view: StridedView) -> list[StridedView] | None:
     return [view._replace(shape=shape, strides=strides)]
 
 
-def _pieces(step: RunStep, view: StridedView) -> list[StridedView]:
+def _pieces(step: KernelInstruction, view: StridedView) -> list[StridedView]:
     axis = step.node.attrs["axis"] % len(view.shape)
     count = len(step.writes)
     extent = view.shape[axis] // count
@@ -204,7 +204,7 @@ def _pieces(step: RunStep, view: StridedView) -> list[StridedView]:
     return made
 
 
-def _range(step: RunStep, view: StridedView) -> StridedView:
+def _range(step: KernelInstruction, view: StridedView) -> StridedView:
     axis, begin = step.node.attrs["axis"] % len(view.shape), step.node.attrs["begin"]
     begin += view.shape[axis] if begin < 0 else 0
     offset = view.offset + begin * view.strides[axis]

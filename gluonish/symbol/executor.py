@@ -20,7 +20,7 @@ from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Value
 from gluonish.graph.memory_figures import memory_figures
-from gluonish.graph.partition import Partition
+from gluonish.graph.partition import split_passes
 from gluonish.graph.passes.simplify import eliminate_common_subexpressions
 from gluonish.ndarray import recording
 from gluonish.ndarray.creation import array, zeros
@@ -454,7 +454,7 @@ class Executor:
         nbytes = sum(y._spec.nbytes for y in self.outputs)
         if not self._dynamic:
             graph = specialize(variables, self._values, specs, train=bool(wanted))
-            nbytes += memory_figures(Partition(graph, wanted)).planned
+            nbytes += memory_figures(split_passes(graph, wanted)).planned
         return f"{debug_str(self._symbol)}Total {nbytes >> 20} MB allocated\n"
 
     def get_optimized_symbol(self) -> Symbol:

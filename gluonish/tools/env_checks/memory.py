@@ -105,9 +105,9 @@ def _arenas_kept() -> str:
         with flag.override(count), AllocationTally() as tally:
             arenas = Arenas(device_of(cpu()), keep=True, name="check")
             arenas.join(nbytes)
-            taken = [arenas.take() for _ in range(3)]
+            taken = [arenas.acquire() for _ in range(3)]
             while taken:
-                arenas.give(taken.pop())
+                arenas.release(taken.pop())
             kept.append(sum(h.arrays for h in tally.holdings() if h.name == "check:arena"))
     expect(flag, kept == [1, 2], "1 and 2 arenas kept after three calls at once", kept)
     return "of three large arenas in use at once, 1 stays with 1, and 2 with 2"
