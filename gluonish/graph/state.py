@@ -141,8 +141,8 @@ class States:
 
     def release(self, state: State) -> None:
         """Make a state available to later calls; its variable orders the writes."""
-        # Without a callback, the reference may be to anything but the state: CPython 3.11 crashes if
-        # a weak reference without a callback ends together with the last reference to its object.
+        # A reference without a callback may be to anything but the state: CPython 3.11 crashes when
+        # such a reference and its object end together.
         idle = _Idle(State)
         idle.state = state
         self._idle.append(idle)

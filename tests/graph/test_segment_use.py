@@ -63,7 +63,7 @@ def chain() -> tuple[list[Value], list[Value]]:
 
 def test_arrays_are_held_by_the_segments_that_touch_them() -> None:
     externals, outputs = chain()
-    assert executable(externals, outputs)._uses == [
+    assert executable(externals, outputs).plan.uses == [
         SegmentUse(reads=(0,), updates=(), reread=(), writes=(0,)),
         SegmentUse(reads=(), updates=(), reread=(0,), writes=(1,)),
         SegmentUse(reads=(1,), updates=(), reread=(1,), writes=(2,)),
