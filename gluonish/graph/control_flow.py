@@ -12,7 +12,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.graph.body import Body
 from gluonish.graph.body_cut import CutBody, cut_body
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.structure import Constant, Keys, flatten, regroup
+from gluonish.graph.pytree import Constant, Keys, flatten, regroup
 from gluonish.ndarray.control_flow import check_pair
 from gluonish.ops.control_flow.branch import COND
 from gluonish.ops.control_flow.foreach import FOREACH

@@ -10,7 +10,7 @@ from gluonish.core.errors import NoValuesError
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph import value_control_flow as _control_flow  # noqa: F401  # completes traced arrays
 from gluonish.graph.ir import Namer, Node, Value, append, constant, namer, variable
-from gluonish.graph.structure import Structure, flatten
+from gluonish.graph.pytree import Structure, flatten
 from gluonish.graph.traced_array import shown, value_of
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
