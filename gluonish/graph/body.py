@@ -115,9 +115,9 @@ class Body:
         """Complete partial specs of inputs and outputs from each other."""
         inference = Inference(topological_order(self.outputs), {})
         for node, spec in zip(self.inputs, inputs, strict=True):
-            inference.give(Value(node), spec)
+            inference.add(Value(node), spec)
         for value, spec in zip(self.outputs, outputs, strict=True):
-            inference.give(value, spec)
+            inference.add(value, spec)
         inference.run()
         inputs[:] = [inference.spec(Value(node)) for node in self.inputs]
         outputs[:] = [inference.spec(value) for value in self.outputs]

@@ -1,4 +1,4 @@
-"""NumpySymbol: a Symbol with NumPy's semantics, and how functions of ``mx.np`` make such."""
+"""NumpySymbol: a Symbol with NumPy semantics, made by functions of ``mx.np``."""
 
 import functools
 import inspect
@@ -67,12 +67,12 @@ def _as_nd_ndarray(self: Symbol) -> Symbol:
     return self
 
 
-Symbol.as_np_ndarray = _as_np_ndarray  # type: ignore[assignment, method-assign]  # that class cannot know this one
+Symbol.as_np_ndarray = _as_np_ndarray  # type: ignore[assignment, method-assign]  # avoids an import cycle
 Symbol.as_nd_ndarray = _as_nd_ndarray  # type: ignore[assignment, method-assign]  # for the same calls on both
 
 
 def _index(x: NumpySymbol, key: Any) -> Any:
-    """Return ``x[key]`` for integers, slices and None; the rank is not known."""
+    """Return ``x[key]`` for integers, slices and None; the rank is unknown."""
     keys = list(key) if isinstance(key, tuple) else [key]
     if keys and keys[-1] is Ellipsis:
         keys.pop()

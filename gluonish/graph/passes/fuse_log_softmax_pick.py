@@ -15,7 +15,7 @@ _RESHAPES = ("Reshape", "_reshape_exact", "squeeze")
 def fuse_log_softmax_pick(graph: Graph) -> Graph:
     """Compute one element of each row of log_softmax without the others.
 
-    The operator includes a following factor, such as the -1 of a loss, and then a reshape that drops
+    The operator includes a following factor, such as the -1 of a loss, then a reshape that drops
     the axis, and a preceding cast of the scores from 16 bits to float32.
 
     Requires: specs on every value.

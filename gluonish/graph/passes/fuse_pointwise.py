@@ -140,7 +140,7 @@ class _Groups:
             return False
         if len(a.nodes) + len(b.nodes) > _MAX_NODES or self._reads_too_much(a, b):
             return False
-        return not self._contraction.is_led_around(a.number, b.number, _MAX_STEPS)
+        return not self._contraction.has_detour(a.number, b.number, _MAX_STEPS)
 
     def _reads_too_much(self, a: _Group, b: _Group) -> bool:
         outside = set()

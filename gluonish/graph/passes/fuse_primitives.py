@@ -64,8 +64,8 @@ def fuse_primitives(graph: Graph, *, train: bool = False, constant: Collection[N
             pack it once.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
-    Ensures: the outputs have the same specs, values and gradients. No fused function or sum of equal
-    shapes is the only reader of a Convolution or FullyConnected in float32 or bfloat16.
+    Ensures: the outputs have the same specs, values and gradients. No fused function or sum of
+    equal shapes is the only reader of a Convolution or FullyConnected in float32 or bfloat16.
     """
     if not has_operator(graph, _FUSED):
         return graph

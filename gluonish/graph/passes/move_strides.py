@@ -78,7 +78,7 @@ def _read_strides(graph: Graph) -> dict[tuple[int, int], Shape]:
 
 
 def _requested(node: Node, strides_read: Shape | None) -> Iterator[tuple[Value, Shape]]:
-    """Yield the inputs that a node reads with strides, if its output is read with ``strides_read``."""
+    """Yield the inputs that a node can read with strides, given the strides of its readers."""
     if _is_convolution(node) and _is_point(node):
         strides = _strides_of(node)
         if strides_read is not None:
