@@ -279,7 +279,7 @@ def _copy_changed(nodes: Sequence[Node], made: dict[tuple[int, int], Value]) -> 
                 inputs,
                 node.attrs,
                 extra=node.extra,
-                cluster_outputs=node.cluster_outputs,
+                given=node.given,
             )
         for i in range(node.num_outputs):
             made[id(node), i] = Value(copy, i)
