@@ -248,7 +248,7 @@ class Executable:
                     instruction.pack(self.device.xp, values)
                 self._prepared = versions
 
-    def _run(self, run: Run, values: Values, key: Key) -> None:
+    def _run(self, run: Run, values: Values, key: Key, /) -> None:
         if self.plan.repeats and isinstance(run, RepeatedSegment):
             run.run(self._run, self.device.xp, values, key, self.device.note)
             return

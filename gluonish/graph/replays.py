@@ -118,7 +118,7 @@ class _Chunk:
             for index in touched
             if origins.get(index, index) != index and origins[index] in copied
         ]
-        names = list(dict.fromkeys(instruction.op.name for instruction in instructions))
+        names = list(dict.fromkeys(x.op.name for x in instructions))
         self.name = f"a CUDA graph of {', '.join(names[:3])}{', ..' if len(names) > 3 else ''}"
 
     def addresses(self, values: Values) -> Addresses | None:

@@ -83,8 +83,8 @@ def detached(nodes: Sequence[Node], external: Sequence[Value], outputs: Sequence
         for i in range(copy.num_outputs):
             copies[id(node), i] = Value(copy, i)
     results = [copies.get(value.key, value) for value in outputs]
-    inputs = [copies[value.key].node for value in external]
-    return Graph(inputs, results, [*constants(made), *made])
+    variables = [copies[value.key].node for value in external]
+    return Graph(variables, results, [*constants(made), *made])
 
 
 def constants(nodes: Iterable[Node]) -> list[Node]:

@@ -13,7 +13,7 @@ values once, into memory that all calls share.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE
 from gluonish.core.device import Device, Platform
@@ -443,7 +443,7 @@ def _is_constant_view(instruction: Instruction, constant: Collection[int]) -> bo
     return isinstance(instruction, ViewInstruction) and instruction.writes[0] in constant
 
 
-def _packs(instruction: Instruction, constant: set[int]) -> bool:
+def _packs(instruction: Instruction, constant: set[int]) -> TypeGuard[PlannedInstruction]:
     return (
         isinstance(instruction, PlannedInstruction)
         and instruction.fast is not None
