@@ -54,8 +54,8 @@ class Body:
             for i in node.op.mutated_inputs(node.attrs)
         }
         self.mutated = tuple(i for i, x in enumerate(self.inputs) if id(x) in overwritten)
-        self.kept = saved_values(order)
-        self.num_kept = len(self.kept)
+        self.saved = saved_values(order)
+        self.num_kept = len(self.saved)
         self.output_names = output_names(self.outputs)
         self._made: dict[Any, Any] = {}
 
@@ -107,7 +107,7 @@ class Body:
         """Return the graph with specs, its outputs followed by its saved values."""
         graph: Graph = self._cached(
             ("graph", tuple(specs), train),
-            lambda: specialize(self.inputs, [*self.outputs, *self.kept], specs, train=train),
+            lambda: specialize(self.inputs, [*self.outputs, *self.saved], specs, train=train),
         )
         return graph
 
@@ -138,7 +138,7 @@ class Body:
         return plan.forward.run_here, plan.forward.layout.random_count
 
     def _plan(self, specs: list[Spec], device: Device, *, train: bool, keep: bool) -> CallPlan:
-        outputs = [*self.outputs, *(self.kept if keep else ())]
+        outputs = [*self.outputs, *(self.saved if keep else ())]
         plans = plan_passes(
             self.inputs,
             outputs,

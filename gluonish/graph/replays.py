@@ -100,23 +100,17 @@ class _Chunk:
         self.instructions = instructions
         self.start = start
         self.repeated = repeated
-        self.views = [
-            instruction for instruction in instructions if isinstance(instruction, ViewInstruction)
-        ]
+        self.views = [x for x in instructions if isinstance(x, ViewInstruction)]
         self.draws = any(
-            isinstance(instruction, KernelInstruction) and instruction.random is not None
-            for instruction in instructions
+            isinstance(x, KernelInstruction) and x.random is not None for x in instructions
         )
         read, written = _used_arguments(instructions, origins)
         self._fixed = sorted({*read, *written}.difference(copied))
         self.read = sorted(read.intersection(copied))
         self.written = sorted(written.intersection(copied))
-        made = {instruction.writes[0] for instruction in self.views}
-        touched = {index for instruction in instructions for index in instruction.reads} - made
+        used = {i for x in instructions for i in x.reads} - {view.writes[0] for view in self.views}
         self._earlier_views = [
-            (index, origins[index])
-            for index in touched
-            if origins.get(index, index) != index and origins[index] in copied
+            (i, origins[i]) for i in used if origins.get(i, i) != i and origins[i] in copied
         ]
         names = list(dict.fromkeys(x.op.name for x in instructions))
         self.name = f"a CUDA graph of {', '.join(names[:3])}{', ..' if len(names) > 3 else ''}"

@@ -13,7 +13,7 @@ from gluonish.numpy.signatures import name_function
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.deferred import deferred_call
 from gluonish.symbol.namespace import make_operator_function
-from gluonish.symbol.symbol import Symbol, new_node, spelled
+from gluonish.symbol.symbol import Symbol, attribute_strings, new_node
 
 __all__ = ["NumpySymbol", "make_np_function", "symbolic"]
 
@@ -104,7 +104,9 @@ def _index(x: NumpySymbol, key: Any) -> Any:
 
 
 def _make_source(op: Operator, attrs: Attrs) -> NumpySymbol:
-    made: NumpySymbol = _as_np_ndarray(new_node(op, (), attrs, spelled(op, attrs), None, None))
+    made: NumpySymbol = _as_np_ndarray(
+        new_node(op, (), attrs, attribute_strings(op, attrs), None, None)
+    )
     return made
 
 

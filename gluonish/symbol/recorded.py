@@ -14,7 +14,7 @@ from gluonish.ndarray.ndarray import Link
 from gluonish.ndarray.recording import Leaf, OperatorNode
 from gluonish.ops.control_flow.cached_op import CACHED_OP
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.symbol.symbol import Symbol, spelled
+from gluonish.symbol.symbol import Symbol, attribute_strings
 
 
 def symbol_of(link: Link) -> Symbol:
@@ -114,7 +114,7 @@ def _operator_node(op: Operator, inputs: Sequence[Value], attrs: Attrs) -> Node:
         for name, value in attrs.items()
         if name in op.schema.attributes or name in ("subgraphs", "state")
     }
-    return Node(op, "", inputs, stored, given=spelled(op, stored))
+    return Node(op, "", inputs, stored, given=attribute_strings(op, stored))
 
 
 def _graph_call(plan: CallPlan, inputs: Sequence[Value]) -> list[Value]:

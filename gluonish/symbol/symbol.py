@@ -31,10 +31,10 @@ from gluonish.symbol.name import (
 __all__ = [
     "VARIABLE_STARTS",
     "Symbol",
+    "attribute_strings",
     "new_node",
     "node_attributes",
     "operator_attributes",
-    "spelled",
 ]
 
 # Operators that contain the graph of layers.
@@ -79,7 +79,7 @@ class Symbol(AttachedMethods):
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> "Symbol":
-        return new_node(op, inputs, attrs, spelled(op, attrs), None, None)
+        return new_node(op, inputs, attrs, attribute_strings(op, attrs), None, None)
 
     @property
     def name(self) -> str | None:
@@ -281,7 +281,7 @@ def _unpickled(kind: type[Symbol], graph: FlatGraph) -> Symbol:
     return kind(restored(graph))
 
 
-def spelled(op: Operator, attrs: Attrs) -> dict[str, str]:
+def attribute_strings(op: Operator, attrs: Attrs) -> dict[str, str]:
     """Return the attributes that differ from their defaults, as MXNet writes them to files."""
     texts = dict(op.schema.to_strings(attrs))
     if "is_int" in attrs and op.name.startswith("_npi_"):
