@@ -2,8 +2,8 @@
 
 A recorded call also saves the values that its backward pass will read, in a *state* that returns
 to a pool when the tape node is freed. The last backward pass on a state overwrites saved values
-that nobody needs any more. A backward pass that must leave the state unchanged has a plan and
-memory of its own, made when it is first needed.
+after their last reader. A backward pass that must leave the state unchanged has a separate plan and
+separate memory, made when it is first needed.
 """
 
 import math

@@ -8,8 +8,8 @@ The constant values of the plan are computed by the first call after a constant 
 at inference) changed, under a lock; the versions of the variables show a change. All calls share
 them. Nobody reads them meanwhile, because a writer of a parameter has waited for all calls that
 read it. A handler or a destructor that interrupts the computation may call the network, too: it
-acquires the lock again and computes everything, and the interrupted call then writes the same
-values once more.
+acquires the lock again and computes everything; the interrupted call then writes the same values
+again.
 """
 
 from collections.abc import Sequence

@@ -34,7 +34,7 @@ class ExecutionPlan:
         is_light: Whether the work is too little for a second thread.
         is_small: Whether an engine job may run in the calling thread.
         repeats: Whether the device repeats the segments as CUDA graphs.
-        origins: Argument that each argument, and each view of one, lies in.
+        origins: Argument whose memory each argument or view of one uses.
         copied: Arguments that change from call to call, and are small enough to be copied to
             the memory of a CUDA graph.
     """

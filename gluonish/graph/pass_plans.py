@@ -39,7 +39,7 @@ class SavedLayout(NamedTuple):
     Attributes:
         offsets: Offset of each, in bytes.
         nbytes: Size of the state.
-        channels_last: For each whether it lies channels last.
+        channels_last: For each whether its layout is channels last.
     """
 
     offsets: Sequence[int]

@@ -76,7 +76,7 @@ class _Chunk:
     Args:
         instructions: In order.
         start: Index of the first in its segment.
-        origins: Argument that each argument, and each view of one, lies in.
+        origins: Argument whose memory each argument or view of one uses.
         copied: Copied arguments.
         repeated: Whether the instructions may be captured.
 
@@ -145,7 +145,7 @@ class RepeatedSegment(list[Instruction]):
 
     Args:
         instructions: In order.
-        origins: Argument that each argument, and each view of one, lies in; views that earlier
+        origins: Argument whose memory each argument or view of one uses; views that earlier
             segments made are included.
         copied: Arguments that change from call to call, and are small enough to be copied.
         graphs: The CUDA graphs of the device.

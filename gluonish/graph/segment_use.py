@@ -28,7 +28,7 @@ class SegmentUse(NamedTuple):
 
 
 def origins(instructions: Sequence[Instruction], argument_count: int) -> dict[int, int]:
-    """Return the index of the argument that each argument, and each view of one, lies in."""
+    """Return the argument whose memory each argument or view of one uses."""
     found = {index: index for index in range(argument_count)}
     for instruction in instructions:
         if isinstance(instruction, ViewInstruction) and instruction.reads[0] in found:

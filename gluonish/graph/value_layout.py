@@ -1,4 +1,4 @@
-"""ValueLayout: the instructions of a planned graph, and where each of its values lies.
+"""ValueLayout: the instructions of a planned graph, and the memory of its values.
 
 While a call runs, its *values* are one list of raw arrays. The list begins with the *arguments* of
 the call: the *externals* (inputs, and what a backward graph reads of its forward graph), then the
@@ -407,7 +407,7 @@ def _is_alias(bound: _Bound, instruction: KernelInstruction) -> bool:
 
 
 def _has_no_effect(bound: _Bound, instruction: KernelInstruction, memory: MemoryPlan) -> bool:
-    """Whether the output lies on the input in the arena, with the same elements."""
+    """Whether output and input have the same slot and the same elements."""
     if not _is_alias(bound, instruction):
         return False
     source, target = instruction.reads[0], instruction.writes[0]

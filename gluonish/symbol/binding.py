@@ -268,9 +268,9 @@ def _allocated(
         return x
     if stype != "default":
         return zeros(spec.shape, context, spec.dtype, stype)
-    kept = None if buffer is None else buffer.get(name)
-    if kept is not None and _holds(kept, spec, context):
-        return fitted(kept, spec.shape)
+    memory = None if buffer is None else buffer.get(name)
+    if memory is not None and _holds(memory, spec, context):
+        return fitted(memory, spec.shape)
     made = zeros(spec.shape, context, spec.dtype)
     if buffer is not None:
         buffer[name] = made

@@ -449,11 +449,11 @@ class Executor:
         variables = self._symbol._variables()
         arrays = {**self.arg_dict, **self.aux_dict}
         specs = [arrays[name]._spec for name in self._names]
-        wanted = [i for i, name in enumerate(self._names) if name in self._leaves]
+        grad_inputs = [i for i, name in enumerate(self._names) if name in self._leaves]
         nbytes = sum(y._spec.nbytes for y in self.outputs)
         if not self._dynamic:
-            graph = specialize(variables, self._values, specs, train=bool(wanted))
-            nbytes += memory_figures(split_passes(graph, wanted)).planned
+            graph = specialize(variables, self._values, specs, train=bool(grad_inputs))
+            nbytes += memory_figures(split_passes(graph, grad_inputs)).planned
         return f"{debug_str(self._symbol)}Total {nbytes >> 20} MB allocated\n"
 
     def get_optimized_symbol(self) -> Symbol:

@@ -97,9 +97,9 @@ def _index(x: NumpySymbol, key: Any) -> Any:
     if gone:
         result = result.squeeze(gone)
     kept = [k for k in keys if k is None or isinstance(k, slice)]
-    for place, k in enumerate(kept):
+    for axis, k in enumerate(kept):
         if k is None:
-            result = call("_npi_expand_dims", (result,), {"axis": place}, what="index")
+            result = call("_npi_expand_dims", (result,), {"axis": axis}, what="index")
     return result
 
 
@@ -140,9 +140,9 @@ def make_np_function(op: Operator, name: str) -> Callable[..., Any]:
         op: The operator.
         name: Name of the function.
     """
-    plain = make_operator_function(op, name)
+    classic = make_operator_function(op, name)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        return _as_np_ndarray(plain(*args, **kwargs))
+        return _as_np_ndarray(classic(*args, **kwargs))
 
-    return name_function(function, name, plain.__doc__ or "", inspect.signature(plain))
+    return name_function(function, name, classic.__doc__ or "", inspect.signature(classic))

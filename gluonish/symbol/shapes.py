@@ -250,7 +250,7 @@ def with_found_shapes(
     """Return a graph that can be divided: arrays from nothing have the shape of their readers.
 
     Args:
-        outputs: The graph; it is returned as it is where no shape is missing.
+        outputs: The graph; returned unchanged if no shape is missing.
         variables: Its variables.
         specs: A spec for each.
 

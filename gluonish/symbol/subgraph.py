@@ -12,7 +12,7 @@ and ``MXNET_SUBGRAPH_BACKEND`` name it.
     ...         return reader.op == "Activation" and reader.attrs["act_type"] == "relu"
     ...     def replace(self, subgraph):
     ...         if len(subgraph.nodes) < 2:
-    ...             return None  # a dense layer alone stays as it is
+    ...             return None  # keep a single dense layer
     ...         print("instead of", [node.op for node in subgraph.nodes])
     ...         return lambda x, weight, bias: mx.nd.relu(mx.nd.dot(x, weight.T) + bias)
     >>> net = mx.gluon.nn.Dense(2, activation="relu", weight_initializer="ones")
