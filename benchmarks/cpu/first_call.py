@@ -137,15 +137,14 @@ def timed(spent: Counter[str], phase: str, function: Callable[..., Any]) -> Call
 def watch() -> Counter[str]:
     """Have gluonish's phases note their seconds; return where."""
     from gluonish.gluon.block import hybrid_graph
-    from gluonish.graph import call_plan
-    from gluonish.graph.executable import Executable
+    from gluonish.graph import cached_graph, pass_plans
     from gluonish.kernels.compiler import compile as compiler
 
     spent: Counter[str] = Counter()
     for owner, attribute, phase in (
         (hybrid_graph.HybridGraph, "__init__", "trace"),
-        (call_plan.CallPlan, "__init__", "passes"),
-        (Executable, "__init__", "plan"),
+        (cached_graph, "plan_passes", "passes"),
+        (pass_plans, "plan_execution", "plan"),
         (compiler, "_new_kernel", "compile"),
     ):
         setattr(owner, attribute, timed(spent, phase, getattr(owner, attribute)))

@@ -25,10 +25,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "engine")]
 import gluonish as mx  # noqa: E402
 from gluonish.core.device import device_of  # noqa: E402
 from gluonish.core.spec import PartialSpec, Spec  # noqa: E402
-from gluonish.graph.call_plan import CallPlan  # noqa: E402
 from gluonish.graph.inference import infer  # noqa: E402
 from gluonish.graph.ir import Value  # noqa: E402
-from gluonish.ndarray.recording import TRAINING  # noqa: E402
+from gluonish.graph.pass_plans import PassOptions, plan_passes  # noqa: E402
 
 IMAGE = (3, 224, 224)
 MB = 1e6
@@ -54,20 +53,17 @@ def planned(model: str, batch_size: int) -> tuple[int, int, int]:
         assert shape is not None
         assert dtype is not None
         specs.append(Spec(shape, dtype))
-    plan = CallPlan(
+    plan = plan_passes(
         variables,
         outputs._values,
         specs,
         device_of(mx.cpu()),
-        training=TRAINING,
-        wanted=[node.name not in fixed for node in variables],
-        static_alloc=True,
-        segment_sizes=(1, 1),
-        data_count=1,
-        name=model,
+        training=True,
+        requires_grad=[node.name not in fixed for node in variables],
+        options=PassOptions((1, 1), 1),
     )
     assert plan.backward is not None
-    kept = sum(value.spec.nbytes for value in plan.parts.kept)
+    kept = sum(value.spec.nbytes for value in plan.partition.saved)
     return kept, plan.forward.layout.arena_nbytes, plan.backward.layout.arena_nbytes
 
 

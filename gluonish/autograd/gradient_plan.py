@@ -129,9 +129,10 @@ class _Plan:
         few = max(sizes) <= (HEAVY_INLINE_SIZE if heavy else LIGHT_INLINE_SIZE)
         small = work(nodes).is_within(SMALL) and max(sizes) <= SMALL.elements
         self.on_team = False
-        if not few and "fuse_pointwise" in back_ends.passes("cpu"):
+        fusion = None if few else back_ends.passes("cpu").get("fuse_pointwise")
+        if fusion is not None:
             fuse = load("gluonish.graph.passes").fuse_pointwise
-            graph = fuse(graph, LIGHT_INLINE_SIZE, alone=False)
+            graph = fuse(graph, LIGHT_INLINE_SIZE, alone=False, **fusion)
             nodes = [node for node in graph.nodes if node.op is not None]
         num_inputs = len(graph.inputs)
         numbers = {Value(node).key: i for i, node in enumerate(graph.inputs)}

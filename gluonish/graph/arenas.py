@@ -1,8 +1,8 @@
-"""Arenas: memory that the executables of one plan take in turn, call after call.
+"""Arenas: memory that the executables of one plan share, call after call.
 
-A forward and a backward pass never need their intermediate values at once, so both lie in one
-arena. Invariant: an `Arena` belongs to one call from `Arenas.take` to `Arenas.give`, both single
-steps of the interpreter.
+A forward and a backward pass never need their intermediate values at once, so both use one arena.
+Invariant: an `Arena` belongs to one call from `Arenas.acquire` to `Arenas.release`; each changes
+the queue in one bytecode instruction.
 """
 
 from collections import deque
@@ -16,55 +16,54 @@ from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
 from gluonish.core.memory_owners import Holder, describe_holders
 from gluonish.core.out_of_memory import empty_or_refuse
-from gluonish.graph.idle_memory import drop_idle, used
+from gluonish.graph.idle_memory import drop_idle, mark_used
+from gluonish.graph.instructions import Values
 from gluonish.graph.memory_plan import ALIGNMENT
-from gluonish.graph.steps import Frame
 
-# More calls at once than this allocate; keeps memory bounded after a burst. Of large arenas, the
-# environment says how many.
+# Idle arenas of a plan, so that memory stays bounded after a burst of calls. MXNET_EXEC_NUM_TEMP
+# limits large arenas.
 _MAX_SMALL_IDLE = 8
 _SMALL_NBYTES = 32 << 20
 
 
 class Arena:
-    """Bytes, and the frames' tails that executables have made on them.
+    """Bytes, and the static views of executables on them.
 
     Attributes:
-        raw: The bytes.
-        owner: Who has them, in words, and where.
-        tails: By the executable's number, of those that use no state.
+        owner: Context and name of the plan, as text.
+        static_views: By number of the executable, for executables without a state.
     """
 
-    __slots__ = ("__weakref__", "_tails_on_states", "owner", "raw", "tails")
+    __slots__ = ("__weakref__", "_views_on_states", "owner", "raw", "static_views")
 
     def __init__(self, raw: Any, owner: tuple[Context, str] | None = None) -> None:
         self.raw = raw
         self.owner = owner
-        self.tails: dict[int, Frame] = {}
-        self._tails_on_states: WeakKeyDictionary[object, dict[int, Frame]] = WeakKeyDictionary()
+        self.static_views: dict[int, Values] = {}
+        self._views_on_states: WeakKeyDictionary[object, dict[int, Values]] = WeakKeyDictionary()
 
-    def tails_on(self, state: object) -> dict[int, Frame]:
-        """Return the tails on the arena and a state, by the executable's number.
+    def static_views_on(self, state: object) -> dict[int, Values]:
+        """Return the static views on the arena and a state, by number of the executable.
 
-        They go with the state: they hold the state's bytes, but not the state.
+        They refer to the bytes of the state, but not to the state, and are freed with it.
         """
-        tails = self._tails_on_states.get(state)
-        if tails is None:
-            tails = self._tails_on_states[state] = {}
-        return tails
+        views = self._views_on_states.get(state)
+        if views is None:
+            views = self._views_on_states[state] = {}
+        return views
 
 
 class Arenas:
     """The arenas of a plan.
 
-    Between calls, it keeps up to 8 of them, of large ones as many as ``MXNET_EXEC_NUM_TEMP`` says
-    when the plan is made.
+    Up to 8 stay between calls; of large arenas as many as ``MXNET_EXEC_NUM_TEMP`` was when the
+    plan was made.
 
     Args:
-        device: Where they lie.
-        keep: Whether to keep them for good; else those of all plans together are bounded, see
-            `gluonish.graph.idle_memory`.
-        name: Of the Block.
+        device: The device that they are allocated on.
+        keep: Whether they stay as long as the plan; otherwise `gluonish.graph.idle_memory` bounds
+            the idle memory of all plans together.
+        name: Name of the Block.
     """
 
     __slots__ = ("_device", "_drop", "_idle", "_keep", "_members", "_most", "_name", "_nbytes")
@@ -80,14 +79,14 @@ class Arenas:
         self._nbytes = 0
 
     def join(self, nbytes: int) -> int:
-        """Have arenas of at least so many bytes from now on; return a number for the executable."""
+        """Make later arenas at least ``nbytes`` large; return a number for the executable."""
         self._nbytes = max(self._nbytes, nbytes)
         if self._nbytes > _SMALL_NBYTES:
             self._most = MXNET_EXEC_NUM_TEMP.value if self._keep else 0
         self._members += 1
         return self._members - 1
 
-    def take(self) -> Arena:
+    def acquire(self) -> Arena:
         """Return an arena that no other call uses."""
         try:
             arena = self._idle.pop()
@@ -96,24 +95,23 @@ class Arenas:
             raw = aligned_empty(self._device, self._nbytes, owner)
             arena = Arena(raw, (self._device.context, owner))
         if self._most and not self._keep:
-            used(arena, self._nbytes, self._drop)
+            mark_used(arena, self._nbytes, self._drop)
         return arena
 
-    def give(self, arena: Arena) -> None:
-        """Take an arena back after a call."""
+    def release(self, arena: Arena) -> None:
+        """Make an arena available to later calls."""
         if len(self._idle) < self._most:
             self._idle.append(arena)
 
 
 def aligned_empty(device: Device, nbytes: int, owner: str) -> Any:
-    """Return new bytes on a device that start at a cache line.
+    """Allocate bytes that start at a cache line.
 
     Args:
-        nbytes: How many.
-        owner: Who asks, for messages and who watches allocations.
+        owner: Name of the allocation in messages and profiles.
 
     Raises:
-        OutOfMemoryError: There is no memory for them.
+        OutOfMemoryError: There is not enough memory.
     """
     if not (device.is_host and nbytes):
         return empty_or_refuse(device, (nbytes,), UINT8, owner)

@@ -1,11 +1,8 @@
-"""Body: a graph that belongs to a node of another graph, as control flow has them.
+"""Body: a graph that belongs to a node of another graph, as the loops of control flow.
 
-It is made once, has no shapes of its own, and is planned for each set of specs that it is run on:
-passes, memory plan and fast kernels are those of any graph. Its plan runs inside the step of the
-node that owns it, in that step's thread.
-
-``_lock`` guards the plans and gradients, and may be taken again halfway; graphs that are made twice
-by chance are equal.
+A body has no shapes; it is planned for each set of input specs, with the passes, memory plan and
+fast kernels of any graph. Its plan runs inside the instruction of the node that owns it, in the
+same thread. Two threads may make the same plan; the first one counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +17,11 @@ from gluonish.graph.flat import FlatGraph, flattened, restored
 from gluonish.graph.inference import Inference, specialize
 from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Graph, Node, Value, topological_order
-from gluonish.ndarray.recording import TRAINING
+from gluonish.graph.pass_plans import PassOptions, plan_passes
 from gluonish.ops.control_flow.subgraph import BranchGradient, LoopGradient, Step
 
-_MAX_PLANS = 16  # sets of specs, the oldest goes first
-_WHOLE = 1 << 30  # segment size that never cuts
+_MAX_PLANS = 16  # sets of specs; the oldest is dropped first
+_UNLIMITED = 1 << 30  # segment size
 _numbers = count()
 
 
@@ -37,9 +34,9 @@ class Body:
     """A graph that a node owns; see `gluonish.ops.control_flow.subgraph.Subgraph`.
 
     Args:
-        inputs: Variables, in the order in which it is given arrays.
+        inputs: Variables, in the order of the arrays that a call supplies.
         outputs: Values.
-        name: For messages.
+        name: Name in messages.
     """
 
     def __init__(self, inputs: Sequence[Node], outputs: Sequence[Value], name: str) -> None:
@@ -57,8 +54,8 @@ class Body:
             for i in node.op.mutated_inputs(node.attrs)
         }
         self.mutated = tuple(i for i, x in enumerate(self.inputs) if id(x) in overwritten)
-        self.kept = kept_values(order)
-        self.num_kept = len(self.kept)
+        self.saved = saved_values(order)
+        self.num_kept = len(self.saved)
         self.output_names = output_names(self.outputs)
         self._made: dict[Any, Any] = {}
 
@@ -88,7 +85,7 @@ class Body:
         return body
 
     def widened(self, more: int) -> "Body":
-        """Return the graph with so many further inputs, which nothing reads."""
+        """Return the graph with ``more`` further inputs, which nothing reads."""
         if not more:
             return self
         unused = [Node(None, f"unused{i}") for i in range(more)]
@@ -98,39 +95,39 @@ class Body:
         return body
 
     def infer(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
-        """Return the specs of the outputs, then of the kept values.
+        """Return the specs of the outputs, then of the saved values.
 
         Raises:
-            OperatorError: An operator refuses what reaches it; the message names the node.
+            OperatorError: An operator refuses its inputs; the message names the node.
         """
         graph = self.graph(specs, train=False)
         return tuple(value.spec for value in graph.outputs)
 
     def graph(self, specs: Sequence[Spec], *, train: bool) -> Graph:
-        """Return the graph with specs, its outputs followed by its kept values."""
+        """Return the graph with specs, its outputs followed by its saved values."""
         graph: Graph = self._cached(
             ("graph", tuple(specs), train),
-            lambda: specialize(self.inputs, [*self.outputs, *self.kept], specs, train=train),
+            lambda: specialize(self.inputs, [*self.outputs, *self.saved], specs, train=train),
         )
         return graph
 
     def complete(self, inputs: list[PartialSpec], outputs: list[PartialSpec]) -> None:
-        """Fill in what is known of inputs and outputs from what is known of the others."""
+        """Complete partial specs of inputs and outputs from each other."""
         inference = Inference(topological_order(self.outputs), {})
         for node, spec in zip(self.inputs, inputs, strict=True):
-            inference.give(Value(node), spec)
+            inference.add(Value(node), spec)
         for value, spec in zip(self.outputs, outputs, strict=True):
-            inference.give(value, spec)
+            inference.add(value, spec)
         inference.run()
         inputs[:] = [inference.spec(Value(node)) for node in self.inputs]
         outputs[:] = [inference.spec(value) for value in self.outputs]
 
     def step(self, xp: Any, arrays: Sequence[Any], *, train: bool, keep: bool) -> tuple[Step, int]:
-        """Return what runs the body, and how many random keys each run uses.
+        """Return a function that runs the body, and the number of random keys of each run.
 
         Args:
-            arrays: Raw arrays like its inputs.
-            keep: Whether kept values are wanted, behind the outputs.
+            arrays: Raw arrays with the specs of its inputs.
+            keep: Whether the outputs are followed by the saved values.
         """
         device = device_of_library(xp)
         specs = tuple(Spec(x.shape, x.dtype) for x in arrays)
@@ -141,18 +138,18 @@ class Body:
         return plan.forward.run_here, plan.forward.layout.random_count
 
     def _plan(self, specs: list[Spec], device: Device, *, train: bool, keep: bool) -> CallPlan:
-        return CallPlan(
+        outputs = [*self.outputs, *(self.saved if keep else ())]
+        plans = plan_passes(
             self.inputs,
-            [*self.outputs, *(self.kept if keep else ())],
+            outputs,
             specs,
             device,
-            training=TRAINING * train,
-            wanted=[],
-            static_alloc=True,
-            segment_sizes=(_WHOLE, _WHOLE),
-            data_count=self.num_inputs,
-            name=self.name,
+            training=train,
+            requires_grad=(),
+            options=PassOptions((_UNLIMITED, _UNLIMITED), self.num_inputs),
         )
+        traced = self.inputs, outputs
+        return CallPlan(plans, traced, device, static_alloc=True, name=self.name)
 
     def loop_gradient(
         self,
@@ -162,12 +159,12 @@ class Body:
         *,
         train: bool,
     ) -> LoopGradient:
-        """Return one step back through a loop that this is the body of."""
+        """Return the gradient of one iteration of a loop over this body."""
 
         def make() -> LoopGradient:
             graph = self.graph(specs, train=train)
-            parts = loop_gradient(graph, self.num_kept, counts, heads)
-            return LoopGradient(Body(*parts.graph, f"{self.name}_backward"), *parts.flows)
+            back = loop_gradient(graph, self.num_kept, counts, heads)
+            return LoopGradient(Body(*back.graph, f"{self.name}_backward"), *back.flows)
 
         gradient: LoopGradient = self._cached(
             ("loop", tuple(specs), counts, tuple(heads), train), make
@@ -182,22 +179,22 @@ class Body:
         *,
         train: bool,
     ) -> BranchGradient:
-        """Return the way back through a branch that this is the body of."""
+        """Return the gradient of a branch with this body."""
 
         def make() -> BranchGradient:
             graph = self.graph(specs, train=train)
-            parts = branch_gradient(graph, self.num_kept, heads, flows)
-            return BranchGradient(Body(*parts.graph, f"{self.name}_backward"), *parts.flows)
+            back = branch_gradient(graph, self.num_kept, heads, flows)
+            return BranchGradient(Body(*back.graph, f"{self.name}_backward"), *back.flows)
 
-        wanted = None if flows is None else tuple(flows)
+        key = None if flows is None else tuple(flows)
         gradient: BranchGradient = self._cached(
-            ("branch", tuple(specs), tuple(heads), wanted, train), make
+            ("branch", tuple(specs), tuple(heads), key, train), make
         )
         return gradient
 
 
-def kept_values(order: Sequence[Node]) -> list[Value]:
-    """Return the values that cannot be computed again: those of nodes that draw or overwrite."""
+def saved_values(order: Sequence[Node]) -> list[Value]:
+    """Return the values that cannot be computed again: of nodes that draw or overwrite."""
     return [
         Value(node, i)
         for node in order

@@ -1,4 +1,4 @@
-"""Cutting a control-flow operator's body out of the graph that its function was traced into."""
+"""Extraction of a control-flow body from the graph that its function was traced into."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
@@ -8,12 +8,12 @@ from gluonish.graph.ir import Node, Value, topological_order
 
 
 class CutBody(NamedTuple):
-    """A body on its own.
+    """An extracted body.
 
     Attributes:
-        inputs: Its variables, depth first, as files list them.
-        outputs: Its outputs.
-        free: What each input stands for outside; loop variables are not among them.
+        inputs: Variables, depth first, as in files.
+        outputs: Outputs.
+        free: The outer value of each input, except loop variables.
     """
 
     inputs: list[Node]
@@ -23,26 +23,26 @@ class CutBody(NamedTuple):
 
 def cut_body(
     outputs: Sequence[Value],
-    own: Collection[Node],
+    loop_variables: Collection[Node],
     inside: Callable[[Node], bool],
     name_of: Callable[[Value], str],
 ) -> CutBody:
-    """Return the part of a graph that was traced for a body.
+    """Return the subgraph that was traced for a body.
 
-    Variables from outside keep their names; what was computed outside becomes a variable that is
-    called like the value.
+    Outer variables keep their names; a value computed outside becomes a variable with the name of
+    the value.
 
     Args:
-        outputs: What the traced function returned.
-        own: The loop variables.
+        outputs: Results of the traced function.
+        loop_variables: The loop variables.
         inside: Whether an operator node belongs to the body.
-        name_of: Gives a value's name.
+        name_of: Returns the name of a value.
     """
     made: dict[tuple[int, int], Value] = {}
     free: dict[int, Value] = {}
-    variables = {id(node) for node in own}
+    variables = {id(node) for node in loop_variables}
 
-    def moved(value: Value) -> Value:
+    def inner(value: Value) -> Value:
         found = made.get(value.key)
         if found is None:
             specs = value.node.specs
@@ -61,11 +61,11 @@ def cut_body(
             if node.array is None and id(node) not in variables:
                 free[id(node)] = Value(node)
         elif inside(node):
-            inputs = [moved(value) for value in node.inputs]
+            inputs = [inner(value) for value in node.inputs]
             copy = Node(
                 *(node.op, node.name, inputs, node.attrs, node.specs, node.extra), given=node.given
             )
             made.update({(id(node), i): Value(copy, i) for i in range(node.num_outputs)})
-    results = [moved(value) for value in outputs]
+    results = [inner(value) for value in outputs]
     variables_in_order = [x for x in topological_order(results) if x.op is None and x.array is None]
     return CutBody(variables_in_order, results, free)

@@ -1,7 +1,6 @@
-"""The way back through a body, as a graph of its own.
+"""The gradient of a body, as a separate graph.
 
-It computes what it needs of the forward graph once more; only kept values, which a second
-computation would not give again, are read.
+It computes forward values again, and reads only saved values, which cannot be computed again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,34 +14,34 @@ from gluonish.ops.registry import find_operator
 _Key = tuple[int, int]
 
 
-class GradientParts(NamedTuple):
-    """A gradient's graph: its inputs and outputs; and which gradients it computes."""
+class BodyGradient(NamedTuple):
+    """Inputs and outputs of a gradient's graph, and the positions of the gradients."""
 
     graph: tuple[Sequence[Node], Sequence[Value]]
     flows: tuple[tuple[int, ...], ...]
 
 
 class _Back:
-    """A copy of a body's graph, over variables for its inputs and kept values, and gradients.
+    """A copy of a body's graph over variables for inputs and saved values, and its gradients.
 
     Args:
-        graph: The body's graph; kept values are its last outputs.
-        num_kept: How many.
+        graph: The body's graph; saved values are its last outputs.
+        num_kept: Number of saved values.
 
     Attributes:
         inputs: Variables for the inputs.
-        kept: Variables for the kept values.
+        saved: Variables for the saved values.
     """
 
     def __init__(self, graph: Graph, num_kept: int) -> None:
         self.graph = graph
         self.inputs = [variable(node.name, node.specs[0]) for node in graph.inputs]
-        kept = graph.outputs[len(graph.outputs) - num_kept :]
-        self.kept = [variable(f"{x.node.name}_kept{x.index}", x.spec) for x in kept]
+        saved = graph.outputs[len(graph.outputs) - num_kept :]
+        self.saved = [variable(f"{x.node.name}_saved{x.index}", x.spec) for x in saved]
         self._copies = _copies(
             graph,
             {(id(node), 0): x for node, x in zip(graph.inputs, self.inputs, strict=True)}
-            | {value.key: x for value, x in zip(kept, self.kept, strict=True)},
+            | {value.key: x for value, x in zip(saved, self.saved, strict=True)},
         )
 
     def heads(self, positions: Sequence[int]) -> list[Value]:
@@ -51,20 +50,22 @@ class _Back:
         return [variable(f"head{i}", outputs[i].spec) for i in positions]
 
     def gradients(self, positions: Sequence[int], heads: Sequence[Value]) -> list[Any]:
-        """Return the gradient of every input, None where none flows, from those of some outputs."""
-        wanted = [i for i, node in enumerate(self.graph.inputs) if is_floating(node.specs[0].dtype)]
+        """Return the gradient of every input (None if none flows), from heads of some outputs."""
+        floating_inputs = [
+            i for i, node in enumerate(self.graph.inputs) if is_floating(node.specs[0].dtype)
+        ]
         outputs = [self.graph.outputs[i] for i in positions]
         graph = Graph(self.graph.inputs, outputs, self.graph.nodes)
-        found = walk_back(graph, wanted, heads, lambda value: self._copies[value.key])
+        found = walk_back(graph, floating_inputs, heads, lambda value: self._copies[value.key])
         spread: list[Any] = [None] * len(self.graph.inputs)
-        for i, gradient in zip(wanted, found, strict=True):
+        for i, gradient in zip(floating_inputs, found, strict=True):
             spread[i] = gradient
         return spread
 
 
-def _copies(graph: Graph, stands_for: Mapping[_Key, Value]) -> dict[_Key, Value]:
-    """Return what stands for each value in a copy of a graph."""
-    made = dict(stands_for)
+def _copies(graph: Graph, replaced: Mapping[_Key, Value]) -> dict[_Key, Value]:
+    """Return the copy of each value of a graph."""
+    made = dict(replaced)
     for node in graph.nodes:
         if (id(node), 0) in made:
             continue
@@ -78,15 +79,15 @@ def _copies(graph: Graph, stands_for: Mapping[_Key, Value]) -> dict[_Key, Value]
 
 def loop_gradient(
     graph: Graph, num_kept: int, counts: tuple[int, int], heads: Sequence[bool]
-) -> GradientParts:
-    """Return one step back through a loop; see `gluonish.ops.control_flow.subgraph.LoopGradient`.
+) -> BodyGradient:
+    """Return the gradient of one iteration; see `gluonish.ops.control_flow.subgraph.LoopGradient`.
 
     Args:
-        graph: The body's graph: reads data, states, remaining inputs; gives outputs, new states and
-            kept values.
-        num_kept: How many are kept values.
-        counts: How many are data, and how many states.
-        heads: Whether there is a gradient of each output, each state before, each kept value.
+        graph: The body's graph: its inputs are data, states and remaining inputs, its outputs are
+            outputs, new states and saved values.
+        num_kept: Number of saved values.
+        counts: Numbers of data and of states.
+        heads: Whether each output, each earlier state and each saved value has a gradient.
     """
     back = _Back(graph, num_kept)
     data, states = counts
@@ -102,55 +103,56 @@ def loop_gradient(
         [*from_outs, *from_kept, *(outs + i for i in floating)],
         [*out_heads, *kept_heads, *carried],
     )
-    own = found[data : data + states]
+    state_gradients = found[data : data + states]
     for i, head in zip(from_past, past_heads, strict=True):
-        own[i] = head if own[i] is None else own[i] + head
+        present = state_gradients[i]
+        state_gradients[i] = head if present is None else present + head
     new = [
-        _zeros_like(carry) if own[i] is None else own[i]
+        _zeros_like(carry) if state_gradients[i] is None else state_gradients[i]
         for i, carry in zip(floating, carried, strict=True)
     ]
-    rest = found[data + states :]
-    flowing = [i for i, gradient in enumerate(rest) if gradient is not None]
+    remaining = found[data + states :]
+    flowing = [i for i, gradient in enumerate(remaining) if gradient is not None]
     remain = back.inputs[data + states :]
     sums = [variable(f"sum{i}", remain[i].spec) for i in flowing]
     reached = [i for i, gradient in enumerate(found[:data]) if gradient is not None]
     inputs = [
         *back.inputs[:data],
         *back.inputs[data : data + states],
-        *back.kept,
+        *back.saved,
         *(*out_heads, *past_heads, *kept_heads),
         *(*carried, *sums, *remain),
     ]
     outputs = [
         *[found[i] for i in reached],
         *new,
-        *[total + rest[i] for i, total in zip(flowing, sums, strict=True)],
+        *[total + remaining[i] for i, total in zip(flowing, sums, strict=True)],
     ]
     flows = (tuple(reached), tuple(floating), tuple(flowing))
-    return GradientParts(([x.node for x in inputs], outputs), flows)
+    return BodyGradient(([x.node for x in inputs], outputs), flows)
 
 
 def branch_gradient(
     graph: Graph, num_kept: int, heads: Sequence[bool], flows: Sequence[int] | None
-) -> GradientParts:
-    """Return the way back through a branch.
+) -> BodyGradient:
+    """Return the gradient of a branch.
 
     Args:
-        graph: The body's graph: gives outputs, then kept values.
-        num_kept: How many are kept values.
-        heads: Whether there is a gradient of each output and kept value.
-        flows: Positions of the inputs whose gradient it gives, zero where none flows; None for
-            those where one does.
+        graph: The body's graph: its outputs are outputs, then saved values.
+        num_kept: Number of saved values.
+        heads: Whether each output and saved value has a gradient.
+        flows: Positions of the inputs whose gradient is computed, zero if none flows; None for the
+            inputs that a gradient flows to.
     """
     back = _Back(graph, num_kept)
-    positions = [i for i, there in enumerate(heads) if there]
-    given = back.heads(positions)
-    found = back.gradients(positions, given)
+    positions = [i for i, present in enumerate(heads) if present]
+    head_values = back.heads(positions)
+    found = back.gradients(positions, head_values)
     if flows is None:
         flows = [i for i, gradient in enumerate(found) if gradient is not None]
     outputs = [_zeros_like(back.inputs[i]) if found[i] is None else found[i] for i in flows]
-    inputs = [*back.inputs, *back.kept, *given]
-    return GradientParts(([x.node for x in inputs], outputs), (tuple(flows),))
+    inputs = [*back.inputs, *back.saved, *head_values]
+    return BodyGradient(([x.node for x in inputs], outputs), (tuple(flows),))
 
 
 def _zeros_like(x: Value) -> Any:

@@ -1,7 +1,7 @@
-"""CachedGraph: what a hybridized block calls.
+"""CachedGraph: the traced graph of a hybridized block.
 
-Traced once, planned once for each signature, recorded as one tape node. A signature is what a plan
-depends on: specs and device of the inputs, training mode, and which inputs want a gradient.
+It is planned once for each signature, and a call is recorded as one tape node. A signature is the
+specs and device of the inputs, the training mode, and which inputs require a gradient.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,13 +20,14 @@ from gluonish.core.program import Program, Programs
 from gluonish.core.spec import Spec
 from gluonish.graph.call_plan import CallPlan, Links
 from gluonish.graph.ir import Node, Value
+from gluonish.graph.pass_plans import PassOptions, plan_passes
 from gluonish.graph.source_lines import SourceLines
 from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
 
-_MAX_PLANS = 64  # signatures kept; the oldest plan goes first
-_WHOLE = 1 << 30  # segment size that never cuts
+_MAX_PLANS = 64  # signatures; the oldest plan is dropped first
+_UNLIMITED = 1 << 30  # segment size
 
 
 class CachedGraph:
@@ -36,16 +37,16 @@ class CachedGraph:
         inputs: Variables, in call order: data, parameters and auxiliary states.
         outputs: Values of the traced graph.
         static_alloc: Keep memory between calls.
-        static_shape: With ``static_alloc`` and ``MXNET_ENABLE_CUDA_GRAPHS``, a GPU repeats what it
-            did for a call at the same addresses.
-        forward_bulk_size: Most operators in one engine job of the forward pass; None as the
-            environment says.
-        backward_bulk_size: The same of the backward pass.
-        data_count: How many inputs, from the first, are data; the others are parameters, which
-            rarely change at inference. None: all are data.
+        static_shape: With ``static_alloc`` and ``MXNET_ENABLE_CUDA_GRAPHS``, a GPU repeats the
+            launches of an earlier call with the same addresses.
+        forward_bulk_size: Most operators in one engine job of the forward pass; None for the value
+            of the environment.
+        backward_bulk_size: The same for the backward pass.
+        data_count: Number of inputs, from the first, that are data; the others are parameters,
+            which rarely change at inference. None: all are data.
         name: For engine jobs and messages.
-        lines: Where the nodes were made, for messages.
-        inline_limit: As of `CallPlan`; with ``static_alloc`` it counts as 0.
+        lines: Source lines of the nodes, for messages.
+        inline_limit: As in `CallPlan`; 0 with ``static_alloc``.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class CachedGraph:
         Raises:
             GraphError: The number of inputs is wrong.
             DeviceError: They lie on several devices.
-            OperatorError: An operator refuses the shapes or dtypes; the message names its node.
+            OperatorError: An operator refuses shapes or dtypes; the message names the node.
         """
         device = inputs[0]._device
         specs = []
@@ -107,15 +108,15 @@ class CachedGraph:
         outputs: Sequence[NDArray | None],
         key: tuple[int, int] | None = None,
     ) -> tuple[list[NDArray], tuple[int, int]]:
-        """Compute the outputs into arrays that are there.
+        """Compute the outputs into existing arrays.
 
         Args:
             inputs: One array for each variable, all on one device and contiguous.
-            outputs: For each output an array like it in shape and dtype, or None for a new one.
-            key: Where the random numbers of an earlier call started, to draw them again.
+            outputs: For each output an array of its shape and dtype, or None for a new one.
+            key: Key of an earlier call, to draw its random numbers again.
 
         Returns:
-            The outputs, and the key that the call's random numbers started from.
+            The outputs, and the key that the random numbers of the call started from.
         """
         device = inputs[0]._device
         plan, links = self._plan_for(inputs, [x._spec for x in inputs], device)
@@ -128,17 +129,17 @@ class CachedGraph:
     def _plan_for(
         self, inputs: Sequence[NDArray], specs: list[Spec], device: Device
     ) -> tuple[CallPlan, Links]:
-        """Return the plan for a call in the mode of the moment, and what the inputs link to."""
+        """Return the plan for a call in the current mode, and the producers of the inputs."""
         flags = mode.get()
         links: Links = ()
-        wanted: list[bool] = []
+        requires_grad: list[bool] = []
         if flags & RECORDING:
             links = [x._link for x in inputs]
-            wanted = [link is not None for link in links]
-            if True not in wanted:
-                wanted = []
-        # The last call's version is compared as it is: cheaper than to hash it.
-        version = (specs, device, flags & TRAINING, wanted)
+            requires_grad = [link is not None for link in links]
+            if True not in requires_grad:
+                requires_grad = []
+        # Comparing the version of the last call is cheaper than hashing this one.
+        version = (specs, device, flags & TRAINING, requires_grad)
         program = self._program
         if program is None or not program.holds((), version):
             program = self._program = Program((), version, self._find_plan(*version))
@@ -150,41 +151,49 @@ class CachedGraph:
         """Return the last call as a function of the data, which have equal specs.
 
         Args:
-            inputs: Those of the last call; the parameters among them stay.
+            inputs: Inputs of the last call; later calls use the same parameters.
 
         Returns:
-            None while recording, or if another thread's call came after it.
+            The function; None while recording, or after another thread's call.
         """
         flags, program = mode.get(), self._program
         if flags not in (0, TRAINING) or program is None:
             return None
-        wanted: list[bool] = []
-        version = ([x._spec for x in inputs], inputs[0]._device, flags, wanted)
+        requires_grad: list[bool] = []
+        version = ([x._spec for x in inputs], inputs[0]._device, flags, requires_grad)
         if not program.holds((), version):
             return None
         return program.work.bind(inputs[self.data_count :])
 
     def _find_plan(
-        self, specs: list[Spec], device: Device, training: int, wanted: list[bool]
+        self, specs: list[Spec], device: Device, training: int, requires_grad: list[bool]
     ) -> CallPlan:
-        signature = (tuple(specs), device, training, tuple(wanted))
+        signature = (tuple(specs), device, training, tuple(requires_grad))
         plan = self._plans.get(signature)
         if plan is not None:
             return plan
         if len(specs) != len(self.inputs):
             raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(specs)}")
+        options = PassOptions(
+            self.segment_sizes(train=bool(training or any(requires_grad))),
+            self.data_count,
+            repeats=self._is_static and MXNET_ENABLE_CUDA_GRAPHS.value,
+        )
         with CollectionPause():
-            plan = CallPlan(
+            plans = plan_passes(
                 self.inputs,
                 self.outputs,
                 specs,
                 device,
-                training=training,
-                wanted=wanted,
+                training=bool(training),
+                requires_grad=requires_grad,
+                options=options,
+            )
+            plan = CallPlan(
+                plans,
+                (self.inputs, self.outputs),
+                device,
                 static_alloc=self.static_alloc,
-                repeats=self._is_static and MXNET_ENABLE_CUDA_GRAPHS.value,
-                segment_sizes=self.segment_sizes(train=bool(training or any(wanted))),
-                data_count=self.data_count,
                 name=self.name,
                 lines=self._lines,
                 inline_limit=0 if self.static_alloc else self._inline_limit,
@@ -192,17 +201,17 @@ class CachedGraph:
         return self._plans.add(signature, plan)
 
     def _gathered(self, inputs: Sequence[NDArray]) -> list[NDArray]:
-        """Return the inputs on one device, which host memory beside a CPU allows.
+        """Return the inputs on one device, for CPU devices, which share host memory.
 
-        Parameters lie where their network does, so that only data are moved.
+        Parameters are on the device of their network, so that only data are copied.
 
         Raises:
-            DeviceError: The devices do not mix.
+            DeviceError: The devices do not share memory.
         """
-        moved = on_one_cpu(inputs)
-        if moved is None:
+        gathered = on_one_cpu(inputs)
+        if gathered is None:
             raise self._mixed_devices(inputs)
-        return moved
+        return gathered
 
     def _mixed_devices(self, inputs: Sequence[NDArray]) -> DeviceError:
         device = inputs[0]._device
@@ -219,7 +228,7 @@ class CachedGraph:
     def segment_sizes(self, *, train: bool) -> tuple[int, int]:
         """Return the most operators in one engine job, forward and backward."""
         if not train:
-            forward = _WHOLE if MXNET_EXEC_BULK_EXEC_INFERENCE.value else 1
+            forward = _UNLIMITED if MXNET_EXEC_BULK_EXEC_INFERENCE.value else 1
             backward = 1
         elif not MXNET_EXEC_BULK_EXEC_TRAIN.value:
             forward = backward = 1

@@ -1,34 +1,24 @@
-"""CallPlan: what a hybridized block does for one signature, forward and backward.
+"""CallPlan: the executables of a hybridized block for one signature, forward and backward.
 
-While recording, the forward plan also keeps what the backward plan will read, in a *state* that
-goes back to a pool when the tape node is freed. A backward pass that is the last on its state
-computes where the kept values were, as soon as nobody needs them. One that is not has a plan of its
-own, made when it is first asked for, and memory of its own for what it computes.
-
-``_lock`` guards the making of that plan; who comes in the middle of it makes one, too, and the
-first that is there counts.
+A recorded call also saves the values that its backward pass will read, in a *state* that returns
+to a pool when the tape node is freed. The last backward pass on a state overwrites saved values
+after their last reader. A backward pass that must leave the state unchanged has a separate plan and
+separate memory, made when it is first needed.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import ClassVar
 
 from gluonish.core.device import Device
 from gluonish.core.out_of_memory import empty_or_refuse
-from gluonish.core.spec import Spec
 from gluonish.graph import interpreter
 from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
-from gluonish.graph.inference import specialize
-from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.layout import channels_last_values
-from gluonish.graph.partition import Partition
-from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers, without_history
-from gluonish.graph.rewrite import constants, detached
+from gluonish.graph.ir import Node, Value
+from gluonish.graph.pass_plans import PassPlans, plan_backward
 from gluonish.graph.source_lines import SourceLines
-from gluonish.graph.state import State, States, StateUse, state_places
-from gluonish.kernels import back_ends
+from gluonish.graph.state import State, States
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, freed_error, moment
@@ -40,174 +30,67 @@ Links = Sequence[Link | None]
 
 
 class CallPlan:
-    """Executables for one signature: forward, and backward where a gradient is wanted.
+    """Executables for one signature: forward, and backward if an input requires a gradient.
 
     Args:
-        inputs: Variables of the traced graph.
-        outputs: Values of the traced graph.
-        specs: Specs of the inputs.
-        device: Where it runs.
-        training: Whether in training mode.
-        wanted: For each input whether its gradient is wanted; empty for none.
+        plans: The plans.
+        traced: Variables and outputs of the traced graph.
+        device: The device that the plans were made for.
         static_alloc: Keep memory between calls.
-        repeats: Have the device repeat launches, if it can.
-        segment_sizes: Most operators in one engine job, forward and backward.
-        data_count: How many inputs, from the first, are not parameters.
         name: For engine jobs and messages.
-        lines: Where the nodes were made, for messages.
-        inline_limit: `autograd.get_symbol` shows a recorded call as one node where the graph has
-            more operators; None: never.
+        lines: Source lines of the nodes, for messages.
+        inline_limit: `autograd.get_symbol` shows a recorded call as one node if the graph has more
+            operators; None: never.
 
     Attributes:
-        traced: ``inputs`` and ``outputs``.
-        graph: The graph with specs, before anything was fused.
-        backward: The last backward pass of a recorded call; None where no gradient is wanted.
+        backward: Executable of the last backward pass of a recorded call; None without gradients.
     """
 
     def __init__(
         self,
-        inputs: Sequence[Node],
-        outputs: Sequence[Value],
-        specs: list[Spec],
+        plans: PassPlans,
+        traced: tuple[Sequence[Node], Sequence[Value]],
         device: Device,
         *,
-        training: int,
-        wanted: list[bool],
         static_alloc: bool,
-        repeats: bool = False,
-        segment_sizes: tuple[int, int],
-        data_count: int,
         name: str,
         lines: SourceLines | None = None,
         inline_limit: int | None = None,
     ) -> None:
-        self.traced = inputs, outputs
+        self.plans = plans
+        self.partition = plans.partition
+        self.traced = traced
         self.inline_limit = inline_limit
-        self.specs = specs
         self.device = device
-        self.training = training
-        self.wanted = wanted
-        self.wanted_positions = [i for i, want in enumerate(wanted) if want]
-        self.graph = optimize(specialize(inputs, outputs, specs, train=bool(training)))
+        self.output_specs = [value.spec for value in plans.partition.outputs]
+        self.gradient_specs = [value.spec for value in plans.partition.gradients]
+        self.own_gradient = any(x.op is not None and x.op.own_gradient for x in plans.graph.nodes)
         self._static_alloc = static_alloc
-        self._repeats = repeats
-        self._data_count = data_count
         self._lines = lines
-        self._arenas = Arenas(device, keep=static_alloc, name=name)
-        is_static = not (training or self.wanted_positions)
-        stable = self.graph.inputs[data_count:] if is_static else None
-        planned = self.graph if self.wanted_positions else without_history(self.graph)
-        fused = fuse_layers(planned, device, stable)
-        parts = self.parts = Partition(
-            fused, self.wanted_positions, lambda joint: split_layers(joint, device)
-        )
-        self.output_specs = [value.spec for value in parts.outputs]
-        self.own_gradient = any(
-            node.op is not None and node.op.own_gradient for node in self.graph.nodes
-        )
-        self.gradient_specs = [value.spec for value in parts.gradients]
-        count = len(parts.outputs)
-        forward = finish(
-            Graph(
-                [x.node for x in parts.inputs],
-                [*parts.outputs, *parts.kept],
-                [*(x.node for x in parts.inputs), *constants(parts.forward), *parts.forward],
-            ),
-            device,
-        )
-        last = self._channels_last(forward, [], count)
-        kept = forward.outputs[count:]
-        offsets, state_nbytes = state_places([value.spec for value in kept])
-        self.states = States(device, state_nbytes, keep=static_alloc, name=name)
-        self.forward = Executable(
-            [node for node in forward.nodes if node.op is not None],
-            [Value(node) for node in forward.inputs],
-            forward.outputs[:count],
-            device,
-            arenas=self._arenas,
-            segment_size=segment_sizes[0],
-            name=name,
-            lines=lines,
-            stable=range(data_count, len(inputs)) if is_static else (),
-            channels_last=last,
-            state=StateUse(kept, offsets, given=False, lasting=True) if wanted else None,
-            repeats=repeats,
-            moving=[*range(data_count), *range(len(inputs), len(inputs) + count)],
-        )
+        self.states = States(device, plans.saved.nbytes, keep=static_alloc, name=name)
+        arenas = Arenas(device, keep=static_alloc, name=name)
+        self.forward = Executable(plans.forward, device, arenas=arenas, name=name, lines=lines)
         self.backward: Executable | None = None
         self._retaining: Executable | None = None
-        if self.wanted_positions:
-            self._make_backward = partial(
-                self._backward,
-                offsets,
-                [value.key in last for value in kept],
-                segment_sizes[1],
-                f"{name}_backward",
+        if plans.backward is not None:
+            self.backward = Executable(
+                plans.backward, device, arenas=arenas, name=f"{name}_backward", lines=lines
             )
-            self.backward = self._make_backward(self._arenas, lasting=False)
 
     def retaining(self) -> Executable:
-        """Return the backward pass that leaves a state as it is."""
+        """Return the backward pass that leaves the state unchanged."""
         if self._retaining is None:
-            arenas = Arenas(self.device, keep=self._static_alloc, name=self.forward.name)
-            made = self._make_backward(arenas, lasting=True)
-            if self._retaining is None:  # of several that are made at once the first one counts
+            plans, device, name = self.plans, self.device, self.forward.name
+            made = Executable(
+                plan_backward(plans.partition, plans.saved, device, plans.options, lasting=True),
+                device,
+                arenas=Arenas(device, keep=self._static_alloc, name=name),
+                name=f"{name}_backward",
+                lines=self._lines,
+            )
+            if self._retaining is None:  # of several made at the same time, the first counts
                 self._retaining = made
         return self._retaining
-
-    def _backward(
-        self,
-        offsets: Sequence[int],
-        kept_last: Sequence[bool],
-        segment_size: int,
-        name: str,
-        arenas: Arenas,
-        *,
-        lasting: bool,
-    ) -> Executable:
-        parts = self.parts
-        given = [
-            *parts.heads,
-            *[parts.inputs[i] for i in parts.read_inputs],
-            *[parts.outputs[i] for i in parts.read_outputs],
-            *parts.kept,
-        ]
-        graph = finish(detached(parts.backward, given, parts.gradients), self.device)
-        values = [Value(node) for node in graph.inputs]
-        first = len(given) - len(parts.kept)
-        kept = values[first:]
-        placed = [value.key for value, last in zip(kept, kept_last, strict=True) if last]
-        return Executable(
-            [node for node in graph.nodes if node.op is not None],
-            values[:first],
-            graph.outputs,
-            self.device,
-            arenas=arenas,
-            segment_size=segment_size,
-            name=name,
-            lines=self._lines,
-            channels_last=self._channels_last(graph, placed, len(graph.outputs)),
-            state=StateUse(kept, offsets, given=True, lasting=lasting),
-            repeats=self._repeats,
-            moving=self._moving(first),
-        )
-
-    def _moving(self, externals: int) -> list[int]:
-        """Return which arrays of a backward pass are others at each call: all but parameters'."""
-        parts, data = self.parts, self._data_count
-        heads = len(parts.heads)
-        parameters = {i + heads for i, one in enumerate(parts.read_inputs) if one >= data}
-        gradients = [i + externals for i, one in enumerate(parts.gradient_positions) if one < data]
-        return [*(i for i in range(externals) if i not in parameters), *gradients]
-
-    def _channels_last(
-        self, graph: Graph, given: Sequence[tuple[int, int]], plain: int
-    ) -> frozenset[tuple[int, int]]:
-        """Return which values lie channels last: none of the first ``plain`` outputs."""
-        if "channels_last" not in back_ends.passes(self.device.platform):
-            return frozenset()
-        found = channels_last_values(graph.nodes, given)
-        return found - {value.key for value in graph.outputs[:plain]}
 
     def __call__(self, inputs: Sequence[NDArray], links: Links) -> list[NDArray]:
         """Return new outputs; with links, recorded."""
@@ -218,10 +101,10 @@ class CallPlan:
         return outputs
 
     def bind(self, parameters: Sequence[NDArray]) -> Callable[[Sequence[NDArray]], list[NDArray]]:
-        """Return calls that are not recorded as a function of the data alone.
+        """Return unrecorded calls as a function of the data alone.
 
         Args:
-            parameters: The inputs behind the data, in order. They stay the same arrays.
+            parameters: The inputs behind the data, in order; later calls use the same arrays.
         """
         device, name, specs = self.device, self.forward.name, self.output_specs
         submit, parameter_vars = self.forward.submit, [x._var for x in parameters]
@@ -263,22 +146,22 @@ class CallPlan:
         """Compute into ``outputs``; with links, recorded.
 
         Returns:
-            The key that the call's random numbers start from; ``key`` where that is given.
+            The key that the random numbers of the call start from; ``key`` if that is not None.
         """
         if self.backward is None:
             return self.forward(inputs, outputs, None, key)
-        state = self.states.take()
+        state = self.states.acquire()
         key = self.forward(inputs, outputs, state, key)
         GraphNode(self, inputs, outputs, state, links, key)
         return key
 
 
 class GraphNode:
-    """The recorded call of a CachedGraph; it links the outputs to itself."""
+    """The tape node of a recorded call of a CachedGraph; outputs refer to it."""
 
     __slots__ = (
         "__weakref__",
-        "_lent",
+        "_release",
         "freed",
         "inputs",
         "key",
@@ -294,7 +177,7 @@ class GraphNode:
 
     @property
     def own_gradient(self) -> bool:
-        """Whether an operator of the graph has a gradient of its own."""
+        """Whether an operator of the graph has its own gradient, which needs no head."""
         return self.plan.own_gradient
 
     def __init__(
@@ -308,10 +191,10 @@ class GraphNode:
     ) -> None:
         self.plan = plan
         self.inputs: Sequence[NDArray] = inputs
-        # Handles of their own: the node must not keep itself alive through its outputs.
-        self.outputs = [outputs[i].detach() for i in plan.parts.read_outputs]
+        # Detached, so that the node does not keep itself alive through its outputs.
+        self.outputs = [outputs[i].detach() for i in plan.partition.read_outputs]
         self.state: State | None = state
-        self._lent = plan.states.lend(state, self)
+        self._release = plan.states.release_with(state, self)
         self.parents = parents
         self.key = key
         self.output_count = len(outputs)
@@ -327,10 +210,11 @@ class GraphNode:
         *,
         last: bool = False,
     ) -> Sequence[NDArray | None]:
-        """Return the gradient of every input, in the arrays of ``targets`` where there are some.
+        """Return the gradient of every input, in the arrays of ``targets`` where they are not None.
 
-        By the planned backward graph; or, to differentiate again, operator by operator. The last
-        time, what was kept is overwritten: the node counts as freed then, even where that fails.
+        The planned backward graph computes them or, while recording, the interpreter, operator by
+        operator. The last backward pass overwrites saved values: the node counts as freed then,
+        even if the pass fails.
         """
         plan, state = self.plan, self.state
         if state is None or plan.backward is None:
@@ -338,21 +222,23 @@ class GraphNode:
         heads = [self._head(i, gradient) for i, gradient in enumerate(grads)]
         if recording.mode.get() & RECORDING:
             inputs = [x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)]
-            return interpreter.gradients(plan.graph, inputs, heads, plan.wanted_positions, self.key)
-        inputs = [self.inputs[i] for i in plan.parts.read_inputs]
-        given = [*heads, *inputs, *self.outputs]
-        results = self._results(targets, given)
+            return interpreter.gradients(
+                plan.plans.graph, inputs, heads, plan.plans.grad_inputs, self.key
+            )
+        inputs = [self.inputs[i] for i in plan.partition.read_inputs]
+        externals = [*heads, *inputs, *self.outputs]
+        results = self._results(targets, externals)
         if last:
             self.state = None
-            comes_back = plan.states.recall(self._lent)
-            plan.backward(given, results, state)
-            if comes_back:
-                plan.states.give(state)
+            released = plan.states.cancel_release(self._release)
+            plan.backward(externals, results, state)
+            if released:
+                plan.states.release(state)
         else:
-            plan.retaining()(given, results, state)
+            plan.retaining()(externals, results, state)
         found: list[NDArray | None] = [None] * len(self.inputs)
-        rows = plan.parts.row_gradients
-        for position, result in zip(plan.parts.gradient_positions, results, strict=True):
+        rows = plan.partition.row_gradients
+        for position, result in zip(plan.partition.gradient_positions, results, strict=True):
             present = found[position]
             if position in rows and present is not None:
                 found[position] = apply(EMBEDDING_BACKWARD, (present, result), rows[position])
@@ -361,19 +247,22 @@ class GraphNode:
         return found
 
     def _results(
-        self, targets: Sequence[NDArray | None], given: Sequence[NDArray]
+        self, targets: Sequence[NDArray | None], externals: Sequence[NDArray]
     ) -> list[NDArray]:
-        """Return arrays for the gradients: targets that fit, and that nothing is read from."""
+        """Return arrays for the gradients: targets that fit and are not read, or new arrays."""
         plan = self.plan
         if not targets:
             return [empty_like_spec(spec, plan.device) for spec in plan.gradient_specs]
-        read = {x._var for x in given}
+        partition = plan.partition
+        read = {x._var for x in externals}
         results = []
-        for position, spec in zip(plan.parts.gradient_positions, plan.gradient_specs, strict=True):
+        for position, spec in zip(
+            plan.partition.gradient_positions, plan.gradient_specs, strict=True
+        ):
             target = targets[position]
             if (
                 target is None
-                or position in plan.parts.row_gradients
+                or position in partition.row_gradients
                 or target._spec != spec
                 or target._device is not plan.device
                 or target._var in read
@@ -395,9 +284,9 @@ class GraphNode:
         return head
 
     def free(self) -> None:
-        """Give the kept memory back, and drop the parents."""
+        """Release the state, and drop the parents."""
         state, self.state = self.state, None
-        if self.plan.states.recall(self._lent) and state is not None:
-            self.plan.states.give(state)
+        if self.plan.states.cancel_release(self._release) and state is not None:
+            self.plan.states.release(state)
         self.inputs, self.outputs, self.parents = (), [], ()
         self.freed = moment()

@@ -1,124 +1,130 @@
-"""Chains: neighbouring steps of one library that run as one, so that Python is left once for all.
+"""Chains: neighbouring instructions of one library in one call, so that Python is left only once.
 
-A step of a plan costs some 3 us beside what its primitive costs; a chain of them costs that once.
-That is 3 to 4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/cpu/chained_steps.py).
+An instruction costs some 3 us in addition to its primitive; a chain costs that once. That is 3 to
+4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/cpu/chained_steps.py).
 """
 
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from gluonish.graph.frame_layout import FrameLayout
-from gluonish.graph.steps import Frame, PlanStep, Step
+from gluonish.graph.instructions import Instruction, PlannedInstruction, Values
 from gluonish.ops.kernel import Attached, Joinable, Key
 
 
-class StepError(Exception):
-    """A step of a chain failed that ran by itself.
+class InstructionError(Exception):
+    """An instruction of a chain failed that ran by itself.
 
     Args:
-        step: The step.
-        error: What it raised.
+        instruction: The instruction.
+        error: Its exception.
     """
 
-    def __init__(self, step: PlanStep, error: Exception) -> None:
-        super().__init__(step.node.name)
-        self.step = step
+    def __init__(self, instruction: PlannedInstruction, error: Exception) -> None:
+        super().__init__(instruction.node.name)
+        self.instruction = instruction
         self.error = error
 
 
 class _Named(NamedTuple):
-    """What messages call a chain."""
+    """The name of a chain in messages, in place of a node and an operator."""
 
     name: str
 
 
 class Chain:
-    """Steps that run as one, once each of them has run on some memory.
+    """Instructions that run as one, once each of them has run on some memory.
 
     Args:
-        steps: Two or more, neighbours.
-        index: The chain's entry in the list that the steps' own entries are in.
+        instructions: Two or more, neighbours.
+        entry: The chain's entry in the list of attached kernels.
     """
 
-    __slots__ = ("_index", "node", "op", "steps")
+    __slots__ = ("_entry", "instructions", "node", "op")
 
-    def __init__(self, steps: Sequence[PlanStep], index: int) -> None:
-        self.steps = steps
-        self._index = index
-        first, last = steps[0].node.name, steps[-1].node.name
-        self.node = _Named(f"one of {len(steps)} steps from {first} to {last}")
-        self.op = _Named(f"{steps[0].op.name} .. {steps[-1].op.name}")
+    def __init__(self, instructions: Sequence[PlannedInstruction], entry: int) -> None:
+        self.instructions = instructions
+        self._entry = entry
+        first, last = instructions[0], instructions[-1]
+        count = len(instructions)
+        self.node = _Named(f"one of {count} steps from {first.node.name} to {last.node.name}")
+        self.op = _Named(f"{first.op.name} .. {last.op.name}")
 
-    def run(self, xp: Any, frame: Frame, key: Key) -> None:
-        """Run all steps; one by one where they have never run before.
+    def run(self, xp: Any, values: Values, key: Key) -> None:
+        """Run all instructions; one by one on memory on which they have not run before.
 
         Raises:
-            StepError: One of them failed that ran by itself.
-            Exception: What steps raise that ran as one.
+            InstructionError: An instruction failed that ran by itself.
+            Exception: Instructions failed that ran as one.
         """
-        entries = frame[self.steps[0].calls]
-        joined = entries[self._index]
+        entries = values[self.instructions[0].entries]
+        joined = entries[self._entry]
         if joined is not None:
-            joined.run(frame)
+            joined.run(values)
             return
-        for step in self.steps:
+        for instruction in self.instructions:
             try:
-                step.run(xp, frame, key)
+                instruction.run(xp, values, key)
             except Exception as error:
-                raise StepError(step, error) from error
-        entries[self._index] = _Parts([(entries[step.index], step) for step in self.steps])
+                raise InstructionError(instruction, error) from error
+        entries[self._entry] = _AttachedChain([(entries[x.entry], x) for x in self.instructions])
 
 
-class _Parts:
-    """What has been attached, joined where that can be."""
+class _AttachedChain:
+    """Attached kernels, joined where their library can."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_calls",)
 
-    def __init__(self, attached: Sequence[tuple[Attached, PlanStep]]) -> None:
-        self._parts: list[tuple[Attached, PlanStep | None]] = []
+    def __init__(self, attached: Sequence[tuple[Attached, PlannedInstruction]]) -> None:
+        self._calls: list[tuple[Attached, PlannedInstruction | None]] = []
         for _, group in groupby(attached, lambda pair: type(pair[0])):
             members = list(group)
             first = members[0][0]
             if isinstance(first, Joinable) and len(members) > 1:
-                self._parts.append((first.joined([one for one, _ in members]), None))
+                self._calls.append((first.joined([kernel for kernel, _ in members]), None))
             else:
-                self._parts += members
+                self._calls += members
 
-    def run(self, frame: Frame) -> None:
-        for part, step in self._parts:
+    def run(self, values: Values) -> None:
+        for call, instruction in self._calls:
             try:
-                part.run(frame)
+                call.run(values)
             except Exception as error:
-                if step is None:
+                if instruction is None:
                     raise
-                raise StepError(step, error) from error
+                raise InstructionError(instruction, error) from error
 
 
-def chained(layout: FrameLayout, steps: Sequence[Step]) -> list[Step | Chain]:
-    """Return the steps with chains in place of neighbours that one library plans.
+def chained(instructions: Sequence[Instruction], first_entry: int) -> list[Instruction | Chain]:
+    """Return the instructions of a segment with chains in place of neighbours of one library.
 
     Args:
-        layout: That of the steps, which makes room for what the chains keep.
-        steps: Those of one segment.
+        instructions: The instructions.
+        first_entry: Entry of the first chain in the list of attached kernels.
     """
-    found: list[Step | Chain] = []
-    for joins, group in groupby(steps, _joins):
+    found: list[Instruction | Chain] = []
+    entry = first_entry
+    for joins, group in groupby(instructions, _joins):
         members = list(group)
         if joins and len(members) > 1:
-            found.append(Chain(members, layout.new_entry()))  # type: ignore[arg-type]  # PlanSteps
+            found.append(Chain(members, entry))  # type: ignore[arg-type]  # PlannedInstructions
+            entry += 1
         else:
             found += members
     return found
 
 
-def unchained(steps: Sequence[Step | Chain]) -> list[Step]:
-    """Return the steps with those of chains in their place."""
-    found: list[Step] = []
-    for step in steps:
-        found += step.steps if isinstance(step, Chain) else [step]
+def unchained(runs: Sequence[Instruction | Chain]) -> list[Instruction]:
+    """Return the instructions, those of chains included."""
+    found: list[Instruction] = []
+    for run in runs:
+        found += run.instructions if isinstance(run, Chain) else [run]
     return found
 
 
-def _joins(step: Step) -> bool:
-    return isinstance(step, PlanStep) and step.fast is not None and step.fast.back_end.joins_calls
+def _joins(instruction: Instruction) -> bool:
+    return (
+        isinstance(instruction, PlannedInstruction)
+        and instruction.fast is not None
+        and instruction.fast.back_end.joins_calls
+    )

@@ -1,12 +1,12 @@
-"""Clusters of nodes that can become one, and their contraction.
+"""Clusters of nodes that can become one node, and their contraction.
 
-Two groups, one of which reads the other, may become one unless a path also leads from the one to
-the other through a third: the joined group would have to run before and after that. Whoever joins
-groups asks first.
+Two groups, one of which reads the other, can become one unless a path also leads from the first to
+the second through a third: the joined group would have to run before and after that. Callers of
+`Contraction.join` check this first.
 
-A cluster is to become one node. That is possible if no path leaves it and comes back, over nodes
-outside or over other clusters: the graph with every cluster as one node has no circle. Clusters
-are joined link by link, and a link that would close a circle is left out.
+A cluster can become one node if no path leaves it and returns, over nodes outside or over other
+clusters: the graph of clusters has no cycle. Clusters are joined edge by edge; an edge that would
+close a cycle is skipped.
 """
 
 from collections import deque
@@ -18,10 +18,10 @@ from gluonish.graph.ir import Node, Value, topological_order
 
 
 class Contraction:
-    """Groups, by number, and which of them read which.
+    """A graph of groups, by number.
 
-    To join two costs as much as the one with fewer neighbours has of them, so that joining all
-    nodes of a graph one by one is hardly more than linear.
+    Joining two costs as many steps as the smaller has neighbours, so that joining all nodes of a
+    graph one by one is nearly linear.
     """
 
     __slots__ = ("_after", "_before")
@@ -31,7 +31,7 @@ class Contraction:
         self._after: dict[int, set[int]] = {}
 
     def add(self, before: Iterable[int]) -> int:
-        """Return the number of a new group, which reads others and is read by none yet."""
+        """Return the number of a new group that reads the groups ``before``."""
         number = len(self._before)
         self._before[number] = set(before)
         self._after[number] = set()
@@ -39,33 +39,33 @@ class Contraction:
             self._after[other].add(number)
         return number
 
-    def is_led_around(self, first: int, last: int, limit: int | None = None) -> bool:
-        """Whether a path leads from one group to another that reads it through a third.
+    def has_detour(self, first: int, last: int, limit: int | None = None) -> bool:
+        """Whether a path leads from one group to a reader of it through a third.
 
-        It is looked for from both ends at once, until one of them has no more ways to go.
+        The search runs from both ends at once, until one of them has no more edges to follow.
 
         Args:
-            first: Where the path begins.
-            last: Where it ends.
-            limit: After so many steps it counts as found; None for no limit.
+            first: Start of the path.
+            last: End of the path.
+            limit: Number of steps after which a path is assumed; None for no limit.
         """
-        ahead = _ways(self._after, first, last)
-        behind = _ways(self._before, last, first)
+        ahead = _walk(self._after, first, last)
+        behind = _walk(self._before, last, first)
         for step, (forward, backward) in zip(count(), zip(ahead, behind, strict=False)):
             if forward == last or backward == first or step == limit:
                 return True
         return False
 
     def join(self, a: int, b: int) -> int:
-        """Make one group of two, and return which of their numbers it has."""
+        """Join two groups, and return the number of the result."""
         if self._degree(a) < self._degree(b):
             a, b = b, a
-        for here, there in ((self._before, self._after), (self._after, self._before)):
-            for other in here[b]:
-                there[other].discard(b)
-                there[other].add(a)
-            here[a] |= here[b]
-            here[b] = set()
+        for edges, reverse in ((self._before, self._after), (self._after, self._before)):
+            for other in edges[b]:
+                reverse[other].discard(b)
+                reverse[other].add(a)
+            edges[a] |= edges[b]
+            edges[b] = set()
         self._before[a] -= {a, b}
         self._after[a] -= {a, b}
         return a
@@ -74,8 +74,8 @@ class Contraction:
         return len(self._before[number]) + len(self._after[number])
 
 
-def _ways(neighbours: Mapping[int, set[int]], start: int, end: int) -> Iterator[int]:
-    """Yield where the links from a group lead, step by step, but for its own link to ``end``."""
+def _walk(neighbours: Mapping[int, set[int]], start: int, end: int) -> Iterator[int]:
+    """Yield the ends of edges from a group onwards, except for the edge from it to ``end``."""
     seen = {start}
     waiting = [start]
     while waiting:
@@ -90,12 +90,12 @@ def _ways(neighbours: Mapping[int, set[int]], start: int, end: int) -> Iterator[
 
 
 Select = Callable[[Node], bool]
-SelectBeside = Callable[[Node, Node], bool]
+SelectNeighbour = Callable[[Node, Node], bool]
 Build = Callable[[Sequence[Value]], Sequence[Value]]
 
 
 class Cluster:
-    """Operators that are one node of the graph of clusters.
+    """Operators that form one node of the graph of clusters.
 
     Args:
         nodes: The operators, or one variable or constant.
@@ -107,86 +107,89 @@ class Cluster:
         self.nodes = list(nodes)
 
     def reads(self) -> list[Value]:
-        """Return the values of other clusters that it reads, each once, in order."""
-        own = {id(node) for node in self.nodes}
+        """Return the values of other clusters that it reads, without duplicates, in order."""
+        inside = {id(node) for node in self.nodes}
         read = (value for node in self.nodes for value in node.inputs)
-        return list({value.key: value for value in read if id(value.node) not in own}.values())
+        return list({value.key: value for value in read if id(value.node) not in inside}.values())
 
 
 def find_clusters(
-    nodes: Sequence[Node], select: Select, select_input: SelectBeside, select_output: SelectBeside
+    nodes: Sequence[Node],
+    select: Select,
+    select_input: SelectNeighbour,
+    select_output: SelectNeighbour,
 ) -> list[Cluster]:
-    """Return the clusters that grow from the operators which ``select`` takes.
+    """Return the clusters that grow from the operators that ``select`` accepts.
 
     Args:
         nodes: A graph in topological order.
         select: Whether a cluster may begin at an operator.
-        select_input: Whether a cluster with the first operator may take in the second, which it
-            reads.
-        select_output: The same of a second operator that reads the first.
+        select_input: Whether a cluster with the first operator may include the second, which the
+            first reads.
+        select_output: The same for a second operator that reads the first.
 
     Returns:
         Clusters without common operators, each of operators in topological order.
     """
     operators = [node for node in nodes if node.op is not None]
     seeds = {id(node) for node in operators if select(node)}
-    links = _links(operators, seeds, select_input, select_output)
+    edges = _joinable_edges(operators, seeds, select_input, select_output)
     clusters = _Clusters(nodes)
     for node in operators:
         for value in node.inputs:
-            if (id(value.node), id(node)) in links:
+            if (id(value.node), id(node)) in edges:
                 clusters.join(value.node, node)
-    place = {id(node): i for i, node in enumerate(nodes)}
+    position = {id(node): i for i, node in enumerate(nodes)}
     found = {id(clusters.of[seed]): clusters.of[seed] for seed in seeds}
     for cluster in found.values():
-        cluster.nodes.sort(key=lambda node: place[id(node)])
-    return sorted(found.values(), key=lambda cluster: place[id(cluster.nodes[0])])
+        cluster.nodes.sort(key=lambda node: position[id(node)])
+    return sorted(found.values(), key=lambda cluster: position[id(cluster.nodes[0])])
 
 
-def _links(
+def _joinable_edges(
     operators: Sequence[Node],
     seeds: Iterable[int],
-    select_input: SelectBeside,
-    select_output: SelectBeside,
+    select_input: SelectNeighbour,
+    select_output: SelectNeighbour,
 ) -> set[tuple[int, int]]:
-    """Return who may be joined with whom, as pairs of the one read and the reader."""
+    """Return the edges whose ends may be joined, as pairs of producer and reader."""
     readers: dict[int, list[Node]] = {id(node): [] for node in operators}
     for node in operators:
         for producer in _producers(node):
             readers[id(producer)].append(node)
     reached = set(seeds)
-    links: set[tuple[int, int]] = set()
+    edges: set[tuple[int, int]] = set()
     waiting = deque(node for node in operators if id(node) in reached)
     while waiting:
         node = waiting.popleft()
-        taken = []
+        accepted = []
         for producer in _producers(node):
             if select_input(node, producer):
-                links.add((id(producer), id(node)))
-                taken.append(producer)
+                edges.add((id(producer), id(node)))
+                accepted.append(producer)
         for reader in readers[id(node)]:
             if select_output(node, reader):
-                links.add((id(node), id(reader)))
-                taken.append(reader)
-        new = [other for other in taken if id(other) not in reached]
+                edges.add((id(node), id(reader)))
+                accepted.append(reader)
+        new = [other for other in accepted if id(other) not in reached]
         reached.update(map(id, new))
         waiting += new
-    return links
+    return edges
 
 
 def _producers(node: Node) -> list[Node]:
-    """Return the operators that a node reads, each once."""
+    """Return the operators that a node reads, without duplicates."""
     return list({id(x.node): x.node for x in node.inputs if x.node.op is not None}.values())
 
 
 class _Clusters:
-    """The graph of clusters, at first one for each node. It never has a circle.
+    """The graph of clusters, at first one for each node. It never has a cycle.
 
     Args:
         nodes: A graph in topological order.
 
     Attributes:
-        of: The cluster of each node, by where the node is.
+        of: The cluster of each node, by the id of the node.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
@@ -199,17 +202,17 @@ class _Clusters:
             self._numbers[id(cluster)] = self._contraction.add(before)
 
     def join(self, producer: Node, reader: Node) -> None:
-        """Make one cluster of those of two nodes, of which one reads the other, if that can be."""
+        """Join the clusters of a node and of a reader of it, unless that closes a cycle."""
         first, last = self.of[id(producer)], self.of[id(reader)]
         numbers = self._numbers[id(first)], self._numbers[id(last)]
-        if first is last or self._contraction.is_led_around(*numbers):
+        if first is last or self._contraction.has_detour(*numbers):
             return
-        kept, dropped = (first, last) if len(first.nodes) >= len(last.nodes) else (last, first)
-        kept.nodes += dropped.nodes
-        for node in dropped.nodes:
-            self.of[id(node)] = kept
-        self._numbers[id(kept)] = self._contraction.join(*numbers)
-        del self._numbers[id(dropped)]
+        larger, smaller = (first, last) if len(first.nodes) >= len(last.nodes) else (last, first)
+        larger.nodes += smaller.nodes
+        for node in smaller.nodes:
+            self.of[id(node)] = larger
+        self._numbers[id(larger)] = self._contraction.join(*numbers)
+        del self._numbers[id(smaller)]
 
 
 def replace_clusters(
@@ -217,13 +220,13 @@ def replace_clusters(
     clusters: Sequence[Cluster],
     replace: Callable[[Cluster, Sequence[Value], Sequence[Value]], Build | None],
 ) -> list[Value]:
-    """Return a graph's outputs with something else in place of clusters.
+    """Return a graph's outputs with clusters replaced.
 
     Args:
-        clusters: Those of `find_clusters`, of the same graph.
-        replace: Called for each cluster in an order in which none comes before one that it reads,
-            with the values that it reads and those that others read of it. Returns what makes,
-            from the former's new values, the new values of the latter; None to leave the cluster.
+        outputs: Outputs of the graph.
+        clusters: Result of `find_clusters` for the graph.
+        replace: Called for each cluster in topological order, with its inputs and outputs. Returns
+            a function from new inputs to new outputs; None to leave the cluster unchanged.
 
     Returns:
         Values over the same variables. Nodes whose inputs did not change are shared with the old
@@ -234,25 +237,25 @@ def replace_clusters(
     for node in nodes:
         of.setdefault(id(node), Cluster([node]))
     chosen = set(map(id, clusters))
-    given = _given(nodes, outputs, of)
+    cluster_outputs = _outputs_of(nodes, outputs, of)
     made: dict[tuple[int, int], Value] = {}
     starts = [of[id(value.node)] for value in outputs]
-    for cluster in post_order(starts, lambda one: [of[id(x.node)] for x in one.reads()]):
-        build, reads, gives = None, cluster.reads(), given.get(id(cluster), [])
+    for cluster in post_order(starts, lambda cluster: [of[id(x.node)] for x in cluster.reads()]):
+        build, reads, results = None, cluster.reads(), cluster_outputs.get(id(cluster), [])
         if id(cluster) in chosen:
-            build = replace(cluster, reads, gives)
+            build = replace(cluster, reads, results)
         if build is None:
-            _keep(cluster.nodes, made)
+            _copy_changed(cluster.nodes, made)
             continue
-        for old, new in zip(gives, build([made[x.key] for x in reads]), strict=True):
+        for old, new in zip(results, build([made[x.key] for x in reads]), strict=True):
             made[old.key] = new
-    return [_alike(value, made[value.key]) for value in outputs]
+    return [_of_same_class(value, made[value.key]) for value in outputs]
 
 
-def _given(
+def _outputs_of(
     nodes: Sequence[Node], outputs: Sequence[Value], of: Mapping[int, Cluster]
 ) -> dict[int, list[Value]]:
-    """Return the values of each cluster that others read, each once."""
+    """Return the values of each cluster that others read, without duplicates."""
     found: dict[int, dict[tuple[int, int], Value]] = {}
     for node in nodes:
         for value in node.inputs:
@@ -264,17 +267,24 @@ def _given(
     return {cluster: list(values.values()) for cluster, values in found.items()}
 
 
-def _keep(nodes: Sequence[Node], made: dict[tuple[int, int], Value]) -> None:
-    """Carry nodes over, on the new values of their inputs."""
+def _copy_changed(nodes: Sequence[Node], made: dict[tuple[int, int], Value]) -> None:
+    """Copy nodes whose inputs have new values."""
     for node in nodes:
-        inputs = [_alike(value, made[value.key]) for value in node.inputs]
-        kept = node
+        inputs = [_of_same_class(value, made[value.key]) for value in node.inputs]
+        copy = node
         if any(new.key != old.key for new, old in zip(inputs, node.inputs, strict=True)):
-            kept = Node(node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given)
+            copy = Node(
+                node.op,
+                node.name,
+                inputs,
+                node.attrs,
+                extra=node.extra,
+                given=node.given,
+            )
         for i in range(node.num_outputs):
-            made[id(node), i] = Value(kept, i)
+            made[id(node), i] = Value(copy, i)
 
 
-def _alike(old: Value, new: Value) -> Value:
-    """Return a value of the kind that another is of: of ``mx.nd`` or ``mx.np``."""
+def _of_same_class(old: Value, new: Value) -> Value:
+    """Return a value in the class of another: of ``mx.nd`` or ``mx.np``."""
     return type(old)(new.node, new.index)

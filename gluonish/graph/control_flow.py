@@ -1,7 +1,6 @@
 """foreach, while_loop and cond on values of graphs: their functions become bodies of a node.
 
-What the two kinds of graph values, Symbols and values with shapes, have in common is here; a `Face`
-knows what differs.
+This code serves Symbols and values with shapes; a `Frontend` adapts it to each.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.graph.body import Body
 from gluonish.graph.body_cut import CutBody, cut_body
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.structure import Constant, Keys, flatten, regroup
+from gluonish.graph.pytree import Constant, Keys, flatten, regroup
 from gluonish.ndarray.control_flow import check_pair
 from gluonish.ops.control_flow.branch import COND
 from gluonish.ops.control_flow.foreach import FOREACH
@@ -22,12 +21,8 @@ from gluonish.ops.registry import Attrs, Operator
 _MARK = "__subgraph_name__"
 
 
-class Face(Protocol):
-    """A kind of graph values.
-
-    Attributes:
-        kind: Their class.
-    """
+class Frontend(Protocol):
+    """Operations on one class of graph values, ``kind``."""
 
     kind: type
 
@@ -36,27 +31,27 @@ class Face(Protocol):
         raise NotImplementedError
 
     def scope(self, name: str) -> AbstractContextManager[Any]:
-        """Return a scope in which nodes are marked as parts of the body of that name."""
+        """Return a scope in which new nodes are marked as nodes of a body."""
         raise NotImplementedError
 
     def loop_variable(self, value: Value, *, sliced: bool) -> Any:
-        """Return a new variable for one iteration's slice of a value, or for all of it."""
+        """Return a new variable for a slice of a value, or for the full value."""
         raise NotImplementedError
 
     def value(self, x: Any) -> Value:
-        """Return the graph's value of one of theirs."""
+        """Return the graph value of an array."""
         raise NotImplementedError
 
-    def parts(self, x: Any) -> Sequence[Any]:
-        """Return the values that one of theirs stands for: a Symbol may be several."""
+    def outputs(self, x: Any) -> Sequence[Any]:
+        """Return the outputs of an array: a Symbol may have several."""
         raise NotImplementedError
 
     def copy(self, x: Any) -> Any:
-        """Return a new node's value that is the same."""
+        """Return the value of a new copy node."""
         raise NotImplementedError
 
     def key(self, value: Value) -> Any:
-        """Return what values that come from outside share where they are one input."""
+        """Return a key that is equal for outer values that become the same input."""
         raise NotImplementedError
 
     def name_of(self, value: Value) -> str:
@@ -69,7 +64,7 @@ class Face(Protocol):
 
 
 class _Traced(NamedTuple):
-    """A traced function: its body, and how its results were nested."""
+    """A traced function: its body, and the structure of its results."""
 
     cut: CutBody
     variables: list[Node]
@@ -79,86 +74,87 @@ class _Traced(NamedTuple):
 
 
 def _trace(
-    face: Face,
+    frontend: Frontend,
     function: Callable[..., Any],
     variables: Sequence[tuple[Value, bool]],
     name: str,
     call: Callable[[Callable[..., Any], list[Any]], Sequence[Any]],
 ) -> _Traced:
-    """Run a function on new variables and cut out what it traced.
+    """Trace a function on new variables, and extract its body.
 
     Args:
-        face: The kind of values.
-        variables: What the variables stand for, and whether for one slice of it.
-        name: The scope's name; a number is put behind it.
+        frontend: The class of values.
+        function: The function.
+        variables: Outer value of each variable, and whether the variable is a slice of it.
+        name: Name of the scope; a number is appended.
         call: Calls the function on the variables; returns its results in groups.
     """
-    name = face.unique(name)
-    with face.scope(name):
-        made = [face.loop_variable(value, sliced=sliced) for value, sliced in variables]
+    name = frontend.unique(name)
+    with frontend.scope(name):
+        made = [frontend.loop_variable(value, sliced=sliced) for value, sliced in variables]
         groups = call(function, made)
         leaves, structures, counts = [], [], []
         for group in groups:
-            found, structure = _flat(face, group)
+            found, structure = _flat(frontend, group)
             leaves.append(found)
             structures.append(structure)
             counts.append(len(found))
-        results = _distinct(face, leaves, name)
-    own = [face.value(x).node for x in made]
-    cut = cut_body(results, own, lambda node: node.extra.get(_MARK) == name, face.name_of)
-    return _Traced(cut, own, structures, counts, name)
+        results = _distinct(frontend, leaves, name)
+    nodes = [frontend.value(x).node for x in made]
+    cut = cut_body(results, nodes, lambda node: node.extra.get(_MARK) == name, frontend.name_of)
+    return _Traced(cut, nodes, structures, counts, name)
 
 
-def _distinct(face: Face, groups: Sequence[Sequence[Any]], name: str) -> list[Value]:
-    """Return results that are nodes of the body.
+def _distinct(frontend: Frontend, groups: Sequence[Sequence[Any]], name: str) -> list[Value]:
+    """Return the results as distinct nodes of the body.
 
-    Variables and what was computed outside are copied; so are states of a node of outputs.
+    Variables, outer values, and states of a node that also computes outputs are copied.
     """
-    taken: set[str] = set()
+    used: set[str] = set()
     results = []
     for group in groups:
-        values = [face.value(x) for x in group]
+        values = [frontend.value(x) for x in group]
         for x, value in zip(group, values, strict=True):
             node = value.node
             inside = node.op is not None and node.extra.get(_MARK) == name
-            if inside and node.name not in taken:
+            if inside and node.name not in used:
                 results.append(value)
             else:
-                results.append(face.value(face.copy(x)))
-        taken |= {value.node.name for value in values}
+                results.append(frontend.value(frontend.copy(x)))
+        used |= {value.node.name for value in values}
     return results
 
 
-def _check_used(what: str, traced: _Traced, variables: Sequence[Node]) -> None:
+def _check_used(name: str, traced: _Traced, variables: Sequence[Node]) -> None:
     used = {id(node) for node in traced.cut.inputs}
     for i, node in enumerate(variables):
         if id(node) not in used:
             raise ArgumentError(
-                f"{what}: expected a function that uses all of its arguments, got "
-                f"one that leaves out argument {i} ({node.name})"
+                f"{name}: expected a function that uses all of its arguments, got "
+                f"one that does not use argument {i} ({node.name})"
             )
 
 
-def _values(face: Face, what: str, arrays: Any) -> tuple[list[Value], Any]:
-    leaves, structure = _flat(face, arrays)
+def _values(frontend: Frontend, name: str, arrays: Any) -> tuple[list[Value], Any]:
+    leaves, structure = _flat(frontend, arrays)
     if _has_constants(structure):
         raise ArgumentError(
-            f"{what}: expected {face.kind.__name__}s or nested lists of them, got {arrays!r}"
+            f"{name}: expected {frontend.kind.__name__}s or nested lists of them, got {arrays!r}"
         )
-    return [face.value(x) for x in leaves], structure
+    return [frontend.value(x) for x in leaves], structure
 
 
-def _flat(face: Face, group: Any) -> tuple[list[Any], Any]:
-    return flatten(_widened(face, group), lambda x: isinstance(x, face.kind))
+def _flat(frontend: Frontend, group: Any) -> tuple[list[Any], Any]:
+    return flatten(_widened(frontend, group), lambda x: isinstance(x, frontend.kind))
 
 
-def _widened(face: Face, group: Any) -> Any:
-    """Return a nesting with lists in place of what stands for several values."""
-    if isinstance(group, face.kind):
-        parts = face.parts(group)
-        return group if len(parts) == 1 else list(parts)
+def _widened(frontend: Frontend, group: Any) -> Any:
+    """Return a pytree with lists in place of Symbols with several outputs."""
+    if isinstance(group, frontend.kind):
+        outputs = frontend.outputs(group)
+        return group if len(outputs) == 1 else list(outputs)
     if isinstance(group, list | tuple):
-        return type(group)(_widened(face, item) for item in group)
+        return type(group)(_widened(frontend, item) for item in group)
     return group
 
 
@@ -168,49 +164,53 @@ def _has_constants(structure: Any) -> bool:
     return isinstance(structure, Constant) or any(map(_has_constants, structure[1]))
 
 
-def foreach(face: Face, body: Callable[..., Any], data: Any, init_states: Any, name: str) -> Any:
-    """Return outputs and final states of a body that runs on each slice of the data.
+def foreach(
+    frontend: Frontend, body: Callable[..., Any], data: Any, init_states: Any, name: str
+) -> Any:
+    """Return outputs and final states of a body applied to each slice of the data.
 
     Args:
-        face: The kind of values.
+        frontend: The class of values.
         body: ``body(data, states)`` returns outputs and new states.
-        data: A value, or a nested list of values, cut along axis 0.
-        init_states: States before the first slice, likewise.
-        name: What the body is called.
+        data: A value, or a nested list of values, sliced along axis 0.
+        init_states: States before the first slice, a value or a nested list.
+        name: Name of the body.
 
     Raises:
         ArgumentError: The states change their nesting, or data or a state is not used.
     """
-    given, data_structure = _values(face, "foreach", data)
-    states, state_structure = _values(face, "foreach", init_states)
-    if not given:
+    sources, data_structure = _values(frontend, "foreach", data)
+    states, state_structure = _values(frontend, "foreach", init_states)
+    if not sources:
         raise ArgumentError("foreach: expected data, got none")
 
     def call(function: Callable[..., Any], made: list[Any]) -> Sequence[Any]:
-        slices = regroup(made[: len(given)], data_structure)
-        return check_pair("foreach", function(slices, regroup(made[len(given) :], state_structure)))
+        slices = regroup(made[: len(sources)], data_structure)
+        return check_pair(
+            "foreach", function(slices, regroup(made[len(sources) :], state_structure))
+        )
 
-    variables = [*((x, True) for x in given), *((x, False) for x in states)]
-    traced = _trace(face, body, variables, name, call)
+    variables = [*((x, True) for x in sources), *((x, False) for x in states)]
+    traced = _trace(frontend, body, variables, name, call)
     if traced.counts[1] != len(states):
         raise ArgumentError(
             f"foreach: expected a body that returns {len(states)} states, got {traced.counts[1]}"
         )
     _check_used("foreach", traced, traced.variables)
-    places = {id(node): i for i, node in enumerate(traced.cut.inputs)}
-    locations = [places[id(node)] for node in traced.variables]
-    rest = [node for node in traced.cut.inputs if id(node) in traced.cut.free]
+    indices = {id(node): i for i, node in enumerate(traced.cut.inputs)}
+    locations = [indices[id(node)] for node in traced.variables]
+    free_nodes = [node for node in traced.cut.inputs if id(node) in traced.cut.free]
     attrs = {
         "num_args": 1 + len(traced.cut.inputs),
         "num_outputs": sum(traced.counts),
         "num_out_data": traced.counts[0],
-        "in_state_locs": tuple(locations[len(given) :]),
-        "in_data_locs": tuple(locations[: len(given)]),
-        "remain_locs": tuple(places[id(node)] for node in rest),
-        "subgraphs": (Body([*traced.variables, *rest], traced.cut.outputs, traced.name),),
+        "in_state_locs": tuple(locations[len(sources) :]),
+        "in_data_locs": tuple(locations[: len(sources)]),
+        "remain_locs": tuple(indices[id(node)] for node in free_nodes),
+        "subgraphs": (Body([*traced.variables, *free_nodes], traced.cut.outputs, traced.name),),
     }
-    free = [traced.cut.free[id(node)] for node in rest]
-    results = face.node(FOREACH, [*given, *states, *free], attrs)
+    free = [traced.cut.free[id(node)] for node in free_nodes]
+    results = frontend.node(FOREACH, [*sources, *states, *free], attrs)
     return _regrouped(results, traced)
 
 
@@ -221,43 +221,43 @@ def _regrouped(results: list[Any], traced: _Traced) -> tuple[Any, Any]:
 
 
 def _listed(structure: Any) -> Any:
-    """Return a nesting with lists for tuples, as MXNet gives results."""
+    """Return a structure with lists in place of tuples, as in MXNet's results."""
     if structure is None or isinstance(structure, Constant):
         return structure
     kind, inner = structure
-    return (kind if isinstance(kind, Keys) else list, tuple(_listed(part) for part in inner))
+    return (kind if isinstance(kind, Keys) else list, tuple(map(_listed, inner)))
 
 
 class _Inputs:
     """The inputs of a node whose bodies share some."""
 
-    def __init__(self, face: Face) -> None:
-        self._face = face
+    def __init__(self, frontend: Frontend) -> None:
+        self._frontend = frontend
         self.values: list[Value] = []
-        self._places: dict[Any, int] = {}
+        self._indices: dict[Any, int] = {}
 
-    def places(self, traced: _Traced, outer: Sequence[Value]) -> list[int]:
-        """Return where each input of a body stands, adding those that are new.
+    def indices(self, traced: _Traced, outer: Sequence[Value]) -> list[int]:
+        """Return the index of each input of a body, adding new inputs.
 
         Args:
             traced: The body.
-            outer: What its loop variables stand for.
+            outer: Outer values of its loop variables.
         """
         numbers = {id(node): i for i, node in enumerate(traced.variables)}
-        places = []
+        indices = []
         for node in traced.cut.inputs:
             number = numbers.get(id(node))
             value = traced.cut.free[id(node)] if number is None else outer[number]
-            key = self._face.key(value) if number is None else number
-            if key not in self._places:
-                self._places[key] = len(self.values)
+            key = self._frontend.key(value) if number is None else number
+            if key not in self._indices:
+                self._indices[key] = len(self.values)
                 self.values.append(value)
-            places.append(self._places[key])
-        return places
+            indices.append(self._indices[key])
+        return indices
 
 
 def while_loop(
-    face: Face,
+    frontend: Frontend,
     condition: Callable[..., Any],
     function: Callable[..., Any],
     loop_vars: Any,
@@ -267,19 +267,19 @@ def while_loop(
     """Return stacked outputs and final variables of a function that runs while a condition holds.
 
     Args:
-        face: The kind of values.
+        frontend: The class of values.
         condition: ``condition(*loop_vars)`` returns one number.
         function: ``function(*loop_vars)`` returns outputs and new variables.
         loop_vars: The variables, a value or a list of values.
         max_iterations: The most iterations.
-        name: What the bodies are called.
+        name: Name of the bodies.
 
     Raises:
-        ArgumentError: There is no limit or no variable, or the variables change their number.
+        ArgumentError: There is no limit or no variable, or the number of variables changes.
     """
     if max_iterations is None:
         raise ArgumentError("while_loop: expected max_iterations, got none")
-    outer, structure = _values(face, "while_loop", loop_vars)
+    outer, structure = _values(frontend, "while_loop", loop_vars)
     if not outer:
         raise ArgumentError("while_loop: expected at least one loop variable, got none")
 
@@ -288,13 +288,15 @@ def while_loop(
         return nested if isinstance(nested, list | tuple) else [nested]
 
     variables = [(x, False) for x in outer]
-    tested = _trace(face, condition, variables, f"{name}_cond", lambda f, made: [f(*unpack(made))])
+    tested = _trace(
+        frontend, condition, variables, f"{name}_cond", lambda f, made: [f(*unpack(made))]
+    )
     if tested.counts != [1]:
         raise ArgumentError(
             f"while_loop: expected a condition that returns one value, got {tested.counts[0]}"
         )
     traced = _trace(
-        face,
+        frontend,
         function,
         variables,
         f"{name}_func",
@@ -308,19 +310,19 @@ def while_loop(
             f"{traced.counts[1]}"
         )
     _check_used("while_loop", traced, traced.variables)
-    inputs = _Inputs(face)
+    inputs = _Inputs(frontend)
     positions = {id(node): i for i, node in enumerate(traced.cut.inputs)}
     attrs = {
         "num_outputs": sum(traced.counts),
         "num_out_data": traced.counts[0],
         "max_iterations": int(max_iterations),
-        "cond_input_locs": tuple(inputs.places(tested, outer)),
-        "func_input_locs": tuple(inputs.places(traced, outer)),
+        "cond_input_locs": tuple(inputs.indices(tested, outer)),
+        "func_input_locs": tuple(inputs.indices(traced, outer)),
         "func_var_locs": tuple(positions[id(node)] for node in traced.variables),
         "subgraphs": (_body(tested), _body(traced)),
     }
     attrs["num_args"] = 2 + len(inputs.values)
-    results = face.node(WHILE_LOOP, inputs.values, attrs)
+    results = frontend.node(WHILE_LOOP, inputs.values, attrs)
     return _regrouped(results, traced._replace(structures=[traced.structures[0], structure]))
 
 
@@ -329,39 +331,40 @@ def _body(traced: _Traced) -> Body:
 
 
 def cond(
-    face: Face,
+    frontend: Frontend,
     pred: Any,
     then_func: Callable[[], Any],
     else_func: Callable[[], Any],
     name: str,
 ) -> Any:
-    """Return what one of two functions gives, as a value says.
+    """Return the result of one of two functions, selected by a value.
 
     Args:
-        face: The kind of values.
-        then_func: Called without arguments; what it gives where ``pred`` is not 0.
-        else_func: The same where it is 0.
-        name: What the bodies are called.
+        frontend: The class of values.
+        pred: The condition.
+        then_func: Function without arguments, for a condition that is not 0.
+        else_func: Function without arguments, for a condition of 0.
+        name: Name of the bodies.
 
     Raises:
-        ArgumentError: The functions give different numbers of values.
+        ArgumentError: The functions return different numbers of values.
     """
-    tested = _trace(face, lambda: pred, (), f"{name}_pred", lambda f, _: [f()])
-    then = _trace(face, then_func, (), f"{name}_then", lambda f, _: [f()])
-    otherwise = _trace(face, else_func, (), f"{name}_else", lambda f, _: [f()])
+    tested = _trace(frontend, lambda: pred, (), f"{name}_pred", lambda f, _: [f()])
+    then = _trace(frontend, then_func, (), f"{name}_then", lambda f, _: [f()])
+    otherwise = _trace(frontend, else_func, (), f"{name}_else", lambda f, _: [f()])
     if then.counts != otherwise.counts:
         raise ArgumentError(
             "cond: expected both functions to return the same number of values, got "
             f"{then.counts[0]} and {otherwise.counts[0]}"
         )
-    inputs = _Inputs(face)
+    inputs = _Inputs(frontend)
     attrs: dict[str, Any] = {
         "num_outputs": then.counts[0],
-        "cond_input_locs": tuple(inputs.places(tested, ())),
-        "then_input_locs": tuple(inputs.places(then, ())),
-        "else_input_locs": tuple(inputs.places(otherwise, ())),
+        "cond_input_locs": tuple(inputs.indices(tested, ())),
+        "then_input_locs": tuple(inputs.indices(then, ())),
+        "else_input_locs": tuple(inputs.indices(otherwise, ())),
         "subgraphs": (_body(tested), _body(then), _body(otherwise)),
     }
     attrs["num_args"] = 3 + len(inputs.values)
-    results = face.node(COND, inputs.values, attrs)
+    results = frontend.node(COND, inputs.values, attrs)
     return regroup(results, _listed(then.structures[0]))

@@ -1,11 +1,11 @@
-"""Graphs that no plan fits, so that they run operator by operator.
+"""Graphs that cannot be planned, and run operator by operator.
 
-Shapes depend on values, or in training an operator works with calls on other devices.
+Their shapes depend on values, or an operator communicates with other devices in training.
 """
 
 from collections.abc import Sequence
 
-from gluonish.graph.inference import settled_attributes
+from gluonish.graph.inference import inferred_attributes
 from gluonish.graph.inlining import inlined
 from gluonish.graph.interpreter import Monitor, report
 from gluonish.graph.ir import Node, Value, topological_order
@@ -15,7 +15,7 @@ from gluonish.ops.registry import apply
 
 
 def is_dynamic(outputs: Sequence[Value], *, train: bool = True) -> bool:
-    """Whether an operator on the way to the outputs fits no plan, while training or not."""
+    """Whether an operator behind the outputs cannot be planned, in training mode or not."""
     return any(_is_unplanned(node, train) for node in topological_order(outputs))
 
 
@@ -23,8 +23,8 @@ def _is_unplanned(node: Node, train: bool) -> bool:
     op = node.op
     if op is None:
         return False
-    meets = op.across_devices is not None and train and op.across_devices(node.attrs)
-    return op.measure is not None or meets
+    communicates = op.across_devices is not None and train and op.across_devices(node.attrs)
+    return op.measure is not None or communicates
 
 
 def run_imperatively(
@@ -33,21 +33,22 @@ def run_imperatively(
     inputs: Sequence[NDArray],
     monitor: tuple[Monitor, bool] | None = None,
 ) -> list[NDArray]:
-    """Return a graph's outputs, each operator called as a user would, recorded like any call.
+    """Return a graph's outputs, computed by ordinary, recorded operator calls.
 
     Args:
-        variables: The graph's inputs.
+        variables: Inputs of the graph.
+        outputs: Outputs of the graph.
         inputs: An array for each variable.
-        monitor: As of `gluonish.graph.interpreter.evaluate`.
+        monitor: As in `gluonish.graph.interpreter.evaluate`.
 
     Raises:
-        OperatorError: as the operators say.
+        OperatorError: An operator refuses its inputs.
     """
     values = {(id(node), 0): x for node, x in zip(variables, inputs, strict=True)}
     context = inputs[0].context
     outputs = inlined(outputs)
     order = topological_order(outputs)
-    settled = settled_attributes(order, variables, [x._spec for x in inputs])
+    attributes = inferred_attributes(order, variables, [x._spec for x in inputs])
     for node in order:
         if node.op is None:
             if node.array is not None:
@@ -59,7 +60,7 @@ def run_imperatively(
         elif read:
             made = apply(node.op, read, node.attrs)
         else:
-            made = source(node.op, settled.get(id(node), node.attrs), context)
+            made = source(node.op, attributes.get(id(node), node.attrs), context)
         for i, array in enumerate(made if isinstance(made, list) else [made]):
             values[id(node), i] = array
     if monitor is not None:

@@ -1,17 +1,18 @@
-"""Executable: a graph bound to kernels and memory, run as a few engine jobs.
+"""Executable: an execution plan bound to memory, run as a few engine jobs.
 
-An arena, with the tail of a frame on it, belongs to one call at a time: it is taken when the call's
-first step runs and goes back after its last, so that calls from several threads never meet in
-memory. A call that fails leaves it to the garbage collector.
+An arena belongs to one call at a time: the first instruction of the call acquires it, and it is
+released after the last, so that calls from several threads never share memory. A call that fails
+leaves it to the garbage collector.
 
-What follows from stable inputs (parameters at inference) is computed by the first call after they
-changed, under a lock: the versions of their variables tell. It is kept for all calls. Nobody reads
-it meanwhile, because a writer of a parameter has waited for all calls that read it. A handler or a
-destructor in the middle of that may call the network, too: it takes the lock again and computes all
-of it, and what was interrupted then writes the same values once more.
+The constant values of the plan are computed by the first call after a constant input (a parameter
+at inference) changed, under a lock; the versions of the variables show a change. All calls share
+them. Nobody reads them meanwhile, because a writer of a parameter has waited for all calls that
+read it. A handler or a destructor that interrupts the computation may call the network, too: it
+acquires the lock again and computes everything; the interrupted call then writes the same values
+again.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from gluonish.core.device import Device
@@ -20,20 +21,17 @@ from gluonish.core.random_state import next_key
 from gluonish.core.timeout_lock import Turn
 from gluonish.engine import current_engine, submit
 from gluonish.graph.arenas import Arena, Arenas
-from gluonish.graph.chains import Chain, StepError, chained
-from gluonish.graph.frame_layout import FrameLayout
-from gluonish.graph.ir import Node, Value
-from gluonish.graph.replays import MOST_COPIED, RepeatedSegment
-from gluonish.graph.segment_use import origins, segment_uses
+from gluonish.graph.chains import InstructionError
+from gluonish.graph.execution_plan import ExecutionPlan, Run
+from gluonish.graph.instructions import Values, ViewInstruction
+from gluonish.graph.replays import RepeatedSegment
 from gluonish.graph.source_lines import SourceLines
-from gluonish.graph.state import State, StateUse
-from gluonish.graph.steps import Frame, Step, ViewStep
-from gluonish.graph.work import is_light, is_small
+from gluonish.graph.state import State
+from gluonish.graph.static_values import StaticValues
 from gluonish.ndarray.ndarray import NDArray
 from gluonish_engine import Var
 
 Key = tuple[int, int]
-Steps = Sequence[Step]
 Versions = list[tuple[Var, int]]
 
 
@@ -41,83 +39,39 @@ class Executable:
     """A plan for one set of input specs on one device.
 
     Args:
-        nodes: Operator nodes to run, in order, with specs.
-        externals: Values that each call gives, in order.
-        outputs: Values that each call delivers into arrays of the caller's, in order.
-        device: Where it runs.
-        arenas: Memory for intermediate values; other executables may take it in turn.
-        segment_size: Most steps in one engine job, at least 1.
+        plan: The plan.
+        device: The device that it was made for.
+        arenas: Memory for intermediate values, which executables may share.
         name: For engine jobs and errors.
-        lines: Where the nodes were made, for errors.
-        stable: Positions of the externals that rarely change.
-        channels_last: Keys of values that lie in memory with their channels last.
-        state: What a call does with the state that it is given; None if it takes none.
-        repeats: Whether a device that can captures the steps, and repeats them by a call each job.
-        moving: Positions of the externals, then of the outputs behind them, whose arrays are others
-            at each call.
+        lines: Source lines of the nodes, for errors.
     """
 
     def __init__(
         self,
-        nodes: Sequence[Node],
-        externals: Sequence[Value],
-        outputs: Sequence[Value],
+        plan: ExecutionPlan,
         device: Device,
         *,
         arenas: Arenas,
-        segment_size: int,
         name: str,
         lines: SourceLines | None = None,
-        stable: Collection[int] = (),
-        channels_last: Collection[tuple[int, int]] = (),
-        state: StateUse | None = None,
-        repeats: bool = False,
-        moving: Collection[int] = (),
     ) -> None:
         self.device = device
         self.name = name
+        self.plan = plan
+        self.layout = plan.layout
+        self.segments = plan.segments
+        self.static = StaticValues(plan.layout, device, plan.entry_count)
         self._lines = lines
         self._note = device.note if device.streams else None
-        self.layout = FrameLayout(
-            nodes,
-            externals,
-            outputs,
-            device,
-            stable=stable,
-            channels_last=channels_last,
-            state=state,
-        )
-        self._reads_state = state is not None and state.given
-        self._writes_state = state is not None and not (state.given and state.lasting)
-        has_prologue = self.layout.prologue or self.layout.packing
-        self._stable = sorted(stable) if has_prologue else []
-        # The versions that the prologue's values are of; without a prologue, those of no variables.
-        self._prepared: Versions | None = None if has_prologue else []
-        self._turn = Turn()  # to prepare
-        light = is_light(nodes)
-        self._on_team = not light and device.is_host
-        self._small = light or (self._on_team and is_small(nodes))
+        # Versions that the constant values belong to; without a prologue, those of no variables.
+        self._prepared: Versions | None = None if plan.has_prologue else []
+        self._lock = Turn()  # of `_prepare`
+        self._constant_inputs = plan.constant_inputs
+        self._is_small = plan.is_small
+        self._on_team = device.is_host and not plan.is_light
         self._arenas = arenas
-        self._number = arenas.join(self.layout.arena_nbytes)
-        steps = self.layout.steps
-        self.segments: list[Steps] = [
-            steps[i : i + segment_size] for i in range(0, len(steps), segment_size)
-        ] or [()]
-        # The same steps, as they run.
-        self._runs: list[Sequence[Step | Chain]]
-        self._repeats = repeats and device.graphs is not None
-        if repeats and device.graphs is not None:
-            values = [*externals, *outputs]
-            given = origins(steps, len(values))
-            copied = {i for i in moving if values[i].spec.nbytes <= MOST_COPIED}
-            self._runs = [
-                RepeatedSegment(one, given, copied, device.graphs) for one in self.segments
-            ]
-        else:
-            self._runs = [chained(self.layout, segment) for segment in self.segments]
-        self._uses = segment_uses(
-            self.layout, self.segments, len(externals), len(outputs), self._stable
-        )
+        self._number = arenas.join(plan.layout.arena_nbytes)
+        self._runs = _repeated(plan, device) if plan.repeats else plan.runs
 
     def __call__(
         self,
@@ -126,190 +80,188 @@ class Executable:
         state: State | None = None,
         key: Key | None = None,
     ) -> Key:
-        """Push the steps to the engine.
+        """Push the call to the engine.
 
         Args:
-            externals: Arrays for the external values.
+            externals: Arrays of the externals.
             outputs: Allocated arrays that receive the outputs.
             state: For an executable that uses one.
-            key: Where the random numbers of an earlier call started, to draw them again.
+            key: Key of an earlier call, to draw its random numbers again.
 
         Returns:
-            The key that the call's random numbers start from.
+            The key that the random numbers of the call start from.
         """
         # One loop for two lists is cheaper than two comprehensions, whatever their length.
-        frame, reads, writes = [], [], []
+        values, reads, writes = [], [], []
         for x in externals:
-            frame.append(x._data)
+            values.append(x._data)
             reads.append(x._var)
         for y in outputs:
-            frame.append(y._data)
+            values.append(y._data)
             writes.append(y._var)
-        return self.submit(frame, reads, writes, state, key)
+        return self.submit(values, reads, writes, state, key)
 
-    def run_here(self, frame: Frame, key: Key) -> None:
-        """Run all steps in the calling thread, as part of an engine job that holds the arrays.
+    def run_here(self, values: Values, key: Key) -> None:
+        """Run everything in the calling thread, as part of an engine job that holds the arrays.
 
         Args:
-            frame: Raw arrays of the external values and of the outputs; the executable keeps it.
-            key: Where the random numbers start.
+            values: Raw arrays of the externals and the outputs; the list is extended.
+            key: The key that the random numbers start from.
         """
-        arena = self._arenas.take()
-        frame += arena.tails.get(self._number) or self._new_tail(arena, None)
-        for steps in self._runs:
-            self._run(steps, frame, key)
+        arena = self._arenas.acquire()
+        values += arena.static_views.get(self._number) or self._new_static_views(arena, None)
+        for run in self._runs:
+            self._run(run, values, key)
         if self.layout.copies:
-            self._copy(frame)
-        self._arenas.give(arena)
+            self._copy(values)
+        self._arenas.release(arena)
 
     def submit(
         self,
-        frame: Frame,
+        values: Values,
         reads: list[Var],
         writes: list[Var],
         state: State | None = None,
         key: Key | None = None,
     ) -> Key:
-        """Push the steps to the engine; the executable keeps the lists.
+        """Push the call to the engine; the executable owns the lists from now on.
 
         Args:
-            frame: Raw arrays of the external values and of the outputs.
-            reads: Variables of the external values.
+            values: Raw arrays of the externals and the outputs.
+            reads: Variables of the externals.
             writes: Variables of the outputs.
-            state: For an executable that uses one.
-            key: Where the random numbers of an earlier call started, to draw them again.
-
-        Returns:
-            The key that the call's random numbers start from.
+            state: As in `__call__`.
+            key: As in `__call__`.
         """
         layout, device = self.layout, self.device
         versions: Versions = []
-        if self._stable:
-            versions = [(reads[i], reads[i].version) for i in self._stable]
+        if self._constant_inputs:
+            versions = [(reads[i], reads[i].version) for i in self._constant_inputs]
         if key is None:
             key = (0, 0)
             if layout.random_count:
                 key = next_key(device.context, layout.random_count)
         if len(self.segments) > 1:
-            self._push_segments(frame, state, reads, writes, key, versions)
+            self._push_segments(values, state, reads, writes, key, versions)
             return key
         if layout.mutated:
             writes += [reads[i] for i in layout.mutated]
         if state is not None:
-            if self._reads_state:
+            if self.plan.reads_state:
                 reads.append(state.var)
-            if self._writes_state:
+            if self.plan.writes_state:
                 writes.append(state.var)
         submit(
-            lambda: self._run_all(frame, state, key, versions),  # half the price of a `partial`
+            lambda: self._run_all(values, state, key, versions),  # half the price of a `partial`
             reads,
             writes,
             device.lane,
             self.name,
-            small=self._small,
+            small=self._is_small,
             on_team=self._on_team,
         )
         return key
 
     def _push_segments(
         self,
-        frame: Frame,
+        values: Values,
         state: State | None,
         reads: list[Var],
         writes: list[Var],
         key: Key,
         versions: Versions,
     ) -> None:
-        # Each job holds the arrays that its own steps touch, the first and the last the state too.
-        # A link between two jobs orders them: if one fails or is skipped, the links behind it are
-        # never written, so that no raise in between can forgive that to the jobs that follow.
-        taken: list[Arena] = []
-        link = None
+        # Each job holds the arrays that its instructions use, the first and the last the state too.
+        # A variable between two jobs orders them: if one fails or is skipped, the variables behind
+        # it are never written, so that the later jobs are skipped even if a wait in between raised
+        # and cleared the error.
+        acquired: list[Arena] = []
+        order = None
         last = len(self.segments) - 1
-        for i, use in enumerate(self._uses):
+        for i, use in enumerate(self.plan.uses):
             held = [*[reads[n] for n in use.reads], *[writes[n] for n in use.reread]]
             made = [*[writes[n] for n in use.writes], *[reads[n] for n in use.updates]]
             if state is not None and i in (0, last):
-                if self._reads_state:
+                if self.plan.reads_state:
                     held.append(state.var)
-                if self._writes_state:
+                if self.plan.writes_state:
                     made.append(state.var)
-            if link is not None:
-                held.append(link)
-            link = Var()
-            made.append(link)
+            if order is not None:
+                held.append(order)
+            order = Var()
+            made.append(order)
             submit(
-                partial(self._run_segment, i, frame, state, taken, key, versions),
+                partial(self._run_segment, i, values, state, acquired, key, versions),
                 held,
                 made,
                 self.device.lane,
                 self.name,
-                small=self._small,
+                small=self._is_small,
                 on_team=self._on_team,
             )
             if self.device.streams and use.writes and i < last:
-                # Sums of these gradients need not come behind the rest of the backward pass.
+                # Sums of these gradients need not wait for the rest of the backward pass.
                 current_engine().mark(self.device.lane)
 
-    def _run_all(self, frame: Frame, state: State | None, key: Key, versions: Versions) -> None:
-        arena = self._arenas.take()
-        tails = arena.tails if state is None else arena.tails_on(state)
-        frame += tails.get(self._number) or self._new_tail(arena, state)
+    def _run_all(self, values: Values, state: State | None, key: Key, versions: Versions) -> None:
+        arena = self._arenas.acquire()
+        cached = arena.static_views if state is None else arena.static_views_on(state)
+        values += cached.get(self._number) or self._new_static_views(arena, state)
         if versions != self._prepared:
-            self._prepare(frame, versions)
-        self._run(self._runs[0], frame, key)
+            self._prepare(values, versions)
+        self._run(self._runs[0], values, key)
         if self.layout.copies:
-            self._copy(frame)
-        self._arenas.give(arena)
+            self._copy(values)
+        self._arenas.release(arena)
 
     def _run_segment(
         self,
         index: int,
-        frame: Frame,
+        values: Values,
         state: State | None,
-        taken: list[Arena],
+        acquired: list[Arena],
         key: Key,
         versions: Versions,
     ) -> None:
         if index == 0:
-            arena = self._arenas.take()
-            taken.append(arena)
-            tails = arena.tails if state is None else arena.tails_on(state)
-            frame += tails.get(self._number) or self._new_tail(arena, state)
+            arena = self._arenas.acquire()
+            acquired.append(arena)
+            cached = arena.static_views if state is None else arena.static_views_on(state)
+            values += cached.get(self._number) or self._new_static_views(arena, state)
             if versions != self._prepared:
-                self._prepare(frame, versions)
-        self._run(self._runs[index], frame, key)
+                self._prepare(values, versions)
+        self._run(self._runs[index], values, key)
         if index == len(self.segments) - 1:
-            self._copy(frame)
-            self._arenas.give(taken[0])
+            self._copy(values)
+            self._arenas.release(acquired[0])
 
-    def _prepare(self, frame: Frame, versions: Versions) -> None:
-        """Compute what follows from stable inputs, if they changed since the last time."""
-        with self._turn:
+    def _prepare(self, values: Values, versions: Versions) -> None:
+        """Compute the constant values, if a constant input changed since the last time."""
+        with self._lock:
             if versions != self._prepared:
                 self._prepared = None
-                self._run(self.layout.prologue, frame, (0, 0))
-                # Packing looks at the arrays of its step, which may be other shapes of inputs.
-                views = [step for step in self.layout.steps if isinstance(step, ViewStep)]
-                self._run(views, frame, (0, 0))
-                for step in self.layout.packing:
-                    step.pack(self.device.xp, frame)
+                self._run(self.layout.prologue, values, (0, 0))
+                # Packing reads the arrays of its instruction, which may be views of inputs.
+                views = [x for x in self.layout.instructions if isinstance(x, ViewInstruction)]
+                self._run(views, values, (0, 0))
+                for instruction in self.layout.packing:
+                    instruction.pack(self.device.xp, values)
                 self._prepared = versions
 
-    def _run(self, steps: Sequence[Step | Chain], frame: Frame, key: Key) -> None:
-        if self._repeats and isinstance(steps, RepeatedSegment):
-            steps.run(self._run, self.device.xp, frame, key, self.device.note)
+    def _run(self, run: Run, values: Values, key: Key, /) -> None:
+        if self.plan.repeats and isinstance(run, RepeatedSegment):
+            run.run(self._run, self.device.xp, values, key, self.device.note)
             return
         xp, note = self.device.xp, self._note
-        for step in steps:
+        for instruction in run:
             if note is not None:
-                note(step.op.name)
+                note(instruction.op.name)
             try:
-                step.run(xp, frame, key)
+                instruction.run(xp, values, key)
             except Exception as raised:
-                failed, error = step, raised
-                if isinstance(raised, StepError):
-                    failed, error = raised.step, raised.error
+                failed, error = instruction, raised
+                if isinstance(raised, InstructionError):
+                    failed, error = raised.instruction, raised.error
                 name = failed.op.name
                 detail = str(error).removeprefix(f"{name}: ")  # most kernels' errors begin with it
                 message = f"{failed.node.name}: {name} failed: {detail}"
@@ -317,16 +269,21 @@ class Executable:
                     message = self._lines.completed(message)
                 raise run_error(error)(message) from error
 
-    def _copy(self, frame: Frame) -> None:
-        """Make the copies that are left."""
+    def _copy(self, values: Values) -> None:
         for source, target in self.layout.copies:
-            frame[target][...] = frame[source]
+            values[target][...] = values[source]
 
-    def _new_tail(self, arena: Arena, state: State | None) -> Frame:
-        """Return the tail of a frame on an arena and a state, and keep it there."""
-        tail = self.layout.new_tail(arena.raw, None if state is None else state.raw)
-        if self._repeats:
-            tail.append({})  # what is known of launches on this memory
-        tails = arena.tails if state is None else arena.tails_on(state)
-        tails[self._number] = tail
-        return tail
+    def _new_static_views(self, arena: Arena, state: State | None) -> Values:
+        """Return the static values on an arena and a state, cached for later calls on them."""
+        views = self.static.views(arena.raw, None if state is None else state.raw)
+        if self.plan.repeats:
+            views.append({})  # CUDA graphs captured on this memory
+        cache = arena.static_views if state is None else arena.static_views_on(state)
+        cache[self._number] = views
+        return views
+
+
+def _repeated(plan: ExecutionPlan, device: Device) -> list[RepeatedSegment]:
+    graphs = device.graphs
+    assert graphs is not None
+    return [RepeatedSegment(x, plan.origins, plan.copied, graphs) for x in plan.segments]

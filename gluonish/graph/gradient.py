@@ -14,7 +14,7 @@ class GradientGraph:
 
     Attributes:
         heads: Variables for the gradients of the outputs, one each.
-        gradients: For each wanted input its gradient, None where no gradient flows to it.
+        gradients: For each requested input its gradient; None if no gradient flows to it.
     """
 
     __slots__ = ("gradients", "heads")
@@ -24,43 +24,42 @@ class GradientGraph:
         self.gradients = gradients
 
 
-def differentiate(graph: Graph, wanted: Collection[int]) -> GradientGraph:
+def differentiate(graph: Graph, positions: Collection[int]) -> GradientGraph:
     """Return the gradients of a graph's outputs with respect to some inputs.
 
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
-        wanted: Positions among the graph's inputs.
+        positions: Positions of inputs of the graph.
 
     Returns:
-        Gradients in the order of ``sorted(wanted)``, as values over the same nodes: they read the
-        forward nodes' values where the rules need them.
+        Gradients in the order of ``sorted(positions)``, as values over the same nodes: rules may
+        read values of the forward nodes.
     """
     heads = [variable(f"head{i}_grad", value.spec) for i, value in enumerate(graph.outputs)]
-    return GradientGraph(heads, walk_back(graph, wanted, heads, lambda value: value))
+    return GradientGraph(heads, walk_back(graph, positions, heads, lambda value: value))
 
 
 def walk_back(
     graph: Graph,
-    wanted: Collection[int],
+    positions: Collection[int],
     heads: Sequence[Any],
     value_of: Callable[[Value], Any],
 ) -> list[Any]:
-    """Apply the gradient rules of a graph's operators, from the outputs back to some inputs.
+    """Apply the gradient rules of a graph's operators, from the outputs to some inputs.
 
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
-        wanted: Positions among the graph's inputs.
-        heads: Gradients of the outputs, of the kind that ``value_of`` returns.
-        value_of: What a value of the graph stands for: itself, or an array.
+        positions: Positions of inputs of the graph.
+        heads: Gradients of the outputs, of the type that ``value_of`` returns.
+        value_of: Returns the operand of rules for a value of the graph: itself, or an array.
 
     Returns:
-        Gradients in the order of ``sorted(wanted)``; None where none flows: no operator leads
-        there, or only through one without a gradient.
+        Gradients in the order of ``sorted(positions)``; None if no gradient flows to an input.
     """
     grads: Grads = {}
     for value, head in zip(graph.outputs, heads, strict=True):
         _add(grads, value.key, head)
-    targets = [graph.inputs[i] for i in sorted(wanted)]
+    targets = [graph.inputs[i] for i in sorted(positions)]
     needed = _nodes_behind(graph, targets)
     for node in reversed(graph.nodes):
         if node.op is not None and id(node) in needed:
@@ -69,7 +68,7 @@ def walk_back(
 
 
 def _nodes_behind(graph: Graph, targets: Sequence[Node]) -> set[int]:
-    """Return the nodes that depend on a target: only through them do gradients flow."""
+    """Return the nodes that depend on a target, through which gradients flow."""
     needed = {id(node) for node in targets}
     for node in graph.nodes:
         if any(id(value.node) in needed for value in node.inputs):
@@ -88,11 +87,11 @@ def _step_back(
         return
     attrs: dict[str, Any] = dict(node.attrs)
     if op.draws(attrs):
-        attrs["key"] = None  # a rule reads what was drawn from the outputs, it never draws again
+        attrs["key"] = None  # rules read random numbers from the outputs, and never draw again
     outputs = [value_of(Value(node, i)) for i in range(node.num_outputs)]
     inputs = [value_of(value) for value in node.inputs]
-    wanted = [id(value.node) in needed for value in node.inputs]
-    found = input_gradients(op, received, inputs, outputs, attrs, wanted)
+    requires_grad = [id(value.node) in needed for value in node.inputs]
+    found = input_gradients(op, received, inputs, outputs, attrs, requires_grad)
     for value, gradient in zip(node.inputs, found, strict=True):
         if gradient is not None:
             _add(grads, value.key, gradient)
@@ -110,21 +109,15 @@ class Joint:
     """The two sides of a graph of outputs and gradients.
 
     Args:
-        graph: Inputs, then gradients of the outputs as further variables (heads); outputs, then
-            the gradients that are wanted.
-        input_count: How many of its variables are inputs.
-        output_count: How many of its outputs are outputs of the forward pass.
+        graph: Its variables are inputs, then gradients of the outputs (heads); its outputs are
+            those of the forward pass, then gradients of inputs.
+        input_count: Number of inputs.
+        output_count: Number of outputs of the forward pass.
 
     Attributes:
-        graph: The graph.
-        inputs: The inputs.
-        heads: The heads.
-        outputs: The outputs.
-        gradients: The gradients.
-        forward: Operators that the outputs need, in order.
+        forward: Operators that the outputs depend on, in order.
         backward: The other operators, in order.
-        read: Values of forward operators that the backward side reads or delivers, in the order in
-            which it first does.
+        read: Values of forward operators that the backward pass reads or delivers, in order.
     """
 
     __slots__ = (
@@ -144,15 +137,15 @@ class Joint:
         self.heads = graph.inputs[input_count:]
         self.outputs = graph.outputs[:output_count]
         self.gradients = graph.outputs[output_count:]
-        ahead = {id(node) for node in topological_order(self.outputs)}
+        behind = {id(node) for node in topological_order(self.outputs)}
         operators = [node for node in graph.nodes if node.op is not None]
-        self.forward = [node for node in operators if id(node) in ahead]
-        self.backward = [node for node in operators if id(node) not in ahead]
+        self.forward = [node for node in operators if id(node) in behind]
+        self.backward = [node for node in operators if id(node) not in behind]
         reads = [value for node in self.backward for value in node.inputs]
         self.read: dict[Key, Value] = {
             value.key: value
             for value in [*reads, *self.gradients]
-            if value.node.op is not None and id(value.node) in ahead
+            if value.node.op is not None and id(value.node) in behind
         }
 
 

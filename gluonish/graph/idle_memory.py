@@ -1,12 +1,12 @@
-"""Idle memory of plans without ``static_alloc``: bounded together, the longest unused goes first.
+"""Idle memory of plans without ``static_alloc``: one bound for all, least recently used first.
 
-Such a plan keeps its arenas and states between calls, with all that is bound to their addresses,
-as a plan with ``static_alloc`` does. But all of these plans together keep at most `MAX_NBYTES`
-that are not in use, so that many networks in one process do not hold memory for calls that may
-never come.
+Like a plan with ``static_alloc``, such a plan keeps its arenas and states between calls, with
+everything that is bound to their addresses. But all of these plans together keep at most
+`MAX_NBYTES` idle, so that many networks in one process do not hold memory for calls that may never
+come.
 
-A block is looked at when it is taken, never when it comes back, which finalizers do at any moment.
-What changes the table is a single step of the interpreter each.
+The bound is applied when a block is acquired, not when it is released, because finalizers release
+blocks at any time. Each change of the table is one bytecode instruction.
 """
 
 from collections import deque
@@ -20,11 +20,10 @@ MAX_NBYTES = 64 << 20
 
 
 class _Block(ref[Any]):
-    """A block of memory, and how its plan drops it.
+    """A reference to a block of memory.
 
     Attributes:
-        key: In the table.
-        nbytes: Its size.
+        key: Its key in the table.
         drop: Drops the block if it is idle, and returns whether it was.
     """
 
@@ -35,16 +34,12 @@ class _Block(ref[Any]):
     drop: Callable[[Any], bool]
 
 
-# The longest unused first.
+# The least recently used first.
 _blocks: dict[int, _Block] = {}
 
 
 def drop_idle(idle: "ref[deque[Any]]", block: Any) -> bool:
-    """Take a block out of those that are idle; whether it was one.
-
-    Args:
-        idle: The plan's idle blocks.
-    """
+    """Remove a block from a plan's idle blocks; whether it was among them."""
     blocks = idle()
     if blocks is None:
         return False
@@ -55,12 +50,11 @@ def drop_idle(idle: "ref[deque[Any]]", block: Any) -> bool:
     return True
 
 
-def used(block: Any, nbytes: int, drop: Callable[[Any], bool]) -> None:
-    """Note that a block is taken for a call; where there are too many others, drop idle ones.
+def mark_used(block: Any, nbytes: int, drop: Callable[[Any], bool]) -> None:
+    """Record that a call acquires a block, and drop idle blocks beyond the bound.
 
     Args:
-        nbytes: Its size.
-        drop: Drops the block if it is idle, and returns whether it was; does not keep the plan.
+        drop: As `_Block.drop`; it must not refer to the plan.
     """
     key = id(block)
     known = _blocks.pop(key, None)
@@ -68,7 +62,7 @@ def used(block: Any, nbytes: int, drop: Callable[[Any], bool]) -> None:
         known = _Block(block, _forget)
         known.key, known.nbytes, known.drop = key, nbytes, drop
         _blocks[key] = known
-        _make_room(MAX_NBYTES)
+        _shrink(MAX_NBYTES)
     else:
         _blocks[key] = known
 
@@ -77,8 +71,8 @@ def _forget(block: _Block) -> None:
     _blocks.pop(block.key, None)
 
 
-def _make_room(most_nbytes: int) -> None:
-    """Drop idle blocks until there are no more than so many bytes, in use or not."""
+def _shrink(most_nbytes: int) -> None:
+    """Drop idle blocks until at most so many bytes, in use or not, are left."""
     blocks = list(_blocks.values())
     nbytes = sum(block.nbytes for block in blocks)
     for known in blocks:
@@ -90,7 +84,7 @@ def _make_room(most_nbytes: int) -> None:
 
 
 def _forget_all(context: Context) -> None:
-    _make_room(0)
+    _shrink(0)
 
 
 cache_owners.append(_forget_all)

@@ -1,4 +1,4 @@
-"""Inlining: the nodes of a traced graph in place of a node that stands for all of them."""
+"""Inlining of the graphs of ``_CachedOp`` nodes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,11 +7,11 @@ from gluonish.graph.ir import Node, Value, topological_order
 
 
 def inlined(outputs: Sequence[Value]) -> Sequence[Value]:
-    """Return values that are computed by operators alone, without ``_CachedOp`` nodes.
+    """Return values of a graph without ``_CachedOp`` nodes.
 
-    Requires: a graph as a Symbol holds it.
+    Requires: a graph of a Symbol.
     Ensures: each ``_CachedOp`` is replaced by copies of its body's nodes, whose names begin with
-    its own; a graph without one is returned as it is.
+    its name; a graph without one is returned unchanged.
     """
     order = topological_order(outputs)
     if not any(_is_cached(node) for node in order):
@@ -43,8 +43,10 @@ def copied_graph(
     """Return the outputs of a copy of a graph with values in place of its variables.
 
     Args:
-        inputs: What takes the place of each variable.
-        prefix: What the names of the copies begin with, before their own; None: no names.
+        variables: Variables of the graph.
+        outputs: Outputs of the graph.
+        inputs: A value for each variable.
+        prefix: Prefix of the names of the copies; None: no names.
     """
     made: dict[tuple[int, int], Value] = {
         (id(variable), 0): value for variable, value in zip(variables, inputs, strict=True)
@@ -54,8 +56,8 @@ def copied_graph(
         name = "" if prefix is None else f"{prefix}{node.name}"
         if node.op is None:
             return iter([Value(Node(None, name, array=node.array))])
-        own = [made[value.key] for value in node.inputs]
-        copy: Any = Node(node.op, name, own, node.attrs, extra=node.extra, given=node.given)
+        read = [made[value.key] for value in node.inputs]
+        copy: Any = Node(node.op, name, read, node.attrs, extra=node.extra, given=node.given)
         return (Value(copy, i) for i in range(node.num_outputs))
 
     for node in topological_order(outputs):

@@ -1,4 +1,4 @@
-"""Running a graph operator by operator on NDArrays, so that everything it does is recorded."""
+"""Evaluation of a graph operator by operator on NDArrays, with recording."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,11 +28,11 @@ def evaluate(
 
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
-        inputs: One array for each of the graph's inputs; without any, it runs in the current
+        inputs: One array for each input of the graph; without inputs, it runs in the current
             context.
-        monitor: Called with name, operator name and array for every output of an operator and, if
-            the flag beside it is set, for every input.
-        variables: Whether inputs that are variables are reported under their own names, too.
+        monitor: A function that is called with name, operator name and array of every output of an
+            operator, and whether it is called for every input, too.
+        variables: Whether inputs that are variables are also reported under their names.
     """
     values = _forward(graph, inputs)
     if monitor is not None:
@@ -43,13 +43,13 @@ def evaluate(
 def report(
     nodes: Sequence[Node], values: Values, monitor: tuple[Monitor, bool], *, variables: bool = False
 ) -> None:
-    """Tell a monitor what operators computed.
+    """Report the values of operators to a monitor.
 
     Args:
-        nodes: The operators, in order; others are skipped.
-        values: What was computed.
-        monitor: As of `evaluate`.
-        variables: As of `evaluate`.
+        nodes: Nodes in order; those without operator are skipped.
+        values: Values by key.
+        monitor: As in `evaluate`.
+        variables: As in `evaluate`.
     """
     callback, monitor_all = monitor
     for node in nodes:
@@ -65,7 +65,7 @@ def report(
             callback(f"{node.name}_{output_word(op, node.attrs, i)}", op.name, values[id(node), i])
 
 
-# Operators of one input that MXNet calls ``data`` in reports; that of the others is ``input0``.
+# Operators whose only input MXNet reports as ``data``; the input of the others is ``input0``.
 _NAMED = frozenset(
     {
         *("Dropout", "L2Normalization", "LRN", "LeakyReLU", "MakeLoss", "Pad", "Pooling"),
@@ -77,14 +77,14 @@ _NAMED = frozenset(
 
 
 def input_words(op: Operator, attrs: Attrs) -> tuple[str, ...]:
-    """Return the words that names of an operator's inputs end with in reports, as MXNet's do."""
+    """Return the suffixes of an operator's inputs in reports, as in MXNet."""
     if op.variadic is None and op.inputs == ("data",) and op.name not in _NAMED:
         return ("input0",)
     return op.input_names(attrs)
 
 
 def output_word(op: Operator | None, attrs: Attrs, index: int) -> str:
-    """Return the word for an output that names end with: ``output``, ``output1``, ``mean``."""
+    """Return the suffix of an output's name: ``output``, ``output1``, ``mean``."""
     words = () if op is None else op.output_words(attrs)
     if len(words) > 1:
         return words[index]
@@ -93,7 +93,7 @@ def output_word(op: Operator | None, attrs: Attrs, index: int) -> str:
 
 
 def output_names(values: Sequence[Value]) -> tuple[str, ...]:
-    """Return the names of values, which are outputs of a graph: ``<node>_output``."""
+    """Return the names of a graph's outputs: ``<node>_output``."""
     return tuple(
         value.node.name
         if value.node.op is None
@@ -108,8 +108,8 @@ def _forward(
     """Return every value of a graph.
 
     Args:
-        repeated: The key at which the random numbers of an earlier call started, to repeat it:
-            then moving statistics stay as they are.
+        repeated: The random key of an earlier call to repeat it; then moving statistics do not
+            change.
     """
     device = inputs[0]._device if inputs else device_of(current_context())
     values: Values = {(id(node), 0): x for node, x in zip(graph.inputs, inputs, strict=True)}
@@ -149,24 +149,24 @@ def gradients(
     graph: Graph,
     inputs: Sequence[NDArray],
     heads: Sequence[NDArray],
-    wanted: Sequence[int],
+    positions: Sequence[int],
     key: tuple[int, int],
 ) -> list[NDArray | None]:
     """Return the gradients of a graph's outputs, recorded like any eager computation.
 
     Args:
-        graph: The graph of a call that was made.
-        inputs: What it was called with, linked to the tape.
+        graph: The graph of an earlier call.
+        inputs: Inputs of the call, connected to the tape.
         heads: Gradients of its outputs.
-        wanted: Positions of the inputs whose gradient is wanted, ascending.
-        key: Where its random numbers started.
+        positions: Positions of the inputs that require a gradient, ascending.
+        key: The random key of the call.
 
     Returns:
-        One entry for each input; None where no gradient is wanted or flows.
+        One entry for each input; None for an input without gradient.
     """
     values = _forward(graph, inputs, repeated=key)
     found: list[NDArray | None] = [None] * len(inputs)
-    walked = walk_back(graph, wanted, heads, lambda value: values[value.key])
-    for position, gradient in zip(wanted, walked, strict=True):
+    walked = walk_back(graph, positions, heads, lambda value: values[value.key])
+    for position, gradient in zip(positions, walked, strict=True):
         found[position] = gradient
     return found

@@ -1,9 +1,8 @@
-"""The graph: nodes, the values between them, and how a graph prints.
+"""The graph: nodes, and the values between them.
 
-One kind of node serves Symbol, tracing, gradients, passes and files. A `Value` is one output of a
-node and takes part in operators like an array; applying an operator to values appends a node.
-Symbol graphs have no specs, all others know them for every value. Nodes are immutable: a pass
-builds new ones.
+Symbol, tracing, gradients, passes and files share one class of nodes. A `Value` is one output of a
+node; operators apply to values as to arrays, and append nodes. Symbol graphs have no specs; all
+other graphs have one for every value. Nodes are immutable: a pass builds new ones.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +25,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
-# Operators of Python's operators whose nodes are not called after their alias in capitals.
+# Operators behind Python's operators whose nodes are not named after their capitalized alias.
 _CALLED_BY_NAME = frozenset(
     f"_{name}_scalar"
     for name in (
@@ -34,17 +33,16 @@ _CALLED_BY_NAME = frozenset(
     )
 )
 
-# Attributes that are in no schema, though inference needs them: the bodies of control flow, whether
-# it keeps what its gradient reads, and what the node of a user's operator owns.
+# Attributes outside of schemas that inference needs: bodies of control flow, whether it saves
+# values for its gradient, and the state of a custom operator.
 _STRUCTURAL = ("subgraphs", "keep", "state")
 
 Namer = Callable[[str], str]
 
-# Gives nodes their names while a forward is traced; nodes of gradients and passes need none.
+# Names nodes while a forward is traced; nodes of gradients and passes need no names.
 namer: ContextVar[Namer | None] = ContextVar("gluonish_namer", default=None)
 
-# Attributes that nodes get while the body of a control-flow operator is traced: they tell what
-# belongs to it.
+# Attributes that mark nodes while the body of a control-flow operator is traced.
 body_mark: ContextVar[Mapping[str, str] | None] = ContextVar("gluonish_body_mark", default=None)
 
 
@@ -52,16 +50,13 @@ class Node:
     """One operator application, a variable (no ``op``) or a constant (no ``op``, but ``array``).
 
     Attributes:
-        op: The operator.
         name: For files, messages and printing; unique by convention only.
-        inputs: The values it reads.
         attrs: Parsed attributes of the operator.
-        specs: What each output is; empty where nothing is known, as in Symbol graphs.
-        extra: Attributes that are not the operator's: ``__shape__``, ``__lr_mult__`` and the user's
-            own, as strings.
-        array: A constant's value.
-        given: The operator's attributes as the user or a file spelled them, for writing files;
-            None: those that differ from the defaults.
+        specs: Specs of the outputs; empty if unknown, as in Symbol graphs.
+        extra: Other attributes, as strings: ``__shape__``, ``__lr_mult__`` and those of users.
+        array: The value of a constant.
+        given: Attributes of the operator as the user or a file spelled them, for writing files;
+            None for the attributes that differ from the defaults.
     """
 
     __slots__ = ("array", "attrs", "extra", "given", "inputs", "name", "op", "specs")
@@ -88,24 +83,24 @@ class Node:
 
     @property
     def num_outputs(self) -> int:
-        """How many values it has, hidden ones included."""
+        """Number of outputs, hidden outputs included."""
         return 1 if self.op is None else self.op.num_outputs(self.attrs)
 
     @property
     def num_visible(self) -> int:
-        """How many of them its caller sees."""
+        """Number of visible outputs."""
         return 1 if self.op is None else self.op.num_visible(self.attrs)
 
 
 class Value(Fluent):
-    """One output of a node, with known shape and dtype; operators on values append nodes.
+    """One output of a node; operators on values append nodes.
 
     Args:
         node: The node.
-        index: Which of its outputs.
+        index: Index of the output.
 
     Attributes:
-        key: What identifies the value while its node lives.
+        key: Identity of the value while its node lives.
     """
 
     __slots__ = ("index", "key", "node")
@@ -171,14 +166,14 @@ class Value(Fluent):
         return append(find_operator("BlockGrad"), (self,), {})
 
     def copy(self) -> Any:
-        """Return the value itself: nothing in a graph can be overwritten."""
+        """Return the value itself, since values are immutable."""
         return self
 
     def as_in_context(self, context: Context) -> Any:
         """Return the value itself.
 
         Raises:
-            GraphError: for another device: a graph runs on one.
+            GraphError: The context is of another device.
         """
         if context != self.context:
             raise GraphError(
@@ -189,7 +184,7 @@ class Value(Fluent):
     as_in_ctx = as_in_context
 
     @property
-    def T(self) -> Any:  # as arrays have it
+    def T(self) -> Any:  # as in NDArray
         """The value with its axes in reverse order."""
         return self.transpose()
 
@@ -207,11 +202,11 @@ class Value(Fluent):
             f"{self.node.name} while it was traced; use where, or do not hybridize this block"
         )
 
-    # A value that is traced has no elements; without this, iteration would never end.
+    # A traced value has no elements; without this, iteration would never end.
     __iter__ = None
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Refuse: there are no numbers while a graph is traced.
+        """Refuse: a traced value has no elements.
 
         Raises:
             NoValuesError: always.
@@ -222,7 +217,7 @@ class Value(Fluent):
         )
 
 
-# What stands for arrays of a class in a graph.
+# Class of values for each class of arrays.
 VALUE_KINDS: dict[type[NDArray], type[Value]] = {NDArray: Value}
 
 
@@ -232,21 +227,21 @@ def variable(
     extra: Mapping[str, str] | None = None,
     kind: type[NDArray] = NDArray,
 ) -> Value:
-    """Return a new input of a graph, which stands for arrays of the class ``kind``."""
+    """Return a new input of a graph, for arrays of the class ``kind``."""
     return VALUE_KINDS.get(kind, Value)(
         Node(None, name, specs=() if spec is None else (spec,), extra=extra)
     )
 
 
 def constant(array: NDArray, name: str = "constant") -> Value:
-    """Return an array as a value of a graph, where all are dense."""
+    """Return an array as a constant of a graph; it becomes dense."""
     if array.stype != "default":
         array = array.tostype("default")
     return VALUE_KINDS.get(type(array), Value)(Node(None, name, specs=(array._spec,), array=array))
 
 
 def infer_specs(op: Operator, specs: Sequence[Spec], attrs: Attrs) -> tuple[Spec, ...]:
-    """Return the specs of an operator's outputs; runtime attributes are not for inference."""
+    """Return the specs of an operator's outputs; inference takes no runtime attributes."""
     if not op.plain:
         known = op.schema.attributes
         attrs = {k: v for k, v in attrs.items() if k in known or k in _STRUCTURAL}
@@ -254,9 +249,9 @@ def infer_specs(op: Operator, specs: Sequence[Spec], attrs: Attrs) -> tuple[Spec
 
 
 def operator_word(op: Operator) -> str:
-    """Return the word that unnamed nodes are called by: ``_plus`` for ``elemwise_add``.
+    """Return the base of the names of unnamed nodes: ``_plus`` for ``elemwise_add``.
 
-    Operators of NumPy's semantics are called without their prefix: ``add`` for ``_npi_add``.
+    Operators with NumPy semantics have no prefix: ``add`` for ``_npi_add``.
     """
     for prefix in ("_npi_", "_npx_", "_np_"):
         if op.name.startswith(prefix):
@@ -272,7 +267,7 @@ def append(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
     """Return the visible outputs of a new node; arrays among the inputs become constants.
 
     Raises:
-        OperatorError: as the operator's inference says; in a traced forward it names the node.
+        OperatorError: Inference refuses the inputs; in a traced forward the message names the node.
         DynamicShapeError: The shape of its output depends on values.
     """
     if op.measure is not None:
@@ -297,10 +292,7 @@ def append(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
 
 
 def topological_order(outputs: Iterable[Value]) -> list[Node]:
-    """Return the nodes that the outputs need, each after its inputs.
-
-    Depth first, in the order of inputs.
-    """
+    """Return the nodes that the outputs depend on, depth first, each after its inputs."""
     return post_order([value.node for value in outputs], _read_nodes)
 
 
@@ -309,12 +301,12 @@ def _read_nodes(node: Node) -> list[Node]:
 
 
 class Graph:
-    """Nodes in topological order, the variables that are inputs, the values that are outputs.
+    """Nodes in topological order, with input variables and output values.
 
     Args:
-        inputs: Variables, in the order in which a call gives them; also those that no node reads.
+        inputs: Variables, in the order of a call; also those that no node reads.
         outputs: Values.
-        nodes: Topological order; found from the outputs if left out.
+        nodes: In topological order; by default the nodes that the outputs depend on.
     """
 
     __slots__ = ("inputs", "nodes", "outputs")
@@ -345,7 +337,7 @@ class Graph:
 
 
 def _body(node: Node, inputs: Sequence[str]) -> str:
-    """Return how a node prints: its operator, inputs, and attributes that are not defaults."""
+    """Return the text of a node: operator, inputs, and attributes that are not defaults."""
     if node.op is None:
         return f"variable {node.name}" if node.array is None else f"constant {node.name}"
     schema = node.op.schema

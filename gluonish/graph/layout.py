@@ -1,4 +1,4 @@
-"""The layout of every value of a planned graph; see `gluonish.ops.support.memory_layout`."""
+"""Memory layouts of the values of a planned graph; see `gluonish.ops.support.memory_layout`."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,18 +10,15 @@ from gluonish.ops.support.memory_layout import follows_layout, has_channels, sta
 Key = tuple[int, int]
 
 
-def channels_last_values(nodes: Sequence[Node], given: Collection[Key] = ()) -> frozenset[Key]:
-    """Return which values to lay out with their channels last.
+def channels_last_values(nodes: Sequence[Node], external: Collection[Key] = ()) -> frozenset[Key]:
+    """Return the keys of the values to lay out channels last.
 
     Args:
         nodes: Operators in order, with specs.
-        given: Values from outside that lie so already.
-
-    Returns:
-        Keys of values, those of ``given`` included; no others where ``MXNET_DISABLED_GRAPH_PASSES``
-        has ``channels_last``.
+        external: Keys of external values in this layout. Only these are returned if
+            ``MXNET_DISABLED_GRAPH_PASSES`` has ``channels_last``.
     """
-    found = set(given)
+    found = set(external)
     if "channels_last" in MXNET_DISABLED_GRAPH_PASSES.value:
         return frozenset(found)
     for node in nodes:

@@ -1,18 +1,18 @@
-"""What a legal graph is, checked between passes and in tests."""
+"""Checks of a graph's invariants, between passes and in tests."""
 
 from gluonish.core.errors import GraphError
 from gluonish.graph.ir import Graph, infer_specs
 
 
 def lint(graph: Graph) -> Graph:
-    """Return the graph if it is legal.
+    """Return the graph if it is valid.
 
-    Legal means: every input of a node is an output of an earlier node; every variable that is read
-    is an input of the graph; every output is there; every node's specs are what its operator
+    Every input of a node is an output of an earlier node; every variable that is read is an input
+    of the graph; every output is a value of the graph; every node has the specs that its operator
     infers.
 
     Raises:
-        GraphError: naming the node that breaks a rule.
+        GraphError: A node breaks a rule; the message names it.
     """
     variables = {id(node) for node in graph.inputs}
     earlier: set[int] = set()

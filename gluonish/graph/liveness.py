@@ -1,4 +1,4 @@
-"""How many bytes live at once while some operators run: what no plan of their memory can beat."""
+"""Peak memory of a sequence of operators, a lower bound for any memory plan."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,27 +9,27 @@ Key = tuple[int, int]
 
 
 def planner_steps(
-    nodes: Sequence[Node], given: Collection[Key], kept: Sequence[Value] = ()
+    nodes: Sequence[Node], external: Collection[Key], saved: Sequence[Value] = ()
 ) -> tuple[list[Step], dict[int, int]]:
-    """Return nodes as the memory planner sees them, and the bytes of each value to be planned.
+    """Return steps of the memory planner for nodes, and the bytes of each planned value.
 
     Args:
-        nodes: Operators in the order in which they run.
-        given: Keys of values that have memory of their own.
-        kept: Values to be planned that other nodes make or read; they have the first numbers.
+        nodes: Operators in execution order.
+        external: Keys of values outside of the planned memory.
+        saved: Planned values that other nodes compute or read; they have the first numbers.
     """
-    numbers = {value.key: i for i, value in enumerate(kept)}
-    sizes = {i: value.spec.nbytes for i, value in enumerate(kept)}
+    numbers = {value.key: i for i, value in enumerate(saved)}
+    sizes = {i: value.spec.nbytes for i, value in enumerate(saved)}
     steps = []
     for node in nodes:
         op = node.op
         assert op is not None
         reads = tuple(_number(numbers, v) for v in node.inputs if v.node.array is None)
         writes = tuple(_number(numbers, Value(node, i)) for i in range(node.num_outputs))
-        # Another shape of a value that has memory of its own needs none.
+        # A reshape of an external value needs no memory.
         free_view = op.identity and op.single and bool(reads) and reads[0] not in sizes
         for i, number in enumerate(writes):
-            if (id(node), i) not in given and not free_view:
+            if (id(node), i) not in external and not free_view:
                 sizes[number] = node.specs[i].nbytes
         alias = op.identity and op.single and bool(reads) and reads[0] in sizes
         in_place = op.elementwise and op.single
@@ -42,19 +42,19 @@ def _number(numbers: dict[Key, int], value: Value) -> int:
 
 
 def peak_nbytes(steps: Sequence[Step], sizes: dict[int, int]) -> int:
-    """Return the most bytes that live at once, where steps write in place if they may."""
-    homes: dict[int, int] = {}  # of an alias, the value whose memory it is
+    """Return the most bytes that live at once; steps write in place if possible."""
+    owners: dict[int, int] = {}  # by alias, the value that owns its memory
     for step in steps:
         if step.alias:
-            homes[step.writes[0]] = homes.get(step.reads[0], step.reads[0])
+            owners[step.writes[0]] = owners.get(step.reads[0], step.reads[0])
     last: dict[int, int] = {}
     for i, step in enumerate(steps):
         for value in (*step.writes, *step.reads):
-            last[homes.get(value, value)] = i
+            last[owners.get(value, value)] = i
     live = peak = 0
     for i, step in enumerate(steps):
-        made = sum(sizes.get(v, 0) for v in step.writes if v not in homes)
-        touched = {homes.get(v, v) for v in (*step.reads, *step.writes)}
+        made = sum(sizes.get(v, 0) for v in step.writes if v not in owners)
+        touched = {owners.get(v, v) for v in (*step.reads, *step.writes)}
         ended = [v for v in touched if last[v] == i]
         taken_over = step.in_place and any(
             v not in step.writes and sizes.get(v) == made for v in ended

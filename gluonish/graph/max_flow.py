@@ -1,4 +1,4 @@
-"""Maximum flow, for the cheapest way to cut a network in two.
+"""Maximum flow, for minimum cuts.
 
 References:
     Y. Dinitz, Algorithm for Solution of a Problem of Maximum Flow in Networks with Power
@@ -7,7 +7,7 @@ References:
 
 from collections import deque
 
-UNLIMITED = 1 << 62  # capacity of an edge that no cut may take
+UNLIMITED = 1 << 62  # capacity of an edge that no cut contains
 
 
 class FlowNetwork:
@@ -21,7 +21,7 @@ class FlowNetwork:
     def __init__(self) -> None:
         self._edges: list[list[int]] = []  # numbers of the edges that leave each node
         self._targets: list[int] = []
-        self._left: list[int] = []  # capacity that no flow uses yet
+        self._left: list[int] = []  # remaining capacity
 
     def add_node(self) -> int:
         """Return the number of a new node."""
@@ -36,10 +36,9 @@ class FlowNetwork:
             self._left.append(left)
 
     def sink_side(self, source: int, sink: int) -> set[int]:
-        """Return the nodes behind the cheapest cut, of several that which is nearest to the sink.
+        """Return the nodes on the sink's side of the minimum cut nearest to the sink.
 
-        The edges into the set are the cut: none of them, if every path has an unlimited capacity.
-        The capacities are used up: ask once.
+        The cut is the edges into the set. The call consumes the capacities.
         """
         while True:
             levels = self._levels(source)
@@ -50,7 +49,7 @@ class FlowNetwork:
                 pass
 
     def _levels(self, source: int) -> dict[int, int]:
-        """Return the distance from the source of each node that more could flow to."""
+        """Return the distance from the source of each node with a residual path."""
         levels = {source: 0}
         waiting = deque([source])
         while waiting:
@@ -65,7 +64,7 @@ class FlowNetwork:
     def _push(
         self, source: int, sink: int, levels: dict[int, int], unseen: list[list[int]]
     ) -> bool:
-        """Push along one shortest path; False if there is none left."""
+        """Push flow along one shortest path; False if none is left."""
         path: list[int] = []
         node = source
         while node != sink:
@@ -90,7 +89,7 @@ class FlowNetwork:
         return True
 
     def _reaching(self, sink: int) -> set[int]:
-        """Return the nodes from which more could flow to the sink."""
+        """Return the nodes with a residual path to the sink."""
         found = {sink}
         waiting = [sink]
         while waiting:

@@ -1,4 +1,4 @@
-"""NumpyValue: what stands for an array of ``mx.np`` while a block is traced."""
+"""NumpyValue: a graph value with the semantics of ``mx.np``."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from gluonish.numpy.methods import NumpyMethods
 
 
 class NumpyValue(NumpyMethods, Value):  # type: ignore[misc]  # with NumPy's arguments
-    """A value of a graph with NumPy's semantics; operators on it give such values."""
+    """A value of a graph with NumPy's semantics; operators on it return such values."""
 
     __slots__ = ()
     __hash__ = object.__hash__
@@ -43,6 +43,6 @@ def as_nd_value(value: Value) -> Value:
     return value
 
 
-Value.as_np_ndarray = as_np_value  # type: ignore[assignment, method-assign]  # that class cannot know this one
+Value.as_np_ndarray = as_np_value  # type: ignore[assignment, method-assign]  # avoids an import cycle
 Value.as_nd_ndarray = as_nd_value  # type: ignore[assignment, method-assign]  # for the same calls on all values
 VALUE_KINDS[ndarray] = NumpyValue

@@ -1,6 +1,7 @@
-"""Partition: one graph of outputs and gradients, parted into a forward and a backward pass."""
+"""Partition: a graph of outputs and gradients, split into a forward and a backward pass."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from gluonish.core.config import MXNET_BACKWARD_DO_MIRROR, MXNET_MEMORY_OPT
 from gluonish.graph.gradient import Joint, differentiate
@@ -12,75 +13,90 @@ from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs
 
 
+@dataclass(frozen=True, slots=True)
 class Partition:
     """The two passes of a graph.
 
-    What the backward pass computes again, in place of reading what the forward pass kept, is as
-    ``MXNET_BACKWARD_DO_MIRROR`` and ``MXNET_MEMORY_OPT`` say now.
+    Attributes:
+        forward: Operators of the forward pass, in order.
+        backward: Operators of the backward pass, in an order that keeps little memory alive.
+        inputs: The graph's inputs.
+        outputs: The graph's outputs.
+        heads: Gradients of the outputs, which are inputs of the backward pass.
+        gradients: Results of the backward pass.
+        gradient_positions: Position of the input that each gradient belongs to.
+        row_gradients: By position of an input with a row-sparse gradient, the attributes of
+            EMBEDDING_BACKWARD, which makes that gradient after the backward pass from the two
+            gradients of the position (the rows, and their indices). So nothing of the size of the
+            input is computed.
+        saved: Values, other than inputs and outputs, that the backward pass reads or delivers.
+        read_inputs: Positions of the inputs that the backward pass reads or delivers.
+        read_outputs: Positions of the outputs that the backward pass reads or delivers.
+    """
+
+    forward: Sequence[Node]
+    backward: Sequence[Node]
+    inputs: Sequence[Value]
+    outputs: Sequence[Value]
+    heads: Sequence[Value]
+    gradients: Sequence[Value]
+    gradient_positions: Sequence[int]
+    row_gradients: Mapping[int, Attrs]
+    saved: Sequence[Value]
+    read_inputs: Sequence[int]
+    read_outputs: Sequence[int]
+
+
+def split_passes(
+    graph: Graph,
+    grad_inputs: Sequence[int],
+    prepare: Callable[[Graph], Graph] = lambda graph: graph,
+) -> Partition:
+    """Return the forward and the backward pass of a graph.
+
+    The current ``MXNET_BACKWARD_DO_MIRROR`` and ``MXNET_MEMORY_OPT`` decide which values the
+    backward pass computes again, rather than reading saved ones.
 
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
-        wanted: Positions of the inputs whose gradient is wanted; may be empty.
-        prepare: What is done to outputs and gradients together, before they are parted.
-
-    Attributes:
-        forward: Operators of the forward pass, in order.
-        backward: Operators of the backward pass, in an order in which little lives at once.
-        inputs: The graph's inputs.
-        outputs: The graph's outputs.
-        heads: Gradients of the outputs, one each, which the backward pass is given.
-        gradients: What the backward pass computes.
-        gradient_positions: For each gradient, which input it belongs to.
-        row_gradients: For inputs whose gradient is row-sparse, the attributes of the operator that
-            makes it, after the backward pass, of the two gradients of that position: rows, and
-            which rows they add to. So nothing of the size of the input is computed.
-        kept: Values, other than inputs and outputs, that the backward pass reads or delivers.
-        read_inputs: Positions of the inputs that the backward pass reads or delivers.
-        read_outputs: The same of the outputs.
+        grad_inputs: Positions of the inputs that require a gradient; may be empty.
+        prepare: Applied to the graph of outputs and gradients before the split.
     """
-
-    def __init__(
-        self,
-        graph: Graph,
-        wanted: Sequence[int],
-        prepare: Callable[[Graph], Graph] = lambda graph: graph,
-    ) -> None:
-        self.row_gradients: dict[int, Attrs] = {}
-        flowing: list[tuple[int, Value]] = []
-        joined = graph
-        if wanted:
-            found = differentiate(graph, wanted)
-            pairs = zip(sorted(wanted), found.gradients, strict=True)
-            for i, g in pairs:
-                if g is not None:
-                    flowing += [(i, part) for part in self._parts_of(i, g)]
-            heads = [head.node for head in found.heads]
-            joined = optimize(_joined(graph, heads, [g for _, g in flowing]))
-        joined = prepare(joined)
-        joint = Joint(joined, len(graph.inputs), len(graph.outputs))
-        if flowing:
-            joint = mirror(joint, _effort())
-        self.inputs = [Value(node) for node in joint.inputs]
-        self.heads = [Value(node) for node in joint.heads]
-        self.outputs = joint.outputs
-        self.gradients = joint.gradients
-        self.gradient_positions = [i for i, _ in flowing]
-        self.forward = joint.forward
-        self.backward = ordered_backward(joint)
-        reads = [value for node in self.backward for value in node.inputs]
-        read = {value.key for value in [*reads, *self.gradients]}
-        delivered = {value.key for value in self.outputs}
-        self.read_inputs = [i for i, value in enumerate(self.inputs) if value.key in read]
-        self.read_outputs = _positions_read(self.outputs, set(joint.read))
-        self.kept = [value for key, value in joint.read.items() if key not in delivered]
-
-    def _parts_of(self, position: int, gradient: Value) -> Sequence[Value]:
-        """Return what the backward pass computes of a gradient: itself, or rows and places."""
-        node = gradient.node
-        if node.op is not EMBEDDING_BACKWARD or not node.attrs["sparse_grad"]:
-            return (gradient,)
-        self.row_gradients[position] = node.attrs
-        return node.inputs
+    row_gradients: dict[int, Attrs] = {}
+    flowing: list[tuple[int, Value]] = []
+    joined = graph
+    if grad_inputs:
+        found = differentiate(graph, grad_inputs)
+        for i, g in zip(sorted(grad_inputs), found.gradients, strict=True):
+            if g is None:
+                continue
+            if g.node.op is EMBEDDING_BACKWARD and g.node.attrs["sparse_grad"]:
+                row_gradients[i] = g.node.attrs
+                flowing += [(i, value) for value in g.node.inputs]
+            else:
+                flowing.append((i, g))
+        heads = [head.node for head in found.heads]
+        joined = optimize(_joined(graph, heads, [g for _, g in flowing]))
+    joint = Joint(prepare(joined), len(graph.inputs), len(graph.outputs))
+    if flowing:
+        joint = mirror(joint, _effort())
+    inputs, backward = [Value(node) for node in joint.inputs], ordered_backward(joint)
+    read = {value.key for node in backward for value in node.inputs}
+    read |= {value.key for value in joint.gradients}
+    delivered = {value.key for value in joint.outputs}
+    return Partition(
+        forward=joint.forward,
+        backward=backward,
+        inputs=inputs,
+        outputs=joint.outputs,
+        heads=[Value(node) for node in joint.heads],
+        gradients=joint.gradients,
+        gradient_positions=[i for i, _ in flowing],
+        row_gradients=row_gradients,
+        saved=[value for key, value in joint.read.items() if key not in delivered],
+        read_inputs=[i for i, value in enumerate(inputs) if value.key in read],
+        read_outputs=_positions_read(joint.outputs, set(joint.read)),
+    )
 
 
 def _effort() -> Effort:
@@ -90,7 +106,7 @@ def _effort() -> Effort:
 
 
 def _positions_read(outputs: Sequence[Value], read: set[tuple[int, int]]) -> list[int]:
-    """Return the positions of outputs that are read, of equal ones the first."""
+    """Return the positions of the outputs that are read; only the first of equal outputs."""
     first = {value.key: i for i, value in reversed(list(enumerate(outputs)))}
     return sorted(i for key, i in first.items() if key in read)
 

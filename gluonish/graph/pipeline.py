@@ -1,11 +1,10 @@
 """The passes in their order, and the switches that turn them off.
 
-A graph goes through four stages. `optimize` simplifies it. `fuse_layers` makes layers of several
-operators one, before gradients are taken. `split_layers` works on outputs and gradients together.
-`finish` works on what one executable runs. All but the first run the passes that the back ends of
-the device offer (`gluonish.kernels.back_ends.passes`), in the order that stands here. Besides the
-variables of whole stages, ``MXNET_DISABLED_GRAPH_PASSES`` names single passes to leave out;
-`gluonish.graph.layout` heeds it, too.
+A graph passes through four stages. `optimize` simplifies it. `fuse_layers` fuses layers of several
+operators, before gradients are computed. `split_layers` rewrites outputs and gradients together.
+`finish` rewrites the graph of one executable. All but the first run the passes that the back ends
+of the device offer (`gluonish.kernels.back_ends.passes`), in the order below. Some stages have an
+option; ``MXNET_DISABLED_GRAPH_PASSES`` names passes to skip, also in `gluonish.graph.layout`.
 """
 
 from collections.abc import Callable, Collection
@@ -39,9 +38,9 @@ from gluonish.graph.passes import (
 from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels import back_ends
 
-# Each with the variable that switches it off, if there is one. First of all the operators that
-# passes know; then simplification, which makes subexpressions equal. Dead code last: it drops what
-# the others left behind.
+# Each with the option that switches it off, if there is one. Classic operators come first, because
+# other passes know them; then simplification, which makes subexpressions equal. Dead code is
+# eliminated last, because the other passes leave some.
 PASSES: tuple[tuple[Callable[[Graph], Graph], Flag[bool] | None], ...] = (
     (use_classic_operators, None),
     (keep_batch_axes, None),
@@ -52,7 +51,7 @@ PASSES: tuple[tuple[Callable[[Graph], Graph], Flag[bool] | None], ...] = (
 
 
 def optimize(graph: Graph) -> Graph:
-    """Return the graph after all passes for any graph that are switched on."""
+    """Return the graph after all enabled passes that apply to any graph."""
     for graph_pass, switch in PASSES:
         if switch is None or switch.value:
             graph = _run(graph, graph_pass)
@@ -60,25 +59,26 @@ def optimize(graph: Graph) -> Graph:
 
 
 def without_history(graph: Graph) -> Graph:
-    """Return a graph that no gradient is taken of, with control flow that keeps nothing for it."""
+    """Return a graph without gradients, in which control flow saves no values for them."""
     return _run(graph, drop_history)
 
 
-def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -> Graph:
-    """Return the graph with layers and what follows them in one primitive.
+def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None) -> Graph:
+    """Return the graph with layers and the operators behind them fused into one primitive.
 
     Args:
         graph: The graph; its inputs stay.
-        stable: Inputs that rarely change, where no gradient is wanted; None where one may be.
+        device: Device that will run it.
+        constant: Inputs that rarely change; None if a gradient may be required.
     """
     offered = back_ends.passes(device.platform)
     graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn))
-    if stable is None:
-        # What can be split is fused better by its parts.
+    if constant is None:
+        # A BatchNorm that can be split is fused better afterwards.
         splits = _name(split_batch_norm) in offered and _is_on(split_batch_norm)
         fuse_relu = partial(fuse_batch_norm_relu, leave=is_split if splits else _never)
         return _run(graph, *_chosen(offered, fuse_relu, partial(fuse_primitives, train=True)))
-    fuse = partial(fuse_primitives, stable=stable)
+    fuse = partial(fuse_primitives, constant=constant)
     return _run(graph, *_chosen(offered, fold_batch_norm, move_strides, fuse))
 
 
@@ -87,7 +87,7 @@ def _never(node: Node) -> bool:
 
 
 def split_layers(graph: Graph, device: Device) -> Graph:
-    """Return a graph, which may hold gradients, with layers by parts that can be fused better."""
+    """Return a graph, gradients included, with layers split into operators that fuse better."""
     offered = back_ends.passes(device.platform)
     chosen = _chosen(offered, split_batch_norm, drop_bias_gradient, widen_products)
     if not chosen:
@@ -107,12 +107,12 @@ def finish(graph: Graph, device: Device) -> Graph:
 def _chosen(
     offered: back_ends.Passes, *passes: Callable[..., Graph]
 ) -> list[Callable[[Graph], Graph]]:
-    """Return those of the passes that pay with the kernels of a device, in order."""
-    return [partial(one, **offered[_name(one)]) for one in passes if _name(one) in offered]
+    """Return the passes that the back ends of a device offer, in order."""
+    return [partial(x, **offered[_name(x)]) for x in passes if _name(x) in offered]
 
 
 def _run(graph: Graph, *passes: Callable[[Graph], Graph]) -> Graph:
-    """Return the graph after those of the passes that are on, in order."""
+    """Return the graph after the enabled passes, in order."""
     for graph_pass in passes:
         if _is_on(graph_pass):
             graph = graph_pass(graph)

@@ -1,8 +1,7 @@
-"""What can be computed a second time, and how: recipes for copies of forward values.
+"""Recipes that compute forward values a second time.
 
-A copy gives what the first run gave, and nothing else happens: it draws no random numbers and moves
-no statistics. So batch normalization is applied again with the statistics that it found, and
-dropout with the mask that it drew.
+A copy has the values of the original and no side effects: it draws no random numbers and updates no
+statistics. So batch normalization is applied again with its statistics, and dropout with its mask.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +17,7 @@ Key = tuple[int, int]
 _MULTIPLY = find_operator("broadcast_mul")
 _ADDITIONS = ("elemwise_add", "broadcast_add")
 
-# Heavy by the element for a small array; over a large one they cost about what reading it does.
+# Heavy per element for a small array; for a large array they cost about as much as reading it.
 _PASSES_OVER_MEMORY = frozenset(
     {
         *("Pooling", "softmax", "log_softmax", "softmin"),
@@ -28,19 +27,19 @@ _PASSES_OVER_MEMORY = frozenset(
 
 
 class Effort(IntEnum):
-    """What may be spent on a copy."""
+    """The effort for a copy."""
 
-    NOTHING = 0  # other shapes of values that are there
-    LITTLE = 1  # also passes over memory
-    ANYTHING = 2  # also products
+    NOTHING = 0  # reshapes of available values
+    LITTLE = 1  # passes over memory, too
+    ANYTHING = 2  # products, too
 
 
 class Recipe(NamedTuple):
-    """How one value is computed again.
+    """A way to compute one value again.
 
     Attributes:
-        sources: The values that it takes.
-        make: Called with what stands for the sources; returns the copy.
+        sources: The values that it reads.
+        make: Returns the copy, given the sources or copies of them.
     """
 
     sources: tuple[Value, ...]
@@ -48,11 +47,12 @@ class Recipe(NamedTuple):
 
 
 def recipe_of(value: Value, effort: Effort, overwritten: Collection[Key] = ()) -> Recipe | None:
-    """Return how a value is computed again; None if it cannot be, or costs too much.
+    """Return a recipe for a value; None if there is none, or it costs too much.
 
     Args:
-        effort: The most that may be spent.
-        overwritten: Keys of values that do not stay as they are, such as moving statistics.
+        value: The value.
+        effort: The most effort.
+        overwritten: Keys of values that change, such as moving statistics.
     """
     op = value.node.op
     if op is None:
@@ -60,14 +60,14 @@ def recipe_of(value: Value, effort: Effort, overwritten: Collection[Key] = ()) -
     special = _SPECIAL.get(op.name)
     found = None if special is None or effort < Effort.LITTLE else special(value)
     if found is None and _repeats(value.node, op, effort):
-        found = _again(value)
+        found = _copy_recipe(value)
     if found is None or any(source.key in overwritten for source in found.sources):
         return None
     return found
 
 
 def _repeats(node: Node, op: Operator, effort: Effort) -> bool:
-    """Whether a node may simply run twice, at this effort."""
+    """Whether a node may run twice with this effort."""
     if op.draws(node.attrs) or op.mutated_inputs(node.attrs) or not node.inputs:
         return False
     if effort == Effort.NOTHING:
@@ -75,7 +75,7 @@ def _repeats(node: Node, op: Operator, effort: Effort) -> bool:
     return effort == Effort.ANYTHING or not op.heavy or op.name in _PASSES_OVER_MEMORY
 
 
-def _again(value: Value) -> Recipe:
+def _copy_recipe(value: Value) -> Recipe:
     node = value.node
 
     def make(inputs: Sequence[Value]) -> Value:
@@ -94,7 +94,7 @@ def _batch_norm_relu(value: Value) -> Recipe | None:
 
 
 def _normalized(value: Value, *, relu: bool, addend: Value | None) -> Recipe | None:
-    """Return the recipe for the first output of a batch normalization, and what follows it."""
+    """Return the recipe of a batch normalization and a following sum and ReLU."""
     node = value.node
     if value.index:
         return None
@@ -127,13 +127,13 @@ def _dropout(value: Value) -> Recipe | None:
 
 
 def _activation(value: Value) -> Recipe | None:
-    """One pass for a rectifier behind a batch normalization, with or without a sum between."""
+    """Return the recipe of a ReLU after a batch normalization, with or without a sum between."""
     if value.node.attrs.get("act_type", "relu") != "relu":
         return None
-    return _rectified(value.node.inputs[0])
+    return _relu_of(value.node.inputs[0])
 
 
-def _rectified(inner: Value) -> Recipe | None:
+def _relu_of(inner: Value) -> Recipe | None:
     if _is_batch_norm(inner):
         return _normalized(inner, relu=True, addend=None)
     node = inner.node

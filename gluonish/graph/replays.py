@@ -1,18 +1,18 @@
-"""Replays: steps of an executable that a device repeats by one call, as a CUDA graph.
+"""Replays: instructions of an executable that a device repeats by one call, as a CUDA graph.
 
-A *part* is a run of neighbouring steps of one engine job that can be captured. A graph holds the
-addresses that it was captured with. Most of them are those of the frame's tail, and the replays lie
-there, too: they go with its memory. Of what a call gives, some arrays are others at each call (a
-batch, the outputs): these are *moving*. A part has memory of its own for them, and each call copies
-what is read there, and from there what is written. Parameters, their gradients and what is too
-large to be copied stay where they are, and a replay serves the calls that come with the addresses
-of its capture.
+A *chunk* is a run of neighbouring instructions of one engine job that can be captured. A CUDA graph
+holds the addresses that it was captured with. Most of them are of static values, and the replays
+are cached with these: they are freed with their memory. Some arguments have a new array at each
+call (a batch, the outputs): they are *copied*. A chunk has dedicated memory for them; each call
+copies what the chunk reads to that memory, and what it writes from there. Parameters, their
+gradients and arrays too large to be copied are used in index, and a replay serves only the calls
+that have the addresses of its capture.
 
-A part runs step by step at first, and is captured when it meets the same addresses again. A step
-whose capture fails is not tried again: the parts end before it and begin behind it. While a capture
-fails nothing is executed, so that the steps run as ever after that.
+A chunk runs instruction by instruction at first, and is captured when the same addresses recur. An
+instruction whose capture fails is not tried again: one chunk ends before it and another begins
+behind it. A failed capture executes nothing, so the instructions can run normally after it.
 
-Random numbers: launches that are repeated read their key in memory, where each call puts its own.
+Random numbers: repeated launches read their key from memory, where each call writes its key.
 """
 
 import logging
@@ -22,223 +22,224 @@ from typing import Any
 
 from gluonish.core.device import Graphs, Replay, StoredKey
 from gluonish.core.program import Programs
-from gluonish.graph.steps import Frame, RunStep, Step, ViewStep
+from gluonish.graph.instructions import Instruction, KernelInstruction, Values, ViewInstruction
 
 _LOG = logging.getLogger("gluonish")
 
-Each = Callable[[Sequence[Step], Frame, Any], None]
+RunEach = Callable[[Sequence[Instruction], Values, Any], None]
 Addresses = tuple[int, ...]
 
-MOST_COPIED = 64 << 20  # bytes of an array that moves
-
-_MOST = 8  # replays of a part on one memory; the longest unused goes first
-_MOST_SEEN = 64  # addresses that are remembered until they recur
+_MAX_REPLAYS = 8  # of a chunk on one memory; the least recently used is dropped first
+_MAX_SEEN = 64  # addresses that are remembered until they recur
 
 
 class _Memo:
-    """What is known of one part on one memory; it belongs to one call at a time.
+    """The replays of one chunk on one memory; it belongs to one call at a time.
 
     Attributes:
         replays: By addresses, which are the version of a replay.
-        fixed: The memory that replays have for what moves, by place.
-        key: Where they read a key; None if nothing is drawn.
+        fixed: Memory of the replays for copied arguments, by index.
+        key: Memory that they read a random key from; None if they draw nothing.
     """
 
     __slots__ = ("_captures", "_seen", "fixed", "key", "replays")
 
     def __init__(self) -> None:
-        self.replays = Programs[Replay](_MOST)
+        self.replays = Programs[Replay](_MAX_REPLAYS)
         self.fixed: dict[int, Any] = {}
         self.key: StoredKey | None = None
         self._seen: OrderedDict[Addresses, int] = OrderedDict()
         self._captures = 0
 
     def is_due(self, addresses: Addresses, shortages: int) -> bool:
-        """Whether a call comes with addresses that are worth a capture.
+        """Whether to capture a call with these addresses.
 
-        Those that came before; but the more captures there were, and the more often memory ran out,
-        the more often: a capture must pay.
+        They must have come before; the more captures there were, and the more often memory ran
+        out, the more often, so that a capture pays.
         """
         count = self._seen.pop(addresses, 0) + 1
         self._seen[addresses] = count
-        if len(self._seen) > _MOST_SEEN:
+        if len(self._seen) > _MAX_SEEN:
             self._seen.popitem(last=False)
-        return count >= 2 * (1 + self._captures // _MOST) << min(2 * shortages, 20)
+        return count >= 2 * (1 + self._captures // _MAX_REPLAYS) << min(2 * shortages, 20)
 
     def add(self, addresses: Addresses, replay: Replay) -> None:
-        """Cache a replay, in place of the least recently used one."""
+        """Cache a replay, in index of the least recently used one."""
         self._captures += 1
         self._seen.pop(addresses, None)
         self.replays.add(addresses, replay)
 
 
-class _Part:
-    """Neighbouring steps.
+class _Chunk:
+    """Neighbouring instructions.
 
     Args:
-        steps: In order.
-        start: Number of the first in its segment.
-        given: Places of what calls give, each with the place that it is a view of, or itself.
-        moving: Those of arrays that are others at each call.
-        repeated: Whether they may be captured.
+        instructions: In order.
+        start: Index of the first in its segment.
+        origins: Argument whose memory each argument or view of one uses.
+        copied: Copied arguments.
+        repeated: Whether the instructions may be captured.
 
     Attributes:
         draws: Whether they draw random numbers.
-        name: For messages.
-        read: Moving places whose arrays they read.
-        views: Steps that only make views.
-        written: Moving places whose arrays they write.
+        name: Name in messages.
+        read: Copied arguments that they read.
+        views: Those of the instructions that only make views.
+        written: Copied arguments that they write.
     """
 
     def __init__(
         self,
-        steps: Sequence[Step],
+        instructions: Sequence[Instruction],
         start: int,
-        given: Mapping[int, int],
-        moving: Collection[int],
+        origins: Mapping[int, int],
+        copied: Collection[int],
         *,
         repeated: bool,
     ) -> None:
-        self.steps = steps
+        self.instructions = instructions
         self.start = start
         self.repeated = repeated
-        self.views = [step for step in steps if isinstance(step, ViewStep)]
-        self.draws = any(isinstance(step, RunStep) and step.random is not None for step in steps)
-        read, written = _uses(steps, given)
-        self._fixed = sorted({*read, *written}.difference(moving))
-        self.read = sorted(read.intersection(moving))
-        self.written = sorted(written.intersection(moving))
-        made = {step.writes[0] for step in self.views}
-        touched = {place for step in steps for place in step.reads} - made
-        self._views_before = [
-            (place, given[place])
-            for place in touched
-            if given.get(place, place) != place and given[place] in moving
+        self.views = [x for x in instructions if isinstance(x, ViewInstruction)]
+        self.draws = any(
+            isinstance(x, KernelInstruction) and x.random is not None for x in instructions
+        )
+        read, written = _used_arguments(instructions, origins)
+        self._fixed = sorted({*read, *written}.difference(copied))
+        self.read = sorted(read.intersection(copied))
+        self.written = sorted(written.intersection(copied))
+        used = {i for x in instructions for i in x.reads} - {view.writes[0] for view in self.views}
+        self._earlier_views = [
+            (i, origins[i]) for i in used if origins.get(i, i) != i and origins[i] in copied
         ]
-        names = list(dict.fromkeys(step.op.name for step in steps))
+        names = list(dict.fromkeys(x.op.name for x in instructions))
         self.name = f"a CUDA graph of {', '.join(names[:3])}{', ..' if len(names) > 3 else ''}"
 
-    def addresses(self, frame: Frame) -> Addresses | None:
-        """Return where what does not move lies; None where an array has gaps."""
-        for place in (*self.read, *self.written):
-            if not frame[place].flags.c_contiguous:
+    def addresses(self, values: Values) -> Addresses | None:
+        """Return the addresses of the arguments used in place; None if one is not contiguous."""
+        for index in (*self.read, *self.written):
+            if not values[index].flags.c_contiguous:
                 return None
         found = []
-        for place in self._fixed:
-            array = frame[place]
+        for index in self._fixed:
+            array = values[index]
             if not array.flags.c_contiguous:
                 return None
             found.append(array.data.ptr)
         return tuple(found)
 
-    def fixed_frame(self, xp: Any, frame: Frame, fixed: dict[int, Any]) -> Frame:
-        """Return a frame with arrays of the part's own for what moves; they are made at first."""
-        result = list(frame)
-        for place in {*self.read, *self.written}:
-            if place not in fixed:
-                fixed[place] = xp.empty(frame[place].shape, frame[place].dtype)
-            result[place] = fixed[place]
-        for place, root in self._views_before:
-            result[place] = fixed[root].reshape(frame[place].shape)
+    def fixed_values(self, xp: Any, values: Values, fixed: dict[int, Any]) -> Values:
+        """Return values with the chunk's memory for copied arguments, allocated the first time."""
+        result = list(values)
+        for index in {*self.read, *self.written}:
+            if index not in fixed:
+                fixed[index] = xp.empty(values[index].shape, values[index].dtype)
+            result[index] = fixed[index]
+        for index, root in self._earlier_views:
+            result[index] = fixed[root].reshape(values[index].shape)
         return result
 
 
-class RepeatedSegment(list[Step]):
-    """The steps of one engine job, on a device that repeats them.
+class RepeatedSegment(list[Instruction]):
+    """The instructions of one engine job, on a device that repeats them.
 
     Args:
-        steps: In order.
-        given: Places of what calls give, each with the place that it is a view of, or itself; also
-            of views that earlier segments made.
-        moving: Those of arrays that are others at each call, and small enough to be copied.
-        graphs: The device's.
+        instructions: In order.
+        origins: Argument whose memory each argument or view of one uses; views that earlier
+            segments made are included.
+        copied: Arguments that change from call to call, and are small enough to be copied.
+        graphs: The CUDA graphs of the device.
     """
 
     def __init__(
         self,
-        steps: Iterable[Step],
-        given: Mapping[int, int],
-        moving: Collection[int],
+        instructions: Iterable[Instruction],
+        origins: Mapping[int, int],
+        copied: Collection[int],
         graphs: Graphs,
     ) -> None:
-        super().__init__(steps)
+        super().__init__(instructions)
         self._graphs = graphs
-        self._given = given
-        self._moving = moving
-        self._refused = {i for i, step in enumerate(self) if _is_live(step)}
+        self._origins = origins
+        self._copied = copied
+        self._refused = {i for i, instruction in enumerate(self) if _is_live(instruction)}
         self._cuts: set[int] = set()
-        self._parts: list[_Part] = []
-        self._parts = self._split()
+        self._chunks: list[_Chunk] = []
+        self._chunks = self._split()
 
-    def _split(self) -> list[_Part]:
-        """Return the parts, which end at steps that are refused, and where they were cut."""
-        before = {(part.start, len(part.steps), part.repeated): part for part in self._parts}
+    def _split(self) -> list[_Chunk]:
+        """Return the chunks, which end at refused instructions and at cuts."""
+        before = {
+            (chunk.start, len(chunk.instructions), chunk.repeated): chunk for chunk in self._chunks
+        }
         refused, count = self._refused, len(self)
         starts = [
             i
             for i in range(count)
             if not i or i in self._cuts or (i in refused) != (i - 1 in refused)
         ]
-        parts = []
+        chunks = []
         for a, b in zip(starts, [*starts[1:], count], strict=False):
-            launches = any(isinstance(step, RunStep) for step in self[a:b])
+            launches = any(isinstance(instruction, KernelInstruction) for instruction in self[a:b])
             repeated = launches and a not in refused
-            part = before.get((a, b - a, repeated))
-            if part is None:
-                part = _Part(self[a:b], a, self._given, self._moving, repeated=repeated)
-            parts.append(part)
-        return parts
+            chunk = before.get((a, b - a, repeated))
+            if chunk is None:
+                chunk = _Chunk(self[a:b], a, self._origins, self._copied, repeated=repeated)
+            chunks.append(chunk)
+        return chunks
 
-    def run(self, each: Each, xp: Any, frame: Frame, key: Any, note: Callable[[str], None]) -> None:
-        """Run the steps.
+    def run(
+        self, run_each: RunEach, xp: Any, values: Values, key: Any, note: Callable[[str], None]
+    ) -> None:
+        """Run the instructions.
 
         Args:
-            each: Runs steps one by one.
+            run_each: Runs instructions one by one.
             xp: The array module.
-            frame: The call's; its last entry is a dict for what is known on its memory.
-            key: Where the call's random numbers start.
-            note: Told what runs, for messages.
+            values: Values of the call; the last one is a dict of the replays on its memory.
+            key: The key that the random numbers of the call start from.
+            note: Called with the name of what runs, for messages.
         """
         if not self._graphs.here():
-            each(self[:], frame, key)
+            run_each(self[:], values, key)
             return
-        memos: dict[_Part, _Memo] = frame[-1]
-        for part in self._parts:
-            if part.repeated:
-                addresses = part.addresses(frame)
-                replay = self._replay(part, addresses, each, xp, frame)
+        memos: dict[_Chunk, _Memo] = values[-1]
+        for chunk in self._chunks:
+            if chunk.repeated:
+                addresses = chunk.addresses(values)
+                replay = self._replay(chunk, addresses, run_each, xp, values)
                 if addresses is not None and replay is not None:
-                    note(part.name)
-                    if self._launched(replay, part, memos[part], xp, frame, key):
+                    note(chunk.name)
+                    if self._launched(replay, chunk, memos[chunk], xp, values, key):
                         continue
-                    memos[part].replays.pop(addresses, None)
-            each(part.steps, frame, key)
+                    memos[chunk].replays.pop(addresses, None)
+            run_each(chunk.instructions, values, key)
 
     def _launched(
-        self, replay: Replay, part: _Part, memo: _Memo, xp: Any, frame: Frame, key: Any
+        self, replay: Replay, chunk: _Chunk, memo: _Memo, xp: Any, values: Values, key: Any
     ) -> bool:
-        """Launch a replay on a call's arrays; whether that could be done."""
+        """Launch a replay on the arrays of a call; whether the launch succeeded."""
         copy, fixed = self._graphs.copy, memo.fixed
-        for place in part.read:
-            copy(fixed[place], frame[place])
-        for view in part.views:
-            view.run(xp, frame, key)
+        for index in chunk.read:
+            copy(fixed[index], values[index])
+        for view in chunk.views:
+            view.run(xp, values, key)
         if memo.key is not None:
             memo.key.set(xp, key)
         if not replay.launch():
             return False
-        for place in part.written:
-            copy(frame[place], fixed[place])
+        for index in chunk.written:
+            copy(values[index], fixed[index])
         return True
 
     def _replay(
-        self, part: _Part, addresses: Addresses | None, each: Each, xp: Any, frame: Frame
+        self, chunk: _Chunk, addresses: Addresses | None, run_each: RunEach, xp: Any, values: Values
     ) -> Replay | None:
-        """Return the replay of a part for a call, capturing it if that is due."""
-        memos: dict[_Part, _Memo] = frame[-1]
-        memo = memos.get(part)
+        """Return the replay of a chunk for a call, capturing it if that is due."""
+        memos: dict[_Chunk, _Memo] = values[-1]
+        memo = memos.get(chunk)
         if memo is None:
-            memo = memos[part] = _Memo()
+            memo = memos[chunk] = _Memo()
         if addresses is None:
             return None
         found = memo.replays.use(addresses)
@@ -246,18 +247,18 @@ class RepeatedSegment(list[Step]):
             return found
         if not memo.is_due(addresses, self._graphs.shortages):
             return None
-        made = self._capture(part, each, xp, frame)
+        made = self._capture(chunk, run_each, xp, values)
         if made is not None:
             memo.add(addresses, made)
         return made
 
-    def _capture(self, part: _Part, each: Each, xp: Any, frame: Frame) -> Replay | None:
-        """Capture a part; None where it cannot be done, or not now."""
-        memos: dict[_Part, _Memo] = frame[-1]
-        memo, count, done = memos[part], len(part.steps), 0
+    def _capture(self, chunk: _Chunk, run_each: RunEach, xp: Any, values: Values) -> Replay | None:
+        """Capture a chunk; None if that fails."""
+        memos: dict[_Chunk, _Memo] = values[-1]
+        memo, count, done = memos[chunk], len(chunk.instructions), 0
         try:
-            fixed = part.fixed_frame(xp, frame, memo.fixed)
-            if part.draws and memo.key is None:
+            fixed = chunk.fixed_values(xp, values, memo.fixed)
+            if chunk.draws and memo.key is None:
                 memo.key = self._graphs.new_key()
         except MemoryError:
             return None
@@ -265,43 +266,50 @@ class RepeatedSegment(list[Step]):
 
         def run() -> None:
             nonlocal done
-            for step in part.steps:
-                each((step,), fixed, key)
+            for instruction in chunk.instructions:
+                run_each((instruction,), fixed, key)
                 done += 1
 
         try:
             return self._graphs.capture(run)
         except Exception as error:
-            step = part.steps[min(done, count - 1)]
-            _LOG.debug("No CUDA graph holds %s (%s): %.300s", step.op.name, step.node.name, error)
+            instruction = chunk.instructions[min(done, count - 1)]
+            _LOG.debug(
+                "No CUDA graph holds %s (%s): %.300s",
+                instruction.op.name,
+                instruction.node.name,
+                error,
+            )
             if done < count or count == 1:
-                self._refused.add(part.start + min(done, count - 1))
-            else:  # only the end of the capture told of it: which step it was is found by halves
-                self._cuts.add(part.start + count // 2)
-            self._parts = self._split()
-            memos.pop(part, None)
-            for new in self._parts:  # what they will be asked next is whether this call was enough
-                addresses = new.addresses(frame)
+                self._refused.add(chunk.start + min(done, count - 1))
+            else:  # only the end of the capture failed: halving finds the instruction
+                self._cuts.add(chunk.start + count // 2)
+            self._chunks = self._split()
+            memos.pop(chunk, None)
+            for new in self._chunks:  # count this call for the new chunks
+                addresses = new.addresses(values)
                 if new.repeated and new not in memos and addresses is not None:
                     memos[new] = _Memo()
                     memos[new].is_due(addresses, 0)
             return None
 
 
-def _is_live(step: Step) -> bool:
-    return isinstance(step, RunStep) and step.op.live
+def _is_live(instruction: Instruction) -> bool:
+    return isinstance(instruction, KernelInstruction) and instruction.op.live
 
 
-def _uses(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[set[int], set[int]]:
-    """Return which given places steps read before they wrote there, and which they write."""
+def _used_arguments(
+    instructions: Sequence[Instruction], origins: Mapping[int, int]
+) -> tuple[set[int], set[int]]:
+    """Return the arguments that are read before they are written, and those that are written."""
     read: set[int] = set()
     written: set[int] = set()
-    for step in steps:
-        if isinstance(step, ViewStep):
+    for instruction in instructions:
+        if isinstance(instruction, ViewInstruction):
             continue
-        reads = [given.get(place) for place in step.reads]
+        reads = [origins.get(index) for index in instruction.reads]
         read.update(root for root in reads if root is not None and root not in written)
-        changed = [reads[i] for i in step.op.mutated_inputs(step.attrs)]
-        changed += [given.get(place) for place in step.writes]
+        changed = [reads[i] for i in instruction.op.mutated_inputs(instruction.attrs)]
+        changed += [origins.get(index) for index in instruction.writes]
         written.update(root for root in changed if root is not None)
     return read, written

@@ -1,4 +1,4 @@
-"""Graphs rewritten: nodes replaced, and who reads what."""
+"""Rewriting of graphs, and counts of readers."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -12,21 +12,20 @@ Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
 
 
 def has_operator(graph: Graph, names: Collection[str]) -> bool:
-    """Whether a graph has one of some operators: without, a pass for them may leave it as it is."""
+    """Whether a graph has one of some operators; if not, a pass for them has nothing to do."""
     return any(node.op is not None and node.op.name in names for node in graph.nodes)
 
 
 def rebuild(graph: Graph, rule: Rule) -> Graph:
-    """Return the graph with nodes replaced as a rule says.
+    """Return the graph with nodes replaced by a rule.
 
     Args:
-        graph: The graph; it stays as it is.
+        graph: The graph; it does not change.
         rule: Called for every operator node, in order, with its inputs in the new graph. Returns
-            the values that stand for its outputs from now on, or None to keep the node.
+            the values that replace its outputs, or None to keep the node.
 
     Returns:
-        A graph over the same variables. Nodes whose inputs did not change are shared with the old
-        one.
+        A graph over the same variables. It shares nodes whose inputs did not change.
     """
     replaced: dict[tuple[int, int], Value] = {}
     nodes: list[Node] = []
@@ -39,8 +38,8 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
             values = rule(node, inputs)
             changed = inputs is not node.inputs and not all(map(is_, inputs, node.inputs))
             if values is None and changed:
-                kept = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
-                values = [Value(kept, i) for i in range(kept.num_outputs)]
+                copy = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+                values = [Value(copy, i) for i in range(copy.num_outputs)]
             if values is not None:
                 for i, value in enumerate(values):
                     if id(value.node) not in present:
@@ -57,7 +56,7 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
 
 
 def _new_nodes(value: Value, present: set[int]) -> list[Node]:
-    """Return nodes behind a value that the new graph does not hold yet, inputs first."""
+    """Return the nodes behind a value that are not in the new graph yet, inputs first."""
 
     def missing(values: Iterable[Value]) -> list[Node]:
         return [x.node for x in values if id(x.node) not in present]
@@ -67,29 +66,29 @@ def _new_nodes(value: Value, present: set[int]) -> list[Node]:
     return post_order(missing([value]), lambda node: missing(node.inputs))
 
 
-def detached(nodes: Sequence[Node], given: Sequence[Value], outputs: Sequence[Value]) -> Graph:
-    """Return a part of a graph as a graph of its own.
+def detached(nodes: Sequence[Node], external: Sequence[Value], outputs: Sequence[Value]) -> Graph:
+    """Return a subgraph as a separate graph.
 
     Args:
-        nodes: The part's operators, in order.
-        given: What it reads from outside, or delivers as it is; each becomes an input.
-        outputs: Its results.
+        nodes: Operators of the subgraph, in order.
+        external: Values that it reads from outside, or delivers unchanged; they become inputs.
+        outputs: Results of the subgraph.
     """
-    stands_for = {value.key: variable(value.node.name, value.spec) for value in given}
-    made: list[Node] = [stand_in.node for stand_in in stands_for.values()]
+    copies = {value.key: variable(value.node.name, value.spec) for value in external}
+    made: list[Node] = [value.node for value in copies.values()]
     for node in nodes:
-        inputs = [stands_for.get(value.key, value) for value in node.inputs]
+        inputs = [copies.get(value.key, value) for value in node.inputs]
         copy = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
         made.append(copy)
         for i in range(copy.num_outputs):
-            stands_for[id(node), i] = Value(copy, i)
-    results = [stands_for.get(value.key, value) for value in outputs]
-    ahead = [stands_for[value.key].node for value in given]
-    return Graph(ahead, results, [*constants(made), *made])
+            copies[id(node), i] = Value(copy, i)
+    results = [copies.get(value.key, value) for value in outputs]
+    variables = [copies[value.key].node for value in external]
+    return Graph(variables, results, [*constants(made), *made])
 
 
 def constants(nodes: Iterable[Node]) -> list[Node]:
-    """Return the constants that some nodes read, each once."""
+    """Return the constants that some nodes read, without duplicates."""
     found = {
         id(value.node): value.node
         for node in nodes
@@ -100,14 +99,14 @@ def constants(nodes: Iterable[Node]) -> list[Node]:
 
 
 def replay(outputs: Sequence[Value], variables: Mapping[str, Any]) -> list[Value]:
-    """Return a graph's outputs once more, on other values: a graph becomes a part of another.
+    """Return copies of a graph's outputs on other values, to include the graph in another.
 
     Args:
-        outputs: Values of a graph; it need not have specs.
-        variables: What takes the place of each variable, by name: values or arrays.
+        outputs: Values of a graph, with or without specs.
+        variables: Values or arrays in place of variables, by name.
 
     Raises:
-        OperatorError: An operator refuses what reaches it.
+        OperatorError: An operator refuses its inputs.
     """
     made: dict[tuple[int, int], Any] = {}
     for node in topological_order(outputs):
@@ -124,7 +123,7 @@ Reads = Counter[tuple[int, int]]
 
 
 def count_reads(graph: Graph) -> Reads:
-    """Return how often each value is read, by its key; each output of the graph counts as once."""
+    """Return the number of reads of each value, by key; an output of the graph counts as a read."""
     counts = Counter(value.key for node in graph.nodes for value in node.inputs)
     counts.update(value.key for value in graph.outputs)
     return counts

@@ -1,8 +1,8 @@
-"""The order of a backward pass: little of it shall live at once.
+"""The order of a backward pass, for low peak memory.
 
-Gradients run along one chain, from the heads to the input that lies deepest, and what ends the life
-of a value comes as soon as it can: the gradient of a weight, before the chain goes on. What does
-not depend on the heads is values of the forward pass, computed again: it comes when it is needed.
+Gradients follow one chain, from the heads to the deepest input. A node that ends the life of a
+value runs as early as possible: the gradient of a weight runs before the chain continues. Nodes
+that do not depend on heads are recomputed forward values, and run when they are needed.
 """
 
 import heapq
@@ -13,55 +13,55 @@ from gluonish.graph.ir import Node, Value
 
 Key = tuple[int, int]
 
-# A gradient that needs more copies than this waits until others have asked for them.
+# A gradient that needs more copies than this waits until others have needed them.
 _MAX_COPIES = 16
 
 
 def low_memory_order(
     nodes: Sequence[Node], heads: Iterable[Node], results: Sequence[Value]
 ) -> list[Node]:
-    """Return the nodes in an order in which few bytes live at once.
+    """Return the nodes in an order that keeps few bytes alive.
 
     Args:
         nodes: Operators, in topological order; specs on every value.
         heads: Variables that the gradients start from.
-        results: What the nodes are for; these values have memory of their own.
+        results: Results of the nodes, which are outside of the planned memory.
     """
     return _Scheduler(nodes, heads, results).run()
 
 
 class _Scheduler:
-    """What is left to do, and what would come free by it.
+    """Remaining nodes, and the memory that they would free.
 
-    A node that depends on a head is a *gradient*, any other a *copy*. A gradient is *ready* when
-    only copies are missing before it; its *cluster* is itself behind those. How many more bytes
-    live after a cluster than before it, its *growth*, is found when the gradient gets ready, and
-    again only when one of the copies was computed, or when few others than the cluster still read
-    what it reads.
+    A node that depends on a head is a *gradient*, any other a *copy*. A gradient is *ready* if only
+    copies are missing before it; its *cluster* is these copies and itself. The *growth* of a
+    cluster is the number of bytes that live after it minus those before. It is measured when the
+    gradient becomes ready, and again only after one of the copies was computed, or when few nodes
+    outside of the cluster still read its inputs.
     """
 
     def __init__(
         self, nodes: Sequence[Node], heads: Iterable[Node], results: Sequence[Value]
     ) -> None:
         self._nodes = nodes
-        self._own = {id(node) for node in nodes}
-        self._given = {value.key for value in results}
+        self._ids = {id(node) for node in nodes}
+        self._results = {value.key for value in results}
         self._depths = _depths(nodes, heads)
         self._done: set[int] = set()
-        self._root: dict[Key, Key] = {}  # of a value that is another's shape, that other
-        self._readers: dict[Key, set[int]] = {}  # nodes that still will read a value or its shapes
-        self._before: dict[int, dict[int, Node]] = {}  # nodes that are missing before each
+        self._root: dict[Key, Key] = {}  # source of each reshape
+        self._readers: dict[Key, set[int]] = {}  # remaining readers of a value or its reshapes
+        self._before: dict[int, dict[int, Node]] = {}  # missing inputs of each node
         self._consumers: dict[int, list[Node]] = {id(node): [] for node in nodes}
-        self._missing: dict[int, int] = {}  # gradients that must run before
-        self._ready: dict[int, tuple[int, Node]] = {}  # gradients, with numbers in order
+        self._missing: dict[int, int] = {}  # number of gradients that must run before
+        self._ready: dict[int, tuple[int, Node]] = {}  # ready gradients, numbered
         self._growths: list[tuple[int, int, int]] = []  # a heap: bytes, number, id of the gradient
-        self._growth_of: dict[int, int | None] = {}  # the entry that counts; None: too many copies
+        self._growth_of: dict[int, int | None] = {}  # the current entry; None: too many copies
         self._needing: dict[int, set[int]] = {}  # ready gradients that need each copy
         for node in nodes:
-            self._note(node)
+            self._add_node(node)
 
-    def _note(self, node: Node) -> None:
-        before = {id(v.node): v.node for v in node.inputs if id(v.node) in self._own}
+    def _add_node(self, node: Node) -> None:
+        before = {id(v.node): v.node for v in node.inputs if id(v.node) in self._ids}
         self._before[id(node)] = before
         self._missing[id(node)] = len(before.keys() & self._depths.keys())
         for other in before:
@@ -73,7 +73,7 @@ class _Scheduler:
             self._readers.setdefault(root, set()).add(id(node))
 
     def _roots(self, node: Node) -> list[Key]:
-        """Return what a node reads, without the shapes in which it does."""
+        """Return the keys of a node's inputs, with reshapes replaced by their sources."""
         return [self._root.get(value.key, value.key) for value in node.inputs]
 
     def run(self) -> list[Node]:
@@ -91,7 +91,7 @@ class _Scheduler:
         return order
 
     def _demand(self) -> list[Node]:
-        """Return the nodes depth first from the results, those furthest from the heads first."""
+        """Return the nodes depth first from the results, deepest first."""
         ends = [node for node in self._nodes if not self._consumers[id(node)]]
         ends.sort(key=lambda node: -self._depths.get(id(node), 0))
         return post_order(ends, self._missing_before)
@@ -104,7 +104,7 @@ class _Scheduler:
         self._measure(id(node))
 
     def _best_cluster(self) -> list[Node] | None:
-        """Return a gradient that ends as much as it makes, behind the copies that it needs."""
+        """Return a cluster that does not grow memory; None if there is none."""
         while self._growths:
             growth, _, key = heapq.heappop(self._growths)
             if key not in self._done and self._growth_of[key] == growth:
@@ -112,7 +112,7 @@ class _Scheduler:
         return None
 
     def _measure(self, key: int) -> None:
-        """Find the growth of a ready gradient, and note it if it is one to go on with."""
+        """Measure the growth of a ready gradient, and queue it if memory does not grow."""
         number, node = self._ready[key]
         copies = self._few_copies(node)
         for copy in copies:
@@ -125,7 +125,7 @@ class _Scheduler:
         self._growth_of[key] = growth
 
     def _few_copies(self, node: Node) -> dict[int, Node]:
-        """Return the copies that a gradient needs; of more than `_MAX_COPIES`, one too many."""
+        """Return the copies that a gradient needs, at most one more than `_MAX_COPIES`."""
         copies: dict[int, Node] = {}
         waiting = [node]
         while waiting:
@@ -138,24 +138,24 @@ class _Scheduler:
         return copies
 
     def _growth(self, cluster: Sequence[Node]) -> int:
-        """Return how many more bytes live after some nodes than before them."""
-        own = {id(node) for node in cluster}
+        """Return the bytes that live after some nodes minus those before."""
+        inside = {id(node) for node in cluster}
         growth = 0
         seen: set[Key] = set()
         for node in cluster:
             for i, spec in enumerate(node.specs):
                 key = (id(node), i)
-                if key not in self._root and not self._readers.get(key, own) <= own:
-                    growth += 0 if key in self._given else spec.nbytes
+                if key not in self._root and not self._readers.get(key, inside) <= inside:
+                    growth += 0 if key in self._results else spec.nbytes
             for value, root in zip(node.inputs, self._roots(node), strict=True):
-                ended = root[0] in self._done and root not in seen and self._readers[root] <= own
-                if ended and root not in self._given:
+                ended = root[0] in self._done and root not in seen and self._readers[root] <= inside
+                if ended and root not in self._results:
                     growth -= value.spec.nbytes
                 seen.add(root)
         return growth
 
     def _finish(self, node: Node) -> None:
-        """Note that a node has run, and what is ready or grows otherwise by that."""
+        """Record that a node has run, and update ready nodes and growths."""
         self._done.add(id(node))
         changed = self._needing.pop(id(node), set())
         for root in self._roots(node):
@@ -176,10 +176,10 @@ class _Scheduler:
 
 
 def _depths(nodes: Sequence[Node], heads: Iterable[Node]) -> dict[int, int]:
-    """Return the longest way from a head to each node; none for nodes that need no head."""
+    """Return the longest distance from a head to each node that depends on one."""
     depths = {id(head): 0 for head in heads}
     for node in nodes:
-        ahead = [depths[id(v.node)] for v in node.inputs if id(v.node) in depths]
-        if ahead:
-            depths[id(node)] = max(ahead) + 1
+        earlier = [depths[id(v.node)] for v in node.inputs if id(v.node) in depths]
+        if earlier:
+            depths[id(node)] = max(earlier) + 1
     return depths

@@ -1,9 +1,8 @@
-"""Where in the user's program the nodes of a traced call were made, for messages.
+"""Source lines of the user's program that made the nodes of a traced call, for messages.
 
-While a block is traced, a `SourceLines` is the recorder of its thread, and everything that names a
-node calls `note`. Frames of this package are passed over: what a layer makes inside was made by the
-line that called the layer. Lines are looked up only for a message; until then they are a file name
-and a number.
+While a block is traced, a `SourceLines` is the recorder of its thread, and all code that names a
+node calls `note`. Frames of this package are skipped: a node made inside a layer has the line that
+called the layer. Source text is looked up only for a message.
 """
 
 import linecache
@@ -34,10 +33,9 @@ class Line(NamedTuple):
 
 
 class SourceLines:
-    """The lines that made a graph's nodes, by the names of the nodes; a scope that records them.
+    """The lines that made a graph's nodes, by node name; a scope that records them.
 
-    Frames outside the scope are not looked at, so that what a program does around its blocks is
-    never named.
+    Frames outside the scope are ignored, so that no message names code around the blocks.
     """
 
     __slots__ = ("_frame", "_lines", "_token")
@@ -58,7 +56,7 @@ class SourceLines:
             _recorder.reset(self._token)
 
     def note(self, name: str, frame: FrameType | None) -> None:
-        """Keep the innermost line of the user's from a frame outwards, for the node ``name``."""
+        """Record the innermost user line from a frame outwards, for the node ``name``."""
         while frame is not None and frame is not self._frame:
             code = frame.f_code
             if not code.co_filename.startswith(_PACKAGE):
@@ -67,15 +65,15 @@ class SourceLines:
             frame = frame.f_back
 
     def completed(self, message: str) -> str:
-        """Return a message that begins with names of nodes, outer first, with a line at its end.
+        """Append the line of the innermost node to a message that begins with node names.
 
-        The line is that of the innermost node; there is none if no name is known.
+        The message is returned unchanged if no name is known.
         """
-        named = [self._lines[part] for part in message.split(": ") if part in self._lines]
+        named = [self._lines[word] for word in message.split(": ") if word in self._lines]
         return with_line(message, named[-1] if named else None)
 
     def complete(self, error: GluonishError) -> None:
-        """Have an error's message end with a line, as `completed` says."""
+        """Append a line to the message of an error; see `completed`."""
         error.args = (self.completed(str(error.args[0])), *error.args[1:])
 
 
@@ -83,18 +81,14 @@ _recorder: ContextVar[SourceLines | None] = ContextVar("gluonish_source_lines", 
 
 
 def note(name: str) -> None:
-    """Record who makes the node ``name``, if a block is traced in this thread."""
+    """Record the line that makes the node ``name``, if a block is traced in this thread."""
     recorder = _recorder.get()
     if recorder is not None:
         recorder.note(name, sys._getframe(1))
 
 
 def innermost(traceback: TracebackType | None) -> Line | None:
-    """Return the innermost line of the user's among those that led to an error.
-
-    Args:
-        traceback: From the frame that caught it inwards.
-    """
+    """Return the innermost user line of a traceback."""
     found = None
     while traceback is not None:
         code = traceback.tb_frame.f_code
@@ -105,5 +99,5 @@ def innermost(traceback: TracebackType | None) -> Line | None:
 
 
 def with_line(message: str, line: Line | None) -> str:
-    """Return a message that ends with a line, unless it names one or there is none."""
+    """Append a line to a message, unless it has one or the line is None."""
     return message if line is None or _HAS_LINE.search(message) else f"{message}; at {line}"

@@ -1,13 +1,12 @@
-"""State: what a forward pass keeps for its backward pass, in one block of memory.
+"""State: the values that a forward pass saves for its backward pass, in one block of memory.
 
-Each kept value has a fixed place there. They stand in the order in which the backward pass reads
-them, so that those whose lives end together are neighbours, and what it computes finds room where
-they were.
+Each saved value has a fixed offset, in the order in which the backward pass reads them. So values
+that are last read together are neighbours, and the backward pass can compute in their memory.
 
-Invariants: the engine's one variable of a state orders all who use its bytes; who overwrites them
-is a writer. A state belongs to one recorded call from `States.take` until its node ends, by a
-finalizer, or to `States.give`, whichever is first; what changes the queues of idle ones is a single
-step of the interpreter. A queue that is full forgets its oldest.
+Invariants: one engine variable per state orders all uses of its bytes; a job that overwrites them
+is a writer. A state belongs to one recorded call from `States.acquire` until the finalizer of the
+call's node or `States.release`, whichever is first. The queues of idle states change in one
+bytecode instruction; a full queue drops its oldest state.
 """
 
 from collections import deque
@@ -23,13 +22,13 @@ from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
 from gluonish.core.memory_owners import Holder, describe_holders
 from gluonish.core.spec import Spec
 from gluonish.graph.arenas import aligned_empty
-from gluonish.graph.idle_memory import drop_idle, used
+from gluonish.graph.idle_memory import drop_idle, mark_used
 from gluonish.graph.ir import Value
 from gluonish.graph.memory_plan import padded
 from gluonish_engine import Var
 
 _MAX_IDLE = 2  # states of any size
-_MAX_SMALL_IDLE = 64  # states that are small together: a cell's, of one unrolled sequence
+_MAX_SMALL_IDLE = 64  # states that are small together, as those of a cell in an unrolled sequence
 _SMALL_NBYTES = 32 << 20
 
 
@@ -37,9 +36,7 @@ class State:
     """Bytes, and the engine's variable for all of them.
 
     Attributes:
-        raw: The bytes.
-        owner: Who has them, in words, and where.
-        var: The variable.
+        owner: Context and name of the plan, as text.
     """
 
     __slots__ = ("__weakref__", "owner", "raw", "var")
@@ -51,7 +48,7 @@ class State:
 
 
 class _Idle(Finalizer):
-    """A state that nobody uses; the finalizer of the node that has it until then."""
+    """An idle state, which is the finalizer of the node that used it before."""
 
     __slots__ = ("state",)
 
@@ -59,24 +56,24 @@ class _Idle(Finalizer):
 
 
 class StateUse(NamedTuple):
-    """What a pass does with a state.
+    """The use of a state by a pass.
 
     Attributes:
-        values: The kept values as the pass's graph has them.
-        offsets: Where each lies, in bytes.
-        given: Whether they are there when it starts; else it makes them.
-        lasting: Whether they must be there when it ends; else it may overwrite each after the last
-            step that reads it.
+        values: The saved values in the graph of the pass.
+        offsets: Offset of each in bytes.
+        filled: Whether the values are there when the pass starts; otherwise the pass computes them.
+        lasting: Whether they must be there when the pass ends; otherwise it may overwrite each
+            after the last instruction that reads it.
     """
 
     values: Sequence[Value]
     offsets: Sequence[int]
-    given: bool
+    filled: bool
     lasting: bool
 
 
-def state_places(specs: Sequence[Spec]) -> tuple[list[int], int]:
-    """Return the offset of each kept value in a state, and the state's size, in bytes."""
+def state_offsets(specs: Sequence[Spec]) -> tuple[list[int], int]:
+    """Return the offset of each saved value in a state, and the size of the state, in bytes."""
     ends = list(accumulate((padded(spec.nbytes) for spec in specs), initial=0))
     return ends[:-1], ends[-1]
 
@@ -85,11 +82,11 @@ class States:
     """The states of a plan.
 
     Args:
-        device: Where they lie.
+        device: The device that they are allocated on.
         nbytes: Size of each.
-        keep: Whether to keep them for good; else those of all plans together are bounded, see
-            `gluonish.graph.idle_memory`.
-        name: Of the Block.
+        keep: Whether idle states stay as long as the plan; otherwise `gluonish.graph.idle_memory`
+            bounds the idle memory of all plans together.
+        name: Name of the Block.
     """
 
     __slots__ = ("_device", "_drop", "_idle", "_keep", "_name", "_nbytes")
@@ -111,10 +108,10 @@ class States:
 
     @property
     def idle_count(self) -> int:
-        """How many are kept for later calls of this plan."""
+        """Number of states that wait for later calls of this plan."""
         return len(self._idle)
 
-    def take(self) -> State:
+    def acquire(self) -> State:
         """Return a state that no other recorded call uses."""
         try:
             state = self._idle.pop().state
@@ -123,18 +120,14 @@ class States:
             raw = aligned_empty(self._device, self._nbytes, owner)
             state = State(raw, (self._device.context, owner))
         if not self._keep and self._idle.maxlen:
-            used(state, self._nbytes, self._drop)
+            mark_used(state, self._nbytes, self._drop)
         return state
 
-    def lend(self, state: State, owner: object) -> Kept | None:
-        """Have a state come back when its owner ends, for a later recorded call.
-
-        Args:
-            state: What `take` returned.
-            owner: The call's node.
+    def release_with(self, state: State, owner: object) -> Kept | None:
+        """Release a state when its owner, the node of the call, is freed.
 
         Returns:
-            What `recall` takes; None where states do not come back.
+            The argument of `cancel_release`; None where states are not used again.
         """
         if not self._idle.maxlen:
             return None
@@ -142,21 +135,23 @@ class States:
         idle.state = state
         return keep(idle, owner)
 
-    def recall(self, lent: Kept | None) -> bool:
-        """Have a state not come back with its owner; whether it would have."""
-        return lent is not None and cancel(lent)
+    def cancel_release(self, release: Kept | None) -> bool:
+        """Cancel the release of a state with its owner; whether it was still to come."""
+        return release is not None and cancel(release)
 
-    def give(self, state: State) -> None:
-        """Take a state back that was recalled; its variable orders the writes."""
-        idle = _Idle(state)  # without a callback, it may refer to anything
+    def release(self, state: State) -> None:
+        """Make a state available to later calls; its variable orders the writes."""
+        # A reference without a callback may be to anything but the state: CPython 3.11 crashes when
+        # such a reference and its object end together.
+        idle = _Idle(State)
         idle.state = state
         self._idle.append(idle)
 
 
 def _drop_idle(idle: "ref[deque[_Idle]]", state: State) -> bool:
-    for one in tuple(idle() or ()):
-        if one.state is state:
-            return drop_idle(idle, one)
+    for entry in tuple(idle() or ()):
+        if entry.state is state:
+            return drop_idle(idle, entry)
     return False
 
 

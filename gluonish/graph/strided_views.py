@@ -1,9 +1,8 @@
-"""Values that are views of others in memory, with strides: nothing is copied for them.
+"""Values that are strided views of other values, without a copy.
 
-Where all that reads a transposed array, or a slice, takes any strides, it reads the source's memory
-in another order. Where a product of stacked matrices is only transposed, it is written into the
-transposed array's memory in that order. The products are oneDNN's, which want one of the two
-axes of a matrix without gaps.
+If all readers of a transposed array or a slice accept any strides, they read the memory of its
+source. If a product of stacked matrices is only transposed, it is written to the memory of the
+transposed array. The products are oneDNN's, which need a stride of 1 in one axis of each matrix.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.spec import Shape, Spec
-from gluonish.graph.steps import RunStep
+from gluonish.graph.instructions import KernelInstruction
 
 _PRODUCT = "batch_dot"
 _KERNEL = "onednn.batch_matmul"
@@ -22,9 +21,9 @@ class StridedView(NamedTuple):
     """An array on the memory of another value.
 
     Attributes:
-        root: Place of the value that has the memory.
-        shape: The view's.
-        strides: For each axis, how many elements of the root lie between two neighbours.
+        root: Index of the value that owns the memory.
+        shape: Shape of the view.
+        strides: Strides in elements of the root.
         offset: Elements of the root before the first one.
     """
 
@@ -34,93 +33,92 @@ class StridedView(NamedTuple):
     offset: int = 0
 
     def of(self, memory: Any, dtype: np.dtype[Any]) -> Any:
-        """Return the array.
-
-        Args:
-            memory: The root's bytes.
-            dtype: The root's.
-        """
+        """Return the view of the root's bytes."""
         strides = tuple(stride * dtype.itemsize for stride in self.strides)
         return np.ndarray(self.shape, dtype, memory, self.offset * dtype.itemsize, strides)
 
 
 def strided_views(
-    steps: Sequence[RunStep], roots: Mapping[int, Spec], free: Collection[int]
+    instructions: Sequence[KernelInstruction], roots: Mapping[int, Spec], free: Collection[int]
 ) -> tuple[dict[int, StridedView], set[int]]:
-    """Return views by their places, and the positions of the steps that need not run then.
+    """Return views by index, and the positions of the instructions that they replace.
 
     Args:
-        steps: In order.
-        roots: Places of contiguous values with memory of the plan's.
-        free: Places of values that may lie anywhere, in any order.
+        instructions: Instructions in order.
+        roots: Specs of contiguous values in planned memory, by index.
+        free: Indices of values that may have any memory and strides.
     """
-    if not any(_is_product(step) for step in steps):
+    if not any(_is_product(instruction) for instruction in instructions):
         return {}, set()
     readers: dict[int, list[tuple[int, int]]] = {}
-    for i, step in enumerate(steps):
-        for position, place in enumerate(step.reads):
-            readers.setdefault(place, []).append((i, position))
-    barred: set[int] = set()
+    for i, instruction in enumerate(instructions):
+        for position, index in enumerate(instruction.reads):
+            readers.setdefault(index, []).append((i, position))
+    excluded: set[int] = set()
     while True:
-        found, makers = _candidates(steps, roots, free, barred)
-        worse = _unread(steps, readers, found, makers)
+        found, makers = _candidates(instructions, roots, free, excluded)
+        worse = _unreadable(instructions, readers, found, makers)
         if not worse:
             break
-        barred |= worse
+        excluded |= worse
     views, idle = dict(found), set(makers)
-    for i, step in enumerate(steps):
-        view = _written(step, roots, free, readers, steps) if i not in idle else None
-        turn = readers[step.writes[0]][0][0] if view is not None else i
-        if view is not None and turn not in idle:
-            views[step.writes[0]] = view
-            idle.add(turn)
+    for i, instruction in enumerate(instructions):
+        view = _written(instruction, roots, free, readers, instructions) if i not in idle else None
+        transpose = readers[instruction.writes[0]][0][0] if view is not None else i
+        if view is not None and transpose not in idle:
+            views[instruction.writes[0]] = view
+            idle.add(transpose)
     return views, idle
 
 
-def _is_product(step: RunStep) -> bool:
-    return step.op.name == _PRODUCT and step.fast is not None and step.fast.name == _KERNEL
+def _is_product(instruction: KernelInstruction) -> bool:
+    return (
+        instruction.op.name == _PRODUCT
+        and instruction.fast is not None
+        and instruction.fast.name == _KERNEL
+    )
 
 
 def _candidates(
-    steps: Sequence[RunStep],
+    instructions: Sequence[KernelInstruction],
     roots: Mapping[int, Spec],
     free: Collection[int],
-    barred: Collection[int],
+    excluded: Collection[int],
 ) -> tuple[dict[int, StridedView], set[int]]:
-    """Return all values that can be views, and the positions of the steps that make them."""
+    """Return all values that can be views, and the positions of the instructions that make them."""
     found: dict[int, StridedView] = {}
     makers: set[int] = set()
-    for i, step in enumerate(steps):
-        if i in barred or not all(place in free for place in step.writes):
+    for i, instruction in enumerate(instructions):
+        if i in excluded or not all(index in free for index in instruction.writes):
             continue
-        source = step.reads[0] if step.reads else -1
+        source = instruction.reads[0] if instruction.reads else -1
         if source in found:
             view = found[source]
-        elif source in roots and not step.op.identity:
+        elif source in roots and not instruction.op.identity:
             shape = roots[source].shape
             view = StridedView(source, shape, _contiguous(shape))
         else:
             continue
-        made = _moved(step, view)
+        made = _viewed(instruction, view)
         if made:
             makers.add(i)
-            found.update(zip(step.writes, made, strict=True))
+            found.update(zip(instruction.writes, made, strict=True))
     return found, makers
 
 
-def _unread(
-    steps: Sequence[RunStep],
+def _unreadable(
+    instructions: Sequence[KernelInstruction],
     readers: Mapping[int, Sequence[tuple[int, int]]],
     found: Mapping[int, StridedView],
     makers: Collection[int],
 ) -> set[int]:
-    """Return the first step that makes views which somebody cannot read, in a set."""
+    """Return the position of the first instruction that makes an unreadable view, in a set."""
     for i in sorted(makers):
-        for place in steps[i].writes:
-            for reader, position in readers.get(place, ()):
+        for index in instructions[i].writes:
+            for reader, position in readers.get(index, ()):
                 if reader in makers and position == 0:
                     continue
-                if not (_is_product(steps[reader]) and _has_unit_axis(found[place])):
+                if not (_is_product(instructions[reader]) and _has_unit_axis(found[index])):
                     return {i}
     return set()
 
@@ -130,24 +128,24 @@ def _has_unit_axis(view: StridedView) -> bool:
 
 
 def _written(
-    step: RunStep,
+    instruction: KernelInstruction,
     roots: Mapping[int, Spec],
     free: Collection[int],
     readers: Mapping[int, Sequence[tuple[int, int]]],
-    steps: Sequence[RunStep],
+    instructions: Sequence[KernelInstruction],
 ) -> StridedView | None:
-    """Return a product as a view of what it is transposed to, where that alone reads it."""
-    if not _is_product(step) or step.writes[0] not in free:
+    """Return a product as a view of its transpose, if that is its only reader."""
+    if not _is_product(instruction) or instruction.writes[0] not in free:
         return None
-    read = readers.get(step.writes[0], ())
-    if len(read) != 1 or steps[read[0][0]].op.name != "transpose":
+    read = readers.get(instruction.writes[0], ())
+    if len(read) != 1 or instructions[read[0][0]].op.name != "transpose":
         return None
-    turn = steps[read[0][0]]
-    root = turn.writes[0]
+    transpose = instructions[read[0][0]]
+    root = transpose.writes[0]
     if root not in roots:
         return None
-    shape = turn.node.specs[0].shape
-    axes = _axes(turn, len(shape))
+    shape = transpose.node.specs[0].shape
+    axes = _axes(transpose, len(shape))
     strides = _contiguous(shape)
     back = [axes.index(axis) for axis in range(len(axes))]
     view = StridedView(root, tuple(shape[i] for i in back), tuple(strides[i] for i in back))
@@ -161,27 +159,27 @@ def _contiguous(shape: Shape) -> Shape:
     return tuple(reversed(strides[: len(shape)]))
 
 
-def _axes(step: RunStep, rank: int) -> list[int]:
+def _axes(instruction: KernelInstruction, rank: int) -> list[int]:
     """Return the axes of a transpose, none negative."""
-    axes = step.node.attrs["axes"]
+    axes = instruction.node.attrs["axes"]
     return [axis % rank for axis in axes] if axes else list(reversed(range(rank)))
 
 
-def _moved(step: RunStep, view: StridedView) -> list[StridedView] | None:
-    """Return what a step makes of a view, for each output; None if that takes a copy."""
-    name, attrs, rank = step.op.name, step.node.attrs, len(view.shape)
+def _viewed(instruction: KernelInstruction, view: StridedView) -> list[StridedView] | None:
+    """Return the outputs of an instruction on a view as views; None if that needs a copy."""
+    name, attrs, rank = instruction.op.name, instruction.node.attrs, len(view.shape)
     if name == "transpose":
-        axes = _axes(step, rank)
+        axes = _axes(instruction, rank)
     elif name == "SwapAxis":
         axes = list(range(rank))
-        one, other = attrs["dim1"] % rank, attrs["dim2"] % rank
-        axes[one], axes[other] = other, one
+        first, second = attrs["dim1"] % rank, attrs["dim2"] % rank
+        axes[first], axes[second] = second, first
     elif name == "SliceChannel":
-        return _pieces(step, view)
+        return _chunks(instruction, view)
     elif name == "slice_axis":
-        return [_range(step, view)]
-    elif step.op.identity and step.single:
-        made = _reshaped(view, step.node.specs[0].shape)
+        return [_range(instruction, view)]
+    elif instruction.op.identity and instruction.single:
+        made = _reshaped(view, instruction.node.specs[0].shape)
         return None if made is None else [made]
     else:
         return None
@@ -189,48 +187,48 @@ def _moved(step: RunStep, view: StridedView) -> list[StridedView] | None:
     return [view._replace(shape=shape, strides=strides)]
 
 
-def _pieces(step: RunStep, view: StridedView) -> list[StridedView]:
-    axis = step.node.attrs["axis"] % len(view.shape)
-    count = len(step.writes)
+def _chunks(instruction: KernelInstruction, view: StridedView) -> list[StridedView]:
+    axis = instruction.node.attrs["axis"] % len(view.shape)
+    count = len(instruction.writes)
     extent = view.shape[axis] // count
     made = []
     for i in range(count):
         shape, strides = list(view.shape), list(view.strides)
         shape[axis] = extent
-        if step.node.attrs["squeeze_axis"]:
+        if instruction.node.attrs["squeeze_axis"]:
             del shape[axis], strides[axis]
         offset = view.offset + i * extent * view.strides[axis]
         made.append(StridedView(view.root, tuple(shape), tuple(strides), offset))
     return made
 
 
-def _range(step: RunStep, view: StridedView) -> StridedView:
-    axis, begin = step.node.attrs["axis"] % len(view.shape), step.node.attrs["begin"]
+def _range(instruction: KernelInstruction, view: StridedView) -> StridedView:
+    axis, begin = instruction.node.attrs["axis"] % len(view.shape), instruction.node.attrs["begin"]
     begin += view.shape[axis] if begin < 0 else 0
     offset = view.offset + begin * view.strides[axis]
-    return view._replace(shape=step.node.specs[0].shape, offset=offset)
+    return view._replace(shape=instruction.node.specs[0].shape, offset=offset)
 
 
 def _reshaped(view: StridedView, shape: Shape) -> StridedView | None:
-    """Return a view with its elements in another shape; None where it has no strides for that."""
+    """Return a view in another shape; None if no strides describe it."""
     if 0 in shape:
         return None
-    left = [(n, stride) for n, stride in zip(view.shape, view.strides, strict=True) if n > 1]
+    axes = [(n, stride) for n, stride in zip(view.shape, view.strides, strict=True) if n > 1]
     joined: list[tuple[int, int]] = []
-    for extent, stride in left:
+    for extent, stride in axes:
         if joined and joined[-1][1] == extent * stride:
             joined[-1] = (joined[-1][0] * extent, stride)
         else:
             joined.append((extent, stride))
     strides: list[int] = []
-    rest, step = joined.pop() if joined else (1, 1)
+    remaining, spacing = joined.pop() if joined else (1, 1)
     for extent in reversed(shape):
-        if extent > 1 and rest == 1:
+        if extent > 1 and remaining == 1:
             if not joined:
                 return None
-            rest, step = joined.pop()
-        if rest % extent:
+            remaining, spacing = joined.pop()
+        if remaining % extent:
             return None
-        strides.append(step)
-        rest, step = rest // extent, step * extent
+        strides.append(spacing)
+        remaining, spacing = remaining // extent, spacing * extent
     return view._replace(shape=shape, strides=tuple(reversed(strides)))

@@ -1,6 +1,6 @@
 """Tracing a ``forward(x)`` in the style of MXNet 2.0.
 
-It runs once on arrays that have shapes but no numbers; see `gluonish.graph.traced_array`.
+It runs once on arrays with shapes but without values; see `gluonish.graph.traced_array`.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from gluonish.core.errors import NoValuesError
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph import value_control_flow as _control_flow  # noqa: F401  # completes traced arrays
 from gluonish.graph.ir import Namer, Node, Value, append, constant, namer, variable
-from gluonish.graph.structure import Structure, flatten
+from gluonish.graph.pytree import Structure, flatten
 from gluonish.graph.traced_array import shown, value_of
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
@@ -21,10 +21,10 @@ class Trace:
     """A traced call.
 
     Attributes:
-        data: Variables for the call's arrays, in order.
-        parameters: Arrays for the parameters that it read, by name, in the order of first use.
+        data: Variables for the arrays of the call, in order.
+        parameters: Traced arrays of the parameters that it read, by name, in order of first use.
         outputs: Values.
-        structure: How the outputs were nested.
+        structure: Structure of the outputs.
     """
 
     __slots__ = ("data", "outputs", "parameters", "structure")
@@ -36,7 +36,7 @@ class Trace:
         self.structure: Structure = None
 
     def parameter(self, name: str, array: NDArray) -> Any:
-        """Return the array that stands for a parameter."""
+        """Return the traced array of a parameter."""
         found = self.parameters.get(name)
         if found is None:
             value = variable(name, array._spec, kind=type(array))
@@ -44,17 +44,14 @@ class Trace:
         return found
 
     def source(self, op: Operator, attrs: Attrs) -> Any:
-        """Return the array that an operator without inputs makes.
-
-        Its shape is that of an eager call, whoever reads it.
-        """
+        """Return the result of an operator without inputs, with the shape of an eager call."""
         if attrs.get("shape", ()) is None:
             attrs = {**attrs, "shape": op.infer(**attrs)[0].shape}
         return shown(append(op, (), attrs))
 
 
 class _Tracing(ValueScope):
-    """Scope in which parameters and random numbers go into a trace."""
+    """Scope in which a trace records parameters and sources."""
 
     __slots__ = ("_namer", "_trace")
 
@@ -78,17 +75,17 @@ def trace_forward(
     arrays: Sequence[NDArray],
     name_node: Namer,
 ) -> Trace:
-    """Run ``forward`` once on arrays that stand for graph values.
+    """Run ``forward`` once on traced arrays.
 
     Args:
-        forward: Called with one for each array.
+        forward: Called with one traced array for each array.
         names: Names of the data variables.
-        arrays: The arrays of a call, whose specs and class the variables have.
-        name_node: Gives a new node its name, from a word for its operator.
+        arrays: Arrays of a call; the variables have their specs and class.
+        name_node: Returns the name of a new node, from the base name of its operator.
 
     Raises:
-        NoValuesError: No output is an array, or the computation needs numbers.
-        OperatorError: An operator refuses what reaches it; the message names the node.
+        NoValuesError: No output is an array, or the computation needs values.
+        OperatorError: An operator refuses its inputs; the message names the node.
     """
     trace = Trace()
     values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]

@@ -1,11 +1,11 @@
-"""What a traced ``forward`` sees: NDArrays whose values do not exist yet.
+"""Traced arrays: the arguments of a traced ``forward``, NDArrays without values.
 
-They have shape, dtype and context, and operators on them append nodes to the graph. Whoever asks
-for more, numbers or memory, gets a `NoValuesError`, and the block runs without a graph: every way
-to the data of an array goes through a few attributes, which refuse here.
+They have shape, dtype and context, and operators on them append nodes to the graph. Access to
+values or memory raises a `NoValuesError`, and the block runs without a graph: all access to data
+goes through a few attributes, which raise here.
 
-In-place arithmetic gives the same object another value of the graph, unless memory would be shared
-with what the trace cannot follow: an argument, a parameter, or a view.
+In-place arithmetic binds the same object to another value of the graph, unless the object may share
+memory that the trace cannot follow: an argument, a parameter, or a view.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from gluonish.ops.autocast import current
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
-_NO_SLOTS: tuple[str, ...] = ()  # those of a mixin: its subclasses have what it assigns
+_NO_SLOTS: tuple[str, ...] = ()  # a mixin: its subclasses have the slots
 
 
 def _dtype_of(x: Any) -> Any:
@@ -34,20 +34,20 @@ def _cast(x: Any, dtype: Any) -> Any:
     return append(find_operator("amp_cast"), (x,), {"dtype": dtype})
 
 
-def _refuse(what: str) -> NoReturn:
+def _refuse(action: str) -> NoReturn:
     raise NoValuesError(
-        f"{what}: expected a forward that needs no more of its arrays than shapes and operators, "
+        f"{action}: expected a forward that uses only shapes and operators of its arrays, "
         "so that it can be traced, got one that needs their values or memory"
     )
 
 
 class _Traced:
-    """What both faces share; ``_value`` is the graph's value, ``_fixed`` forbids to write."""
+    """Base of both classes; ``_value`` is the graph value, ``_fixed`` forbids writing."""
 
     __slots__ = _NO_SLOTS
 
     is_traced: ClassVar[bool] = True
-    # What `gluonish.ndarray.control_flow` calls; see `gluonish.graph.value_control_flow`.
+    # Implementations of control flow; see `gluonish.graph.value_control_flow`.
     __control_flow__: ClassVar[Any] = None
     _value: Value
     _fixed: bool
@@ -63,7 +63,7 @@ class _Traced:
         if policy is not None:
             values = policy.cast(op, values, attrs, list(map(_dtype_of, values)), _cast)
         results = shown(append(op, values, attrs))
-        if op.identity:  # it may be a view
+        if op.identity:  # the result may be a view
             results._fixed = True
             for x in inputs:
                 if isinstance(x, _Traced):
@@ -75,7 +75,7 @@ class _Traced:
         return out._assigned(results)
 
     def _assigned(self, other: Any) -> Any:
-        """Take another array's value, as if its elements were copied here."""
+        """Bind the array to the value of another, as if its elements were copied."""
         if self._fixed or other._spec != self._spec:
             _refuse("writing to an array")
         self._value = other._value
@@ -98,7 +98,7 @@ class _Traced:
     ctx = context
 
     def wait_to_read(self) -> None:
-        """Do nothing: nothing is under way."""
+        """Do nothing: there are no pending writes."""
 
     wait_to_write = wait_to_read
 
@@ -124,30 +124,30 @@ class _Traced:
 
     def __getitem__(self, key: Any) -> Any:
         keys = tuple(map(value_of, key)) if isinstance(key, tuple) else value_of(key)
-        self._fixed = True  # what is returned may be a view
+        self._fixed = True  # the result may be a view
         return shown(self._value[keys], fixed=True)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        whole = key is Ellipsis or (isinstance(key, slice) and key == slice(None))
-        if not whole or not isinstance(value, NDArray) or value.shape != self.shape:
-            _refuse("writing to a part of an array")
+        is_full = key is Ellipsis or (isinstance(key, slice) and key == slice(None))
+        if not is_full or not isinstance(value, NDArray) or value.shape != self.shape:
+            _refuse("writing to a slice of an array")
         same = value if value._spec == self._spec else value.astype(self._spec.dtype)
         self._assigned(shown(value_of(same)))
 
     def detach(self) -> Any:
-        """Return the values, with no gradient through them."""
+        """Return the array without gradient."""
         return apply_named("BlockGrad", self)
 
     def copy(self, order: str = "C") -> Any:
         """Return a copy.
 
         Args:
-            order: As of NumPy's; there is one.
+            order: Ignored; all arrays are in C order.
         """
         return apply_named("_copy", self)
 
     def as_in_context(self, context: Context) -> Any:
-        """Return the array itself if it is on the device, which must be that of the graph."""
+        """Return the array itself; the context must be that of the graph."""
         if context != self.context:
             _refuse(f"as_in_context({context})")
         return self
@@ -169,7 +169,7 @@ class TracedArray(_Traced, NDArray):  # type: ignore[misc, override]  # no memor
     __slots__ = ("_fixed", "_value")
     __hash__ = object.__hash__
 
-    # Not NDArray's, which are views.
+    # Those of NDArray are views.
     expand_dims = Fluent.expand_dims
     flatten = Fluent.flatten
     reshape = Fluent.reshape
@@ -186,15 +186,16 @@ class TracedNumpyArray(_Traced, NumpyMethods, ndarray):  # type: ignore[misc, ov
 
 
 def apply_named(name: str, x: Any) -> Any:
-    """Apply an operator without attributes, and return a new array, no view."""
+    """Apply an operator without attributes; the result is no view."""
     return shown(append(find_operator(name), (value_of(x),), {}))
 
 
 def shown(value: Any, fixed: bool = False) -> Any:
-    """Return the array that stands for a value of the graph, or a list for a list.
+    """Return the traced array of a graph value, or a list of them for a list.
 
     Args:
-        fixed: Whether it may not be written to.
+        value: The value.
+        fixed: Whether to forbid writing.
     """
     if isinstance(value, list):
         return [shown(item, fixed) for item in value]
@@ -202,5 +203,5 @@ def shown(value: Any, fixed: bool = False) -> Any:
 
 
 def value_of(x: Any) -> Any:
-    """Return the graph's value of a traced array, and everything else as it is."""
+    """Return the graph value of a traced array; return anything else unchanged."""
     return x._value if isinstance(x, _Traced) else x

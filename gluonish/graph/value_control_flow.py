@@ -1,4 +1,4 @@
-"""Control flow while a ``forward`` is traced: on values that have shapes."""
+"""Control flow on values with shapes, while a ``forward`` is traced."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -30,7 +30,7 @@ class _Scope(ValueScope):
         self._change(body_mark, self._mark)
 
 
-class _ValueFace:
+class _ValueFrontend:
     kind: type = Value
 
     def unique(self, name: str) -> str:
@@ -50,7 +50,7 @@ class _ValueFace:
     def value(self, x: Value) -> Value:
         return x
 
-    def parts(self, x: Value) -> Sequence[Value]:
+    def outputs(self, x: Value) -> Sequence[Value]:
         return [x]
 
     def copy(self, x: Value) -> Any:
@@ -68,11 +68,11 @@ class _ValueFace:
         return made if isinstance(made, list) else [made]
 
 
-_FACE = _ValueFace()
+_FRONTEND = _ValueFrontend()
 
 
 def _lifted(group: Any) -> Any:
-    """Return a nesting with values of the graph in place of arrays, those without numbers too."""
+    """Return a pytree with graph values in place of arrays, traced or not."""
     if isinstance(group, list | tuple):
         lifted = [_lifted(item) for item in group]
         return lifted if isinstance(group, list) else tuple(lifted)
@@ -80,26 +80,26 @@ def _lifted(group: Any) -> Any:
     return constant(found) if isinstance(found, NDArray) else found
 
 
-def _shown(group: Any) -> Any:
-    """Return a nesting with arrays that users see in place of values of the graph."""
+def _as_arrays(group: Any) -> Any:
+    """Return a pytree with arrays in place of graph values."""
     if isinstance(group, list | tuple):
-        arrays = [_shown(item) for item in group]
+        arrays = [_as_arrays(item) for item in group]
         return arrays if isinstance(group, list) else tuple(arrays)
     return shown(group, fixed=True) if isinstance(group, Value) else group
 
 
 def _lifting(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args: _lifted(function(*_shown(args)))
+    return lambda *args: _lifted(function(*_as_arrays(args)))
 
 
 class _Functions:
-    """What `gluonish.ndarray.control_flow` calls where it meets a traced value."""
+    """Implementations of `gluonish.ndarray.control_flow` for traced arrays."""
 
     def foreach(self, body: Callable[..., Any], data: Any, init_states: Any) -> Any:
         found = load(_CONTROL_FLOW).foreach(
-            _FACE, _lifting(body), _lifted(data), _lifted(init_states), "foreach"
+            _FRONTEND, _lifting(body), _lifted(data), _lifted(init_states), "foreach"
         )
-        return _shown(found)
+        return _as_arrays(found)
 
     def while_loop(
         self,
@@ -110,16 +110,18 @@ class _Functions:
     ) -> Any:
         loop = load(_CONTROL_FLOW).while_loop
         variables = _lifted(loop_vars)
-        found = loop(_FACE, _lifting(cond), _lifting(func), variables, max_iterations, "while_loop")
-        return _shown(found)
+        found = loop(
+            _FRONTEND, _lifting(cond), _lifting(func), variables, max_iterations, "while_loop"
+        )
+        return _as_arrays(found)
 
     def cond(self, pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
         branches = _lifting(then_func), _lifting(else_func)
-        return _shown(load(_CONTROL_FLOW).cond(_FACE, _lifted(pred), *branches, "cond"))
+        return _as_arrays(load(_CONTROL_FLOW).cond(_FRONTEND, _lifted(pred), *branches, "cond"))
 
 
 def attach() -> None:
-    """Have traced arrays know control flow."""
+    """Register control flow for traced arrays."""
     for kind in (TracedArray, TracedNumpyArray):
         kind.__control_flow__ = _Functions()
 

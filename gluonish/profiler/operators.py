@@ -26,8 +26,7 @@ import numpy as np
 from gluonish.engine import observe_pushes
 from gluonish.graph.chains import Chain, unchained
 from gluonish.graph.executable import Executable
-from gluonish.graph.steps import Frame
-from gluonish.graph.steps import Step as GraphStep
+from gluonish.graph.instructions import Instruction, Values
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.weight_update import Column, WeightUpdate
 from gluonish.profiler.events import Job, Operand, Row, Step
@@ -227,7 +226,9 @@ def observe_steps(*, enabled: bool) -> Callable[[], None]:
     """
     original = Executable._run
 
-    def run(self: Executable, steps: Sequence[GraphStep | Chain], frame: Frame, key: Key) -> None:
+    def run(
+        self: Executable, steps: Sequence[Instruction | Chain], frame: Values, key: Key
+    ) -> None:
         job = running_job()
         if job is None:
             original(self, steps, frame, key)
@@ -261,7 +262,7 @@ def observe_steps(*, enabled: bool) -> Callable[[], None]:
     return end
 
 
-def _external_slots(steps: Sequence[GraphStep]) -> tuple[list[int], list[int]]:
+def _external_slots(steps: Sequence[Instruction]) -> tuple[list[int], list[int]]:
     """Return the slots that steps read first, and those that they write last."""
     read: dict[int, None] = {}
     made: set[int] = set()

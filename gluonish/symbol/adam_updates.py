@@ -1,4 +1,4 @@
-"""Steps of AdamW as ``sym.contrib`` has them: the gradient's scale a number or a Symbol."""
+"""AdamW updates of ``sym.contrib``; the gradient's scale is a number or a Symbol."""
 
 from typing import Any
 

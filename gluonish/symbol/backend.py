@@ -1,7 +1,7 @@
-"""Symbol.optimize_for and get_backend_symbol: a graph as a back end takes it.
+"""Symbol.optimize_for and get_backend_symbol: a graph partitioned for a back end.
 
-For oneDNN a graph is partitioned when a plan is made, whoever asks, so that its names change
-nothing here. A back end of the user's, a `SubgraphBackend`, gets its subgraphs now.
+Planning partitions every graph for oneDNN, so that its names have no effect here. A user's back
+end, a `SubgraphBackend`, receives its subgraphs here.
 """
 
 import logging
@@ -51,12 +51,12 @@ def optimize_for(
     skip_infer: bool = False,
     **kwargs: Any,
 ) -> Symbol:
-    """Return the graph with parts replaced by a back end; an unknown one is logged and ignored.
+    """Return the graph with subgraphs replaced by a back end; an unknown one is logged and ignored.
 
     Args:
         self: The graph.
         backend: Name of the back end: a `SubgraphBackend` registered with `register_backend`, or
-            one of gluonish's own, which leave the graph as it is.
+            a built-in one, which leaves the graph unchanged.
         args: Arrays by name, or in the order of `list_arguments`. Their shapes and dtypes are used,
             the back end can read them, and parameters that it adds are put into the dict.
         aux: Auxiliary states by name, or in the order of `list_auxiliary_states`.
@@ -83,20 +83,20 @@ def optimize_for(
         **_by_name("args", args, self.list_arguments()),
         **_by_name("aux", aux, self.list_auxiliary_states()),
     }
-    given = {name: PartialSpec(x._spec.shape, x._spec.dtype) for name, x in arrays.items()}
+    specs = {name: PartialSpec(x._spec.shape, x._spec.dtype) for name, x in arrays.items()}
     for name, shape in (shape_dict or {}).items():
-        given[name] = PartialSpec(from_public(shape), given.get(name, PartialSpec()).dtype)
+        specs[name] = PartialSpec(from_public(shape), specs.get(name, PartialSpec()).dtype)
     for name, dtype in (type_dict or {}).items():
-        shape = given.get(name, PartialSpec()).shape
-        given[name] = PartialSpec(shape, normalize_dtype(dtype))
-    known = None if skip_infer else known_specs(self, given)
+        shape = specs.get(name, PartialSpec()).shape
+        specs[name] = PartialSpec(shape, normalize_dtype(dtype))
+    known = None if skip_infer else known_specs(self, specs)
     add = _adder("optimize_for", args)
     partition = load("gluonish.symbol.partition").partition
     values = partition("optimize_for", self._values, backend, kwargs, known, arrays, add)
     return type(self)(values)
 
 
-def as_environment_says(symbol: Symbol, arrays: Mapping[str, NDArray]) -> Sequence[Value]:
+def partitioned_for_environment(symbol: Symbol, arrays: Mapping[str, NDArray]) -> Sequence[Value]:
     """Return a graph's outputs, transformed by the back end ``MXNET_SUBGRAPH_BACKEND`` if set.
 
     Args:
@@ -118,26 +118,25 @@ def as_environment_says(symbol: Symbol, arrays: Mapping[str, NDArray]) -> Sequen
     return found
 
 
-def _by_name(what: str, given: Any, names: Sequence[str]) -> dict[str, NDArray]:
-    """Return arrays by name; None where the caller left one out."""
-    if given is None:
+def _by_name(argument: str, arrays: Any, names: Sequence[str]) -> dict[str, NDArray]:
+    if arrays is None:
         return {}
-    if not isinstance(given, Mapping):
-        if len(given) != len(names):
+    if not isinstance(arrays, Mapping):
+        if len(arrays) != len(names):
             raise ArgumentError(
-                f"optimize_for: expected {len(names)} arrays in {what}, got {len(given)}"
+                f"optimize_for: expected {len(names)} arrays in {argument}, got {len(arrays)}"
             )
-        given = dict(zip(names, given, strict=True))
-    return {name: x for name, x in given.items() if isinstance(x, NDArray)}
+        arrays = dict(zip(names, arrays, strict=True))
+    return {name: x for name, x in arrays.items() if isinstance(x, NDArray)}
 
 
-def _adder(what: str, args: Any) -> Callable[[str, NDArray], str]:
-    """Return what puts new parameters into the caller's dict of arrays."""
+def _adder(function: str, args: Any) -> Callable[[str, NDArray], str]:
+    """Return a function that adds new parameters to the caller's dict of arrays."""
 
     def add(name: str, array: NDArray) -> str:
         if not isinstance(args, dict):
             raise NotSupportedError(
-                f"{what}: expected args as a dict, which gets the parameter {name!r} that the "
+                f"{function}: expected args as a dict, which gets the parameter {name!r} that the "
                 f"backend adds, got {type(args).__name__}"
             )
         args[name] = array

@@ -1,4 +1,4 @@
-"""Symbol.bind and simple_bind: from a graph and arrays, or shapes, to an executor."""
+"""Symbol.bind and simple_bind: executors of a graph for arrays or shapes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -142,14 +142,14 @@ def simple_bind(
     storage = storage_types(self, stype_dict or {})
     contexts = _variable_contexts(self, ctx, group2ctx or {})
     shared = {} if shared_exec is None else shared_exec.arg_dict
-    lent = {name: shared[name] for name in shared_arg_names or shared if name in shared}
+    reused = {name: shared[name] for name in shared_arg_names or shared if name in shared}
 
     def argument(name: str) -> NDArray:
         stype = storage[name].array
-        return _allocated(name, specs[name], contexts[name], lent, shared_buffer, stype)
+        return _allocated(name, specs[name], contexts[name], reused, shared_buffer, stype)
 
     def gradient(name: str, x: NDArray) -> NDArray:
-        own = slopes.get(name) if x is lent.get(name) else None
+        own = slopes.get(name) if x is reused.get(name) else None
         return zeros(x.shape, x.context, x.dtype, storage[name].gradient) if own is None else own
 
     arguments = [argument(name) for name in names]
@@ -172,35 +172,35 @@ def _check_context(ctx: object) -> None:
 
 
 def _listed(
-    what: str, given: Sequence[NDArray] | Mapping[str, NDArray], names: Sequence[str]
+    argument: str, given: Sequence[NDArray] | Mapping[str, NDArray], names: Sequence[str]
 ) -> list[NDArray]:
     if isinstance(given, Mapping):
         missing = [name for name in names if name not in given]
         if missing:
-            raise ArgumentError(f"bind: expected an array in {what} for {missing[0]}, got none")
+            raise ArgumentError(f"bind: expected an array in {argument} for {missing[0]}, got none")
         listed = [given[name] for name in names]
     else:
         listed = list(given)
         if len(listed) != len(names):
             raise ArgumentError(
-                f"bind: expected {len(names)} arrays in {what} ({', '.join(names)}), got "
+                f"bind: expected {len(names)} arrays in {argument} ({', '.join(names)}), got "
                 f"{len(listed)}"
             )
     for name, x in zip(names, listed, strict=True):
         if not isinstance(x, NDArray):
             raise ArgumentTypeError(
-                f"bind: expected {name} in {what} to be an NDArray, got {type(x).__name__}"
+                f"bind: expected {name} in {argument} to be an NDArray, got {type(x).__name__}"
             )
     return listed
 
 
-def _requests(given: Requests, names: Sequence[str]) -> list[str]:
-    if isinstance(given, str):
-        requests = [given] * len(names)
-    elif isinstance(given, Mapping):
-        requests = [given.get(name, "null") for name in names]
+def _requests(grad_req: Requests, names: Sequence[str]) -> list[str]:
+    if isinstance(grad_req, str):
+        requests = [grad_req] * len(names)
+    elif isinstance(grad_req, Mapping):
+        requests = [grad_req.get(name, "null") for name in names]
     else:
-        requests = list(given)
+        requests = list(grad_req)
     if len(requests) != len(names):
         raise ArgumentError(
             f"bind: expected a grad_req for each of {len(names)} arguments, got {len(requests)}"
@@ -212,7 +212,7 @@ def _requests(given: Requests, names: Sequence[str]) -> list[str]:
 
 
 def _specs(symbol: Symbol, shapes: Mapping[str, Any], dtypes: Mapping[str, Any]) -> dict[str, Spec]:
-    """Return what every variable is; dtypes that nothing determines are float32."""
+    """Return the specs of all variables; undetermined dtypes are float32."""
     given = {
         name: PartialSpec(
             from_public(shapes.get(name)),
@@ -239,7 +239,7 @@ def _specs(symbol: Symbol, shapes: Mapping[str, Any], dtypes: Mapping[str, Any])
 def _variable_contexts(
     symbol: Symbol, default: Context, groups: Mapping[str, Context]
 ) -> dict[str, Context]:
-    """Return where each variable lies: in its own group, or where it is read first."""
+    """Return the device of each variable: that of its group, or of its first reader."""
     node_context = load("gluonish.symbol.placed_graph").node_context
     found: dict[str, Context] = {}
     for node in topological_order(symbol._values):
@@ -247,10 +247,10 @@ def _variable_contexts(
             if node.extra.get("__ctx_group__") in groups:
                 found[node.name] = node_context(node, groups, default)
             continue
-        here = node_context(node, groups, default)
+        context = node_context(node, groups, default)
         for value in node.inputs:
             if value.node.op is None:
-                found.setdefault(value.node.name, here)
+                found.setdefault(value.node.name, context)
     return {name: found.get(name, default) for name in symbol.list_inputs()}
 
 
@@ -258,19 +258,19 @@ def _allocated(
     name: str,
     spec: Spec,
     context: Context,
-    lent: Mapping[str, NDArray],
+    reused: Mapping[str, NDArray],
     buffer: dict[str, NDArray] | None,
     stype: str = "default",
 ) -> NDArray:
-    """Return an array: a lent one, or one in the buffer's memory, or a new one."""
-    x = lent.get(name)
+    """Return an array: a reused one, or one in the buffer's memory, or a new one."""
+    x = reused.get(name)
     if x is not None and (x._spec, x.context, x.stype) == (spec, context, stype):
         return x
     if stype != "default":
         return zeros(spec.shape, context, spec.dtype, stype)
-    kept = None if buffer is None else buffer.get(name)
-    if kept is not None and _holds(kept, spec, context):
-        return fitted(kept, spec.shape)
+    memory = None if buffer is None else buffer.get(name)
+    if memory is not None and _holds(memory, spec, context):
+        return fitted(memory, spec.shape)
     made = zeros(spec.shape, context, spec.dtype)
     if buffer is not None:
         buffer[name] = made

@@ -1,4 +1,4 @@
-"""Bodies of control flow in files: from subgraphs and where their inputs stand."""
+"""Bodies of control flow in files: subgraphs and the indices of their inputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from gluonish.graph.body import Body
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol.json_format import NodeData
 
-# Of these, a body reads the node's first inputs, in order.
+# Operators whose body reads the first inputs of the node, in order.
 _IN_ORDER = ("_sg_mkldnn_conv", "_sg_mkldnn_fully_connected", "_CachedOp")
 BODY_COUNTS: Mapping[str, int] = {
     "_foreach": 1,
@@ -16,8 +16,8 @@ BODY_COUNTS: Mapping[str, int] = {
     "_cond": 3,
     **dict.fromkeys(_IN_ORDER, 1),
 }
-# Which attributes say where a body's inputs stand among the node's.
-_PLACES = {
+# Attributes with the indices of each body's inputs among those of the node.
+_LOCATIONS = {
     "_while_loop": ("cond_input_locs", "func_input_locs"),
     "_cond": ("cond_input_locs", "then_input_locs", "else_input_locs"),
 }
@@ -49,14 +49,14 @@ def bodies_of(
         return tuple(made)
     if node.op == "_foreach":
         made = [_ordered(node, attrs, made[0])]
-        shown = [len(made[0].outputs)]
+        counts = [len(made[0].outputs)]
     else:
-        _check_places(node, attrs, made)
-        shown = [len(body.outputs) for body in made[1:]]
-    if any(count != attrs["num_outputs"] for count in shown):
+        _check_locations(node, attrs, made)
+        counts = [len(body.outputs) for body in made[1:]]
+    if any(count != attrs["num_outputs"] for count in counts):
         raise OperatorError(
             f"node {node.name:.80} with {attrs['num_outputs']} outputs where its subgraphs have "
-            f"{shown}"
+            f"{counts}"
         )
     return tuple(made)
 
@@ -70,7 +70,7 @@ def _ordered(node: NodeData, attrs: Mapping[str, Any], body: Body) -> Body:
     order = (*attrs["in_data_locs"], *attrs["in_state_locs"], *attrs["remain_locs"])
     if sorted(order) != list(range(body.num_inputs)) or attrs["num_args"] != 1 + len(order):
         raise OperatorError(
-            f"node {node.name:.80} whose inputs stand at {order!r:.200} where its subgraph has "
+            f"node {node.name:.80} with inputs at {order!r:.200} where its subgraph has "
             f"{body.num_inputs}"
         )
     if attrs["num_outputs"] != attrs["num_out_data"] + len(attrs["in_state_locs"]):
@@ -80,13 +80,13 @@ def _ordered(node: NodeData, attrs: Mapping[str, Any], body: Body) -> Body:
     return body.reordered(order)
 
 
-def _check_places(node: NodeData, attrs: Mapping[str, Any], made: Sequence[Body]) -> None:
+def _check_locations(node: NodeData, attrs: Mapping[str, Any], made: Sequence[Body]) -> None:
     count = attrs["num_args"] - len(made)
-    for key, body in zip(_PLACES[node.op], made, strict=True):
-        places = attrs[key]
-        if len(places) != body.num_inputs or any(not 0 <= i < count for i in places):
+    for key, body in zip(_LOCATIONS[node.op], made, strict=True):
+        locations = attrs[key]
+        if len(locations) != body.num_inputs or any(not 0 <= i < count for i in locations):
             raise OperatorError(
-                f"node {node.name:.80} with {key} {places!r:.200} where its subgraph has "
+                f"node {node.name:.80} with {key} {locations!r:.200} where its subgraph has "
                 f"{body.num_inputs} inputs and it has {count}"
             )
     if len(made[0].outputs) != 1:

@@ -1,7 +1,7 @@
-"""Graphs that executors of one Symbol share: binding a Symbol once more plans nothing again.
+"""Graphs that executors of one Symbol share, so that binding it again does not plan it again.
 
-A Symbol knows the graph of its last executor as long as there is one. Small graphs, of which
-programs bind and drop many, live a little longer: the last 16 of them.
+A Symbol refers to the graph of its last executor while that lives. The last 16 small graphs are
+cached, because programs bind and drop many.
 """
 
 from collections import deque
@@ -15,14 +15,14 @@ from gluonish.graph.ir import Graph
 from gluonish.symbol.placed_graph import PlacedGraph
 from gluonish.symbol.symbol import Symbol, attributes_set
 
-_MOST_RECENT = 16
+_MAX_RECENT = 16
 _SMALL_NBYTES = 1 << 20
 
-_recent: deque[PlacedGraph] = deque(maxlen=_MOST_RECENT)
+_recent: deque[PlacedGraph] = deque(maxlen=_MAX_RECENT)
 
 
 class _Placed(NamedTuple):
-    """The graph of a Symbol's last executor, and what it follows from."""
+    """The graph of a Symbol's last executor, and what it was made from."""
 
     values: Sequence[Any]
     context: Context
@@ -50,7 +50,7 @@ def graph_of(symbol: Symbol, context: Context) -> PlacedGraph:
 
 
 def keep_if_small(placed: PlacedGraph, graph: Graph) -> None:
-    """Cache a graph for the Symbol's next executor, if all its values together are small.
+    """Cache a graph for the Symbol's next executor, if the values of the graph are small.
 
     Args:
         placed: The graph.

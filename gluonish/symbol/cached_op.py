@@ -1,4 +1,4 @@
-"""CachedOp: a Symbol as a function of arrays, which is what a hybridized block calls."""
+"""CachedOp: a Symbol as a function of arrays."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -73,8 +73,8 @@ class CachedOp:
             )
         results = self._graph(args)
         if out is not None:
-            wanted = out if isinstance(out, list | tuple) else [out]
-            for result, given in zip(results, wanted, strict=True):
-                result.copyto(given)
+            targets = out if isinstance(out, list | tuple) else [out]
+            for result, target in zip(results, targets, strict=True):
+                result.copyto(target)
             return out
         return results[0] if len(results) == 1 else results

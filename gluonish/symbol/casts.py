@@ -1,4 +1,4 @@
-"""Graphs without the casts that mixed precision put in."""
+"""Removal of the casts that mixed precision inserted."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Putting Symbols together and running them: composition, evaluation, groups."""
+"""Composition, grouping and evaluation of Symbols."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -54,9 +54,9 @@ def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symb
     """
     if args and kwargs:
         raise ArgumentTypeError("Symbol: expected inputs by position or by name, got both")
-    for given in (*args, *kwargs.values()):
-        if not isinstance(given, Symbol):
-            raise ArgumentTypeError(f"Symbol: expected Symbols as inputs, got {given!r:.40}")
+    for replacement in (*args, *kwargs.values()):
+        if not isinstance(replacement, Symbol):
+            raise ArgumentTypeError(f"Symbol: expected Symbols as inputs, got {replacement!r:.40}")
     names = self.list_arguments()
     if len(args) > len(names):
         raise ArgumentError(f"Symbol: expected at most {len(names)} inputs, got {len(args)}")
@@ -84,16 +84,16 @@ def replaced(
             symbol = replacements.get(node.name)
             made[id(node)] = node if symbol is None else symbol._values[0]
             continue
-        inputs = [_moved(value, made) for value in node.inputs]
+        inputs = [_copied(value, made) for value in node.inputs]
         is_head = len(self._values) == 1 and node is self._values[0].node
-        called = name if name is not None and is_head else node.name
+        node_name = name if name is not None and is_head else node.name
         made[id(node)] = Node(
-            node.op, called, inputs, node.attrs, extra=node.extra, given=node.given
+            node.op, node_name, inputs, node.attrs, extra=node.extra, given=node.given
         )
-    return Symbol([_moved(value, made) for value in self._values])
+    return Symbol([_copied(value, made) for value in self._values])
 
 
-def _moved(value: Value, made: Mapping[int, Value | Node]) -> Value:
+def _copied(value: Value, made: Mapping[int, Value | Node]) -> Value:
     target = made[id(value.node)]
     return Value(target, value.index) if isinstance(target, Node) else target
 

@@ -17,7 +17,7 @@ _CONTROL_FLOW = "gluonish.graph.control_flow"
 _MARK = "__subgraph_name__"
 
 
-class _SymbolFace:
+class _SymbolFrontend:
     kind: type = Symbol
 
     def unique(self, name: str) -> str:
@@ -36,7 +36,7 @@ class _SymbolFace:
     def value(self, x: Symbol) -> Value:
         return x._values[0]
 
-    def parts(self, x: Symbol) -> Sequence[Symbol]:
+    def outputs(self, x: Symbol) -> Sequence[Symbol]:
         return [x] if len(x) == 1 else list(x)
 
     def copy(self, x: Symbol) -> Any:
@@ -57,7 +57,7 @@ class _SymbolFace:
         return list(new_node(op, symbols, attrs, given, None, None))
 
 
-_FACE = _SymbolFace()
+_FRONTEND = _SymbolFrontend()
 
 
 def foreach(
@@ -85,7 +85,7 @@ def foreach(
         >>> sums.eval(x=mx.nd.array([1, 2, 3]), total=mx.nd.zeros(()))[0].tolist()
         [1.0, 3.0, 6.0]
     """
-    results: tuple[Any, Any] = load(_CONTROL_FLOW).foreach(_FACE, body, data, init_states, name)
+    results: tuple[Any, Any] = load(_CONTROL_FLOW).foreach(_FRONTEND, body, data, init_states, name)
     return results
 
 
@@ -115,7 +115,7 @@ def while_loop(
             their number.
     """
     results: tuple[Any, Any] = load(_CONTROL_FLOW).while_loop(
-        _FACE, cond, func, loop_vars, max_iterations, name
+        _FRONTEND, cond, func, loop_vars, max_iterations, name
     )
     return results
 
@@ -137,7 +137,7 @@ def cond(
     Raises:
         ArgumentError: The functions return different numbers of Symbols.
     """
-    return load(_CONTROL_FLOW).cond(_FACE, pred, then_func, else_func, name)
+    return load(_CONTROL_FLOW).cond(_FRONTEND, pred, then_func, else_func, name)
 
 
 def rand_zipfian(

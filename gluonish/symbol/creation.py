@@ -61,7 +61,7 @@ def arange(
 ) -> Symbol:
     """Return a Symbol of evenly spaced values in [start, stop), each repeated ``repeat`` times.
 
-    ``infer_range`` is accepted for files of MXNet's and has no effect.
+    ``infer_range`` is accepted for MXNet's files and has no effect.
     """
     result: Symbol = operator_function("_arange")(
         start=start,
@@ -117,13 +117,13 @@ def histogram(
         **kwargs: ``name`` and ``attr`` of the node.
 
     Raises:
-        ArgumentError: Neither edges nor a range are given.
+        ArgumentError: There are neither edges nor a range.
     """
     make = operator_function("_histogram")
     if not isinstance(bins, Symbol) and range is None:
         raise ArgumentError("histogram: expected a range for a Symbol without values, got None")
-    given = {"bins": bins} if isinstance(bins, Symbol) else {"bin_cnt": bins, "range": range}
-    result: Symbol = make(data=a, **given, **kwargs)
+    options = {"bins": bins} if isinstance(bins, Symbol) else {"bin_cnt": bins, "range": range}
+    result: Symbol = make(data=a, **options, **kwargs)
     return result
 
 
@@ -137,10 +137,10 @@ def split_v2(
 
     Args:
         ary: Symbol to split.
-        indices_or_sections: Number of parts, whose sizes differ by at most 1; or the indices at
-            which to split.
+        indices_or_sections: Number of chunks, whose sizes differ by at most 1; or the indices
+            at which to split.
         axis: Axis to split along.
-        squeeze_axis: Whether to remove the axis from parts of size 1.
+        squeeze_axis: Whether to remove the axis from chunks of size 1.
     """
     sections, indices = 0, [0]
     if isinstance(indices_or_sections, int):

@@ -1,7 +1,7 @@
-"""Calling a user's operator object on raw arrays, inside of an engine operation.
+"""Calls of a user's operator object on raw arrays, inside an engine operation.
 
-Its arrays are handles of their own on the raw memory, on which nothing is pending: what the user's
-code pushes to the engine runs at once or in a worker beside, and is waited for at the end.
+The object receives new NDArrays on the raw memory, without pending operations. Engine operations
+that it pushes run inline or in another worker; the call waits for them at the end.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ def _call(
             aux=aux,
         )
         return
-    for x in filled:  # a rule may leave out what has no gradient: labels
+    for x in filled:  # a rule may skip inputs without gradient, such as labels
         x._data[...] = 0
     operator.backward(
         req=["write"] * len(filled),
@@ -85,7 +85,7 @@ def _call(
 
 
 def _operator(state: CustomState, arrays: Sequence[NDArray]) -> Any:
-    """Return the node's operator object for such arrays, making it at the first call."""
+    """Return the node's operator object for arrays of these specs, created by the first call."""
     key = (arrays[0].context if arrays else None, tuple(x._spec for x in arrays))
     found = state.operators.get(key)
     if found is None:

@@ -1,4 +1,4 @@
-"""Symbol.debug_str: a graph as text for people."""
+"""Symbol.debug_str: a graph as text."""
 
 from gluonish.graph.ir import Node, topological_order
 from gluonish.symbol.symbol import Symbol, operator_attributes

@@ -1,8 +1,8 @@
-"""Functions of ``np`` that want shapes, called on Symbols, which have none.
+"""Functions of ``np`` that need shapes, called on Symbols without shapes.
 
-Such a call becomes a node that is named by the function and its arguments. Once the shapes are
-known, when inference reaches it and when a graph is planned, the function is run on values that
-have them, and the operators that it applies take the node's place.
+Such a call becomes a node with the function and its arguments as attributes. When the shapes are
+known, in inference and in planning, the function runs on values with shapes, and the operators that
+it applies replace the node.
 """
 
 import json
@@ -23,7 +23,7 @@ from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.symbol.symbol import Symbol, new_node
 
 _PACKAGE = "gluonish.numpy"
-_INPUT = "$input"  # stands for an array among the arguments
+_INPUT = "$input"  # marks an array among the arguments
 
 
 def _number(value: Any) -> Any:
@@ -37,7 +37,7 @@ def _number(value: Any) -> Any:
 
 
 def _marked(value: Any, symbols: list[Symbol]) -> Any:
-    """Return an argument for a file; Symbols in it are numbered and listed."""
+    """Return an argument for JSON; Symbols in it are appended to ``symbols`` and numbered."""
     if isinstance(value, Symbol):
         symbols.append(value)
         return {_INPUT: len(symbols) - 1}
@@ -54,12 +54,12 @@ def _filled(value: Any, inputs: Sequence[Any]) -> Any:
     return value
 
 
-def _pieces_of(cuts: Any) -> int:
-    return int(cuts) if isinstance(cuts, int | np.integer) else len(cuts) + 1
+def _chunk_count(splits: Any) -> int:
+    return int(splits) if isinstance(splits, int | np.integer) else len(splits) + 1
 
 
 _COUNTS: Mapping[str, Callable[..., int]] = {
-    name: (lambda ary, indices_or_sections, axis=0: _pieces_of(indices_or_sections))
+    name: (lambda ary, indices_or_sections, axis=0: _chunk_count(indices_or_sections))
     for name in ("array_split", "split", "hsplit", "vsplit", "dsplit")
 }
 
@@ -76,13 +76,13 @@ def deferred_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         A Symbol, or a list of them if the function returns a list.
     """
     symbols: list[Symbol] = []
-    given = {name: value for name, value in kwargs.items() if name != "out"}
+    options = {name: value for name, value in kwargs.items() if name != "out"}
     marked = [
         [_marked(value, symbols) for value in args],
-        {name: _marked(value, symbols) for name, value in given.items()},
+        {name: _marked(value, symbols) for name, value in options.items()},
     ]
     name = function.__name__
-    count = _COUNTS[name](*args, **given) if name in _COUNTS else 0
+    count = _COUNTS[name](*args, **options) if name in _COUNTS else 0
     attrs = {
         "function": f"{function.__module__}.{name}".removeprefix(f"{_PACKAGE}."),
         "arguments": json.dumps(marked, default=_number),
@@ -100,18 +100,18 @@ def _source(op: Operator, attrs: Attrs) -> Any:
 
 
 def _expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
-    """Return what the function makes of values or arrays."""
+    """Return the results of the function on values or arrays."""
     module, _, name = attrs["function"].rpartition(".")
-    if not name.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
+    if not name.isidentifier() or not all(map(str.isidentifier, module.split("."))):
         raise NotSupportedError(f"np: expected a function of np, got {attrs['function']!r}")
-    home = load(f"{_PACKAGE}.{module}")
-    if name not in home.__all__:
+    namespace = load(f"{_PACKAGE}.{module}")
+    if name not in namespace.__all__:
         raise NotSupportedError(f"np: expected a function of np, got {attrs['function']!r}")
     values = [x.as_np_ndarray() for x in inputs]
     args, kwargs = json.loads(attrs["arguments"])
     token = source_maker.set(None if isinstance(values[0], ndarray) else _source)
     try:
-        result = getattr(home, name)(
+        result = getattr(namespace, name)(
             *[_filled(value, values) for value in args],
             **{key: _filled(value, values) for key, value in kwargs.items()},
         )
@@ -139,7 +139,7 @@ DEFERRED = register(
         _infer,
         _kernel,
         _gradient,
-        doc="What a function of np makes of its inputs; it is called once their shapes are known.",
+        doc="Result of a function of np, which is called when the shapes of its inputs are known.",
         schema=Schema(
             function=text(),
             arguments=text(),

@@ -1,4 +1,4 @@
-"""What an Executor with a monitor reports: the names of arrays in a forward and a backward pass."""
+"""Reports of an Executor with a monitor: arrays of forward and backward passes, by name."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -26,20 +26,20 @@ class ExecutionReport:
         self._names: dict[Node, str] = {}
 
     def begin(self) -> None:
-        """Discard what was noted during the last forward pass."""
+        """Forget the names of the last forward pass."""
         self._names = {}
 
     def forward(self, name: str, op_name: str, array: NDArray) -> None:
         """Report an array of the forward pass.
 
         Args:
-            name: Name of the variable; or of the node, followed by that of its input or output.
+            name: Name of the variable; or of the node, with the suffix of its input or output.
             op_name: Name of the operator that reads or computes it.
             array: The array, on the tape if the pass is recorded.
         """
         source = None if array._link is None else array._link[0]
         if source is not None and not isinstance(source, Leaf):
-            # An operator's output comes before those who read it.
+            # An operator's output is reported before its readers.
             self._names.setdefault(source, name.rpartition("_")[0])
         self._callback(name, array.detach())
 
@@ -62,5 +62,5 @@ class ExecutionReport:
                     self._callback(f"{name}_backward_input{i}", head.detach())
         for i, gradient in enumerate(found):
             if gradient is not None:
-                number = i if len(found) > 1 else ""
-                self._callback(f"{name}_backward_output{number}", gradient.detach())
+                suffix = i if len(found) > 1 else ""
+                self._callback(f"{name}_backward_output{suffix}", gradient.detach())

@@ -1,9 +1,9 @@
 """Executor: a Symbol bound to arrays, which runs forward and backward in place.
 
-A pass is planned once for each mode and pushed to the engine in bulk, as a hybridized block's is.
-What differs is that all arrays are there from the start: it writes its outputs, and its gradients,
-to the same memory in every call. With sparse arrays, and where a shape depends on values, it runs
-operator by operator, and its outputs are new arrays.
+A pass is planned once for each mode and pushed to the engine in bulk, as for a hybridized block.
+Unlike there, all arrays exist from the start: every call writes outputs and gradients to the same
+memory. With sparse arrays, or if a shape depends on values, the graph runs operator by operator,
+and its outputs are new arrays.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Value
 from gluonish.graph.memory_figures import memory_figures
-from gluonish.graph.partition import Partition
+from gluonish.graph.partition import split_passes
 from gluonish.graph.passes.simplify import eliminate_common_subexpressions
 from gluonish.ndarray import recording
 from gluonish.ndarray.creation import array, zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
 from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.symbol.backend import as_environment_says
+from gluonish.symbol.backend import partitioned_for_environment
 from gluonish.symbol.bound_graphs import graph_of, keep_if_small
 from gluonish.symbol.debug import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
@@ -41,7 +41,7 @@ Arrays = list[NDArray]
 
 
 def _needs_no_head(value: Value) -> bool:
-    """Whether an operator is a loss, whose gradient starts with itself."""
+    """Whether an operator is a loss, whose gradient needs no head."""
     op, state = value.node.op, value.node.attrs.get("state")
     if op is None or state is None:
         return op is not None and op.own_gradient
@@ -49,7 +49,7 @@ def _needs_no_head(value: Value) -> bool:
 
 
 def _ignores_head(value: Value) -> bool:
-    """Whether no gradient goes through an operator, so that its head's is not looked at."""
+    """Whether no gradient flows through an operator, so that its head is ignored."""
     op = value.node.op
     if op is None:
         return False
@@ -57,9 +57,8 @@ def _ignores_head(value: Value) -> bool:
 
 
 def _holds(memory: NDArray, x: NDArray) -> bool:
-    """Whether an array's memory is enough for another array, and of its kind."""
-    same = memory.context == x.context and memory.dtype == x.dtype
-    return same and memory.size >= x.size
+    """Whether an array's memory can hold another array."""
+    return memory.context == x.context and memory.dtype == x.dtype and memory.size >= x.size
 
 
 def _dense(x: NDArray) -> NDArray:
@@ -118,8 +117,8 @@ class Executor:
         variables = symbol._variables()
         self._names = [node.name for node in variables]
         named = {**self.arg_dict, **self.aux_dict}
-        self._values = as_environment_says(symbol, named)
-        if group2ctx:  # a part for one device does not see all readers
+        self._values = partitioned_for_environment(symbol, named)
+        if group2ctx:  # the subgraph of one device does not include all readers
             specs = [named[name]._spec for name in self._names]
             found = with_found_shapes(self._values, variables, specs)
             graph, self._values = (graph if found is self._values else None), found
@@ -131,10 +130,10 @@ class Executor:
             lambda node: node_context(node, group2ctx, ctx),
             symbol.name or "executor",
         )
-        # Outputs whose shapes depend on values have no memory before a call has made them.
+        # Outputs whose shapes depend on values are allocated by calls.
         self._dynamic = is_dynamic(self._values)
         held = [*self.arg_arrays, *(x for x in self.grad_arrays if x is not None)]
-        # Sparse work is not planned; on the devices of groups it is done with dense arrays.
+        # Sparse operators are not planned; with groups of devices they run on dense arrays.
         sparse = makes_sparse(self._values) or any(x.stype != "default" for x in held)
         self._sparse = sparse and not group2ctx
         self.outputs = [] if self._dynamic else self._new_outputs()
@@ -156,8 +155,8 @@ class Executor:
             keep_if_small(placed, graph)
         contexts = placed.contexts()
         return [
-            zeros(spec.shape, contexts.get(own.key, self._ctx), spec.dtype)
-            for own, spec in zip(self._symbol._values, found, strict=True)
+            zeros(spec.shape, contexts.get(value.key, self._ctx), spec.dtype)
+            for value, spec in zip(self._symbol._values, found, strict=True)
         ]
 
     def _arrays(self) -> Arrays:
@@ -165,7 +164,7 @@ class Executor:
         return self._readable({**self.arg_dict, **self.aux_dict})
 
     def _readable(self, named: Mapping[str, NDArray]) -> Arrays:
-        """Return arrays in the order of the graph, sparse ones as dense where plans read them."""
+        """Return arrays in the order of the graph; sparse arrays become dense for plans."""
         arrays = [named[name] for name in self._names]
         return arrays if self._sparse else [_dense(x) for x in arrays]
 
@@ -246,17 +245,17 @@ class Executor:
     def _run(
         self, outputs: Arrays, mode: int, arrays: Arrays, keys: CallKeys | None = None
     ) -> Arrays:
-        """Compute outputs in a mode; return them linked to the tape where it records."""
-        linked = []
-        # A monitor is told of gradients that nobody else wants, too.
-        told = self._monitor is not None and mode & recording.RECORDING
+        """Compute outputs in a mode; return them connected to the tape if it records."""
+        connected = []
+        # A monitor receives all gradients, also those that are not stored.
+        reported = self._monitor is not None and mode & recording.RECORDING
         for name, x in zip(self._names, arrays, strict=True):
             if not self._sparse or x.stype == "default":
                 x._make_contiguous()
             leaf = self._leaves.get(name)
-            if leaf is None and told:
+            if leaf is None and reported:
                 leaf = Leaf(x, "null")
-            linked.append(x.detach() if leaf is None else x.connected((leaf, 0)))
+            connected.append(x.detach() if leaf is None else x.connected((leaf, 0)))
         before = recording.mode.get()
         try:
             recording.mode.set(mode)
@@ -266,11 +265,11 @@ class Executor:
                 hook = self._monitor.forward, self._monitor.monitor_all
             if self._dynamic:
                 variables = self._symbol._variables()
-                handles = run_imperatively(variables, self._values, linked, hook)
+                handles = run_imperatively(variables, self._values, connected, hook)
             elif hook is None:
-                handles, self._keys = self._graph.fill(linked, outputs, keys)
+                handles, self._keys = self._graph.fill(connected, outputs, keys)
             else:
-                handles = self._graph.monitored(linked, outputs, hook)
+                handles = self._graph.monitored(connected, outputs, hook)
         finally:
             recording.mode.set(before)
         return handles
@@ -292,7 +291,7 @@ class Executor:
         if not self._leaves:
             return
         heads = self._heads(out_grads)
-        recorded = self._recorded or self._recorded_again()
+        recorded = self._recorded or self._record_again()
         self._recorded = None
         pairs = [(y, g) for y, g in zip(recorded, heads, strict=True) if y._link is not None]
         reached = list(self._leaves.values())
@@ -310,8 +309,8 @@ class Executor:
             if not leaf.fresh and leaf.req == "write":
                 store(leaf, None)
 
-    def _recorded_again(self) -> Arrays:
-        """Run the last forward pass once more, with the same random numbers, and record it.
+    def _record_again(self) -> Arrays:
+        """Repeat the last forward pass with the same random numbers, and record it.
 
         Neither the outputs nor the auxiliary states change.
         """
@@ -324,23 +323,23 @@ class Executor:
 
     def _heads(self, out_grads: Any) -> list[NDArray | None]:
         if out_grads is None:
-            given: list[NDArray | None] = [None] * len(self.outputs)
+            heads: list[NDArray | None] = [None] * len(self.outputs)
         elif isinstance(out_grads, NDArray):
-            given = [out_grads]
+            heads = [out_grads]
         elif isinstance(out_grads, Mapping):
-            given = [out_grads.get(name) for name in self._symbol.list_outputs()]
+            heads = [out_grads.get(name) for name in self._symbol.list_outputs()]
         else:
-            given = list(out_grads)[: len(self.outputs)]
-        if len(given) != len(self.outputs):
+            heads = list(out_grads)[: len(self.outputs)]
+        if len(heads) != len(self.outputs):
             raise ArgumentError(
-                f"backward: expected {len(self.outputs)} gradients of outputs, got {len(given)}"
+                f"backward: expected {len(self.outputs)} gradients of outputs, got {len(heads)}"
             )
         values = self._symbol._values
         names = self._symbol.list_outputs()
         return [
             self._head(name, value, output, gradient)
             for name, value, output, gradient in zip(
-                names, values, self.outputs, given, strict=True
+                names, values, self.outputs, heads, strict=True
             )
         ]
 
@@ -450,11 +449,11 @@ class Executor:
         variables = self._symbol._variables()
         arrays = {**self.arg_dict, **self.aux_dict}
         specs = [arrays[name]._spec for name in self._names]
-        wanted = [i for i, name in enumerate(self._names) if name in self._leaves]
+        grad_inputs = [i for i, name in enumerate(self._names) if name in self._leaves]
         nbytes = sum(y._spec.nbytes for y in self.outputs)
         if not self._dynamic:
-            graph = specialize(variables, self._values, specs, train=bool(wanted))
-            nbytes += memory_figures(Partition(graph, wanted)).planned
+            graph = specialize(variables, self._values, specs, train=bool(grad_inputs))
+            nbytes += memory_figures(split_passes(graph, grad_inputs)).planned
         return f"{debug_str(self._symbol)}Total {nbytes >> 20} MB allocated\n"
 
     def get_optimized_symbol(self) -> Symbol:

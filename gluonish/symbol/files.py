@@ -1,7 +1,4 @@
-"""Symbols in ``-symbol.json`` files.
-
-Written as MXNet 1.9 writes them, read from every version since 0.8.
-"""
+"""Symbols in ``-symbol.json`` files, written as by MXNet 1.9, and read from 0.8 or later."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -24,10 +21,10 @@ from gluonish.symbol.symbol import VARIABLE_STARTS, Symbol, operator_attributes
 
 __all__ = ["load", "load_json", "save", "symbol_from_state", "to_json"]
 
-_VERSION = 10901  # of the MXNet whose files these are
-# Operators with bodies that no file has: they are made of those that files have.
+_VERSION = 10901  # of MXNet, in the files
+# Operators with bodies that files cannot contain: gradients of the operators that files contain.
 _IN_GRADIENTS = ("_branch", "_scan")
-# More outputs than the nodes of a graph have together, whatever an attribute says.
+# Limit of the outputs of all nodes of a graph, whatever its attributes claim.
 _MAX_OUTPUTS = 1 << 20
 
 
@@ -44,7 +41,7 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
 
     Raises:
         ArgumentTypeError: The graph contains a constant array, which the format cannot store.
-        GraphError: The graph contains a Python function that a user's back end put there.
+        GraphError: The graph contains a Python function of a user's back end.
     """
     outputs = without_casts(self._values) if remove_amp_cast else self._values
     attrs = {"mxnet_version": ("int", _VERSION)}
@@ -55,7 +52,7 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
 
 def _data(outputs: Sequence[Value], attrs: Mapping[str, tuple[str, Any]]) -> GraphData:
     order = topological_order(outputs)
-    numbers = {id(node): i for i, node in enumerate(order)}
+    indices = {id(node): i for i, node in enumerate(order)}
     nodes = []
     for node in order:
         if node.array is not None:
@@ -72,13 +69,13 @@ def _data(outputs: Sequence[Value], attrs: Mapping[str, tuple[str, Any]]) -> Gra
             )
         mutated = () if node.op is None else node.op.mutated_inputs(node.attrs)
         inputs = tuple(
-            (numbers[id(value.node)], value.index, int(i in mutated))
+            (indices[id(value.node)], value.index, int(i in mutated))
             for i, value in enumerate(node.inputs)
         )
         op_name = VARIABLE if node.op is None else node.op.name
         bodies = tuple(_data(body.outputs, {}) for body in node.attrs.get("subgraphs", ()))
         nodes.append(NodeData(op_name, node.name, _file_attributes(node), inputs, bodies))
-    heads = tuple((numbers[id(value.node)], value.index, 0) for value in outputs)
+    heads = tuple((indices[id(value.node)], value.index, 0) for value in outputs)
     return GraphData(tuple(nodes), heads, attrs)
 
 
@@ -95,12 +92,12 @@ def _num_outputs(node: NodeData) -> int:
     op = find_operator(node.op)
     attrs = op.schema.parse(op.name, _operator_attributes(op, node.attrs))
     if op.name == "RNN" or node.subgraphs:
-        return op.num_visible(attrs)  # what it keeps for its gradient is no output of MXNet's
+        return op.num_visible(attrs)  # outputs saved for the gradient do not exist in MXNet
     return op.num_outputs(attrs) + _has_workspace(op, attrs)
 
 
 def _has_workspace(op: Operator, attrs: Mapping[str, Any]) -> bool:
-    """Whether MXNet counts a hidden output that the operator does not have here."""
+    """Whether MXNet counts a hidden output that the operator of gluonish does not have."""
     if op.num_outputs(attrs) > 1:
         return False
     if op.name == "Pooling":
@@ -223,8 +220,7 @@ def _values(data: GraphData) -> list[Value]:
 def _node(node: NodeData, made: Sequence[Node]) -> Node:
     extra = {key: value for key, value in node.attrs.items() if _is_hidden(key)}
     if node.is_variable:
-        # A variable that an operator call made carries that call's settings; they mean nothing here
-        # but are kept.
+        # A variable that an operator call made has the options of the call, which have no effect.
         return Node(None, node.name, extra=dict(node.attrs))
     op = _operator(node)
     given = {key: value for key, value in node.attrs.items() if not _is_hidden(key)}
@@ -251,16 +247,16 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
 
 
 def _check_count(node: NodeData, op: Operator, attrs: Mapping[str, Any]) -> None:
-    """Refuse an operator that says it has more inputs than there are, or reads one behind them.
+    """Refuse an operator whose attributes claim more inputs than it has.
 
-    Before its inputs are named one by one: the number may be anything.
+    This comes before the inputs are named one by one, because the number may be anything.
     """
     stated = {key: attrs[key] for key in (op.variadic or "num_args", "num_args") if key in attrs}
-    places = [key for key in attrs if key.endswith("_input_locs")]
-    stated |= {key: max(attrs[key], default=0) for key in places}
-    there = len(node.inputs) + len(node.subgraphs)  # some count both
+    locations = [key for key in attrs if key.endswith("_input_locs")]
+    stated |= {key: max(attrs[key], default=0) for key in locations}
+    present = len(node.inputs) + len(node.subgraphs)  # some count both
     for key, count in stated.items():
-        if count > there:
+        if count > present:
             raise OperatorError(
                 f"node {node.name:.80} with {len(node.inputs)} inputs where {op.name} has "
                 f"{key}={attrs[key]!r:.80}"
@@ -268,7 +264,7 @@ def _check_count(node: NodeData, op: Operator, attrs: Mapping[str, Any]) -> None
 
 
 def _input_names(node: NodeData) -> Sequence[str]:
-    """Return the names of a node's inputs, those that the operator overwrites last."""
+    """Return the names of a node's inputs; those that the operator overwrites come last."""
     op = _operator(node)
     name = f"node {node.name:.80}: {op.name}"
     attrs = op.schema.parse(name, _operator_attributes(op, node.attrs))
@@ -277,7 +273,7 @@ def _input_names(node: NodeData) -> Sequence[str]:
 
 
 def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:
-    """Return what an operator sets on the variables that feed it: how they start."""
+    """Return the attributes of variables that are inputs of an operator: their initializers."""
     starts = VARIABLE_STARTS.get(_operator(node).name, {})
     return {name: {"__init__": start} for name, start in starts.items()}
 

@@ -1,4 +1,4 @@
-"""Graph files (``-symbol.json``) as plain data: read from any MXNet version, written as 1.9 writes.
+"""Graph files (``-symbol.json``) as data: read from any version of MXNet, written as by 1.9.
 
 Nothing here knows an operator. `parse` checks what needs no such knowledge: types, and that every
 node follows its inputs, so that what it returns can be walked without fear of holes or cycles.
@@ -14,19 +14,19 @@ from gluonish.core.errors import FileFormatError
 from gluonish.core.json_text import parse_json
 
 VARIABLE = "null"
-# Files older than 0.9 tell no version.
+# Files older than 0.9 have no version.
 _OLDEST_VERSION = 800
 _MAX_SUBGRAPH_DEPTH = 32
 _GRAPH_KEYS = frozenset({"nodes", "arg_nodes", "heads", "node_row_ptr", "attrs"})
 _NODE_KEYS = frozenset(
     {
         *("op", "name", "inputs", "control_deps", "subgraphs"),
-        # Spellings of the attributes: since 1.0, in 0.9 to 0.12, and beside `attr` in 0.8.
+        # Keys of the attributes: since 1.0, in 0.9 to 0.12, and in addition to `attr` in 0.8.
         *("attrs", "attr", "param"),
         "backward_source_id",
     }
 )
-# A list longer than this takes a line for each item.
+# A longer list has a line for each item.
 _INLINE_ITEMS = 10
 _ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
@@ -159,7 +159,7 @@ def _node(content: Any, where: str, number: int, depth: int) -> NodeData:
 
 
 def _node_attrs(content: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Merge the spellings: the later of attr and attrs counts, and wins over param."""
+    """Merge the keys of attributes: the later of attr and attrs overrides param."""
     attrs: dict[str, str] = {}
     for key in content:
         if key in ("attrs", "attr"):
@@ -219,30 +219,30 @@ def _kind(content: Any) -> str:
     return "nothing" if content is None else type(content).__name__
 
 
-def renumber(graph: GraphData, nodes: Iterable[NodeData], places: Mapping[int, int]) -> GraphData:
+def renumber(graph: GraphData, nodes: Iterable[NodeData], indices: Mapping[int, int]) -> GraphData:
     """Return the graph with other nodes, and its references changed to their indices.
 
     Args:
         graph: The graph.
         nodes: The new nodes.
-        places: New index by old index.
+        indices: New index by old index.
     """
 
-    def move(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-        return tuple((places[node], output, version) for node, output, version in entries)
+    def renumbered(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+        return tuple((indices[node], output, version) for node, output, version in entries)
 
-    moved = tuple(
+    new_nodes = tuple(
         NodeData(
             node.op,
             node.name,
             node.attrs,
-            move(node.inputs),
+            renumbered(node.inputs),
             node.subgraphs,
-            tuple(places[number] for number in node.control_deps),
+            tuple(indices[number] for number in node.control_deps),
         )
         for node in nodes
     )
-    return GraphData(moved, move(graph.heads), graph.attrs)
+    return GraphData(new_nodes, renumbered(graph.heads), graph.attrs)
 
 
 def dump(graph: GraphData, num_outputs: Callable[[NodeData], int]) -> str:
@@ -324,7 +324,7 @@ def _tall_object(fields: Iterable[tuple[str, str]], indent: int) -> str:
 
 
 def _tall(opening: str, items: Sequence[str], closing: str, indent: int) -> str:
-    """One item a line; MXNet's writer leaves a space behind the comma at a line's end."""
+    """Format one item per line; like MXNet, with a space after the comma at the end of a line."""
     if not items:
         return opening + closing
     margin = "\n" + " " * indent

@@ -1,7 +1,7 @@
-"""What MXNet changes in graphs that older versions wrote, step by step.
+"""Upgrades of graphs that older versions of MXNet wrote, step by step.
 
-The steps need to know the operators' inputs. The caller lends that knowledge as two functions, so
-that this file knows no operator.
+The steps need the inputs of operators. The caller passes two functions for them, so that this
+module does not depend on operators.
 """
 
 import logging
@@ -11,7 +11,7 @@ from dataclasses import replace
 from gluonish.symbol.json_format import VARIABLE, Entry, GraphData, NodeData, renumber
 
 CURRENT_VERSION = 10901
-# Attributes that travel with a node and do not reach its operator; stored as `__key__` since 0.9.
+# Attributes of nodes that operators do not receive; stored as `__key__` since 0.9.
 HIDDEN_KEYS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 _FUSED_RELU: Mapping[str, Mapping[str, str]] = {
@@ -19,9 +19,9 @@ _FUSED_RELU: Mapping[str, Mapping[str, str]] = {
     "_sg_mkldnn_fully_connected": {"with_relu": "with_eltwise"},
 }
 
-# All inputs that a node's operator takes under the node's attributes, auxiliary ones included.
+# Names of all inputs of a node's operator, auxiliary states included.
 InputNames = Callable[[NodeData], Sequence[str]]
-# The attributes that a node's operator gives to variables it is fed with, by input name.
+# Attributes that a node's operator sets on its input variables, by input name.
 InputAttributes = Callable[[NodeData], Mapping[str, Mapping[str, str]]]
 
 _LOG = logging.getLogger("gluonish")
@@ -61,23 +61,23 @@ def upgrade(
 
 
 def _move_hidden_keys(graph: GraphData, input_names: InputNames) -> GraphData:
-    """Store ``key`` as ``__key__``, and ``{input}_key`` as ``__key__`` of the variable it means."""
+    """Store ``key`` as ``__key__``, and ``{input}_key`` as ``__key__`` of the input variable."""
     attrs = [dict(node.attrs) for node in graph.nodes]
     for number, node in enumerate(graph.nodes):
-        own = attrs[number]
+        node_attrs = attrs[number]
         for key in HIDDEN_KEYS:
-            if key in own:
-                own[f"__{key}__"] = own.pop(key)
-        pairs = {key: pair for key in own if (pair := _split_hidden(key))}
+            if key in node_attrs:
+                node_attrs[f"__{key}__"] = node_attrs.pop(key)
+        pairs = {key: pair for key in node_attrs if (pair := _split_hidden(key))}
         if node.is_variable or not pairs:
             continue
-        moved = {key: own.pop(key) for key in pairs}
-        # The operator would refuse these keys, so it is asked about the node without them.
-        names = list(input_names(replace(node, attrs=own)))
-        for key, value in moved.items():
+        hidden = {key: node_attrs.pop(key) for key in pairs}
+        # The operator would refuse these keys.
+        names = list(input_names(replace(node, attrs=node_attrs)))
+        for key, value in hidden.items():
             variable = _variable_feeding(graph, node, names, pairs[key][0])
             if variable is None:
-                own[key] = value
+                node_attrs[key] = value
             else:
                 attrs[variable][f"__{pairs[key][1]}__"] = value
     return _with_attrs(graph, attrs)
@@ -101,36 +101,36 @@ def _variable_feeding(
 
 
 def _add_missing_inputs(graph: GraphData, input_names: InputNames) -> GraphData:
-    """Give each trailing input that a node lacks a variable, right before the node.
+    """Add a variable for each missing trailing input, right before the node.
 
-    The variable copies the node's attributes.
+    The variable has the attributes of the node.
     """
     nodes: list[NodeData] = []
-    places: dict[int, int] = {}
-    # New variables have numbers of their own, beyond the old ones, until all is renumbered.
+    indices: dict[int, int] = {}
+    # Until the graph is renumbered, new variables have numbers beyond the old ones.
     next_number = len(graph.nodes)
     for number, node in enumerate(graph.nodes):
         added: list[Entry] = []
         if not node.is_variable:
             for name in list(input_names(node))[len(node.inputs) :]:
-                places[next_number] = len(nodes)
+                indices[next_number] = len(nodes)
                 nodes.append(NodeData(VARIABLE, f"{node.name}_{name}", dict(node.attrs)))
                 added.append((next_number, 0, 0))
                 next_number += 1
-        places[number] = len(nodes)
+        indices[number] = len(nodes)
         nodes.append(replace(node, inputs=(*node.inputs, *added)))
-    return renumber(graph, nodes, places)
+    return renumber(graph, nodes, indices)
 
 
 def _set_input_attributes(
     graph: GraphData, input_names: InputNames, input_attributes: InputAttributes
 ) -> GraphData:
-    """Give variables the attributes that operators have for them; a variable's own ones win."""
+    """Set the attributes that operators define for their variables, without overriding others."""
     attrs = [dict(node.attrs) for node in graph.nodes]
     for node in graph.nodes:
-        given = {} if node.is_variable else input_attributes(node)
-        names = list(input_names(node)) if given else []
-        for name, values in given.items():
+        inputs = {} if node.is_variable else input_attributes(node)
+        names = list(input_names(node)) if inputs else []
+        for name, values in inputs.items():
             variable = _variable_feeding(graph, node, names, name)
             if variable is not None:
                 attrs[variable] = {**values, **attrs[variable]}
@@ -149,8 +149,10 @@ def _drop_last_axis(graph: GraphData) -> GraphData:
 
 
 def _rename_fused_relu(graph: GraphData) -> GraphData:
-    """Rename the attributes by which a fused layer's relu was marked before it could be any
-    function: 1.4 did so in convolutions, 1.4 and 1.5 in dense layers; their subgraphs, too."""
+    """Rename the attributes that marked the relu of a fused layer, in subgraphs, too.
+
+    1.4 used them in convolutions, 1.4 and 1.5 in dense layers.
+    """
     nodes = []
     for node in graph.nodes:
         names = _FUSED_RELU.get(node.op, {})
@@ -162,4 +164,4 @@ def _rename_fused_relu(graph: GraphData) -> GraphData:
 
 def _with_attrs(graph: GraphData, attrs: Sequence[Mapping[str, str]]) -> GraphData:
     nodes = zip(graph.nodes, attrs, strict=True)
-    return replace(graph, nodes=tuple(replace(node, attrs=own) for node, own in nodes))
+    return replace(graph, nodes=tuple(replace(node, attrs=new) for node, new in nodes))

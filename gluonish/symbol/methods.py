@@ -1,7 +1,6 @@
-"""What a Symbol can do beyond its structure, attached to the class.
+"""Methods of Symbol from other modules: composition, inference, evaluation, files, operators.
 
-Composition, inference, evaluation, files; and its methods that are operators call their nodes after
-themselves, as functions do, and take ``name`` and ``attr`` like these.
+Methods for operators name their nodes and accept ``name`` and ``attr`` as the functions do.
 """
 
 import functools
@@ -47,12 +46,12 @@ def attach() -> None:
 
 
 def _operator_method(name: str) -> Callable[..., Any]:
-    plain, op = getattr(Fluent, name), find_operator(name)
+    fluent, op = getattr(Fluent, name), find_operator(name)
 
-    @functools.wraps(plain)
+    @functools.wraps(fluent)
     def method(self: Symbol, *args: Any, **kwargs: Any) -> Any:
-        if type(self) is not Symbol:  # with NumPy's semantics
-            return plain(self, *args, **kwargs)
+        if type(self) is not Symbol:  # with NumPy semantics
+            return fluent(self, *args, **kwargs)
         return operator_function(name)(self, *args, **without_unset(op, kwargs))
 
     return method

@@ -1,4 +1,4 @@
-"""NameManager, Prefix and AttrScope: names and attributes from the scope a Symbol is made in."""
+"""NameManager, Prefix and AttrScope: names and attributes of new Symbols by scope."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classproperty
 from gluonish.core.errors import ArgumentTypeError
 
-# Attributes that any node may have; kept, and written, as ``__lr_mult__``, and read by both names.
+# Attributes of any node; stored and written as ``__lr_mult__``, and read by either name.
 HIDDEN_ATTRIBUTES = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 
@@ -103,7 +103,7 @@ _names: ContextVar[NameManager | None] = ContextVar("gluonish_names", default=No
 
 
 def _current_scope(cls: "type[AttrScope]") -> "AttrScope":
-    """The innermost scope, with the attributes of those around it; may be assigned."""
+    """The innermost scope, including attributes of outer scopes; may be assigned."""
     found = _scope.get()
     if found is None:
         found = AttrScope()
@@ -132,7 +132,7 @@ class AttrScope(metaclass=ClassPropertyMeta):
         'dev1'
     """
 
-    # How many bodies of control flow there were of each name; files hold the names.
+    # Number of control-flow bodies of each name; files contain the names.
     _subgraph_names: ClassVar[defaultdict[str, int]] = defaultdict(int)
 
     def __init__(self, **kwargs: str) -> None:
@@ -158,10 +158,10 @@ class AttrScope(metaclass=ClassPropertyMeta):
         return {**self._attr, **(attr or {})}
 
     def __enter__(self) -> Self:
-        own = self._attr
-        around = _scope.get()
-        self._attr = own if around is None else {**around._attr, **own}
-        self._entered.append((_scope.set(self), own))
+        attrs = self._attr
+        outer = _scope.get()
+        self._attr = attrs if outer is None else {**outer._attr, **attrs}
+        self._entered.append((_scope.set(self), attrs))
         return self
 
     def __exit__(self, *exc_info: object) -> None:

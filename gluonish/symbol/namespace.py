@@ -1,4 +1,4 @@
-"""The ``sym`` namespace: variables, and a function for every operator, made at its first use."""
+"""The ``sym`` namespace: variables, and a function for every operator, made on first use."""
 
 import inspect
 import sys
@@ -16,15 +16,15 @@ from gluonish.ops.registry import Operator, all_names
 from gluonish.symbol.name import HIDDEN_ATTRIBUTES, current_attributes, stored_attributes
 from gluonish.symbol.symbol import Symbol, new_node
 
-_TAIL = (
+_NODE_PARAMETERS = (
     inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
     inspect.Parameter("attr", inspect.Parameter.KEYWORD_ONLY, default=None),
     inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
 )
-_TAIL_DOC = {
-    "name": "Name of the node; made up where it is left out.",
-    "attr": "Attributes of the node, string to string.",
-    "out": "Accepted; only arrays can be filled.",
+_NODE_DOCS = {
+    "name": "Name of the node; generated if None.",
+    "attr": "Attributes of the node, a dict of strings.",
+    "out": "Accepted without effect.",
 }
 _made: dict[str, Callable[..., Any]] = {}
 
@@ -104,7 +104,7 @@ def operator_function(name: str) -> Any:
     made = _made.get(name)
     if made is not None:
         return made
-    if name in NUMPY_FACES:  # they stand above this namespace
+    if name in NUMPY_FACES:  # their packages import this one
         return load(f"gluonish.symbol.{NUMPY_FACES[name]}")
     return make_function(name, _made, make_operator_function, "symbol")
 
@@ -126,8 +126,8 @@ def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:
         *args: Any, name: str | None = None, attr: Mapping[str, str] | None = None, **kwargs: Any
     ) -> Symbol:
         kwargs.pop("out", None)
-        hidden = {k: str(kwargs.pop(k)) for k in tuple(kwargs) if _is_of_any_node(k)}
-        _leave_out_symbols(op, kwargs)
+        hidden = {k: str(kwargs.pop(k)) for k in tuple(kwargs) if _is_node_attribute(k)}
+        _drop_symbols(op, kwargs)
         inputs, attrs = bind_arguments(op, args, kwargs)
         given = _spelled(op, args, kwargs, attrs)
         extra = stored_attributes({**(attr or {}), **hidden})
@@ -135,16 +135,16 @@ def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:
 
     function.__name__ = function.__qualname__ = called
     function.__module__ = "gluonish.symbol"
-    function.__doc__ = docstring_of(op, _TAIL_DOC)
-    function.__signature__ = signature_of(op, _TAIL)  # type: ignore[attr-defined]
+    function.__doc__ = docstring_of(op, _NODE_DOCS)
+    function.__signature__ = signature_of(op, _NODE_PARAMETERS)  # type: ignore[attr-defined]
     return function
 
 
-def _leave_out_symbols(op: Operator, kwargs: dict[str, Any]) -> None:
-    """Take Symbols that stand for no input out of the arguments, as MXNet does without inputs.
+def _drop_symbols(op: Operator, kwargs: dict[str, Any]) -> None:
+    """Drop Symbols from the arguments of an operator without inputs, as MXNet does.
 
     Raises:
-        OperatorError: The operator has inputs, and none of that name.
+        OperatorError: The operator has inputs, but none of that name.
     """
     if op.variadic is not None:
         return
@@ -158,16 +158,16 @@ def _leave_out_symbols(op: Operator, kwargs: dict[str, Any]) -> None:
         del kwargs[name]
 
 
-def _is_of_any_node(name: str) -> bool:
+def _is_node_attribute(name: str) -> bool:
     return name.startswith("__") or name in HIDDEN_ATTRIBUTES
 
 
 def _spelled(
     op: Operator, args: Sequence[Any], kwargs: Mapping[str, Any], attrs: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return the attributes that a call gave, as MXNet would write what the user wrote.
+    """Return the attributes of a call as strings, as MXNet writes them.
 
-    None is written where it is a value of the attribute, and left out where it stands for none.
+    None is omitted unless it is a valid value of the attribute.
     """
     raw = dict(kwargs)
     if op.variadic is None:
@@ -175,14 +175,14 @@ def _spelled(
     else:
         raw[op.variadic] = attrs[op.variadic]
     return {
-        key: str(raw[key]) if _is_plain(raw[key]) else format_attribute(attrs[key])
+        key: str(raw[key]) if _has_file_form(raw[key]) else format_attribute(attrs[key])
         for key in op.schema.attributes
         if key in raw and (raw[key] is not None or attrs[key] is None)
     }
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether Python spells a value as files do."""
+def _has_file_form(value: Any) -> bool:
+    """Whether str(value) is the form of files."""
     if isinstance(value, list | tuple):
         return all(type(item) in (int, float) for item in value)
     return type(value) in (bool, int, float, str)

@@ -1,4 +1,4 @@
-"""NumpySymbol: a Symbol with NumPy's semantics, and how functions of ``mx.np`` make such."""
+"""NumpySymbol: a Symbol with NumPy semantics, made by functions of ``mx.np``."""
 
 import functools
 import inspect
@@ -13,7 +13,7 @@ from gluonish.numpy.signatures import name_function
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.deferred import deferred_call
 from gluonish.symbol.namespace import make_operator_function
-from gluonish.symbol.symbol import Symbol, new_node, spelled
+from gluonish.symbol.symbol import Symbol, attribute_strings, new_node
 
 __all__ = ["NumpySymbol", "make_np_function", "symbolic"]
 
@@ -67,12 +67,12 @@ def _as_nd_ndarray(self: Symbol) -> Symbol:
     return self
 
 
-Symbol.as_np_ndarray = _as_np_ndarray  # type: ignore[assignment, method-assign]  # that class cannot know this one
+Symbol.as_np_ndarray = _as_np_ndarray  # type: ignore[assignment, method-assign]  # avoids an import cycle
 Symbol.as_nd_ndarray = _as_nd_ndarray  # type: ignore[assignment, method-assign]  # for the same calls on both
 
 
 def _index(x: NumpySymbol, key: Any) -> Any:
-    """Return ``x[key]`` for integers, slices and None; the rank is not known."""
+    """Return ``x[key]`` for integers, slices and None; the rank is unknown."""
     keys = list(key) if isinstance(key, tuple) else [key]
     if keys and keys[-1] is Ellipsis:
         keys.pop()
@@ -97,14 +97,16 @@ def _index(x: NumpySymbol, key: Any) -> Any:
     if gone:
         result = result.squeeze(gone)
     kept = [k for k in keys if k is None or isinstance(k, slice)]
-    for place, k in enumerate(kept):
+    for axis, k in enumerate(kept):
         if k is None:
-            result = call("_npi_expand_dims", (result,), {"axis": place}, what="index")
+            result = call("_npi_expand_dims", (result,), {"axis": axis}, what="index")
     return result
 
 
 def _make_source(op: Operator, attrs: Attrs) -> NumpySymbol:
-    made: NumpySymbol = _as_np_ndarray(new_node(op, (), attrs, spelled(op, attrs), None, None))
+    made: NumpySymbol = _as_np_ndarray(
+        new_node(op, (), attrs, attribute_strings(op, attrs), None, None)
+    )
     return made
 
 
@@ -138,9 +140,9 @@ def make_np_function(op: Operator, name: str) -> Callable[..., Any]:
         op: The operator.
         name: Name of the function.
     """
-    plain = make_operator_function(op, name)
+    classic = make_operator_function(op, name)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        return _as_np_ndarray(plain(*args, **kwargs))
+        return _as_np_ndarray(classic(*args, **kwargs))
 
-    return name_function(function, name, plain.__doc__ or "", inspect.signature(plain))
+    return name_function(function, name, classic.__doc__ or "", inspect.signature(classic))

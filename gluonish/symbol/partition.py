@@ -1,4 +1,4 @@
-"""Partitioning a graph for a user's back end: finding subgraphs, and putting in what it returns."""
+"""Partitioning of a graph for a user's back end: subgraphs are found and replaced."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,12 +17,12 @@ from gluonish.symbol.subgraph import OperatorNode, Subgraph, SubgraphBackend, ma
 from gluonish.symbol.subgraph_call import function_node
 from gluonish.symbol.symbol import Symbol
 
-# Takes a new parameter's name and value, and returns its name in the graph.
+# Adds a new parameter, and returns its name in the graph.
 AddParameter = Callable[[str, NDArray], str]
 
 
 def partition(
-    what: str,
+    function: str,
     values: Sequence[Value],
     name: str,
     options: Mapping[str, Any],
@@ -33,7 +33,7 @@ def partition(
     """Return a graph's outputs after a back end has replaced subgraphs.
 
     Args:
-        what: Name of the calling function, for error messages.
+        function: Name of the calling function, for error messages.
         values: Outputs of the graph.
         name: Registered name of the back end.
         options: Arguments of its constructor.
@@ -45,37 +45,37 @@ def partition(
         ArgumentError: There is no such back end, or it does not accept the options.
         GraphError: It fails, or its replacement does not fit; the message names it and the nodes.
     """
-    backend = make_backend(what, name, options)
-    values = _hooked(what, name, backend, "begin", values)
-    work = _Partition(what, name, backend, values, known, arrays, add)
-    return _hooked(what, name, backend, "end", work.run())
+    backend = make_backend(function, name, options)
+    values = _hooked(function, name, backend, "begin", values)
+    work = _Partition(function, name, backend, values, known, arrays, add)
+    return _hooked(function, name, backend, "end", work.run())
 
 
 def _hooked(
-    what: str, name: str, backend: SubgraphBackend, hook: str, values: Sequence[Value]
+    function: str, name: str, backend: SubgraphBackend, hook: str, values: Sequence[Value]
 ) -> list[Value]:
-    """Return a graph's outputs after a hook of the back end has seen it."""
-    given = Symbol(values)
-    made = _asked(what, name, hook, "the graph", lambda: getattr(backend, hook)(given))
+    """Return a graph's outputs after a hook of the back end."""
+    graph = Symbol(values)
+    made = _called(function, name, hook, "the graph", lambda: getattr(backend, hook)(graph))
     if made is None:
         return list(values)
-    if not isinstance(made, Symbol) or len(made) != len(given):
+    if not isinstance(made, Symbol) or len(made) != len(graph):
         raise GraphError(
-            f"{what}: expected {hook} of backend {name!r} to return None or a Symbol of "
-            f"{len(given)} outputs, got {made!r}"
+            f"{function}: expected {hook} of backend {name!r} to return None or a Symbol of "
+            f"{len(graph)} outputs, got {made!r}"
         )
     return list(made._values)
 
 
-def _asked(what: str, name: str, method: str, where: str, ask: Callable[[], Any]) -> Any:
-    """Return what the user's code gives, with its failures named."""
+def _called(function: str, name: str, method: str, where: str, call: Callable[[], Any]) -> Any:
+    """Call the user's code; a failure names it."""
     try:
-        return ask()
+        return call()
     except GluonishError as error:
-        raise GraphError(f"{what}: {method} of backend {name!r} at {where}: {error}") from error
+        raise GraphError(f"{function}: {method} of backend {name!r} at {where}: {error}") from error
     except Exception as error:
         raise GraphError(
-            f"{what}: {method} of backend {name!r} failed at {where}: {error!r}"
+            f"{function}: {method} of backend {name!r} failed at {where}: {error!r}"
         ) from error
 
 
@@ -84,7 +84,7 @@ class _Partition:
 
     def __init__(
         self,
-        what: str,
+        function: str,
         name: str,
         backend: SubgraphBackend,
         values: Sequence[Value],
@@ -92,7 +92,7 @@ class _Partition:
         arrays: Mapping[str, NDArray],
         add: AddParameter,
     ) -> None:
-        self._what = what
+        self._function = function
         self._name = name
         self._backend = backend
         self._values = values
@@ -100,7 +100,9 @@ class _Partition:
         self._add = add
         self._nodes = topological_order(values)
         self._inference = Inference(self._nodes, {}) if known is None else infer(values, known)
-        self._seen = {id(node): self._view(node) for node in self._nodes if node.op is not None}
+        self._operators = {
+            id(node): self._view(node) for node in self._nodes if node.op is not None
+        }
         self._count = 0
 
     def run(self) -> list[Value]:
@@ -114,12 +116,12 @@ class _Partition:
         return replace_clusters(self._values, clusters, self._replace)
 
     def _select(self, method: str, *nodes: Node) -> bool:
-        seen = [self._seen[id(node)] for node in nodes]
+        operators = [self._operators[id(node)] for node in nodes]
         where = ", ".join(node.name for node in nodes)
-        return bool(self._ask(method, where, lambda: getattr(self._backend, method)(*seen)))
+        return bool(self._call(method, where, lambda: getattr(self._backend, method)(*operators)))
 
-    def _ask(self, method: str, where: str, ask: Callable[[], Any]) -> Any:
-        return _asked(self._what, self._name, method, where, ask)
+    def _call(self, method: str, where: str, call: Callable[[], Any]) -> Any:
+        return _called(self._function, self._name, method, where, call)
 
     def _view(self, node: Node) -> OperatorNode:
         assert node.op is not None
@@ -139,12 +141,12 @@ class _Partition:
         return _complete(self._inference.spec(value))
 
     def _replace(
-        self, cluster: Cluster, reads: Sequence[Value], gives: Sequence[Value]
+        self, cluster: Cluster, reads: Sequence[Value], results: Sequence[Value]
     ) -> Callable[[Sequence[Value]], Sequence[Value]] | None:
         names = _unique(output_names(reads))
-        subgraph = self._subgraph(cluster, dict(zip(names, reads, strict=True)), gives)
+        subgraph = self._subgraph(cluster, dict(zip(names, reads, strict=True)), results)
         where = f"{subgraph.name} ({', '.join(node.name for node in cluster.nodes)})"
-        made = self._ask("replace", where, lambda: self._backend.replace(subgraph))
+        made = self._call("replace", where, lambda: self._backend.replace(subgraph))
         if made is None:
             return None
         if isinstance(made, Symbol):
@@ -156,31 +158,31 @@ class _Partition:
             by_name = dict(zip(names, inputs, strict=True))
             listed = [by_name[name] for name in subgraph.inputs]
             node = function_node(subgraph, self._name, made, listed)
-            return [Value(node, i) for i in range(len(gives))]
+            return [Value(node, i) for i in range(len(results))]
 
         return call
 
     def _check_function(self, made: Any, subgraph: Subgraph, where: str) -> None:
-        what = f"{self._what}: expected replace of backend {self._name!r} to return"
+        function = f"{self._function}: expected replace of backend {self._name!r} to return"
         if not callable(made):
-            raise GraphError(f"{what} a Symbol, a function or None for {where}, got {made!r}")
+            raise GraphError(f"{function} a Symbol, a function or None for {where}, got {made!r}")
         if is_dynamic(subgraph.symbol._values):
             raise GraphError(
-                f"{what} a Symbol or None for {where}, whose shapes depend on values, got a "
+                f"{function} a Symbol or None for {where}, whose shapes depend on values, got a "
                 "function; leave such operators out in select"
             )
 
     def _subgraph(
-        self, cluster: Cluster, reads: Mapping[str, Value], gives: Sequence[Value]
+        self, cluster: Cluster, reads: Mapping[str, Value], results: Sequence[Value]
     ) -> Subgraph:
-        stands_for = {value.key: variable(name) for name, value in reads.items()}
+        copies = {value.key: variable(name) for name, value in reads.items()}
         for value in reads.values():
             if value.node.op is None:
-                stands_for[value.key].node.extra = value.node.extra
+                copies[value.key].node.extra = value.node.extra
         for node in cluster.nodes:
-            inputs = [stands_for[value.key] for value in node.inputs]
+            inputs = [copies[value.key] for value in node.inputs]
             copy = Node(node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given)
-            stands_for |= {(id(node), i): Value(copy, i) for i in range(node.num_outputs)}
+            copies |= {(id(node), i): Value(copy, i) for i in range(node.num_outputs)}
         name = f"{self._name}{self._count}"
         self._count += 1
         constants = {
@@ -190,42 +192,42 @@ class _Partition:
         given = {key: self._arrays[key] for key in named if key in self._arrays}
         return Subgraph(
             name,
-            Symbol([stands_for[value.key] for value in gives]),
-            [self._seen[id(node)] for node in cluster.nodes],
+            Symbol([copies[value.key] for value in results]),
+            [self._operators[id(node)] for node in cluster.nodes],
             {**given, **constants},
             {key: self._shape(value) for key, value in reads.items()},
             self._add,
         )
 
     def _check(self, made: Symbol, subgraph: Subgraph, where: str) -> None:
-        """Check that a replacement has as many outputs, and their shapes where these are known."""
-        what = f"{self._what}: expected the Symbol of backend {self._name!r} for {where}"
+        """Check the number of outputs of a replacement, and their known shapes."""
+        function = f"{self._function}: expected the Symbol of backend {self._name!r} for {where}"
         if len(made) != len(subgraph.symbol):
-            raise GraphError(f"{what} to have {len(subgraph.symbol)} outputs, got {len(made)}")
+            raise GraphError(f"{function} to have {len(subgraph.symbol)} outputs, got {len(made)}")
         known = {n: PartialSpec(shape) for n, shape in subgraph.shapes.items() if shape is not None}
         shapes = []
         for symbol in (subgraph.symbol, made):
-            found = self._ask("replace", where, partial(infer, symbol._values, known))
+            found = self._call("replace", where, partial(infer, symbol._values, known))
             shapes.append([_complete(found.spec(value)) for value in symbol._values])
         expected, got = shapes
         pairs = zip(expected, got, strict=True)
         if any(a is not None and b is not None and a != b for a, b in pairs):
-            raise GraphError(f"{what} to have outputs of shapes {expected}, got {got}")
+            raise GraphError(f"{function} to have outputs of shapes {expected}, got {got}")
 
 
 def _inlined(made: Symbol, given: Mapping[str, Value]) -> Sequence[Value]:
-    """Return a replacement's outputs on the values that it reads; other variables are new."""
+    """Return a replacement's outputs on its input values; other variables are new."""
     names = (*made.list_arguments(), *made.list_auxiliary_states())
     return replaced(made, {x: Symbol([given[x]]) for x in names if x in given})._values
 
 
 def _complete(spec: PartialSpec) -> tuple[int, ...] | None:
-    """Return a shape if all of it is known."""
+    """Return a shape if it is fully known."""
     return None if spec.shape is None or UNKNOWN in spec.shape else spec.shape
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """Return names with numbers behind those that were there before."""
+    """Return unique names, with numbers appended to duplicates."""
     made: dict[str, None] = {}
     for name in names:
         free, number = name, 0

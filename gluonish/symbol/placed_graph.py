@@ -1,8 +1,8 @@
-"""PlacedGraph: a graph whose nodes lie on several devices, cut into parts that run on one each.
+"""PlacedGraph: a graph on several devices, split into subgraphs on one device each.
 
-A part is as many nodes of one device as can run without another device's results in between. What
-one part reads of another is copied in between; the copies are recorded like any others, so that
-gradients find their way back over them.
+A subgraph has as many nodes of one device as can run without results of another device in between.
+Its inputs from other subgraphs are copied; the copies are recorded, so that gradients flow through
+them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 
 Key = tuple[int, int]
-# Where each part's random numbers started.
+# The random key at the start of each subgraph.
 CallKeys = list[Key]
 
 
@@ -39,7 +39,7 @@ class PlacedGraph:
     Args:
         variables: The variables, in the order of the arrays.
         outputs: The outputs.
-        place: Function that returns the device of an operator node.
+        context_of: Function that returns the device of an operator node.
         name: Name of the graph, for engine jobs and messages.
 
     Attributes:
@@ -50,15 +50,15 @@ class PlacedGraph:
         self,
         variables: Sequence[Node],
         outputs: Sequence[Value],
-        place: Callable[[Node], Context],
+        context_of: Callable[[Node], Context],
         name: str,
     ) -> None:
         self.output_specs: dict[tuple[Spec, ...], list[Spec]] = {}
         self._variables = [Value(node).key for node in variables]
         self._outputs = tuple(outputs)
-        found = _cut(outputs, place)
-        self._parts = [
-            _Part(context, inputs, results, f"{name}_{context}" if len(found) > 1 else name)
+        found = _split(outputs, context_of)
+        self._subgraphs = [
+            _Subgraph(context, inputs, results, f"{name}_{context}" if len(found) > 1 else name)
             for context, inputs, results in found
         ]
         self._constants = {
@@ -66,12 +66,12 @@ class PlacedGraph:
         }
 
     def contexts(self) -> dict[Key, Context]:
-        """Return the device of each value: of the first part that reads it, and of each output."""
+        """Return the device of each output, and of each input's first reader, by key."""
         found: dict[Key, Context] = {}
-        for part in self._parts:
-            for value in part.inputs:
-                found.setdefault(value.key, part.context)
-            found.update((value.key, part.context) for value in part.outputs)
+        for subgraph in self._subgraphs:
+            for value in subgraph.inputs:
+                found.setdefault(value.key, subgraph.context)
+            found.update((value.key, subgraph.context) for value in subgraph.outputs)
         return found
 
     def fill(
@@ -85,7 +85,7 @@ class PlacedGraph:
             keys: Random state that an earlier call returned, to draw the same random numbers again.
 
         Returns:
-            Handles of the outputs, linked to the tape if the call was recorded, and the random
+            Handles of the outputs, connected to the tape if the call was recorded, and the random
             state at its start.
         """
         values = self._constants | dict(zip(self._variables, arrays, strict=True))
@@ -93,8 +93,8 @@ class PlacedGraph:
         for value, output in zip(self._outputs, outputs, strict=True):
             handles.setdefault(value.key, output.detach())
         drawn = []
-        for i, part in enumerate(self._parts):
-            drawn.append(part.fill(values, handles, None if keys is None else keys[i]))
+        for i, subgraph in enumerate(self._subgraphs):
+            drawn.append(subgraph.fill(values, handles, None if keys is None else keys[i]))
         return self._delivered(values, outputs), drawn
 
     def monitored(
@@ -108,14 +108,14 @@ class PlacedGraph:
             hook: Function that receives each result, and whether it receives inputs, too.
         """
         values = self._constants | dict(zip(self._variables, arrays, strict=True))
-        for part in self._parts:
-            part.monitored(values, hook)
+        for subgraph in self._subgraphs:
+            subgraph.monitored(values, hook)
         return self._delivered(values, outputs)
 
     def _delivered(
         self, values: Mapping[Key, NDArray], outputs: Sequence[NDArray]
     ) -> list[NDArray]:
-        """Return the outputs' handles; copy those that were computed elsewhere."""
+        """Return the outputs' handles; copy outputs that were computed elsewhere."""
         delivered = []
         for value, output in zip(self._outputs, outputs, strict=True):
             handle = values[value.key]
@@ -125,13 +125,13 @@ class PlacedGraph:
         return delivered
 
 
-class _Part:
-    """What runs on one device without a break.
+class _Subgraph:
+    """A subgraph on one device.
 
     Attributes:
         context: The device.
-        inputs: Values that it reads: variables and other parts' outputs.
-        outputs: Values that others read or that are outputs of the whole.
+        inputs: Variables and outputs of other subgraphs that it reads.
+        outputs: Values that other subgraphs read, or outputs of the graph.
     """
 
     def __init__(
@@ -140,23 +140,23 @@ class _Part:
         self.context = context
         self.inputs = inputs
         self.outputs = outputs
-        stands_for = {
+        replaced = {
             value.key: value if value.node.op is None else Value(Node(None, f"input{i}"))
             for i, value in enumerate(inputs)
         }
-        self._nodes = [stands_for[value.key].node for value in inputs]
-        self._heads = _restarted(outputs, stands_for)
+        self._nodes = [replaced[value.key].node for value in inputs]
+        self._heads = _copied(outputs, replaced)
         self._cached = CachedGraph(self._nodes, self._heads, static_alloc=True, name=name)
 
     def fill(
         self, values: dict[Key, NDArray], handles: Mapping[Key, NDArray], key: Key | None
     ) -> Key:
-        """Compute the part's outputs: into ``handles``, or into new arrays."""
+        """Compute the outputs into ``handles``, or into new arrays."""
         if not self._nodes:
             return self._fill_constants(values)
         targets = [handles.get(value.key) for value in self.outputs]
-        here = [y if y is not None and y.context == self.context else None for y in targets]
-        results, drawn = self._cached.fill(self._gathered(values), here, key)
+        local = [y if y is not None and y.context == self.context else None for y in targets]
+        results, drawn = self._cached.fill(self._gathered(values), local, key)
         values.update((v.key, result) for v, result in zip(self.outputs, results, strict=True))
         return drawn
 
@@ -168,7 +168,7 @@ class _Part:
         return (0, 0)
 
     def monitored(self, values: dict[Key, NDArray], hook: tuple[Monitor, bool]) -> None:
-        """Compute the part's outputs operator by operator."""
+        """Compute the outputs operator by operator."""
         inputs = self._gathered(values)
         train = bool(recording.mode.get() & recording.TRAINING)
         graph = specialize(self._nodes, self._heads, [x._spec for x in inputs], train=train)
@@ -180,60 +180,62 @@ class _Part:
         return [values[value.key].as_in_context(self.context) for value in self.inputs]
 
 
-def _cut(
-    outputs: Sequence[Value], place: Callable[[Node], Context]
+def _split(
+    outputs: Sequence[Value], context_of: Callable[[Node], Context]
 ) -> list[tuple[Context, list[Value], list[Value]]]:
-    """Return the parts in an order in which they can run: device, inputs and outputs of each."""
+    """Return device, inputs and outputs of each subgraph, in execution order."""
     order = topological_order(outputs)
-    homes = _homes(order, place)
-    parts: dict[tuple[int, Context], list[Node]] = {}
+    subgraph_of = _assignments(order, context_of)
+    subgraphs: dict[tuple[int, Context], list[Node]] = {}
     for node in order:
-        if id(node) in homes:
-            parts.setdefault(homes[id(node)], []).append(node)
-    wanted = {value.key for value in outputs if value.node.op is not None}
+        if id(node) in subgraph_of:
+            subgraphs.setdefault(subgraph_of[id(node)], []).append(node)
+    needed = {value.key for value in outputs if value.node.op is not None}
     for node in order:
         if node.op is not None:
-            home = homes[id(node)]
-            wanted |= {x.key for x in node.inputs if homes.get(id(x.node), home) != home}
+            assigned = subgraph_of[id(node)]
+            needed |= {
+                x.key for x in node.inputs if subgraph_of.get(id(x.node), assigned) != assigned
+            }
     found = []
-    for home in sorted(parts, key=lambda home: home[0]):
-        nodes = parts[home]
+    for assigned in sorted(subgraphs, key=lambda assigned: assigned[0]):
+        nodes = subgraphs[assigned]
         reads = {x.key: x for node in nodes for x in node.inputs if x.node.array is None}
-        inputs = [x for x in reads.values() if homes.get(id(x.node)) != home]
+        inputs = [x for x in reads.values() if subgraph_of.get(id(x.node)) != assigned]
         results = [
             Value(node, i)
             for node in nodes
             for i in range(node.num_outputs)
-            if (id(node), i) in wanted
+            if (id(node), i) in needed
         ]
-        found.append((home[1], inputs, results))
+        found.append((assigned[1], inputs, results))
     return found
 
 
-def _homes(
-    order: Sequence[Node], place: Callable[[Node], Context]
+def _assignments(
+    order: Sequence[Node], context_of: Callable[[Node], Context]
 ) -> dict[int, tuple[int, Context]]:
-    """Return the part of each operator node: a level, and the device.
+    """Return the subgraph of each operator node: its level and device.
 
-    A step to another device is a step to the next level, so that parts never wait for each other.
+    An edge to another device leads to the next level, so that subgraphs have no cycles.
     """
-    homes: dict[int, tuple[int, Context]] = {}
+    subgraph_of: dict[int, tuple[int, Context]] = {}
     for node in order:
         if node.op is None:
             continue
-        context = place(node)
+        context = context_of(node)
         level = 0
         for value in node.inputs:
-            before = homes.get(id(value.node))
+            before = subgraph_of.get(id(value.node))
             if before is not None:
                 level = max(level, before[0] + (before[1] != context))
-        homes[id(node)] = (level, context)
-    return homes
+        subgraph_of[id(node)] = (level, context)
+    return subgraph_of
 
 
-def _restarted(outputs: Sequence[Value], stands_for: Mapping[Key, Value]) -> list[Value]:
-    """Return copies of values over a graph that begins at the stand-ins."""
-    made: dict[Key, Value] = dict(stands_for)
+def _copied(outputs: Sequence[Value], replaced: Mapping[Key, Value]) -> list[Value]:
+    """Return copies of values over the new inputs."""
+    made: dict[Key, Value] = dict(replaced)
     stack = [value.node for value in outputs]
     while stack:
         node = stack[-1]

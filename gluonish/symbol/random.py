@@ -1,4 +1,4 @@
-"""Symbols of random numbers: what ``F.random`` is inside a `hybrid_forward` that is traced."""
+"""Symbols of random numbers: ``F.random`` in a traced `hybrid_forward`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,11 +33,11 @@ __all__ = [
 
 
 def _draw(name: str, parameters: Mapping[str, Any], options: dict[str, Any]) -> Symbol:
-    """Draw with parameters that are numbers, or for each element of parameters that are Symbols."""
+    """Draw with parameters that are numbers, or Symbols with one draw per element."""
     options = {key: value for key, value in options.items() if value is not None}
-    options.pop("ctx", None)  # a graph runs where its inputs are
+    options.pop("ctx", None)  # a graph runs on the device of its inputs
     if options.get("shape") == () and not is_np_shape():
-        del options["shape"]  # it follows from the readers
+        del options["shape"]  # the shape follows from the readers
     symbols = [value for value in parameters.values() if isinstance(value, Symbol)]
     if symbols and len(symbols) < len(parameters):
         raise ArgumentTypeError(

@@ -1,4 +1,4 @@
-"""A recorded computation as a Symbol: what `autograd.get_symbol` does."""
+"""Conversion of a recorded computation to a Symbol, for `autograd.get_symbol`."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from gluonish.ndarray.ndarray import Link
 from gluonish.ndarray.recording import Leaf, OperatorNode
 from gluonish.ops.control_flow.cached_op import CACHED_OP
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.symbol.symbol import Symbol, spelled
+from gluonish.symbol.symbol import Symbol, attribute_strings
 
 
 def symbol_of(link: Link) -> Symbol:
@@ -25,7 +25,7 @@ def symbol_of(link: Link) -> Symbol:
 
     Raises:
         AutogradError: A backward pass has freed the record.
-        NotSupportedError: A recorded call is not an operator's.
+        NotSupportedError: A recorded call is not a call of an operator.
     """
     head, index = link
     _check(head)
@@ -39,9 +39,9 @@ def symbol_of(link: Link) -> Symbol:
 
 
 class _Translation:
-    """Graph values for what was recorded, by identity.
+    """Graph values of recorded calls, by id.
 
-    The arrays that calls have read live as long as their calls do, so that their ids are unique.
+    Calls hold the arrays that they read, so that the ids are unique.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class _Translation:
         self._constants: dict[int, Value] = {}
 
     def value(self, link: Link) -> Value:
-        """Return the value of a call's output; a leaf becomes a variable when it is first met."""
+        """Return the value of a call's output; a leaf becomes a variable on first use."""
         node, index = link
         if isinstance(node, Leaf) and id(node) not in self._outputs:
             variable = Value(Node(None, ""))
@@ -59,7 +59,7 @@ class _Translation:
         return self._outputs[id(node)][index]
 
     def add(self, node: recording.Node) -> None:
-        """Translate a call whose inputs are translated; of a freed one nothing is left."""
+        """Translate a call whose inputs are translated; skip a freed call."""
         if node.freed < math.inf:
             return
         if isinstance(node, OperatorNode):
@@ -108,25 +108,31 @@ def _check(node: recording.Node | Leaf) -> None:
 
 
 def _operator_node(op: Operator, inputs: Sequence[Value], attrs: Attrs) -> Node:
-    """Return a node without what only the moment of the call knew: the mode and random keys."""
-    kept = {
+    """Return a node without the mode and random keys of the call."""
+    stored = {
         name: value
         for name, value in attrs.items()
         if name in op.schema.attributes or name in ("subgraphs", "state")
     }
-    return Node(op, "", inputs, kept, given=spelled(op, kept))
+    return Node(op, "", inputs, stored, given=attribute_strings(op, stored))
 
 
 def _graph_call(plan: CallPlan, inputs: Sequence[Value]) -> list[Value]:
-    """Return the outputs of a graph's call: its operators, or one node if they are too many."""
+    """Return the outputs of a call of a graph: its operators, or one node for many operators."""
     variables, outputs = plan.traced
     order = topological_order(outputs)
     count = sum(node.op is not None for node in order)
     if plan.inline_limit is None or count <= plan.inline_limit:
         return copied_graph(variables, outputs, inputs)
-    given = {id(variable): value for variable, value in zip(variables, inputs, strict=True)}
-    # In the order in which files list them.
-    read = [node for node in order if id(node) in given]
+    value_of = {id(variable): value for variable, value in zip(variables, inputs, strict=True)}
+    # In the order of files.
+    read = [node for node in order if id(node) in value_of]
     body = Body(read, outputs, "_CachedOp")
-    node = Node(CACHED_OP, "", [given[id(one)] for one in read], {"subgraphs": (body,)}, given={})
+    node = Node(
+        CACHED_OP,
+        "",
+        [value_of[id(variable)] for variable in read],
+        {"subgraphs": (body,)},
+        given={},
+    )
     return [Value(node, i) for i in range(node.num_outputs)]

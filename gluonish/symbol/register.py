@@ -1,4 +1,4 @@
-"""What makes the functions of ``mx.sym`` from operators: `mx.symbol.register`."""
+"""Creation of the functions of ``mx.sym`` from operators: `mx.symbol.register`."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def _make_symbol_function(handle: object, name: str, func_name: str) -> Any:
     Args:
         handle: Not used; in MXNet the operator in its C library.
         name: The operator's name.
-        func_name: The function's name; the function has the operator's.
+        func_name: Not used; the function has the name of the operator.
 
     Raises:
         AttributeError: There is no such operator.
@@ -25,10 +25,10 @@ def _make_symbol_function(handle: object, name: str, func_name: str) -> Any:
 
 
 def _verify_np_symbol(op_name: str, func_name: str, sym: Any) -> None:
-    """Check that a Symbol is one of ``mx.sym.np``.
+    """Check that a Symbol is of ``mx.sym.np``.
 
     Raises:
-        ArgumentTypeError: It is a classic one.
+        ArgumentTypeError: It is a classic Symbol.
     """
     if isinstance(sym, Symbol) and not isinstance(sym, NumpySymbol):
         raise ArgumentTypeError(
@@ -41,7 +41,7 @@ def _verify_legacy_symbol(op_name: str, func_name: str, sym: Any) -> None:
     """Check that a Symbol is a classic one.
 
     Raises:
-        ArgumentTypeError: It is one of ``mx.sym.np``.
+        ArgumentTypeError: It is of ``mx.sym.np``.
     """
     if isinstance(sym, NumpySymbol):
         raise ArgumentTypeError(

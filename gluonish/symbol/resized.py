@@ -1,4 +1,4 @@
-"""The arrays of an executor in other shapes, on the same memory where it suffices."""
+"""Resizing of an executor's arrays, in the same memory if that is large enough."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -65,7 +65,7 @@ def resized_arrays(
                 f"reshape: expected {name} to keep its shape {array.shape}, got {shape}; set "
                 "partial_shaping=True if that is intended"
             )
-        if array.stype != "default":  # its memory is that of its values
+        if array.stype != "default":  # a sparse array has no dense memory to share
             same = shape == array.shape
             return array if same else zeros(shape, array.context, array.dtype, array.stype)
         if Spec(shape, array._spec.dtype).size <= array.size:

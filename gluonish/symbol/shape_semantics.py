@@ -9,14 +9,14 @@ from gluonish.core.schema import UNPARSABLE
 from gluonish.symbol.json_format import GraphData, NodeData
 
 _SHAPE = "__shape__"
-# Operators whose shape is that of their readers if it is left out, or is () in such a file.
+# Operators whose shape follows from their readers if it is missing, or () in such a file.
 _SAMPLERS = "_random_"
 
 
 def with_current_shapes(graph: GraphData) -> GraphData:
-    """Return a graph with its shapes as they are written under the semantics that hold now.
+    """Convert the shapes of a graph to the current shape semantics.
 
-    Under NumPy's, variables of a graph that was saved without them have -1 for each unknown size.
+    With NumPy semantics, unknown sizes of a graph that was saved without them become -1.
 
     Args:
         graph: The graph, from `parse`.
@@ -49,6 +49,6 @@ def _current(node: NodeData) -> Mapping[str, str]:
         extents = ast.literal_eval(attrs[_SHAPE].replace("L", ""))
         known = tuple(-1 if n == 0 else n for n in extents)
     except UNPARSABLE:
-        return attrs  # who asks for the shape says what is wrong with it
+        return attrs  # reading the shape raises the error
     others = {k: v for k, v in attrs.items() if k != _SHAPE}
     return {**others, _SHAPE: str(known)} if known else others

@@ -1,4 +1,4 @@
-"""Shapes of a Symbol, and those that stay open."""
+"""Shape and dtype inference of a Symbol, and open shapes."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from gluonish.core.errors import ArgumentError, GraphError, OperatorError
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.schema import UNPARSABLE
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
-from gluonish.graph.inference import Inference, infer, settled_attributes, undetermined
+from gluonish.graph.inference import Inference, infer, inferred_attributes, undetermined
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol.symbol import Symbol
 
@@ -74,7 +74,7 @@ def _unknown_extent() -> int:
 
 
 def known_specs(symbol: Symbol, given: Mapping[str, PartialSpec]) -> dict[str, PartialSpec]:
-    """Return what is known of each variable's shape and dtype, by name.
+    """Return the known shape and dtype of each variable, by name.
 
     Args:
         symbol: The graph.
@@ -82,10 +82,10 @@ def known_specs(symbol: Symbol, given: Mapping[str, PartialSpec]) -> dict[str, P
     """
     known = {}
     for node in symbol._variables():
-        said = declared(node)
-        told = given.get(node.name, PartialSpec())
-        shape = said.shape if told.shape is None else told.shape
-        known[node.name] = PartialSpec(shape, told.dtype or said.dtype)
+        default = declared(node)
+        override = given.get(node.name, PartialSpec())
+        shape = default.shape if override.shape is None else override.shape
+        known[node.name] = PartialSpec(shape, override.dtype or default.dtype)
     return known
 
 
@@ -250,7 +250,7 @@ def with_found_shapes(
     """Return a graph that can be divided: arrays from nothing have the shape of their readers.
 
     Args:
-        outputs: The graph; it is returned as it is where no shape is missing.
+        outputs: The graph; returned unchanged if no shape is missing.
         variables: Its variables.
         specs: A spec for each.
 
@@ -258,7 +258,7 @@ def with_found_shapes(
         OperatorError: An operator refuses what reaches it.
     """
     order = topological_order(outputs)
-    attributes = settled_attributes(order, variables, specs)
+    attributes = inferred_attributes(order, variables, specs)
     if not attributes:
         return outputs
     made: dict[int, Node] = {}

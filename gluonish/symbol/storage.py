@@ -8,9 +8,9 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS, STORAGE_TYPES
 from gluonish.symbol.symbol import Symbol
 
-# Operators whose gradient of the second input has the rows that the first one names.
+# Operators whose gradient of the second input has only the rows that the first input selects.
 _LOOKUPS = {"Embedding": "sparse_grad", "_contrib_SparseEmbedding": None}
-# Operators whose gradients have the rows of their inputs, where all of these are row-sparse.
+# Operators whose gradients have the rows of their inputs if all inputs are row-sparse.
 _KEEP_ROWS = frozenset(
     (
         *("abs", "sign", "square", "relu", "rint", "ceil", "floor", "trunc", "fix", "round"),

@@ -12,7 +12,7 @@ and ``MXNET_SUBGRAPH_BACKEND`` name it.
     ...         return reader.op == "Activation" and reader.attrs["act_type"] == "relu"
     ...     def replace(self, subgraph):
     ...         if len(subgraph.nodes) < 2:
-    ...             return None  # a dense layer alone stays as it is
+    ...             return None  # keep a single dense layer
     ...         print("instead of", [node.op for node in subgraph.nodes])
     ...         return lambda x, weight, bias: mx.nd.relu(mx.nd.dot(x, weight.T) + bias)
     >>> net = mx.gluon.nn.Dense(2, activation="relu", weight_initializer="ones")
@@ -37,12 +37,12 @@ from gluonish.symbol.symbol import Symbol
 # A plan fuses for oneDNN by itself, so that these ask for nothing more.
 BUILT_IN = ("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "ONEDNN_QUANTIZE", "NONE", "default")
 
-# What a back end may put in the place of a subgraph; None leaves it.
+# Replacement of a subgraph; None keeps the subgraph.
 Replacement = Symbol | Callable[..., Any] | None
 
 
 class OperatorNode(NamedTuple):
-    """One operator of a graph, as a back end sees it.
+    """One operator of a graph, for a back end.
 
     Attributes:
         name: Name of the node.
@@ -66,7 +66,7 @@ class OperatorNode(NamedTuple):
 
 
 class Subgraph:
-    """A part of a graph that a back end can replace.
+    """A subgraph that a back end can replace.
 
     Args:
         name: The back end's name followed by a number.
@@ -74,12 +74,12 @@ class Subgraph:
         nodes: Its operators, in execution order.
         arrays: Known values of those inputs that are parameters, by name.
         shapes: Shape of each input; None if unknown.
-        add: Function that takes a new parameter's name and value and returns its name in the whole
+        add: Function that takes a new parameter's name and value and returns its name in the
             graph.
 
     Attributes:
-        inputs: Names of the inputs, in the order in which a replacement function gets them.
-        auxiliary: Those inputs, the last ones, that an operator overwrites.
+        inputs: Names of the inputs, in the order of the arguments of a replacement function.
+        auxiliary: Names of the inputs that an operator overwrites, which are the last.
         outputs: Names of the outputs.
     """
 
@@ -121,18 +121,18 @@ class Subgraph:
 
 
 class SubgraphBackend:
-    """Base class of back ends, which say which operators they replace, and by what.
+    """Base class of back ends, which select operators and replace them.
 
     A subgraph starts at operators that `select` accepts, and grows to neighbouring operators that
     `select_input` and `select_output` accept. Operators that would create a cycle are left out, so
-    a selected operator may become a subgraph of its own.
+    a selected operator may become a separate subgraph.
 
     One object is created for each graph; the options of ``optimize_for`` are arguments of
     ``__init__``.
     """
 
     def begin(self, symbol: Symbol) -> Symbol | None:
-        """Called with the whole graph before operators are selected; may return another graph.
+        """Called with the graph before operators are selected; may return another graph.
 
         Args:
             symbol: The graph.
@@ -194,7 +194,7 @@ class SubgraphBackend:
         )
 
     def end(self, symbol: Symbol) -> Symbol | None:
-        """Called with the whole graph after all replacements; may return another graph.
+        """Called with the graph after all replacements; may return another graph.
 
         Args:
             symbol: The graph.

@@ -1,7 +1,7 @@
-"""A user's function as an operator: what a back end may put in the place of a subgraph.
+"""A user's function as an operator, with which a back end replaces a subgraph.
 
-Its outputs have the shapes and dtypes of the subgraph's, whose graph says what they are. The
-gradient runs the function once more, on copies of the inputs, while autograd records.
+Its outputs have the shapes and dtypes that are inferred for the subgraph. The gradient runs the
+function again, on copies of the inputs, while autograd records.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,11 +21,11 @@ from gluonish.symbol.subgraph import Subgraph
 
 
 class _Prop:
-    """Describes a function that stands for a subgraph, as a `CustomOpProp` does an operator.
+    """Describes a function in place of a subgraph, as a `CustomOpProp` describes an operator.
 
     Args:
         subgraph: The subgraph.
-        function: What computes in its place.
+        function: The function.
     """
 
     need_top_grad_ = True
@@ -55,7 +55,7 @@ class _Call:
     """Calls a function, as a `CustomOp`.
 
     Args:
-        function: Takes arrays, and returns one or a list.
+        function: Function of arrays that returns an array or a list.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -102,19 +102,19 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     known = {node.name: spec for node, spec in zip(prop.variables, inputs, strict=True)}
     found = Inference(topological_order(prop.values), known)
     for value, spec in zip(prop.values, outputs, strict=True):
-        found.give(value, spec)
+        found.add(value, spec)
     found.run()
     inputs[:] = [found.spec(Value(node)) for node in prop.variables]
     outputs[:] = [found.spec(value) for value in prop.values]
 
 
-# Not registered: only this process knows the function, so that no file can hold it.
+# Not registered, because a file cannot contain a Python function.
 SUBGRAPH_CALL = Operator(
     "_subgraph_call",
     _infer,
     CUSTOM.kernel,
     Gradient(CUSTOM.gradient, uses_output=True),
-    doc="A function that a user's back end put in the place of a subgraph.",
+    doc="A function with which a user's back end replaced a subgraph.",
     active_inputs=CUSTOM.active_inputs,
     outputs=CUSTOM.outputs,
     execution=Execution(mutates=CUSTOM.mutates, train_dependent=True, heavy=True),

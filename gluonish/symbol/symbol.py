@@ -1,8 +1,7 @@
-"""Symbol: the user's face of graph values without shapes, as `hybrid_forward` sees them and files
-hold them.
+"""Symbol: values of a graph without shapes, for users, `hybrid_forward` and files.
 
-Inference, files and composition live in modules of their own; `gluonish.symbol.methods` makes them
-methods of the class.
+Inference, files and composition are in other modules; `gluonish.symbol.methods` makes them methods
+of the class.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,16 +31,16 @@ from gluonish.symbol.name import (
 __all__ = [
     "VARIABLE_STARTS",
     "Symbol",
+    "attribute_strings",
     "new_node",
     "node_attributes",
     "operator_attributes",
-    "spelled",
 ]
 
-# How an operator lets variables start that feed it and that nobody gave an initializer.
-# Operators that stand for layers, whose graph they own.
-_IN_PLACE_OF_LAYERS = ("_sg_mkldnn_", "_CachedOp")
+# Operators that contain the graph of layers.
+_LAYER_OPERATORS = ("_sg_mkldnn_", "_CachedOp")
 _MOVING = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
+# Initializers of input variables without an initializer, by operator.
 VARIABLE_STARTS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("BatchNorm", "BatchNorm_v1", "_contrib_SyncBatchNorm"), _MOVING),
     "IdentityAttachKLSparseReg": {"moving_avg": '["zero", {}]'},
@@ -49,7 +48,7 @@ VARIABLE_STARTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-attributes_set = [0]  # how often nodes that are there got attributes
+attributes_set = [0]  # number of changes of attributes of existing nodes
 
 if TYPE_CHECKING:
     from gluonish.symbol.attached import AttachedMethods  # a stub: `python -m tests.stubs`
@@ -71,16 +70,16 @@ class Symbol(AttachedMethods):
     _broadcasts = False
 
     def __init__(self, values: Sequence[Value] | None) -> None:
-        # None: a pickle of MXNet's, whose state comes next.
+        # None: a pickle of MXNet, followed by a state.
         self._values: tuple[Value, ...] = () if values is None else tuple(values)
-        # What `_variables` and `_auxiliary` found, and for which outputs; nodes do not change.
+        # Results of `_variables` and `_auxiliary`, and the outputs that they belong to.
         self._leaves: tuple[tuple[Value, ...], list[Node], set[int]] | None = None
-        # What the last executor runs, see `gluonish.symbol.bound_graphs`.
+        # Graph of the last executor, see `gluonish.symbol.bound_graphs`.
         self._placed: Any = None
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> "Symbol":
-        return new_node(op, inputs, attrs, spelled(op, attrs), None, None)
+        return new_node(op, inputs, attrs, attribute_strings(op, attrs), None, None)
 
     @property
     def name(self) -> str | None:
@@ -137,7 +136,7 @@ class Symbol(AttachedMethods):
 
     def get_children(self) -> "Symbol | None":
         """Return the inputs of the output nodes as one Symbol; None for a variable."""
-        nodes = {id(own.node): own.node for own in self._values}.values()
+        nodes = {id(value.node): value.node for value in self._values}.values()
         inputs = [value for node in nodes for value in node.inputs]
         return Symbol(inputs) if inputs else None
 
@@ -152,13 +151,13 @@ class Symbol(AttachedMethods):
         if found is None or found[0] is not self._values:
             nodes = topological_order(self._values)
             variables = [node for node in nodes if node.op is None and node.array is None]
-            # What the body of a loop overwrites is an argument of the loop, as in MXNet; a node
-            # that stands for layers has the auxiliary states of those.
+            # Values that the body of a loop overwrites are arguments of the loop, as in MXNet;
+            # an operator that contains layers has their auxiliary states.
             auxiliary = {
                 id(node.inputs[i].node)
                 for node in nodes
                 if node.op is not None
-                and ("subgraphs" not in node.attrs or node.op.name.startswith(_IN_PLACE_OF_LAYERS))
+                and ("subgraphs" not in node.attrs or node.op.name.startswith(_LAYER_OPERATORS))
                 for i in node.op.mutated_inputs(node.attrs)
             }
             found = self._leaves = self._values, variables, auxiliary
@@ -181,7 +180,7 @@ class Symbol(AttachedMethods):
     def list_outputs(self) -> list[str]:
         """Return the names of the outputs.
 
-        An output is named ``<node>_output``, or with a suffix of the operator's own.
+        An output is named ``<node>_output``, or with a suffix of the operator.
         """
         return list(output_names(self._values))
 
@@ -282,15 +281,15 @@ def _unpickled(kind: type[Symbol], graph: FlatGraph) -> Symbol:
     return kind(restored(graph))
 
 
-def spelled(op: Operator, attrs: Attrs) -> dict[str, str]:
+def attribute_strings(op: Operator, attrs: Attrs) -> dict[str, str]:
     """Return the attributes that differ from their defaults, as MXNet writes them to files."""
-    given = dict(op.schema.to_strings(attrs))
+    texts = dict(op.schema.to_strings(attrs))
     if "is_int" in attrs and op.name.startswith("_npi_"):
-        given |= {"is_int": str(attrs["is_int"]), "scalar": str(attrs["scalar"])}
-    elif "scalar" in attrs:  # MXNet's files tell how it was spelled, and nothing else of it
-        is_int = given.pop("is_int", "True") == "True"
-        given["scalar"] = str(int(attrs["scalar"]) if is_int else attrs["scalar"])
-    return given
+        texts |= {"is_int": str(attrs["is_int"]), "scalar": str(attrs["scalar"])}
+    elif "scalar" in attrs:  # MXNet's files contain only the spelling
+        is_int = texts.pop("is_int", "True") == "True"
+        texts["scalar"] = str(int(attrs["scalar"]) if is_int else attrs["scalar"])
+    return texts
 
 
 def operator_attributes(node: Node) -> dict[str, str]:
@@ -301,7 +300,7 @@ def operator_attributes(node: Node) -> dict[str, str]:
 
 
 def node_attributes(node: Node) -> dict[str, str]:
-    """Return a node's attributes as strings, the user's hidden ones under both of their names."""
+    """Return a node's attributes as strings, hidden attributes under both of their names."""
     found = operator_attributes(node)
     for key, value in node.extra.items():
         found[key] = value
@@ -311,7 +310,7 @@ def node_attributes(node: Node) -> dict[str, str]:
 
 
 def _cast(value: Value, dtype: Any) -> Value:
-    """Return a value in a dtype, if it is floating, as mixed precision wants it."""
+    """Return a floating value in the dtype of mixed precision."""
     return _cast_node("amp_cast", [value], {"dtype": dtype}, {"dtype": dtype.name})[0]
 
 
@@ -348,7 +347,7 @@ def new_node(
         given: Parameters as the user wrote them.
         name: Name chosen by the user, or None.
         extra: Further attributes, strings by ``__key__``.
-        word: Start of an automatic name; by default the operator's own.
+        word: Start of an automatic name; by default that of the operator.
     """
     name = NameManager.current.get(name, word or operator_word(op))
     note(name)

@@ -1,4 +1,4 @@
-"""Networks as text and as pictures: `print_summary` and `plot_network`."""
+"""Tables and drawings of networks: `print_summary` and `plot_network`."""
 
 import math
 import re
@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 
 _POSITIONS = (0.44, 0.64, 0.74, 1.0)
 _FIELDS = ("Layer (type)", "Output Shape", "Param #", "Previous Layer")
-# Inputs that hold what an operator learns; auxiliary states are no parameters here.
+# Inputs that are parameters; auxiliary states do not count.
 _PARAMETERS = frozenset({"weight", "bias", "gamma", "beta", "parameters"})
 _WEIGHT_SUFFIXES = (
     *("_weight", "_bias", "_beta", "_gamma"),
@@ -88,7 +88,7 @@ def print_summary(
         lines += [_line(row, ends) for row in rows]
         lines.append(("=" if node is layers[-1] else "_") * line_length)
     lines += [f"Total params: {sum(counted.values())}", "_" * line_length]
-    print("\n".join(lines))  # noqa: T201  # printing is what it is for
+    print("\n".join(lines))  # noqa: T201  # this is its purpose
 
 
 def plot_network(
@@ -126,7 +126,7 @@ def plot_network(
         ) from error
     _check_symbol("plot_network", symbol)
     nodes = topological_order(symbol._values)
-    _warn_of_repeated([node.name for node in nodes])
+    _warn_of_duplicates([node.name for node in nodes])
     labels = _edge_labels(symbol, shape, dtype)
     style = {**_NODE_STYLE, **(node_attrs or {})}
     try:
@@ -155,26 +155,26 @@ def plot_network(
     return dot
 
 
-def _warn_of_repeated(names: Sequence[str]) -> None:
+def _warn_of_duplicates(names: Sequence[str]) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         warnings.warn(
-            "plot_network: expected a name of its own for each node, got several called "
+            "plot_network: expected distinct node names, got several nodes named "
             f"{', '.join(repeated)}; they are drawn as one, which may look like a cycle",
             RuntimeWarning,
             stacklevel=3,
         )
 
 
-def _check_symbol(who: str, symbol: object) -> None:
+def _check_symbol(function: str, symbol: object) -> None:
     if not isinstance(symbol, Symbol):
-        raise ArgumentTypeError(f"{who}: expected a Symbol, got {type(symbol).__name__}")
+        raise ArgumentTypeError(f"{function}: expected a Symbol, got {type(symbol).__name__}")
 
 
-def _check_mapping(who: str, name: str, given: object) -> None:
-    if not isinstance(given, Mapping):
+def _check_mapping(function: str, name: str, value: object) -> None:
+    if not isinstance(value, Mapping):
         raise ArgumentTypeError(
-            f"{who}: expected {name} as a dict by input name, got {type(given).__name__}"
+            f"{function}: expected {name} as a dict by input name, got {type(value).__name__}"
         )
 
 
@@ -183,15 +183,15 @@ def _internal_values(symbol: Symbol) -> Sequence[Value]:
 
 
 def _inferred(
-    who: str, symbol: Symbol, shape: Mapping[str, Sequence[int]]
+    function: str, symbol: Symbol, shape: Mapping[str, Sequence[int]]
 ) -> list[tuple[Value, Shape]]:
     """Return every value of a network with its shape."""
-    _check_mapping(who, "shape", shape)
+    _check_mapping(function, "shape", shape)
     internals = symbol.get_internals()
     _, shapes, _ = internals.infer_shape(**shape)
     if shapes is None:
         raise ArgumentError(
-            f"{who}: expected shapes of enough inputs, got {dict(shape)}, which leaves some "
+            f"{function}: expected shapes of enough inputs, got {dict(shape)}, which leaves some "
             f"unknown; the inputs are {symbol.list_inputs()}"
         )
     return list(zip(internals._values, shapes, strict=True))
@@ -202,28 +202,28 @@ def _extents(shape: Shape) -> str:
 
 
 def _output_shapes(
-    who: str, symbol: Symbol, shape: Mapping[str, Sequence[int]] | None
+    function: str, symbol: Symbol, shape: Mapping[str, Sequence[int]] | None
 ) -> dict[int, str]:
-    """Return the texts of output shapes by the nodes' identities, of nodes with one output."""
+    """Return output shapes as text, by node id, of nodes with one output."""
     if shape is None:
         return {}
     return {
         id(value.node): _extents(found)
-        for value, found in _inferred(who, symbol, shape)
+        for value, found in _inferred(function, symbol, shape)
         if output_names([value])[0] in (value.node.name, f"{value.node.name}_output")
     }
 
 
 def _variable_sizes(symbol: Symbol, shape: Mapping[str, Sequence[int]] | None) -> dict[str, int]:
-    """Return the number of elements of each variable; 0 where it is not known."""
+    """Return the number of elements of each variable; 0 if unknown."""
     arguments, _, auxiliary = symbol.infer_shape_partial(**(shape or {}))
     names = symbol.list_arguments() + symbol.list_auxiliary_states()
     sizes = {
-        name: math.prod(found) if found and min(found) > 0 else 0  # 0 and -1 stand for unknown
+        name: math.prod(found) if found and min(found) > 0 else 0  # 0 and -1 are unknown
         for name, found in zip(names, arguments + auxiliary, strict=True)
     }
     for node in topological_order(symbol._values):
-        # The bias of a dense layer is known by the layer alone, and counted by MXNet.
+        # The layer determines the size of its bias, which MXNet counts.
         if node.op is not None and node.op.name == "FullyConnected" and len(node.inputs) > 2:
             bias = node.inputs[2].node.name
             sizes[bias] = sizes.get(bias) or node.attrs["num_hidden"]
@@ -231,7 +231,7 @@ def _variable_sizes(symbol: Symbol, shape: Mapping[str, Sequence[int]] | None) -
 
 
 def _layers(symbol: Symbol) -> list[Node]:
-    """Return the nodes that have lines: operators, the first input, and variables put out."""
+    """Return the nodes in the table: operators, the first input, and output variables."""
     nodes = topological_order(symbol._values)
     heads = {id(value.node) for value in symbol._values}
     return [n for n in nodes if n.op is not None or n is nodes[0] or id(n) in heads]
@@ -251,7 +251,7 @@ def _parameter_names(node: Node) -> list[str]:
 def _rows(
     node: Node, shapes: Mapping[int, str], size: int, shown: Collection[int]
 ) -> list[tuple[str, str, str, str]]:
-    """Return a layer's fields, and a row for each further input that has lines, too."""
+    """Return the row of a layer, and a row for each further input in the table."""
     kind = "null" if node.op is None else node.op.name
     before = [value.node.name for value in node.inputs if id(value.node) in shown]
     first = (f"{node.name}({kind})", shapes.get(id(node), ""), str(size), "".join(before[:1]))
@@ -268,7 +268,7 @@ def _line(fields: Sequence[str], ends: Sequence[int]) -> str:
 def _edge_labels(
     symbol: Symbol, shape: Mapping[str, Sequence[int]] | None, dtype: Mapping[str, Any] | None
 ) -> dict[tuple[int, int], str]:
-    """Return texts for edges by the value that runs along them."""
+    """Return labels of edges, by value."""
     labels = {(id(value.node), value.index): "" for value in _internal_values(symbol)}
     if shape is not None:
         for value, found in _inferred("plot_network", symbol, shape):
@@ -294,7 +294,7 @@ def _node_color(node: Node) -> str:
 
 
 def _node_label(node: Node) -> str:
-    """Return what stands in a node: for known layers their kind and what matters of them."""
+    """Return the label of a node: for known layers their type and main attributes."""
     kind = "" if node.op is None else node.op.name
     attrs = operator_attributes(node)
     if kind == "FullyConnected":

@@ -1,16 +1,19 @@
 """What gradient rules compute, as graphs, and what of it becomes one kernel."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gluonish.autograd.gradient_plan import Rule, trace_rule
 from gluonish.core.spec import Spec
+from gluonish.graph import passes
 from gluonish.graph.ir import Graph, Value
-from gluonish.graph.passes import fuse_pointwise
+from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.ndarray import NDArray  # noqa: F401  # registers all operators and kernels
 from gluonish.ops.registry import find_operator
 
+fuse_pointwise = partial(passes.fuse_pointwise, supports=supports, aligned_shape=aligned_shape)
 FLOAT = np.dtype(np.float32)
 DATA, ROW = Spec((4, 8), FLOAT), Spec((4,), FLOAT)
 

@@ -13,31 +13,31 @@ def _arenas(*, keep: bool = True) -> Arenas:
 
 def test_memory_is_kept_between_calls() -> None:
     arenas = _arenas()
-    first = arenas.take()
-    arenas.give(first)
-    assert arenas.take() is first
+    first = arenas.acquire()
+    arenas.release(first)
+    assert arenas.acquire() is first
 
 
 def test_two_calls_at_once_never_share() -> None:
     arenas = _arenas()
     arenas.join(100)
-    assert not np.shares_memory(arenas.take().raw, arenas.take().raw)
+    assert not np.shares_memory(arenas.acquire().raw, arenas.acquire().raw)
 
 
 def test_without_static_alloc_large_memory_is_given_back() -> None:
     arenas = _arenas(keep=False)
     arenas.join(33 << 20)
-    first = arenas.take()
-    arenas.give(first)
-    assert arenas.take() is not first
+    first = arenas.acquire()
+    arenas.release(first)
+    assert arenas.acquire() is not first
 
 
 def _kept_of(arenas: Arenas, count: int) -> int:
     """How many arenas are kept after so many calls at once."""
-    made = [arenas.take() for _ in range(count)]
+    made = [arenas.acquire() for _ in range(count)]
     for arena in made:
-        arenas.give(arena)
-    return sum(any(x is arena for arena in made) for x in [arenas.take() for _ in range(count)])
+        arenas.release(arena)
+    return sum(any(x is arena for arena in made) for x in [arenas.acquire() for _ in range(count)])
 
 
 def test_eight_threads_on_one_small_plan_allocate_nothing() -> None:
@@ -59,19 +59,19 @@ def test_of_large_arenas_the_environment_says_how_many_are_kept(count: int) -> N
 def test_an_arena_is_as_large_as_its_largest_member_and_starts_at_a_cache_line() -> None:
     arenas = _arenas()
     assert [arenas.join(n) for n in (100, 300, 200)] == [0, 1, 2]
-    raw = arenas.take().raw
+    raw = arenas.acquire().raw
     assert raw.nbytes == 300
     assert raw.ctypes.data % 64 == 0
 
 
-def test_tails_are_told_apart_by_state() -> None:
+def test_static_views_are_cached_by_state() -> None:
     class Held:
         pass
 
     one, other = Held(), Held()
-    arena = _arenas().take()
-    arena.tails_on(one)[0] = [1]
-    arena.tails[0] = [2]
-    assert arena.tails_on(one) == {0: [1]}
-    assert arena.tails == {0: [2]}
-    assert arena.tails_on(other) == {}
+    arena = _arenas().acquire()
+    arena.static_views_on(one)[0] = [1]
+    arena.static_views[0] = [2]
+    assert arena.static_views_on(one) == {0: [1]}
+    assert arena.static_views == {0: [2]}
+    assert arena.static_views_on(other) == {}

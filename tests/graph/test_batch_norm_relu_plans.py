@@ -25,7 +25,7 @@ def _trained(dtype: str, hybridize: bool) -> tuple[set[str], list[np.ndarray]]:
     y.backward(y.detach())
     names = set()
     for graph in net._graphs.values():
-        steps = graph._cached._program.work.forward.layout.steps
+        steps = graph._cached._program.work.forward.layout.instructions
         names = {step.op.name for step in steps}
     found = [y, x.grad, *(p.grad() for p in net.collect_params().values() if p.grad_req != "null")]
     return names, [value.astype("float32").asnumpy() for value in found]

@@ -13,7 +13,7 @@ from gluonish import nd, profiler
 from gluonish.gluon import nn
 from gluonish.graph.chains import Chain, unchained
 from gluonish.graph.executable import Executable
-from gluonish.graph.steps import PlanStep
+from gluonish.graph.instructions import PlannedInstruction
 from gluonish.kernels.onednn import register
 
 pytestmark = pytest.mark.skipif(not register.enabled(), reason="chains are of oneDNN's steps")
@@ -58,7 +58,7 @@ def test_chain_gives_what_its_steps_give(static: bool, chains: list[Chain]) -> N
         kept = [net(x) for x in given]  # all outputs stay alive: each lies elsewhere
         for got, want in zip(kept, expected, strict=True):
             np.testing.assert_array_equal(got.asnumpy(), want)
-    assert {len(chain.steps) for chain in chains} == {5}
+    assert {len(chain.instructions) for chain in chains} == {5}
     assert len(chains) == 18
 
 
@@ -178,4 +178,4 @@ def test_unchained_gives_the_steps_in_order() -> None:
     ((chain,),) = executable._runs
     assert isinstance(chain, Chain)
     assert unchained([chain]) == list(executable.segments[0])
-    assert all(isinstance(step, PlanStep) for step in executable.segments[0])
+    assert all(isinstance(step, PlannedInstruction) for step in executable.segments[0])

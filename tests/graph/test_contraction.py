@@ -6,8 +6,8 @@ def test_path_through_a_third_group_is_found_until_that_is_joined() -> None:
     first = groups.add([])
     third = groups.add([first])
     last = groups.add([first, third])
-    assert groups.is_led_around(first, last)
-    assert not groups.is_led_around(first, groups.join(third, last))
+    assert groups.has_detour(first, last)
+    assert not groups.has_detour(first, groups.join(third, last))
 
 
 def test_side_path_that_does_not_come_back_leads_nowhere() -> None:
@@ -16,7 +16,7 @@ def test_side_path_that_does_not_come_back_leads_nowhere() -> None:
     first = groups.add([source])
     groups.add([first])
     last = groups.add([first, source])
-    assert not groups.is_led_around(first, last)
+    assert not groups.has_detour(first, last)
 
 
 def test_path_counts_as_found_after_the_limit() -> None:
@@ -26,5 +26,5 @@ def test_path_counts_as_found_after_the_limit() -> None:
     for _ in range(10):
         before, after = groups.add([before]), groups.add([after])
     last = groups.add([first, before])
-    assert not groups.is_led_around(first, last)
-    assert groups.is_led_around(first, last, 5)
+    assert not groups.has_detour(first, last)
+    assert groups.has_detour(first, last, 5)

@@ -177,5 +177,5 @@ def test_data_that_nobody_reads_are_refused() -> None:
 
     net = Net()
     net.hybridize()
-    with pytest.raises(ArgumentError, match=r"foreach: .*leaves out argument 0 \(data-0\)"):
+    with pytest.raises(ArgumentError, match=r"foreach: .*does not use argument 0 \(data-0\)"):
         net(nd.ones((3, 2)))

@@ -14,6 +14,7 @@ from gluonish.core.spec import Spec
 from gluonish.engine import use_engine
 from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
+from gluonish.graph.execution_plan import plan_execution
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
 from gluonish.graph.ir import Node, Value, append, constant, topological_order, variable
@@ -42,15 +43,16 @@ def _executable(
     device_id: int = 0,
 ) -> Executable:
     nodes = [node for node in topological_order(outputs) if node.op is not None]
-    return Executable(
+    device = device_of(cpu(device_id))
+    plan = plan_execution(
         nodes,
         externals,
         outputs,
-        device_of(cpu(device_id)),
-        arenas=Arenas(device_of(cpu(device_id)), keep=static_alloc),
+        device,
         segment_size=segment_size,
-        name="net",
     )
+    arenas = Arenas(device, keep=static_alloc)
+    return Executable(plan, device, arenas=arenas, name="net")
 
 
 def _run(executable: Executable, outputs: list[Value], arrays: list[NDArray]) -> list[NDArray]:
@@ -127,7 +129,7 @@ def test_kept_memory_holds_no_array_of_a_call() -> None:
     y = call("sin", call("Reshape", a, shape=(2, 3)))
     executable = _executable([a], [y])
     _run(executable, [y], [ones((6,))])[0].wait_to_read()
-    (tail,) = executable._arenas.take().tails.values()
+    (tail,) = executable._arenas.acquire().static_views.values()
     assert tail == [None]
 
 

@@ -54,7 +54,7 @@ def _traced(net: Any, shape: tuple[int, ...], train: bool) -> tuple[Graph, list[
 
 def _fused_for_inference(graph: Graph) -> Graph:
     stable = [node for node in graph.inputs if node.name != "data"]
-    return lint(fuse_primitives(lint(fold_batch_norm(graph)), stable=stable))
+    return lint(fuse_primitives(lint(fold_batch_norm(graph)), constant=stable))
 
 
 def _names(graph: Graph) -> list[str]:

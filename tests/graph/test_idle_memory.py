@@ -31,31 +31,31 @@ def _arenas(nbytes: int) -> Arenas:
 
 def test_blocks_are_taken_up_again() -> None:
     arenas, states = _arenas(400), States(device_of(cpu()), 400, keep=False)
-    arena, state = arenas.take(), states.take()
-    arenas.give(arena)
-    states.give(state)
-    assert arenas.take() is arena
-    assert states.take() is state
+    arena, state = arenas.acquire(), states.acquire()
+    arenas.release(arena)
+    states.release(state)
+    assert arenas.acquire() is arena
+    assert states.acquire() is state
 
 
 def test_the_longest_unused_is_dropped() -> None:
     plans = [_arenas(400) for _ in range(3)]
-    first, second = plans[0].take(), plans[1].take()
-    plans[1].give(second)
-    plans[0].give(first)
-    plans[0].give(plans[0].take())
-    plans[2].give(plans[2].take())  # too much together
-    assert plans[0].take() is first
-    assert plans[1].take() is not second
+    first, second = plans[0].acquire(), plans[1].acquire()
+    plans[1].release(second)
+    plans[0].release(first)
+    plans[0].release(plans[0].acquire())
+    plans[2].release(plans[2].acquire())  # too much together
+    assert plans[0].acquire() is first
+    assert plans[1].acquire() is not second
 
 
 def test_a_block_in_use_stays() -> None:
     states = [States(device_of(cpu()), 600, keep=False) for _ in range(2)]
-    held = states[0].take()
-    other = states[1].take()
-    states[1].give(other)
-    states[0].give(held)
-    assert states[0].take() is held
+    held = states[0].acquire()
+    other = states[1].acquire()
+    states[1].release(other)
+    states[0].release(held)
+    assert states[0].acquire() is held
 
 
 def test_what_ends_with_its_owner_is_dropped_too() -> None:
@@ -64,22 +64,22 @@ def test_what_ends_with_its_owner_is_dropped_too() -> None:
 
     states, arenas = States(device_of(cpu()), 600, keep=False), _arenas(600)
     owner = Owner()
-    states.lend(states.take(), owner)
+    states.release_with(states.acquire(), owner)
     del owner
     assert states.idle_count == 1
-    arenas.give(arenas.take())
+    arenas.release(arenas.acquire())
     assert states.idle_count == 0
 
 
 def test_blocks_go_with_their_plan_and_when_the_cache_is_emptied() -> None:
     arenas = _arenas(400)
-    gone = weakref.ref(arenas.take())
+    gone = weakref.ref(arenas.acquire())
     gc.collect()
     assert gone() is None
-    arena = arenas.take()
-    arenas.give(arena)
+    arena = arenas.acquire()
+    arenas.release(arena)
     cpu().empty_cache()
-    assert arenas.take() is not arena
+    assert arenas.acquire() is not arena
 
 
 def test_a_network_without_static_alloc_keeps_what_is_bound_to_memory(
@@ -97,11 +97,11 @@ def test_a_network_without_static_alloc_keeps_what_is_bound_to_memory(
         y.backward()
     (graph,) = net._graphs.values()
     (plan,) = graph._cached._plans.values()
-    (arena,) = plan._arenas._idle
+    (arena,) = plan.forward._arenas._idle
     (idle,) = plan.states._idle
-    tails = dict(arena.tails_on(idle.state))
+    tails = dict(arena.static_views_on(idle.state))
     assert len(tails) == 2  # forward and backward
     with autograd.record():
         y = net(x)
     y.backward()
-    assert all(arena.tails_on(idle.state)[number] is tail for number, tail in tails.items())
+    assert all(arena.static_views_on(idle.state)[number] is tail for number, tail in tails.items())

@@ -90,7 +90,7 @@ def _steps(net: Any) -> list[list[str]]:
     plan = _plan(net)
     assert plan.backward is not None
     return [
-        [step.op.name.replace("elemwise_", "broadcast_") for step in part.layout.steps]
+        [step.op.name.replace("elemwise_", "broadcast_") for step in part.layout.instructions]
         for part in (plan.forward, plan.backward)
     ]
 
@@ -131,5 +131,5 @@ def test_masks_of_bool_are_fused() -> None:
     wanted = net(x).asnumpy()
     net.hybridize()
     np.testing.assert_array_equal(net(x).asnumpy(), wanted)
-    assert _plan(net).forward.layout.steps[0].op.name == "_fused_pointwise"
-    assert len(_plan(net).forward.layout.steps) == 1
+    assert _plan(net).forward.layout.instructions[0].op.name == "_fused_pointwise"
+    assert len(_plan(net).forward.layout.instructions) == 1

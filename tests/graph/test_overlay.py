@@ -179,7 +179,7 @@ def test_the_planned_peak_is_less_than_what_is_kept_and_computed_back() -> None:
         cached(arrays)
     plan = _plan(cached)
     assert plan.backward is not None
-    kept = sum(value.spec.nbytes for value in plan.parts.kept)
+    kept = sum(value.spec.nbytes for value in plan.partition.saved)
     apart = plan.retaining().layout.arena_nbytes
     arena = max(plan.forward.layout.arena_nbytes, plan.backward.layout.arena_nbytes)
     assert plan.states.nbytes == kept
@@ -239,7 +239,7 @@ def test_later_calls_allocate_nothing_and_bind_nothing(
         bound = []
         for executable in (plan.forward, plan.retaining() if retain else plan.backward):
             assert executable is not None
-            monkeypatch.setattr(executable.layout, "new_tail", lambda *a: bound.append(a))
+            monkeypatch.setattr(executable.static, "views", lambda *a: bound.append(a))
         monkeypatch.setattr("gluonish.graph.state.aligned_empty", lambda *a: bound.append(a))
         monkeypatch.setattr("gluonish.graph.arenas.aligned_empty", lambda *a: bound.append(a))
         step()

@@ -200,8 +200,8 @@ def _plans(make: Make, left_out: tuple[str, ...]) -> list[object]:
         for plan in graph._cached._plans.values():
             for part in (plan.forward, plan.backward):
                 if part is not None:
-                    listed.append(len(part.layout._last_places))
-                    steps = part.layout.steps
+                    listed.append(len(part.layout.channels_last))
+                    steps = part.layout.instructions
                     nodes = [step.node for step in steps]
                     listed += [(node.op.name, node.attrs.get("keep"), node.specs) for node in nodes]
     return listed

@@ -12,6 +12,7 @@ from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
+from gluonish.graph.execution_plan import plan_execution
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import NDArray, array
 from gluonish.ndarray.ndarray import empty_like_spec
@@ -47,19 +48,20 @@ class _Counted:
 
 
 def _executable(
-    externals: list[Value], outputs: list[Value], stable: tuple[int, ...]
+    externals: list[Value], outputs: list[Value], constant_inputs: tuple[int, ...]
 ) -> Executable:
     nodes = [node for node in topological_order(outputs) if node.op is not None]
-    return Executable(
+    device = device_of(cpu())
+    plan = plan_execution(
         nodes,
         externals,
         outputs,
-        device_of(cpu()),
-        arenas=Arenas(device_of(cpu()), keep=True),
+        device,
         segment_size=100,
-        name="net",
-        stable=stable,
+        constant_inputs=constant_inputs,
     )
+    arenas = Arenas(device, keep=True)
+    return Executable(plan, device, arenas=arenas, name="net")
 
 
 def _call(executable: Executable, spec: Any, *arrays: NDArray) -> list[float]:

@@ -11,9 +11,10 @@ from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.errors import OperatorError
 from gluonish.engine import use_engine
-from gluonish.graph import executable as executable_module
+from gluonish.graph import execution_plan
 from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
+from gluonish.graph.execution_plan import plan_execution
 from gluonish.graph.ir import Value, topological_order
 from gluonish.graph.segment_use import SegmentUse
 from gluonish.kernels import teams
@@ -27,21 +28,22 @@ WAIT_S = 20.0
 @pytest.fixture(autouse=True)
 def work_for_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers run the small graphs, as they do large ones."""
-    monkeypatch.setattr(executable_module, "is_light", lambda nodes: False)
+    monkeypatch.setattr(execution_plan, "is_light", lambda nodes: False)
     monkeypatch.setattr(teams, "claim", lambda *, small: False)
 
 
 def executable(externals: list[Value], outputs: list[Value]) -> Executable:
     """One step a segment."""
-    return Executable(
+    device = device_of(cpu())
+    plan = plan_execution(
         [node for node in topological_order(outputs) if node.op is not None],
         externals,
         outputs,
-        device_of(cpu()),
-        arenas=Arenas(device_of(cpu()), keep=True),
+        device,
         segment_size=1,
-        name="net",
     )
+    arenas = Arenas(device, keep=True)
+    return Executable(plan, device, arenas=arenas, name="net")
 
 
 def run(made: Executable, outputs: list[Value], arrays: list[NDArray]) -> list[NDArray]:
@@ -61,7 +63,7 @@ def chain() -> tuple[list[Value], list[Value]]:
 
 def test_arrays_are_held_by_the_segments_that_touch_them() -> None:
     externals, outputs = chain()
-    assert executable(externals, outputs)._uses == [
+    assert executable(externals, outputs).plan.uses == [
         SegmentUse(reads=(0,), updates=(), reread=(), writes=(0,)),
         SegmentUse(reads=(), updates=(), reread=(0,), writes=(1,)),
         SegmentUse(reads=(1,), updates=(), reread=(1,), writes=(2,)),
@@ -72,8 +74,8 @@ def test_a_view_holds_what_it_shows() -> None:
     (a,) = inputs((2, 3))
     outputs = [call("exp", call("sqrt", call("reshape", a, shape=(6,))))]
     made = executable([a], outputs)
-    assert [use.reads for use in made._uses][:2] == [(0,), (0,)]
-    assert [use.writes for use in made._uses][-1] == (0,)
+    assert [use.reads for use in made.plan.uses][:2] == [(0,), (0,)]
+    assert [use.writes for use in made.plan.uses][-1] == (0,)
 
 
 def test_an_output_given_twice_is_held_until_it_is_copied() -> None:
@@ -82,7 +84,7 @@ def test_an_output_given_twice_is_held_until_it_is_copied() -> None:
     outputs = [first, call("exp", first), first]
     x = array(np.ones((2, 3)))
     made = executable([a], outputs)
-    assert made._uses[-1].writes == (1, 2)
+    assert made.plan.uses[-1].writes == (1, 2)
     for result, expected in zip(run(made, outputs, [x]), (1, np.e, 1), strict=True):
         np.testing.assert_allclose(result.asnumpy(), np.full((2, 3), expected), rtol=1e-6)
 

@@ -104,7 +104,7 @@ def _net(form: Form, dtype: str, batch: int, length: int = 80) -> tuple[Net, Any
 def _steps(net: Net) -> list[str]:
     """The operators that the newest graph's forward runs, in order."""
     plans = [p for g in net._graphs.values() for p in g._cached._plans.values()]
-    return [step.op.name for step in plans[-1].forward.layout.steps]
+    return [step.op.name for step in plans[-1].forward.layout.instructions]
 
 
 @pytest.mark.parametrize("batch", [1, 3])

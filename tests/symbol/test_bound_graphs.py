@@ -39,13 +39,13 @@ def test_a_symbol_bound_again_plans_nothing_again() -> None:
     network = _network()
     first = _bound(network, 0)
     first.forward(is_train=True)
-    (part,) = first._graph._parts
-    (plan,) = part._cached._plans.values()
+    (subgraph,) = first._graph._subgraphs
+    (plan,) = subgraph._cached._plans.values()
     del first
     second = _bound(network, 1)
     second.forward(is_train=True)
-    assert second._graph._parts[0] is part
-    assert list(part._cached._plans.values()) == [plan]
+    assert second._graph._subgraphs[0] is subgraph
+    assert list(subgraph._cached._plans.values()) == [plan]
     values = {name: x.asnumpy() for name, x in second.arg_dict.items()}
     expected = np.tanh(values["x"] @ values["w"].T)
     np.testing.assert_allclose(second.outputs[0].asnumpy(), expected, rtol=1e-5)

@@ -147,12 +147,12 @@ def test_reshaped_executors_share_their_plans() -> None:
     """Batches of two sizes in turn are planned once each."""
     first = mx.sym.tanh(mx.sym.var("x")).simple_bind(mx.cpu(), x=(4, 2))
     first.forward(x=ones((4, 2)))
-    (part,) = first._graph._parts
+    (subgraph,) = first._graph._subgraphs
     for rows in (2, 4, 2, 4):
         reshaped = first.reshape(x=(rows, 2))
         found = reshaped.forward(x=ones((rows, 2)))[0].asnumpy()
         np.testing.assert_allclose(found, np.tanh(np.ones((rows, 2))), rtol=1e-6)
-    assert len(part._cached._plans) == 2
+    assert len(subgraph._cached._plans) == 2
 
 
 def test_a_smaller_reshape_shares_memory() -> None:

@@ -166,10 +166,10 @@ def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         plot_network(mlp(mx.sym))
 
 
-def test_nodes_of_one_name_are_told() -> None:
+def test_duplicate_node_names_are_reported() -> None:
     pytest.importorskip("graphviz")
     x = mx.sym.var("x")
-    with pytest.warns(RuntimeWarning, match="got several called x; they are drawn as one"):
+    with pytest.warns(RuntimeWarning, match="got several nodes named x; they are drawn as one"):
         plot_network(x + mx.sym.var("x"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -20,7 +20,7 @@ from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.graph.inference import Inference
 from gluonish.graph.interpreter import output_word
 from gluonish.graph.ir import Node, Value, topological_order
-from gluonish.graph.structure import flatten
+from gluonish.graph.pytree import flatten
 from gluonish.ndarray import NDArray
 from gluonish.ops.autocast import Policy
 from gluonish.ops.registry import find_operator

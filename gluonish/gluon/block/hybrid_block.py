@@ -51,7 +51,7 @@ from gluonish.gluon.block.tracing import (
     set_deferred_shapes,
 )
 from gluonish.gluon.parameter.paths import locate
-from gluonish.graph.structure import flatten
+from gluonish.graph.pytree import flatten
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
 from gluonish.ops import autocast

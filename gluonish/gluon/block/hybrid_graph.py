@@ -30,8 +30,8 @@ from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import Monitor, input_words, output_word
 from gluonish.graph.ir import Node, Value, operator_word
+from gluonish.graph.pytree import Structure, regroup
 from gluonish.graph.source_lines import Line, innermost, with_line
-from gluonish.graph.structure import Structure, regroup
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import WATCHED
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray

@@ -23,7 +23,7 @@ from gluonish.gluon.block.options import HybridOptions
 from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.block.tracing import Traced
 from gluonish.graph.ir import Value
-from gluonish.graph.structure import Constant, Structure, flatten, numbered
+from gluonish.graph.pytree import Constant, Structure, flatten, numbered
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 

@@ -11,8 +11,8 @@ from gluonish.gluon.block.export_files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.tracing import set_deferred_shapes
 from gluonish.gluon.parameter import ParameterDict
+from gluonish.graph.pytree import flatten, from_numbers, numbered, regroup
 from gluonish.graph.rewrite import replay
-from gluonish.graph.structure import flatten, from_numbers, numbered, regroup
 from gluonish.graph.traced_array import shown, value_of
 from gluonish.ndarray import NDArray, recording
 from gluonish.symbol import Group, Symbol

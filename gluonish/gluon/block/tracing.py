@@ -23,8 +23,8 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.numpy_value import NumpyValue
+from gluonish.graph.pytree import Constant, Structure, flatten, in_lists, regroup
 from gluonish.graph.source_lines import SourceLines, innermost, note, with_line
-from gluonish.graph.structure import Constant, Structure, flatten, in_lists, regroup
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, recording
 from gluonish.numpy.array import ndarray

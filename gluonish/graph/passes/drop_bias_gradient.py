@@ -1,4 +1,4 @@
-"""The gradient of a bias that a batch normalization takes away again: zero."""
+"""The gradient of a bias in front of batch normalization, which is zero."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,14 @@ _ZEROS = find_operator("zeros_like")
 
 
 def drop_bias_gradient(graph: Graph) -> Graph:
-    """Do without the sums for the gradient of a bias in front of BatchNorm.
+    """Replace the gradient of a bias in front of BatchNorm with zeros.
 
-    The output of BatchNorm with statistics of the batch does not depend on what is added to a
-    channel, so that the gradient it hands on sums to zero over each channel; summing it gives
-    nothing but round-off.
+    BatchNorm with batch statistics does not depend on a constant added to a channel, so its data
+    gradient sums to zero over each channel, except for round-off.
 
-    Requires: specs on every value, and BatchNorm's gradient by its parts.
-    Ensures: outputs as before within round-off. Where only such a gradient reaches a convolution,
-    its weight's is computed alone.
+    Requires: specs on every value, and the gradient of BatchNorm split into its operators.
+    Ensures: the same outputs within round-off. A convolution that only such a gradient reaches
+    computes the gradient of its weight alone.
     """
     if not has_operator(graph, ("_convolution_backward_weight_bias",)):
         return graph
@@ -37,7 +36,7 @@ def drop_bias_gradient(graph: Graph) -> Graph:
 
 
 def _sums_to_zero(node: Node) -> bool:
-    """Whether a node is the gradient of BatchNorm's data with statistics of the batch."""
+    """Whether a node is the data gradient of BatchNorm with batch statistics."""
     if node.op is None or node.op.name != "_batch_norm_data_gradient":
         return False
     return not node.inputs[5].node.attrs["use_global_stats"]

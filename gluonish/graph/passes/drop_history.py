@@ -1,4 +1,4 @@
-"""Loops and branches that no gradient is taken of."""
+"""Loops and branches without gradients."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ from gluonish.graph.rewrite import rebuild
 
 
 def drop_history(graph: Graph) -> Graph:
-    """Have control flow keep nothing for gradients where nothing reads it.
+    """Drop the saved values of control flow that nothing reads.
 
-    Requires: specs on every value, and that no gradient will be taken.
-    Ensures: what anybody reads of the graph is the same.
+    Requires: specs on every value, and that no gradient will be computed.
+    Ensures: all values that are read are the same.
     """
     if not any("subgraphs" in node.attrs for node in graph.nodes):
         return graph

@@ -14,13 +14,13 @@ _LAYERS = ("Convolution", "FullyConnected")
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
-    """Normalize the weight and bias of a Convolution or FullyConnected, not what it computes.
+    """Normalize the weight and bias of a Convolution or FullyConnected instead of its output.
 
     Requires: specs on every value, the training mode on every node that depends on it, and that no
-    gradient is wanted.
-    Ensures: the outputs have the specs and, within round-off, the values that they had. A BatchNorm
-    with fixed statistics is gone where it alone read such a layer along its channels, and nothing
-    read its statistics. What takes its place depends on parameters only.
+    gradient is required.
+    Ensures: the outputs have the same specs and, within round-off, the same values. No BatchNorm
+    with fixed statistics, whose statistics nothing reads, is the only reader of such a layer along
+    its channels. The operators in its place depend on parameters only.
     """
     if not has_operator(graph, _NORMALIZATIONS):
         return graph
@@ -35,7 +35,7 @@ def fold_batch_norm(graph: Graph) -> Graph:
 
 
 def _is_foldable(node: Node, reads: Reads) -> bool:
-    """Whether a node is a normalization with fixed statistics that alone reads its data."""
+    """Whether a node is a normalization with fixed statistics, and the only reader of its data."""
     if node.op is None or node.op.name not in _NORMALIZATIONS:
         return False
     fixed = not node.attrs.get("train", True) or node.attrs["use_global_stats"]
@@ -44,7 +44,7 @@ def _is_foldable(node: Node, reads: Reads) -> bool:
 
 
 def _is_layer(node: Node, layer: Node) -> bool:
-    """Whether a layer computes the data of a normalization, with its outputs along its axis."""
+    """Whether a node is a layer with its output channels along the axis of a normalization."""
     if layer.op is None or layer.op.name not in _LAYERS:
         return False
     if layer.op.name == "FullyConnected" and not has_vector_bias(*(x.spec for x in layer.inputs)):

@@ -1,4 +1,4 @@
-"""Fusion of batch normalization and the rectifier behind it, for training."""
+"""Fusion of batch normalization and a following ReLU, for training."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,14 +10,14 @@ from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU
 
 
 def fuse_batch_norm_relu(graph: Graph, leave: Callable[[Node], bool] = lambda node: False) -> Graph:
-    """Normalize and rectify in one operator.
+    """Compute BatchNorm and a following ReLU in one operator.
 
     Args:
-        leave: Called with a BatchNorm; True to leave it as it is.
+        leave: Whether to leave a BatchNorm unchanged.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
-    Ensures: the outputs have the specs, values and gradients that they had. No rectifier is the
-    only reader of a BatchNorm in training whose statistics nothing reads, but for those left.
+    Ensures: the outputs have the same specs, values and gradients. No ReLU is the only reader of a
+    BatchNorm in training whose statistics nothing reads, except for those left unchanged.
     """
     if not has_operator(graph, ("BatchNorm",)):
         return graph

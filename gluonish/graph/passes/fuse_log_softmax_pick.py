@@ -1,4 +1,4 @@
-"""Fusion of log_softmax and the pick behind it: the cross entropy of class numbers."""
+"""Fusion of log_softmax and a following pick: the cross entropy of class indices."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,14 +13,14 @@ _RESHAPES = ("Reshape", "_reshape_exact", "squeeze")
 
 
 def fuse_log_softmax_pick(graph: Graph) -> Graph:
-    """Take one element of each row of log_softmax without making the others.
+    """Compute one element of each row of log_softmax without the others.
 
-    A factor behind it, such as a loss's -1, and then a reshape to the shape without the axis are
-    made part of it, and so is a cast of the scores from 16 bits to float32 before it.
+    The operator includes a following factor, such as the -1 of a loss, then a reshape that drops
+    the axis, and a preceding cast of the scores from 16 bits to float32.
 
     Requires: specs on every value.
-    Ensures: the outputs have the specs, values and gradients that they had, but for round-off. No
-    pick is the only reader of a plain log_softmax along the same axis.
+    Ensures: the outputs have the same specs, values and gradients, except for round-off. No pick is
+    the only reader of a log_softmax without options along the same axis.
     """
     if not has_operator(graph, ("pick", LOG_SOFTMAX_PICK.name)):
         return graph
@@ -47,30 +47,29 @@ def fuse_log_softmax_pick(graph: Graph) -> Graph:
 
 
 def _made(node: Node, inputs: Sequence[Value], attrs: Mapping[str, Any]) -> Sequence[Value]:
-    """Return the fused operator's result, in place of a node."""
     specs = LOG_SOFTMAX_PICK.infer(*(value.spec for value in inputs), **attrs)
     return [Value(Node(LOG_SOFTMAX_PICK, node.name, inputs, attrs, specs, node.extra))]
 
 
 def _with_next(fused: Node, node: Node) -> Sequence[Value] | None:
-    """Return the fused operator with the one behind it in it; None if they do not go together."""
+    """Return the fused operator with the following node included; None if that is not possible."""
     assert node.op is not None
     attrs = dict(fused.attrs)
     if node.op.name in ("negative", "_mul_scalar"):
         factor = node.attrs.get("scalar", -1.0)
         if abs(factor) != 1 and node.specs[0].dtype.itemsize < 4:
-            return None  # it would have been rounded to this type
+            return None  # the product would have been rounded to this type
         attrs["scale"] *= factor
         return _made(node, fused.inputs, attrs)
-    rest = list(fused.specs[1].shape)
-    del rest[attrs["axis"]]
-    if node.op.name not in _RESHAPES or list(node.specs[0].shape) != rest:
+    without_axis = list(fused.specs[1].shape)
+    del without_axis[attrs["axis"]]
+    if node.op.name not in _RESHAPES or list(node.specs[0].shape) != without_axis:
         return None
     return _made(node, fused.inputs, attrs | {"keepdims": False})
 
 
 def _before_widening(value: Value) -> Value | None:
-    """Return what was cast from 16-bit floats to float32; None if a value was not."""
+    """Return the source of a cast from 16-bit floats to float32; None for other values."""
     node = value.node
     if node.op is None or node.op.name != "Cast" or value.spec.dtype != FLOAT32:
         return None

@@ -1,8 +1,8 @@
-"""Pointwise fusion: operators on single elements that feed each other become one.
+"""Pointwise fusion: elementwise operators that feed each other become one node.
 
-A *group* is a set of nodes whose outputs have one shape. Nodes are taken in order, and each joins
-the groups that it reads, unless some path leaves the joined group and comes back: the fused node
-would have to run before and after what lies on it.
+A *group* is a set of nodes whose outputs have the same shape. The pass visits nodes in order, and
+joins each with the groups that it reads, unless a path leaves the joined group and returns: the
+fused node would have to run both before and after the nodes on that path.
 """
 
 import heapq
@@ -12,7 +12,6 @@ from gluonish.core.device import Platform
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.clusters import Contraction
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
@@ -21,22 +20,24 @@ from gluonish.ops.fused.pointwise import (
     Program,
 )
 from gluonish.ops.kernel import BackEnd
-from gluonish.ops.registry import Operator
+from gluonish.ops.registry import Attrs, Operator
 
-# Elements: below, the time of a call is all that a kernel can save, and compiling it costs more
-# than thousands of calls.
+# Elements. A kernel for fewer saves only the overhead of calls, and compiling it costs more than
+# thousands of calls.
 _SMALLEST = 1024
-# The same for one operator alone, which saves no pass over memory, or only several of its own.
+# The same for a single operator, which saves no pass over memory, or only some of its several.
 _SMALLEST_ALONE = 16384
 _SMALLEST_SLOW = 4096
-# Arrays that a kernel reads, and operators in it: what still fits registers, and compiles quickly.
+# Arrays that a kernel reads, and its operators, so that it fits registers and compiles quickly.
 _MAX_INPUTS = 12
 _MAX_NODES = 40
-# Steps after which a path around counts as found. Where two groups may be joined, one of them has
-# hardly any other neighbours; a path that is longer than this leads through layers.
+# Steps after which the search assumes a path. One of two groups that may be joined has hardly any
+# other neighbours; a longer path leads through layers.
 _MAX_STEPS = 128
 
 Key = tuple[int, int]
+Supports = Callable[[Operator, Attrs, Sequence[Spec]], bool]
+AlignedShape = Callable[[Operator, Attrs, Sequence[Spec], int], Shape]
 
 
 def fuse_pointwise(
@@ -46,27 +47,34 @@ def fuse_pointwise(
     alone: bool = True,
     several_passes: bool = False,
     platform: Platform = "cpu",
+    supports: Supports,
+    aligned_shape: AlignedShape,
 ) -> Graph:
-    """Join operators on single elements into `_fused_pointwise` nodes.
+    """Join elementwise operators into `_fused_pointwise` nodes.
 
-    A large operator without a fast kernel of its own on the ``platform`` becomes such a node alone,
-    unless ``alone`` is false; with ``several_passes`` only one that goes over memory several times.
-    Arrays of fewer than ``least`` elements stay with the kernels that they have.
+    With ``alone``, a single large operator without a fast kernel becomes such a node, too.
+
+    Args:
+        graph: The graph.
+        least: Minimum number of elements of the arrays of fused operators.
+        alone: Whether to fuse single operators.
+        several_passes: Fuse only those single operators that pass over memory several times.
+        platform: Platform whose fast kernels count.
+        supports: Whether the generated kernels support an operator, given its attributes and specs.
+        aligned_shape: Returns the shape in which an input of an operator broadcasts.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
-    Ensures: the outputs have the specs and values that they had, but for round-off of elementary
+    Ensures: the outputs have the same specs, and the same values except for round-off of elementary
     functions. No value is read or written more often than before. A fused node has at most one
     operator that may draw random numbers, and these keep their order.
     """
-    groups = _Groups(graph, least)
+    groups = _Groups(graph, least, supports)
     for node in graph.nodes:
         groups.add(node)
-    return _rebuilt(
-        graph,
-        groups.members(
-            lambda node: alone and _pays_alone(node, platform, several_passes=several_passes)
-        ),
+    members = groups.members(
+        lambda node: alone and _pays_alone(node, platform, several_passes=several_passes)
     )
+    return _rebuilt(graph, members, aligned_shape)
 
 
 class _Group:
@@ -75,7 +83,7 @@ class _Group:
     Attributes:
         number: Its number in the contraction of the graph.
         nodes: The nodes, in order.
-        shape: Of their outputs; None for nodes that are not on single elements.
+        shape: Shape of their outputs; None for nodes that are not elementwise.
         random: Whether one of them may draw random numbers.
     """
 
@@ -91,17 +99,18 @@ class _Group:
 class _Groups:
     """The groups of the nodes seen so far."""
 
-    def __init__(self, graph: Graph, least: int) -> None:
+    def __init__(self, graph: Graph, least: int, supports: Supports) -> None:
         self._least = least
+        self._supports = supports
         self._overwritten = _overwritten(graph)
-        self._places = {id(node): i for i, node in enumerate(graph.nodes)}
+        self._positions = {id(node): i for i, node in enumerate(graph.nodes)}
         self._contraction = Contraction()
         self._of: dict[int, _Group] = {}
         self._all: dict[int, _Group] = {}  # by id, in order of their first nodes
 
     def add(self, node: Node) -> None:
-        """Take the next node: into groups that it reads, or a new one."""
-        # There is no group for a variable that is not among the nodes.
+        """Add the next node to groups that it reads, or to a new one."""
+        # Variables that are not among the nodes have no group.
         read = [self._of[id(v.node)] for v in node.inputs if id(v.node) in self._of]
         number = self._contraction.add(group.number for group in read)
         group = _Group(number, node, self._shape(node))
@@ -122,7 +131,7 @@ class _Groups:
         shape = node.specs[0].shape
         if node.specs[0].size < self._least or any(spec.shape != shape for spec in node.specs):
             return None
-        if not supports(op, node.attrs, [value.spec for value in node.inputs]):
+        if not self._supports(op, node.attrs, [value.spec for value in node.inputs]):
             return None
         return None if any(value.key in self._overwritten for value in node.inputs) else shape
 
@@ -131,7 +140,7 @@ class _Groups:
             return False
         if len(a.nodes) + len(b.nodes) > _MAX_NODES or self._reads_too_much(a, b):
             return False
-        return not self._contraction.is_led_around(a.number, b.number, _MAX_STEPS)
+        return not self._contraction.has_detour(a.number, b.number, _MAX_STEPS)
 
     def _reads_too_much(self, a: _Group, b: _Group) -> bool:
         outside = set()
@@ -146,7 +155,7 @@ class _Groups:
     def _join(self, a: _Group, b: _Group) -> None:
         """Make one group of two; ``b`` was made later."""
         a.number = self._contraction.join(a.number, b.number)
-        a.nodes = sorted([*a.nodes, *b.nodes], key=lambda node: self._places[id(node)])
+        a.nodes = sorted([*a.nodes, *b.nodes], key=lambda node: self._positions[id(node)])
         a.random |= b.random
         for node in b.nodes:
             self._of[id(node)] = a
@@ -162,7 +171,7 @@ class _Groups:
 
 
 def _overwritten(graph: Graph) -> set[Key]:
-    """Return the values that some node overwrites: whoever reads them must keep its place."""
+    """Return the values that some node overwrites; nodes that read them must not be reordered."""
     return {
         node.inputs[i].key
         for node in graph.nodes
@@ -172,8 +181,8 @@ def _overwritten(graph: Graph) -> set[Key]:
 
 
 def _draws(node: Node) -> bool:
-    # In some mode, not in this one: every such node uses one of a call's keys, and the later ones
-    # are to have the same as without fusion.
+    # In any mode: every such node uses one of the call's keys, and later nodes must get the same
+    # keys as without fusion.
     return node.op is not None and node.op.draws(node.attrs)
 
 
@@ -189,23 +198,23 @@ def _pays_alone(node: Node, platform: Platform, *, several_passes: bool) -> bool
     return fast is None or fast.back_end is BackEnd.GENERATED
 
 
-def _rebuilt(graph: Graph, groups: Sequence[Sequence[Node]]) -> Graph:
+def _rebuilt(graph: Graph, groups: Sequence[Sequence[Node]], aligned_shape: AlignedShape) -> Graph:
     """Return the graph with one node for each group."""
     units: dict[int, Sequence[Node]] = {id(node): group for group in groups for node in group}
     read = _readers(graph)
     replaced: dict[Key, Value] = {}
     nodes: list[Node] = []
     for unit in _in_order(graph, units):
-        made = _fused(unit, read, replaced) if id(unit[0]) in units else None
-        if made is None:
-            made = _kept(unit[0], replaced)
-        nodes.append(made)
+        if id(unit[0]) in units:
+            nodes.append(_fused(unit, read, replaced, aligned_shape))
+        else:
+            nodes.append(_on_new_inputs(unit[0], replaced))
     outputs = [replaced.get(value.key, value) for value in graph.outputs]
     return Graph(graph.inputs, outputs, nodes)
 
 
 def _readers(graph: Graph) -> dict[Key, set[int]]:
-    """Return which nodes read each value, by id; 0 stands for the graph's caller."""
+    """Return the ids of the nodes that read each value; 0 is the caller of the graph."""
     read: dict[Key, set[int]] = {value.key: {0} for value in graph.outputs}
     for node in graph.nodes:
         for value in node.inputs:
@@ -214,15 +223,15 @@ def _readers(graph: Graph) -> dict[Key, set[int]]:
 
 
 def _in_order(graph: Graph, units: dict[int, Sequence[Node]]) -> Iterator[Sequence[Node]]:
-    """Yield nodes and groups so that each comes after what it reads.
+    """Yield nodes and groups, each after the nodes that it reads.
 
-    A group runs where its last node stood, or its random one: random nodes keep their order, and
-    with it their numbers.
+    A group has the position of its last node or, so that random nodes keep their order and their
+    keys, of its random node.
     """
-    places = {id(node): i for i, node in enumerate(graph.nodes)}
+    positions = {id(node): i for i, node in enumerate(graph.nodes)}
     groups = {id(group): group for node in graph.nodes for group in [units.get(id(node), (node,))]}
     of = {id(node): key for key, group in groups.items() for node in group}
-    # The groups of single nodes are made here, and must live as long as their ids are used.
+    # Groups of single nodes are made here, and must live as long as their ids are used.
     waiting: dict[int, set[int]] = {}
     behind: dict[int, list[int]] = {}
     for key, group in groups.items():
@@ -232,12 +241,12 @@ def _in_order(graph: Graph, units: dict[int, Sequence[Node]]) -> Iterator[Sequen
         for other in before:
             behind.setdefault(other, []).append(key)
 
-    def place(key: int) -> int:
+    def position(key: int) -> int:
         group = groups[key]
-        random = [places[id(node)] for node in group if len(group) > 1 and _draws(node)]
-        return random[0] if random else places[id(group[-1])]
+        random = [positions[id(node)] for node in group if len(group) > 1 and _draws(node)]
+        return random[0] if random else positions[id(group[-1])]
 
-    ready = [(place(key), key) for key, before in waiting.items() if not before]
+    ready = [(position(key), key) for key, before in waiting.items() if not before]
     heapq.heapify(ready)
     while ready:
         _, key = heapq.heappop(ready)
@@ -245,11 +254,10 @@ def _in_order(graph: Graph, units: dict[int, Sequence[Node]]) -> Iterator[Sequen
         for other in behind.get(key, ()):
             waiting[other].discard(key)
             if not waiting[other]:
-                heapq.heappush(ready, (place(other), other))
+                heapq.heappush(ready, (position(other), other))
 
 
-def _kept(node: Node, replaced: dict[Key, Value]) -> Node:
-    """Return a node on the new values."""
+def _on_new_inputs(node: Node, replaced: dict[Key, Value]) -> Node:
     inputs = [replaced.get(value.key, value) for value in node.inputs]
     if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
         return node
@@ -258,12 +266,17 @@ def _kept(node: Node, replaced: dict[Key, Value]) -> Node:
     return made
 
 
-def _fused(group: Sequence[Node], read: dict[Key, set[int]], replaced: dict[Key, Value]) -> Node:
-    """Return the node of a group, and note what stands for its outputs."""
+def _fused(
+    group: Sequence[Node],
+    read: dict[Key, set[int]],
+    replaced: dict[Key, Value],
+    aligned_shape: AlignedShape,
+) -> Node:
+    """Return the node of a group, and add its outputs to ``replaced``."""
     inside = {id(node) for node in group}
     inputs: dict[tuple[Key, Shape], Value] = {}
     for node in group:
-        for value, shape in _seen(node):
+        for value, shape in _aligned_inputs(node, aligned_shape):
             if id(value.node) not in inside:
                 inputs.setdefault((value.key, shape), value)
     numbers = {key: i for i, key in enumerate(inputs)}
@@ -275,7 +288,7 @@ def _fused(group: Sequence[Node], read: dict[Key, set[int]], replaced: dict[Key,
         assert node.op is not None
         reads = tuple(
             made[value.key] if value.key in made else numbers[value.key, shape]
-            for value, shape in _seen(node)
+            for value, shape in _aligned_inputs(node, aligned_shape)
         )
         attrs = {name: value for name, value in node.attrs.items() if name != "key"}
         instructions.append(Instruction(node.op, reads, attrs))
@@ -285,7 +298,7 @@ def _fused(group: Sequence[Node], read: dict[Key, set[int]], replaced: dict[Key,
             if not read.get(key, inside) <= inside:
                 delivered.append((key, made[key]))
                 specs.append(node.specs[i])
-    if not delivered:  # nobody needs it; dead code is another pass's
+    if not delivered:  # dead code, which another pass eliminates
         delivered.append(((id(group[-1]), 0), made[id(group[-1]), 0]))
         specs.append(group[-1].specs[0])
     program = Program(len(inputs), instructions, [number for _, number in delivered])
@@ -303,7 +316,7 @@ def _fused(group: Sequence[Node], read: dict[Key, set[int]], replaced: dict[Key,
     return fused
 
 
-def _seen(node: Node) -> Iterator[tuple[Value, Shape]]:
+def _aligned_inputs(node: Node, aligned_shape: AlignedShape) -> Iterator[tuple[Value, Shape]]:
     """Yield the inputs of a node with the shapes in which they broadcast."""
     assert node.op is not None
     specs = [value.spec for value in node.inputs]

@@ -1,4 +1,4 @@
-"""Fusion of a convolution or dense layer with the sum and the function behind it."""
+"""Fusion of a convolution or dense layer with a following sum and function."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ _FUSED: Mapping[str, Operator] = {
 }
 _SUMS = ("elemwise_add", "broadcast_add")
 _PRODUCTS = ("elemwise_mul", "broadcast_mul")
-# Others have no fast fused kernels, but may have fast ones for the single operators.
+# Other dtypes have no fast fused kernels, but may have fast kernels for the single operators.
 _DTYPES = (FLOAT32, BFLOAT16)
 
 
@@ -54,40 +54,39 @@ _FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], _Function | None]] = {
 }
 
 
-def fuse_primitives(graph: Graph, *, train: bool = False, stable: Collection[Node] = ()) -> Graph:
+def fuse_primitives(graph: Graph, *, train: bool = False, constant: Collection[Node] = ()) -> Graph:
     """Make one operator of a Convolution or FullyConnected, a sum and an elementwise function.
 
     Args:
-        train: Whether gradients may be wanted: then only such functions whose gradient follows
-            from their output.
-        stable: Variables whose values rarely change: a dense layer whose weight depends on them
-            only is told so, to rearrange it once.
+        train: Whether a gradient may be required; then only functions are fused whose gradient
+            follows from their output.
+        constant: Variables that rarely change; a dense layer whose weight depends on them only may
+            pack it once.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
-    Ensures: the outputs have the specs, values and gradients that they had. No fused function or
-    sum of equal shapes is the only reader of a Convolution or FullyConnected, which compute in
-    float32 or bfloat16.
+    Ensures: the outputs have the same specs, values and gradients. No fused function or sum of
+    equal shapes is the only reader of a Convolution or FullyConnected in float32 or bfloat16.
     """
     if not has_operator(graph, _FUSED):
         return graph
-    fusion = _Fusion(graph, train, stable)
+    fusion = _Fusion(graph, train, constant)
     return eliminate_dead_code(rebuild(graph, fusion.rule))
 
 
 class _Fusion:
-    """The rule, and what it knows of the graph before."""
+    """The rewrite rule, and facts of the original graph."""
 
-    def __init__(self, graph: Graph, train: bool, stable: Collection[Node]) -> None:
+    def __init__(self, graph: Graph, train: bool, constant: Collection[Node]) -> None:
         self._reads: Reads = count_reads(graph)
         self._train = train
-        self._stable = {id(node) for node in stable}
+        self._constant = {id(node) for node in constant}
         self._order = {id(node): i for i, node in enumerate(graph.nodes)}
 
     def rule(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
         if node.op is None or node.specs[0].dtype not in _DTYPES:
             return None
-        if inputs and all(id(value.node) in self._stable for value in inputs):
-            self._stable.add(id(node))
+        if inputs and all(id(value.node) in self._constant for value in inputs):
+            self._constant.add(id(node))
             return None
         name = node.op.name
         if name == "FullyConnected":
@@ -104,13 +103,13 @@ class _Fusion:
         return _extended(inputs[0].node, node, **function._asdict())
 
     def _packed(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
-        if self._train or id(inputs[1].node) not in self._stable:
+        if self._train or id(inputs[1].node) not in self._constant:
             return None
-        plain = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
-        return _extended(plain, node, packed=True)
+        layer = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+        return _extended(layer, node, packed=True)
 
     def _extends(self, old: Value, new: Value, reads: int = 1) -> bool:
-        """Whether what ends in this value can take a function: read so often, and by none yet."""
+        """Whether a function can be fused into a layer: it has none, and ``reads`` readers."""
         node = new.node
         return (
             node.op is not None
@@ -129,7 +128,7 @@ class _Fusion:
         ]
         if not fitting:
             return None
-        # The last of them: what is added is computed by then, and may give its memory.
+        # The last layer: the addend is computed by then, and the sum may use its memory.
         i = max(fitting, key=lambda i: self._order[id(node.inputs[i].node)])
         return _extended(inputs[i].node, node, inputs[1 - i], with_sum=True)
 
@@ -165,9 +164,9 @@ def _is_sigmoid(node: Node) -> bool:
 
 
 def _extended(layer: Node, end: Node, *addend: Value, **attrs: Any) -> Sequence[Value]:
-    """Return what stands for ``end``: the layer, with further attributes and an addend."""
+    """Return the value that replaces ``end``: the layer with more attributes and an addend."""
     assert layer.op is not None
     op = _FUSED[layer.op.name]
-    every = {**op.schema.defaults, **layer.attrs, **attrs}
-    made = Node(op, layer.name, (*layer.inputs, *addend), every, end.specs, layer.extra)
+    merged = {**op.schema.defaults, **layer.attrs, **attrs}
+    made = Node(op, layer.name, (*layer.inputs, *addend), merged, end.specs, layer.extra)
     return [Value(made)]

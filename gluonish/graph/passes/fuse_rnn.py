@@ -13,11 +13,11 @@ _RESHAPES = ("Reshape", "_reshape_exact", "Flatten")
 
 
 def fuse_rnn(graph: Graph) -> Graph:
-    """Run recurrent layers on weights and biases as they are.
+    """Run recurrent layers on separate weights and biases.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
-    Ensures: the outputs have the specs, values and gradients that they had. No RNN reads a
-    _rnn_param_concat of all its weights and biases, nor one that was cast as a whole.
+    Ensures: the outputs have the same specs, values and gradients. No RNN reads a
+    _rnn_param_concat of all its weights and biases, nor a cast of one.
     """
     if not has_operator(graph, ("RNN",)):
         return graph
@@ -25,28 +25,28 @@ def fuse_rnn(graph: Graph) -> Graph:
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
         if node.op is None or node.op.name != "RNN":
             return None
-        parts = _parts(node, inputs)
-        if parts is None:
+        params = _separate_params(node, inputs)
+        if params is None:
             return None
-        arrays = (inputs[0], *inputs[2:], *parts)
+        arrays = (inputs[0], *inputs[2:], *params)
         made = Node(FUSED_RNN, node.name, arrays, node.attrs, node.specs, node.extra)
         return [Value(made, i) for i in range(made.num_outputs)]
 
     return eliminate_dead_code(rebuild(graph, rule))
 
 
-def _parts(node: Node, inputs: Sequence[Value]) -> list[Value] | None:
-    """Return the parameters of an RNN node in their own shapes; None if it has none such."""
+def _separate_params(node: Node, inputs: Sequence[Value]) -> list[Value] | None:
+    """Return the weights and biases of an RNN node in their shapes; None if they are not joined."""
     vector = inputs[1]
     narrow = vector.node.op is not None and vector.node.op.name == "Cast"
     joined = vector.node.inputs[0].node if narrow else vector.node
     if joined.op is None or joined.op.name != "_rnn_param_concat":
         return None
     shapes = part_shapes(dims_of(inputs[0].spec.shape, node.attrs))
-    parts = []
+    params = []
     for value in joined.inputs:
         source = value.node
         if source.op is not None and source.op.name in _RESHAPES:
             value = source.inputs[0]
-        parts.append(cast(value, vector.spec.dtype) if narrow else value)
-    return parts if [part.spec.shape for part in parts] == shapes else None
+        params.append(cast(value, vector.spec.dtype) if narrow else value)
+    return params if [x.spec.shape for x in params] == shapes else None

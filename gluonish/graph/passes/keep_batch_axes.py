@@ -1,4 +1,4 @@
-"""Products of stacked matrices whose stack was several axes before, as in attention."""
+"""Products of stacked matrices with several batch axes, as in attention."""
 
 import math
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ from gluonish.ops.registry import apply
 from gluonish.ops.shape.reshape import reshape
 
 _RESHAPES = ("Reshape", "_reshape_exact")
-_MOVES = ("transpose", "SwapAxis", "SliceChannel")  # what need not copy
+_MOVES = ("transpose", "SwapAxis", "SliceChannel")  # operators that can be views
 
 
 def keep_batch_axes(graph: Graph) -> Graph:
-    """Multiply matrices over the axes that were joined to one for it.
+    """Multiply matrices over the batch axes that a reshape joined to one.
 
-    Heads of attention come from a transposed array (N, heads, T, C), which users reshape to
-    (N heads, T, C). Only with its four axes can it be read where it lay before it was transposed.
+    Attention heads come from a transposed array (N, heads, T, C), which users reshape to
+    (N heads, T, C). Only an array of four axes can be a view of the array before the transpose.
 
     Requires: specs on every value.
-    Ensures: the outputs have the specs, values and gradients that they had. No ``batch_dot`` reads
-    a reshaped transposed or split array whose last two axes stay.
+    Ensures: the outputs have the same specs, values and gradients. No ``batch_dot`` reads a reshape
+    of a transposed or split array that keeps the last two axes.
     """
     if not (has_operator(graph, ("batch_dot",)) and has_operator(graph, _MOVES)):
         return graph
@@ -35,8 +35,8 @@ def keep_batch_axes(graph: Graph) -> Graph:
         if stack is None or any(other not in (None, stack) for other in stacks):
             return None
         operands = [
-            reshape(value, (*stack, *value.shape[-2:])) if own is None else value.node.inputs[0]
-            for value, own in zip(inputs, stacks, strict=True)
+            reshape(value, (*stack, *value.shape[-2:])) if axes is None else value.node.inputs[0]
+            for value, axes in zip(inputs, stacks, strict=True)
         ]
         return [reshape(apply(BATCH_DOT, operands, node.attrs), node.specs[0].shape)]
 
@@ -44,7 +44,7 @@ def keep_batch_axes(graph: Graph) -> Graph:
 
 
 def _stack_of(value: Value) -> Shape | None:
-    """Return the axes that an operand's first axis was, None if nobody moved it."""
+    """Return the batch axes of an operand before its reshape; None if they were not moved."""
     op = value.node.op
     if op is None or op.name not in _RESHAPES:
         return None
@@ -52,5 +52,5 @@ def _stack_of(value: Value) -> Shape | None:
     if source.node.op is None or source.node.op.name not in _MOVES:
         return None
     before, after = source.shape, value.shape
-    whole = len(before) > len(after) == 3 and before[-2:] == after[-2:]
-    return before[:-2] if whole and math.prod(before[:-2]) == after[0] else None
+    joins_batch_axes = len(before) > len(after) == 3 and before[-2:] == after[-2:]
+    return before[:-2] if joins_batch_axes and math.prod(before[:-2]) == after[0] else None

@@ -1,4 +1,4 @@
-"""Mirroring: values of the forward pass are computed again in the backward pass, not kept.
+"""Mirroring: the backward pass computes forward values again instead of reading saved ones.
 
 References:
     T. Chen, B. Xu, C. Zhang, C. Guestrin, Training Deep Nets with Sublinear Memory Cost, 2016.
@@ -9,16 +9,16 @@ from itertools import accumulate
 
 from gluonish.graph.gradient import Joint
 from gluonish.graph.ir import Graph, Node, Value, topological_order
-from gluonish.graph.kept import Keeping, cheapest_keeping
 from gluonish.graph.liveness import peak_nbytes, planner_steps
 from gluonish.graph.memory_plan import Step
 from gluonish.graph.recompute import Effort
+from gluonish.graph.saved_values import SavedChoice, cheapest_choice
 from gluonish.graph.schedule import low_memory_order
 
 Key = tuple[int, int]
 
-# How many segments are tried, each of which keeps what crosses its ends; after some in a row that
-# are no better than fewer, more are not.
+# Numbers of segments to try, each of which saves the values that cross its ends; the search stops
+# after some numbers in a row that are no improvement.
 _SEGMENTS = (2, 3, 4, 6, 8, 11, 16, 24, 32, 48)
 _PATIENCE = 3
 
@@ -26,22 +26,22 @@ _PATIENCE = 3
 def mirror(joint: Joint, effort: Effort) -> Joint:
     """Compute forward values again in the backward pass where that saves memory.
 
-    Requires: specs on every value, training mode on every node that depends on it. No common
-    subexpressions are looked for afterwards: they would join the copies with what they copy.
-    Ensures: the same outputs and gradients, within round-off; every copy runs behind the forward
-    pass. The most that lives in the backward pass, what is kept included, is no more than before,
-    nor is what is kept where that is the same. At no effort, copies are other shapes only.
+    Requires: specs on every value, training mode on every node that depends on it. Common
+    subexpressions are not eliminated afterwards: that would join the copies with their originals.
+    Ensures: the same outputs and gradients, within round-off; every copy runs after the forward
+    pass. The peak memory of the backward pass, saved values included, does not grow; nor, at the
+    same peak, do the saved values. Without effort, copies are reshapes only.
     """
-    whole = cheapest_keeping(joint, effort)
-    if not whole.again:
+    unlimited = cheapest_choice(joint, effort)
+    if not unlimited.recomputed:
         return joint
-    best = _rewritten(joint, whole)
+    best = _rewritten(joint, unlimited)
     if effort == Effort.NOTHING:
         return best
     least, failures = _nbytes(best), 0
     for count in _SEGMENTS:
-        keeping = cheapest_keeping(joint, effort, _checkpoints(joint, whole, count))
-        candidate = _rewritten(joint, keeping)
+        choice = cheapest_choice(joint, effort, _checkpoints(joint, unlimited, count))
+        candidate = _rewritten(joint, choice)
         nbytes = _nbytes(candidate)
         failures += 1
         if nbytes < least:
@@ -52,32 +52,32 @@ def mirror(joint: Joint, effort: Effort) -> Joint:
 
 
 def ordered_backward(joint: Joint) -> list[Node]:
-    """Return the backward operators in an order in which little lives at once."""
+    """Return the backward operators in an order that keeps little memory alive."""
     return low_memory_order(joint.backward, joint.heads, joint.gradients)
 
 
 def _nbytes(joint: Joint) -> tuple[int, int]:
-    """Return the most that lives in the backward pass, and what of it is kept, to be compared.
+    """Return the peak memory of the backward pass, and the saved bytes, to be compared.
 
-    What is kept lives to its last reader.
+    A saved value lives until its last reader.
     """
-    given = {value.key for value in (*joint.outputs, *joint.gradients)}
-    kept = [value for key, value in joint.read.items() if key not in given]
-    steps, sizes = planner_steps(ordered_backward(joint), given, kept)
-    peak = peak_nbytes([Step((), tuple(range(len(kept)))), *steps], sizes)
-    return peak, sum(value.spec.nbytes for value in kept)
+    delivered = {value.key for value in (*joint.outputs, *joint.gradients)}
+    saved = [value for key, value in joint.read.items() if key not in delivered]
+    steps, sizes = planner_steps(ordered_backward(joint), delivered, saved)
+    peak = peak_nbytes([Step((), tuple(range(len(saved)))), *steps], sizes)
+    return peak, sum(value.spec.nbytes for value in saved)
 
 
-def _rewritten(joint: Joint, keeping: Keeping) -> Joint:
-    """Return both passes, the backward one reading copies of what is not kept."""
+def _rewritten(joint: Joint, choice: SavedChoice) -> Joint:
+    """Return both passes; the backward pass reads copies of values that are not saved."""
     made: dict[Key, Value] = {}
 
     def copied(value: Value) -> Value:
-        """Return what the backward pass reads for a forward value; without recursion."""
+        """Return the value that replaces a forward value in the backward pass."""
         waiting = [value]
         while waiting:
             current = waiting[-1]
-            recipe = None if current.key in made else keeping.again.get(current.key)
+            recipe = None if current.key in made else choice.recomputed.get(current.key)
             if recipe is None:
                 made.setdefault(current.key, current)
                 waiting.pop()
@@ -103,21 +103,21 @@ def _rewritten(joint: Joint, keeping: Keeping) -> Joint:
     return Joint(graph, len(joint.inputs), len(joint.outputs))
 
 
-def _checkpoints(joint: Joint, whole: Keeping, count: int) -> set[Key]:
-    """Return what crosses the ends of ``count`` segments with about equal bytes to recompute.
+def _checkpoints(joint: Joint, unlimited: SavedChoice, count: int) -> set[Key]:
+    """Return the values that cross the ends of ``count`` segments of about equal recomputed bytes.
 
     Args:
         joint: Both passes.
-        whole: What is kept without checkpoints.
-        count: How many segments, at least 2.
+        unlimited: The choice without checkpoints.
+        count: Number of segments, at least 2.
     """
-    sizes, crossing = _crossing(joint, whole)
+    sizes, crossing = _crossing(joint, unlimited)
     costs = [sum(nbytes for _, nbytes in values) for values in crossing]
     done = list(accumulate(sizes))
     length = done[-1] / count
     found: set[Key] = set()
     for segment in range(1, count):
-        # Of the ends in the middle half between two neighbours, the one that fewest bytes cross.
+        # The end in the middle half between two neighbours that the fewest bytes cross.
         low, high = (bisect_left(done, (segment + side) * length) for side in (-0.25, 0.25))
         if low < high:
             end = min(range(low, high), key=costs.__getitem__)
@@ -125,23 +125,25 @@ def _checkpoints(joint: Joint, whole: Keeping, count: int) -> set[Key]:
     return found
 
 
-def _crossing(joint: Joint, whole: Keeping) -> tuple[list[int], list[list[tuple[Key, int]]]]:
-    """Return bytes that each forward operator makes, and what is read behind it, with its bytes.
+def _crossing(
+    joint: Joint, unlimited: SavedChoice
+) -> tuple[list[int], list[list[tuple[Key, int]]]]:
+    """Return the recomputed bytes of each forward operator, and the values read after it.
 
-    Both of what is computed again, and as its recipes read it.
+    Each value has its bytes; only recomputed values and reads of their recipes count.
     """
     positions = {id(node): i for i, node in enumerate(joint.forward)}
     last: dict[Key, int] = {}
-    for key, recipe in whole.again.items():
+    for key, recipe in unlimited.recomputed.items():
         for source in recipe.sources:
             last[source.key] = max(last.get(source.key, 0), positions[key[0]])
     live: dict[Key, int] = {}
     sizes, crossing = [], []
     for i, node in enumerate(joint.forward):
-        own = {(id(node), j): spec.nbytes for j, spec in enumerate(node.specs)}
-        own = {key: nbytes for key, nbytes in own.items() if key in whole.again}
-        live |= own
+        made = {(id(node), j): spec.nbytes for j, spec in enumerate(node.specs)}
+        made = {key: nbytes for key, nbytes in made.items() if key in unlimited.recomputed}
+        live |= made
         live = {key: nbytes for key, nbytes in live.items() if last.get(key, i) > i}
-        sizes.append(sum(own.values()))
+        sizes.append(sum(made.values()))
         crossing.append(list(live.items()))
     return sizes, crossing

@@ -1,8 +1,8 @@
-"""Strides of convolutions with a window of one element, moved to the layers before them.
+"""Strides of 1x1 convolutions, moved to the layers before them.
 
-Such a convolution with stride 2 reads a quarter of the elements of a map. Where nobody reads the
-others, the layers before need not compute them: the last two of each stage of ResNet v1 then do a
-quarter of their work.
+A 1x1 convolution with stride 2 reads a quarter of the elements of a map. If nothing reads the
+others, the layers before need not compute them: the last two layers of each stage of ResNet v1 then
+do a quarter of their work.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,17 +16,17 @@ from gluonish.ops.quantization.range_preserving import INT8_POOLING
 from gluonish.ops.registry import apply
 
 _CONVOLUTIONS = ("Convolution", "_int8_convolution")
-_ADDEND = 5  # the position of what _int8_convolution adds to its sums
+_ADDEND = 5  # position of the addend of _int8_convolution
 
 
 def move_strides(graph: Graph) -> Graph:
-    """Compute only those elements of a map that are read.
+    """Compute only the elements of a map that are read.
 
-    Requires: specs on every value, and that no gradient is wanted.
-    Ensures: the outputs have the specs and, within round-off, the values that they had. Where all
-    that reads a convolution's output, through elementwise operators or not, are convolutions with
-    a window of one element and equal strides, it has these strides and they have none. Other maps
-    that such an operator reads are picked out with the strides before.
+    Requires: specs on every value, and that no gradient is required.
+    Ensures: the outputs have the same specs and, within round-off, the same values. If all readers
+    of a convolution's output, directly or through elementwise operators, are 1x1 convolutions with
+    equal strides, the convolution has these strides and its readers have none. Other maps that an
+    elementwise operator reads are sampled with the strides first.
     """
     if not has_operator(graph, _CONVOLUTIONS):
         return graph
@@ -35,57 +35,59 @@ def move_strides(graph: Graph) -> Graph:
         return graph
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
-        mine, attrs = strides.get((id(node), 0)), node.attrs
+        own_strides, attrs = strides.get((id(node), 0)), node.attrs
         if _is_convolution(node) and node.inputs[0].key in strides:
             attrs = {**attrs, "stride": (1,) * len(attrs["kernel"])}
-        elif _is_convolution(node) and mine is not None:
-            attrs = {**attrs, "stride": _product(_own(node), mine)}
-        elif mine is None:
+        elif _is_convolution(node) and own_strides is not None:
+            attrs = {**attrs, "stride": _product(_strides_of(node), own_strides)}
+        elif own_strides is None:
             return None
         specs, values = node.specs, list(inputs)
-        if mine is not None:
-            specs = (_picked(node.specs[0], mine),)
+        if own_strides is not None:
+            specs = (_sampled_spec(node.specs[0], own_strides),)
             for i in _maps(node):
                 if node.inputs[i].key not in strides:
-                    values[i] = _pick(inputs[i], mine)
+                    values[i] = _sample(inputs[i], own_strides)
         return [Value(Node(node.op, node.name, values, attrs, specs, node.extra))]
 
     return rebuild(graph, rule)
 
 
 def _read_strides(graph: Graph) -> dict[tuple[int, int], Shape]:
-    """Return by their keys the values of which to compute less, each with strides."""
+    """Return the strides of the values that can be sampled, by key."""
     reads = count_reads(graph)
-    wishes: dict[tuple[int, int], list[Shape]] = {}
+    requests: dict[tuple[int, int], list[Shape]] = {}
 
     def agreed(node: Node) -> Shape | None:
-        found = wishes.get((id(node), 0), [])
-        alike = len(found) == reads[id(node), 0] and len(set(found)) == 1
-        return found[0] if alike and node.num_outputs == 1 else None
+        found = requests.get((id(node), 0), [])
+        unanimous = len(found) == reads[id(node), 0] and len(set(found)) == 1
+        return found[0] if unanimous and node.num_outputs == 1 else None
 
     for node in reversed(graph.nodes):
-        for value, strides in _wishes(node, agreed(node)):
-            wishes.setdefault(value.key, []).append(strides)
+        for value, strides in _requested(node, agreed(node)):
+            requests.setdefault(value.key, []).append(strides)
     found: dict[tuple[int, int], Shape] = {}
     for node in graph.nodes:
-        mine = agreed(node)
-        if mine is None or node.op is None:
+        own_strides = agreed(node)
+        if own_strides is None or node.op is None:
             continue
-        # An elementwise operator alone is not worth the copy of what it reads.
+        # For an elementwise operator alone, sampling its inputs costs too much.
         if _is_convolution(node) or any(node.inputs[i].key in found for i in _maps(node)):
-            found[id(node), 0] = mine
+            found[id(node), 0] = own_strides
     return found
 
 
-def _wishes(node: Node, mine: Shape | None) -> Iterator[tuple[Value, Shape]]:
-    """Yield what a node reads with strides, if its own output is read with ``mine``."""
+def _requested(node: Node, strides_read: Shape | None) -> Iterator[tuple[Value, Shape]]:
+    """Yield the inputs that a node can read with strides, given the strides of its readers."""
     if _is_convolution(node) and _is_point(node):
-        strides = _own(node) if mine is None else _product(_own(node), mine)
+        strides = _strides_of(node)
+        if strides_read is not None:
+            strides = _product(strides, strides_read)
         if max(strides) > 1:
             yield node.inputs[0], strides
-    if mine is not None and node.op is not None:
+    if strides_read is not None and node.op is not None:
         for i in _maps(node):
-            yield node.inputs[i], mine
+            yield node.inputs[i], strides_read
 
 
 def _is_convolution(node: Node) -> bool:
@@ -97,12 +99,11 @@ def _is_convolution(node: Node) -> bool:
 
 
 def _is_point(node: Node) -> bool:
-    """Whether a convolution has a window of one element, and no padding."""
+    """Whether a convolution has a 1x1 kernel and no padding."""
     return max(node.attrs["kernel"]) == 1 and not any(node.attrs["pad"])
 
 
-def _own(node: Node) -> Shape:
-    """Return the strides of a convolution."""
+def _strides_of(node: Node) -> Shape:
     return tuple(node.attrs["stride"]) or (1,) * len(node.attrs["kernel"])
 
 
@@ -111,9 +112,9 @@ def _product(one: Shape, other: Shape) -> Shape:
 
 
 def _maps(node: Node) -> list[int]:
-    """Return the positions of the inputs whose elements its output's are of, at the same places.
+    """Return the positions of the inputs that an elementwise operator maps to its output.
 
-    There are none where another input depends on the place.
+    There are none if another input varies over the spatial axes.
     """
     assert node.op is not None
     if node.op.name == "_int8_convolution":
@@ -122,19 +123,19 @@ def _maps(node: Node) -> list[int]:
         return []
     shape = node.specs[0].shape
     found = [i for i, value in enumerate(node.inputs) if value.spec.shape == shape]
-    rest = [value.spec.shape for i, value in enumerate(node.inputs) if i not in found]
-    return found if all(max(extents[-len(shape) + 2 :], default=1) == 1 for extents in rest) else []
+    others = [value.spec.shape for i, value in enumerate(node.inputs) if i not in found]
+    constant = all(max(extents[-len(shape) + 2 :], default=1) == 1 for extents in others)
+    return found if constant else []
 
 
-def _picked(spec: Spec, strides: Shape) -> Spec:
-    """Return the spec of what `_pick` gives."""
+def _sampled_spec(spec: Spec, strides: Shape) -> Spec:
     spatial = zip(spec.shape[2:], strides, strict=True)
     return Spec((*spec.shape[:2], *(-(-n // step) for n, step in spatial)), spec.dtype)
 
 
-def _pick(value: Value, strides: Shape) -> Value:
-    """Return the elements of a map that lie ``strides`` apart."""
+def _sample(value: Value, strides: Shape) -> Value:
+    """Return every ``strides``-th element of a map."""
     op = INT8_POOLING if value.spec.dtype in (INT8, UINT8) else POOLING
     window = {"kernel": (1,) * len(strides), "stride": strides}
-    picked: Value = apply(op, (value,), op.schema.parse(op.name, window))
-    return picked
+    sampled: Value = apply(op, (value,), op.schema.parse(op.name, window))
+    return sampled

@@ -10,8 +10,8 @@ from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.graph.rewrite import rebuild
 from gluonish.ops.registry import find_operator
 
-# Operators that only change the shape, and whose gradient only changes it back. Other identities,
-# such as BlockGrad, have gradients of their own.
+# Operators that only change the shape, as their gradients do. Other identities, such as BlockGrad,
+# have different gradients.
 _RESHAPES = (
     *("Reshape", "_reshape_exact", "Flatten", "expand_dims", "reshape_like", "squeeze"),
     "_sample_weight",
@@ -19,7 +19,7 @@ _RESHAPES = (
 _RESHAPE_EXACT = find_operator("_reshape_exact")
 _CAST = find_operator("Cast")
 
-# Reductions that hand on an element, and its gradient, where there is but one.
+# Reductions that return a single element, and its gradient, unchanged.
 _REDUCTIONS = ("sum", "mean")
 
 
@@ -27,9 +27,9 @@ def simplify(graph: Graph) -> Graph:
     """Drop copies, reshapes, casts, sums and means that change nothing, and idle dropout.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
-    Ensures: the outputs have the specs, values and gradients that they had. No reshape reads a
-    reshape, no sum or mean is over axes of one element, casts of mixed precision are casts like
-    others, and none of them takes back a widening one.
+    Ensures: the outputs have the same specs, values and gradients. No reshape reads a reshape, no
+    sum or mean reduces axes of one element, casts of mixed precision are ordinary casts, and no
+    cast reverses a widening cast.
     """
     read = {value.key for node in graph.nodes for value in node.inputs}
 
@@ -40,7 +40,7 @@ def simplify(graph: Graph) -> Graph:
 
 
 def _simpler(node: Node, inputs: Sequence[Value], *, mask_is_read: bool) -> Sequence[Value] | None:
-    """Return values that stand for a node's outputs; None to keep it."""
+    """Return values that replace the outputs of a node; None to keep it."""
     op = node.op
     if op is None or not inputs:
         return None
@@ -57,7 +57,7 @@ def _simpler(node: Node, inputs: Sequence[Value], *, mask_is_read: bool) -> Sequ
 
 
 def _cast(node: Node, source: Value, index: int) -> Value:
-    """Return what stands for a cast of mixed precision."""
+    """Return the value that replaces a cast of mixed precision."""
     spec = node.specs[index]
     while source.spec != spec:
         inner = source.node
@@ -66,7 +66,7 @@ def _cast(node: Node, source: Value, index: int) -> Value:
         before = inner.inputs[0]
         if before.spec.dtype not in (FLOAT16, BFLOAT16):
             break
-        source = before  # every number of 16 bits is one of float32
+        source = before  # float32 holds every 16-bit float
     if source.spec == spec:
         return source
     attrs = {"dtype": spec.dtype}
@@ -86,9 +86,9 @@ def _reduces_nothing(node: Node, source: Value) -> bool:
 
 
 def _shorter_chain(node: Node, source: Value) -> Sequence[Value] | None:
-    """Return what stands for a reshape: its source, or one reshape of what its source reshapes.
+    """Return the source of a reshape, or one reshape in place of two; None to keep the reshape.
 
-    None to keep it; a reduction is not kept.
+    A reduction is not kept.
     """
     inner = source.node
     chained = inner.op is not None and inner.op.name in _RESHAPES
@@ -103,11 +103,11 @@ def _shorter_chain(node: Node, source: Value) -> Sequence[Value] | None:
 
 
 def eliminate_dead_code(graph: Graph) -> Graph:
-    """Drop nodes whose outputs nobody needs.
+    """Drop nodes whose outputs nothing reads.
 
     Requires: nothing.
-    Ensures: every operator node leads to an output of the graph; the others keep their order. A
-    node that updates moving statistics is dropped with its output: MXNet would not run it either.
+    Ensures: every operator node leads to an output of the graph; the order stays. A node that
+    updates moving statistics is dropped with its output, as in MXNet.
     """
     needed = {id(node) for node in topological_order(graph.outputs)}
     return Graph(graph.inputs, graph.outputs, [n for n in graph.nodes if id(n) in needed])
@@ -117,8 +117,8 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
     """Compute the same operator on the same inputs once.
 
     Requires: nothing.
-    Ensures: no two nodes of the graph have the same operator, inputs and attributes, but for those
-    that draw random numbers or overwrite an input.
+    Ensures: no two nodes of the graph have the same operator, inputs and attributes, except for
+    nodes that draw random numbers or overwrite an input.
     """
     first: dict[Any, Sequence[Value]] = {}
 
@@ -126,7 +126,7 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
         op = node.op
         if op is None or op.draws(node.attrs) or op.mutates:
             return None
-        # By their text: 0.0 equals -0.0, and 1 equals True.
+        # Compared as text, because 0.0 equals -0.0, and 1 equals True.
         attrs = node.attrs
         texts = [(name, repr(attrs[name])) for name in sorted(attrs)] if attrs else ()
         key = (op.name, tuple([x.key for x in inputs]), tuple(texts))
@@ -136,8 +136,8 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
         if inputs is node.inputs or all(map(is_, inputs, node.inputs)):
             first[key] = _outputs(node)
             return None
-        kept = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
-        first[key] = _outputs(kept)
+        copy = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
+        first[key] = _outputs(copy)
         return first[key]
 
     return rebuild(graph, rule)

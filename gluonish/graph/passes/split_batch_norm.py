@@ -1,4 +1,4 @@
-"""BatchNorm by its parts: sums over the batch, and arithmetic on elements that others can join."""
+"""BatchNorm split into sums over the batch and elementwise arithmetic, which can be fused."""
 
 import math
 from collections import Counter
@@ -21,16 +21,17 @@ _DATA_GRADIENT = find_operator("_batch_norm_data_gradient")
 
 
 def split_batch_norm(graph: Graph, dtypes: Collection[np.dtype[Any]] = (FLOAT32,)) -> Graph:
-    """Replace BatchNorm over axis 1, and its gradient, by their parts.
+    """Replace BatchNorm over axis 1, and its gradient, with several operators.
 
     Args:
-        dtypes: Of data whose normalization is taken apart.
+        graph: The graph.
+        dtypes: Dtypes of data whose normalization is split.
 
     Requires: specs on every value, training mode on every node that depends on it; gradients are
-    there already, since the parts have none.
-    Ensures: values as before within round-off. The gradient of a relu or clip that only BatchNorm's
-    gradient reads is part of it, and goes by what BatchNorm was given: neither input nor output of
-    the function is read for it.
+    in the graph already, since the new operators have none.
+    Ensures: the same values within round-off. The gradient of a relu or clip that only the gradient
+    of BatchNorm reads is included, and is computed from the input of BatchNorm: it reads neither
+    input nor output of the function.
     """
     if not has_operator(graph, ("BatchNorm",)):
         return graph
@@ -50,7 +51,7 @@ def split_batch_norm(graph: Graph, dtypes: Collection[np.dtype[Any]] = (FLOAT32,
 
 
 def is_split(node: Node, dtypes: Collection[np.dtype[Any]] = (FLOAT32,)) -> bool:
-    """Whether `split_batch_norm` takes a node apart."""
+    """Whether `split_batch_norm` splits a node."""
     if node.op is None or node.op.name != "BatchNorm":
         return False
     data = node.inputs[0].spec
@@ -90,16 +91,16 @@ def _backward(node: Node, inputs: Sequence[Value], *, sole_reader: bool) -> Sequ
     return [d_data, d_gamma, d_beta]
 
 
-def _bounds(node: Node, given: Value) -> tuple[float, ...]:
-    """Return the bounds of the function of a value whose gradient a node is; none for any other."""
+def _bounds(node: Node, x: Value) -> tuple[float, ...]:
+    """Return the bounds of relu or clip of ``x`` if a node is its gradient, else none."""
     if node.op is None:
         return ()
-    if node.op is CLIP_BACKWARD and node.inputs[1].key == given.key:
+    if node.op is CLIP_BACKWARD and node.inputs[1].key == x.key:
         found = node.attrs["a_min"], node.attrs["a_max"]
         return found if all(map(math.isfinite, found)) else ()
     if node.op.name != "_activation_backward" or node.attrs["act_type"] != "relu":
         return ()
     relu = node.inputs[1].node  # its gradient reads the output
     names = ("relu", "Activation")
-    is_of = relu.op is not None and relu.op.name in names and relu.inputs[0].key == given.key
+    is_of = relu.op is not None and relu.op.name in names and relu.inputs[0].key == x.key
     return (0.0,) if is_of else ()

@@ -1,4 +1,4 @@
-"""NumPy operators that do what a classic one does become that one, which other passes know."""
+"""NumPy operators become the equal classic operators, which other passes know."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ _RESHAPE_EXACT = find_operator("_reshape_exact")
 
 
 def use_classic_operators(graph: Graph) -> Graph:
-    """Replace NumPy operators by the classic ones of `gluonish.ops.numpy.classic`.
+    """Replace NumPy operators with the classic ones of `gluonish.ops.numpy.classic`.
 
     Requires: specs on every value.
-    Ensures: the outputs have the specs and gradients that they had, and the values but for the
-    order in which sums are formed. No NumPy operator is left that has a classic form.
+    Ensures: the outputs have the same specs, gradients and values, except for the order of sums. No
+    NumPy operator with a classic form is left.
     """
     return rebuild(graph, _rule)
 

@@ -1,4 +1,4 @@
-"""Products of 16-bit floats that are wanted in float32: the sums as they are, without rounding."""
+"""Products of 16-bit floats with float32 results, without rounding."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from gluonish.ops.linalg.matmul import WIDE_DOT
 
 
 def widen_products(graph: Graph) -> Graph:
-    """Have products give float32 where all that is done with them is a cast to it.
+    """Compute products in float32 whose only reader is a cast to float32.
 
-    In mixed precision such are the gradients of weights, which are float32: neither are they
-    rounded to 16 bits, nor is memory read and written for the cast.
+    In mixed precision these are the gradients of float32 weights: they are not rounded to 16 bits,
+    and the cast needs no pass over memory.
 
     Requires: specs on every value.
-    Ensures: no Cast to float32 is the only reader of a dot of 16-bit floats; values are as before,
-    but for the rounding.
+    Ensures: no Cast to float32 is the only reader of a dot of 16-bit floats; values are the same,
+    except for the rounding.
     """
     if not has_operator(graph, ("dot",)):
         return graph

@@ -18,6 +18,7 @@ from gluonish.kernels.back_ends import Passes, Support
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pinned import PinnedDevice
+from gluonish.kernels.generated.expressions import aligned_shape, supports
 
 _LOG = logging.getLogger("gluonish")
 _DRIVER = "install NVIDIA's driver, and look at `gluonish doctor`"
@@ -157,7 +158,11 @@ def _passes() -> Passes:
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
         # CuPy's own kernels for single operators are as good.
-        "fuse_pointwise": {"several_passes": True},
+        "fuse_pointwise": {
+            "several_passes": True,
+            "supports": supports,
+            "aligned_shape": aligned_shape,
+        },
     }
 
 

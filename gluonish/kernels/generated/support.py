@@ -2,6 +2,7 @@
 
 from gluonish.core.loading import load
 from gluonish.kernels.back_ends import Passes, Support
+from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.kernels.generated.register import enabled
 
 _PASSES = (
@@ -10,12 +11,14 @@ _PASSES = (
     "split_batch_norm",
     "drop_bias_gradient",
     "widen_products",
-    "fuse_pointwise",
 )
 
 
 def _passes() -> Passes:
-    return {name: {} for name in _PASSES} if enabled() else {}
+    if not enabled():
+        return {}
+    fusion = {"supports": supports, "aligned_shape": aligned_shape}
+    return {**{name: {} for name in _PASSES}, "fuse_pointwise": fusion}
 
 
 SUPPORT = Support(

@@ -13,7 +13,7 @@ from gluonish.gluon.block.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.tracing import is_symbolic
 from gluonish.graph.ir import Node, Value, topological_order
-from gluonish.graph.structure import flatten
+from gluonish.graph.pytree import flatten
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, load, zeros
 from gluonish.numpy.array import as_np_ndarray, ndarray

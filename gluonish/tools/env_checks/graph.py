@@ -34,7 +34,7 @@ def _steps(symbol: Symbol, arrays: Sequence[NDArray]) -> list[str]:
     graph = CachedGraph(symbol._variables(), symbol._values, name="check")
     graph(arrays)[0].wait_to_read()
     (plan,) = graph._plans.values()
-    return [step.op.name for step in plan.forward.layout.steps]
+    return [step.op.name for step in plan.forward.layout.instructions]
 
 
 def _need_generated_kernels() -> None:

@@ -105,9 +105,9 @@ def _cached_arenas() -> str:
         with flag.override(count), AllocationTally() as tally:
             arenas = Arenas(device_of(cpu()), keep=True, name="check")
             arenas.join(nbytes)
-            acquired = [arenas.take() for _ in range(3)]
+            acquired = [arenas.acquire() for _ in range(3)]
             while acquired:
-                arenas.give(acquired.pop())
+                arenas.release(acquired.pop())
             cached.append(sum(h.arrays for h in tally.holdings() if h.name == "check:arena"))
     expect(flag, cached == [1, 2], "1 and 2 cached arenas after three calls at once", cached)
     return "after three calls at once, 1 and 2 large arenas stay cached"

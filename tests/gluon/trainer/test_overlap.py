@@ -13,7 +13,7 @@ from gluonish.core.context import cpu
 from gluonish.engine import use_engine
 from gluonish.gluon.nn import Dense, HybridSequential
 from gluonish.gluon.trainer import Trainer
-from gluonish.graph import executable
+from gluonish.graph import execution_plan
 from gluonish.kernels import teams
 from gluonish.ndarray import NDArray, array
 from gluonish.profiler.events import Job
@@ -28,7 +28,7 @@ Task = Callable[[], Any]
 @pytest.fixture(autouse=True)
 def work_for_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers run the small network, as they do large ones."""
-    monkeypatch.setattr(executable, "is_light", lambda nodes: False)
+    monkeypatch.setattr(execution_plan, "is_light", lambda nodes: False)
     monkeypatch.setattr(teams, "claim", lambda *, small: False)
 
 

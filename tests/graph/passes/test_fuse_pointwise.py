@@ -1,16 +1,19 @@
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gluonish.graph import passes
 from gluonish.graph.ir import Graph, Value, variable
 from gluonish.graph.lint import lint
-from gluonish.graph.passes import fuse_pointwise
+from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.ops.fused.pointwise import Program
 from tests.graph.builders import call, graph, inputs, spec, text
 
+fuse_pointwise = partial(passes.fuse_pointwise, supports=supports, aligned_shape=aligned_shape)
 KEY = (5, 100)
 
 

@@ -159,14 +159,14 @@ def test_a_stable_weight_is_said_to_be_one() -> None:
     y = call("FullyConnected", x, call("exp", weight), bias, num_hidden=3)
     made = graph([x, weight, bias], y)
     assert str(fuse_primitives(made)) == str(made)
-    stable = partial(fuse_primitives, stable=[weight.node, bias.node])
+    stable = partial(fuse_primitives, constant=[weight.node, bias.node])
     assert _last(stable(made)) == "_fused_dense(%0, %2, %3, num_hidden=3, packed=True)"
 
 
 def test_a_weight_that_follows_from_data_is_not() -> None:
     x, bias = inputs((5, 7), (5,))
     made = graph([x, bias], call("FullyConnected", x, call("exp", x), bias, num_hidden=5))
-    assert str(fuse_primitives(made, stable=[bias.node])) == str(made)
+    assert str(fuse_primitives(made, constant=[bias.node])) == str(made)
 
 
 def test_training_fuses_what_has_a_gradient_by_its_output() -> None:

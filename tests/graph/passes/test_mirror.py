@@ -16,7 +16,7 @@ from gluonish.graph.gradient import Joint
 from gluonish.graph.ir import Value, variable
 from gluonish.graph.lint import lint
 from gluonish.graph.memory_figures import memory_figures
-from gluonish.graph.partition import Partition
+from gluonish.graph.partition import split_passes
 from gluonish.graph.passes.mirror import mirror
 from gluonish.graph.recompute import Effort
 from gluonish.ndarray import array
@@ -67,13 +67,13 @@ def test_a_rectifier_behind_a_normalization_is_computed_again_from_its_statistic
     z = call("Convolution", y, weight, kernel=(3, 3), num_filter=4, no_bias=True)
     made = graph(variables, z)
     with _flags(Effort.LITTLE):
-        parts = Partition(made, [0, 1])
-    assert _names(parts.kept) == ["BatchNorm", "BatchNorm"]  # the statistics
+        parts = split_passes(made, [0, 1])
+    assert _names(parts.saved) == ["BatchNorm", "BatchNorm"]  # the statistics
     copies = [node.op.name for node in parts.backward if node.op]
     assert copies.count("_batch_norm_apply") == 1
     assert copies.count("_mul_scalar") == 2  # the copy, and the gradient
     assert "BatchNorm" not in copies
-    assert len(Partition(made, [0, 1]).kept) == 4
+    assert len(split_passes(made, [0, 1]).saved) == 4
 
 
 def test_products_are_not_computed_again_by_mirroring() -> None:
@@ -82,9 +82,9 @@ def test_products_are_not_computed_again_by_mirroring() -> None:
              act_type="relu")  # fmt: skip
     made = graph([x, weight], call("square", y))
     with _flags(Effort.LITTLE):
-        parts = Partition(made, [0, 1])
+        parts = split_passes(made, [0, 1])
     assert "FullyConnected" not in [node.op.name for node in parts.backward if node.op]
-    assert _names(parts.kept) == ["Activation"]
+    assert _names(parts.saved) == ["Activation"]
 
 
 def test_what_is_kept_anyway_gives_what_follows_from_it() -> None:
@@ -92,8 +92,8 @@ def test_what_is_kept_anyway_gives_what_follows_from_it() -> None:
     b = call("sin", a)
     made = graph([a], call("square", call("exp", b)))
     with _flags(Effort.LITTLE):
-        parts = Partition(made, [0])
-    assert parts.kept == []
+        parts = split_passes(made, [0])
+    assert parts.saved == []
     assert parts.read_inputs == [0]
 
 
@@ -101,8 +101,8 @@ def test_a_mask_is_kept_and_dropout_is_applied_again_with_it() -> None:
     (a,) = inputs((20, 30))
     made = graph([a], call("square", call("Dropout", call("sin", a), p=0.5, train=True)))
     with _flags(Effort.LITTLE):
-        parts = Partition(made, [0])
-    assert [(value.node.op.name, value.index) for value in parts.kept if value.node.op] == [
+        parts = split_passes(made, [0])
+    assert [(value.node.op.name, value.index) for value in parts.saved if value.node.op] == [
         ("Dropout", 1)
     ]
 
@@ -131,8 +131,8 @@ def test_more_effort_saves_more_on_a_residual_chain() -> None:
     totals = []
     for effort in Effort:
         with _flags(effort):
-            figures = memory_figures(Partition(graph(variables, y), range(len(variables))))
-        totals.append(figures.kept + figures.backward)
+            figures = memory_figures(split_passes(graph(variables, y), range(len(variables))))
+        totals.append(figures.saved + figures.backward)
     assert totals[1] < 0.75 * totals[0]
     assert totals[2] < 0.5 * totals[0]
 
@@ -141,8 +141,8 @@ def test_memory_grows_like_the_root_of_the_depth_with_all_effort() -> None:
     def kept_and_backward(depth: int) -> int:
         variables, y = _residual(depth, channels=8)
         with _flags(Effort.ANYTHING):
-            figures = memory_figures(Partition(graph(variables, y), range(len(variables))))
-        return figures.kept + figures.backward
+            figures = memory_figures(split_passes(graph(variables, y), range(len(variables))))
+        return figures.saved + figures.backward
 
     assert kept_and_backward(36) < 2.6 * kept_and_backward(9)
 
@@ -154,7 +154,7 @@ def test_of_the_segments_those_are_chosen_whose_plan_needs_least(
     def planned() -> int:
         variables, y = _residual(depth, channels=8)
         with _flags(effort):
-            return memory_figures(Partition(graph(variables, y), range(len(variables)))).planned
+            return memory_figures(split_passes(graph(variables, y), range(len(variables)))).planned
 
     def one_that_chooses(index: int) -> Callable[[Joint], tuple[int, int]]:
         asked = count()
@@ -173,8 +173,8 @@ def test_a_value_that_is_overwritten_is_not_read_for_a_copy() -> None:
     shifted = call("broadcast_add", x, call("expand_dims", mean, axis=0))
     y = call("BatchNorm", call("exp", shifted), gamma, beta, mean, deviation, **BN)
     with _flags(Effort.LITTLE):
-        parts = Partition(graph([x, gamma, beta, mean, deviation], y), [0])
-    assert {"expand_dims", "broadcast_add", "exp"}.intersection(_names(parts.kept))
+        parts = split_passes(graph([x, gamma, beta, mean, deviation], y), [0])
+    assert {"expand_dims", "broadcast_add", "exp"}.intersection(_names(parts.saved))
     assert 3 not in parts.read_inputs
 
 

@@ -6,8 +6,8 @@ import pytest
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.spec import Spec
-from gluonish.graph.frame_layout import FrameLayout
-from gluonish.graph.steps import PlanStep
+from gluonish.graph.instructions import PlannedInstruction
+from gluonish.graph.value_layout import plan_layout
 from gluonish.kernels.numpy import dense
 from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.nn.dense import FULLY_CONNECTED
@@ -75,8 +75,8 @@ def test_what_others_do_better_it_leaves(data: Spec, weight: Spec, given: dict[s
 def test_plans_of_it_depend_on_no_versions_of_parameters() -> None:
     x, weight = inputs((1, 3), (4, 3))
     y = call("FullyConnected", x, weight, num_hidden=4, no_bias=True)
-    layout = FrameLayout([y.node], [x, weight], [y], device_of(cpu()), stable=[1])
-    (step,) = layout.steps
-    assert isinstance(step, PlanStep)
+    layout = plan_layout([y.node], [x, weight], [y], device_of(cpu()), constant_inputs=[1])
+    (step,) = layout.instructions
+    assert isinstance(step, PlannedInstruction)
     assert step.fast.name == "numpy.dense"
     assert layout.packing == []

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluonish.graph.structure import Constant, flatten, regroup
+from gluonish.graph.pytree import Constant, flatten, regroup
 
 
 class Pair(NamedTuple):

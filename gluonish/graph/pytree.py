@@ -1,31 +1,31 @@
-"""Nested lists, tuples and dicts of arrays, taken apart into a flat list and put together again."""
+"""Pytrees: nested lists, tuples and dicts of arrays, flattened and regrouped."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-# A leaf is None; a container is a pair of its type, list or tuple, or of a dict's `Keys`, and the
-# structures inside; everything else is a Constant.
+# A leaf is None; a container is a pair of its type (list or tuple) or a dict's `Keys`, and the
+# structures of its items; everything else is a Constant.
 Structure = Any
 
 
 class Keys(NamedTuple):
-    """The keys of a dict, in its order; values follow as those of a tuple do."""
+    """The keys of a dict, in order."""
 
     keys: tuple[Any, ...]
 
 
 class Constant(NamedTuple):
-    """What is no array; its type tells 1 from True and 1.0."""
+    """A leaf that is no array; its type distinguishes 1 from True and 1.0."""
 
     kind: type
     value: Any
 
 
 def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Structure]:
-    """Return the leaves in a nested structure, in order, and the structure without them.
+    """Return the leaves of a pytree, in order, and its structure.
 
     Args:
-        value: A leaf, a list, tuple or dict of such, or anything else, which is a constant.
+        value: A leaf, a list, tuple or dict of pytrees, or anything else, which is a constant.
         is_leaf: Whether a value is a leaf.
     """
     if is_leaf(value):
@@ -50,28 +50,27 @@ def in_lists(structure: Structure) -> Structure:
     if structure is None or isinstance(structure, Constant):
         return structure
     kind, inner = structure
-    parts = tuple(map(in_lists, inner))
-    return (kind if isinstance(kind, Keys) else list), parts
+    return (kind if isinstance(kind, Keys) else list), tuple(map(in_lists, inner))
 
 
 def numbered(structure: Structure) -> Any:
-    """Return a structure as MXNet writes it: 0 for an array, -1 for a constant, in lists."""
+    """Return a structure in MXNet's form: lists of 0 for an array, and -1 for a constant."""
     if structure is None:
         return 0
     if isinstance(structure, Constant):
         return -1
-    return [numbered(part) for part in structure[1]]
+    return [numbered(item) for item in structure[1]]
 
 
 def from_numbers(form: Any) -> Structure:
-    """Return the structure that MXNet writes so: as `numbered`, and n > 0 is a list of n arrays."""
+    """Return the structure of MXNet's form (see `numbered`), where n > 0 is a list of n arrays."""
     if isinstance(form, int):
         return (list, (None,) * form) if form > 0 else None
     return list, tuple(map(from_numbers, form))
 
 
 def regroup(leaves: Sequence[Any], structure: Structure) -> Any:
-    """Return the nested structure with new leaves in place of the old."""
+    """Return the pytree of a structure and leaves."""
     return _build(iter(leaves), structure)
 
 
@@ -81,10 +80,10 @@ def _build(leaves: Iterator[Any], structure: Structure) -> Any:
     if isinstance(structure, Constant):
         return structure.value
     kind, inner = structure
-    items = [_build(leaves, part) for part in inner]
+    items = [_build(leaves, item) for item in inner]
     if kind is list:
         return items
     if isinstance(kind, Keys):
         return dict(zip(kind.keys, items, strict=True))
-    make = getattr(kind, "_make", tuple)  # a named tuple's own way
+    make = getattr(kind, "_make", tuple)  # of a named tuple
     return make(items)

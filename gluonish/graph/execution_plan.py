@@ -1,0 +1,142 @@
+"""ExecutionPlan: the engine jobs of a graph, and what each of them runs and holds."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from gluonish.core.device import Device
+from gluonish.graph.chains import Chain, chained
+from gluonish.graph.instructions import Instruction
+from gluonish.graph.ir import Node, Value
+from gluonish.graph.segment_use import SegmentUse, origins, segment_uses
+from gluonish.graph.state import StateUse
+from gluonish.graph.value_layout import ValueLayout, plan_layout
+from gluonish.graph.work import is_light, is_small
+
+_MAX_COPIED = 64 << 20  # bytes of an argument that is copied for a CUDA graph
+
+Run = Sequence[Instruction | Chain]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionPlan:
+    """Plan of an `Executable`; as text it has its layout, cut into segments.
+
+    Attributes:
+        layout: Instructions and memory.
+        segments: Instructions of each engine job.
+        runs: The same with chains; with ``repeats`` equal to ``segments``.
+        uses: Arguments that each segment uses.
+        constant_inputs: Positions of the externals that the prologue and the packing read.
+        has_prologue: Whether there is a prologue or packing.
+        entry_count: Planned instructions and chains.
+        reads_state: Whether a call reads the state.
+        writes_state: Whether a call writes the state.
+        is_light: Whether the work is too little for a second thread.
+        is_small: Whether an engine job may run in the calling thread.
+        repeats: Whether the device repeats the segments as CUDA graphs.
+        origins: Argument whose memory each argument or view of one uses.
+        copied: Arguments that change from call to call, and are small enough to be copied to
+            the memory of a CUDA graph.
+    """
+
+    layout: ValueLayout
+    segments: Sequence[Sequence[Instruction]]
+    runs: Sequence[Run]
+    uses: Sequence[SegmentUse]
+    constant_inputs: Sequence[int]
+    has_prologue: bool
+    entry_count: int
+    reads_state: bool
+    writes_state: bool
+    is_light: bool
+    is_small: bool
+    repeats: bool
+    origins: dict[int, int]
+    copied: Collection[int]
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.segments)} segments"]
+        for i, (segment, use) in enumerate(zip(self.segments, self.uses, strict=True)):
+            read, written = (*use.reads, *use.reread), (*use.writes, *use.updates)
+            lines.append(f"segment {i}: {len(segment)} instructions, {read=}, {written=}")
+        return "\n".join([*lines, str(self.layout)])
+
+
+def plan_execution(
+    nodes: Sequence[Node],
+    externals: Sequence[Value],
+    outputs: Sequence[Value],
+    device: Device,
+    *,
+    segment_size: int,
+    constant_inputs: Collection[int] = (),
+    channels_last: Collection[tuple[int, int]] = (),
+    state: StateUse | None = None,
+    repeats: bool = False,
+    reallocated: Collection[int] = (),
+) -> ExecutionPlan:
+    """Return the plan of a graph for one set of specs.
+
+    Args:
+        nodes: Operator nodes to run, in order, with specs.
+        externals: Values that each call supplies, in order.
+        outputs: Values that each call delivers into arrays of the caller, in order.
+        device: Device that runs it.
+        segment_size: Most instructions in one engine job, at least 1.
+        constant_inputs: Positions of the externals that rarely change.
+        channels_last: Keys of values that lie channels last.
+        state: The use of a state; None without one.
+        repeats: Whether a device that has CUDA graphs captures and repeats the instructions.
+        reallocated: Positions of the externals, then of the outputs behind them, whose arrays
+            change from call to call.
+    """
+    layout = plan_layout(
+        nodes,
+        externals,
+        outputs,
+        device,
+        constant_inputs=constant_inputs,
+        channels_last=channels_last,
+        state=state,
+    )
+    instructions, arguments = layout.instructions, [*externals, *outputs]
+    segments = _segments(instructions, segment_size)
+    repeats = repeats and device.graphs is not None
+    runs, entry_count = (segments, layout.entry_count) if repeats else _chained(layout, segments)
+    has_prologue = bool(layout.prologue or layout.packing)
+    constant = sorted(constant_inputs) if has_prologue else []
+    light = is_light(nodes)
+    return ExecutionPlan(
+        layout=layout,
+        segments=segments,
+        runs=runs,
+        uses=segment_uses(segments, layout.copies, len(externals), len(outputs), constant),
+        constant_inputs=constant,
+        has_prologue=has_prologue,
+        entry_count=entry_count,
+        reads_state=state is not None and state.filled,
+        writes_state=state is not None and not (state.filled and state.lasting),
+        is_light=light,
+        is_small=light or (device.is_host and is_small(nodes)),
+        repeats=repeats,
+        origins=origins(instructions, len(arguments)) if repeats else {},
+        copied=[i for i in reallocated if repeats and arguments[i].spec.nbytes <= _MAX_COPIED],
+    )
+
+
+def _segments(instructions: Sequence[Instruction], size: int) -> list[Sequence[Instruction]]:
+    starts = range(0, len(instructions), size)
+    return [instructions[start : start + size] for start in starts] or [()]
+
+
+def _chained(
+    layout: ValueLayout, segments: Sequence[Sequence[Instruction]]
+) -> tuple[list[Run], int]:
+    """Return the segments with chains, and the number of planned instructions and chains."""
+    runs: list[Run] = []
+    entry_count = layout.entry_count
+    for segment in segments:
+        run = chained(segment, entry_count)
+        entry_count += sum(isinstance(x, Chain) for x in run)
+        runs.append(run)
+    return runs, entry_count

@@ -1,0 +1,150 @@
+"""Instructions of an executable, which run one after the other on the values of a call.
+
+The *values* of a call are one list of raw arrays; instructions read and write by index.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from gluonish.core.spec import Shape
+from gluonish.graph.ir import Node
+from gluonish.ops.kernel import Attached, FastKernel, Key
+from gluonish.ops.registry import Operator
+
+Values = list[Any]
+
+
+class KernelInstruction:
+    """A kernel, and the indices of the values that it reads and writes.
+
+    Attributes:
+        node: The node that it computes, for messages.
+        fast: The fast kernel; None for the reference kernel.
+        random: Number of its random key among those of the call; None if it draws nothing.
+    """
+
+    __slots__ = ("attrs", "fast", "kernel", "node", "op", "random", "reads", "single", "writes")
+
+    def __init__(
+        self,
+        node: Node,
+        op: Operator,
+        fast: FastKernel | None,
+        attrs: Mapping[str, Any],
+        reads: Sequence[int],
+        writes: Sequence[int],
+        random: int | None,
+    ) -> None:
+        self.node = node
+        self.op = op
+        self.fast = fast
+        self.kernel = op.kernel if fast is None else fast.kernel
+        self.attrs = attrs
+        self.reads = reads
+        self.writes = writes
+        self.single = op.single
+        self.random = random
+
+    def run(self, xp: Any, values: Values, key: Key) -> None:
+        """Run the kernel; the random numbers of the call start at ``key``."""
+        out = values[self.writes[0]] if self.single else tuple([values[i] for i in self.writes])
+        inputs = [values[i] for i in self.reads]
+        if self.random is None:
+            self.kernel(xp, out, *inputs, **self.attrs)
+        else:
+            self.kernel(xp, out, *inputs, **self.attrs, key=(key[0], key[1] + self.random))
+
+
+class ViewInstruction:
+    """A view of an argument in another shape."""
+
+    __slots__ = ("node", "op", "reads", "shape", "writes")
+
+    def __init__(self, node: Node, op: Operator, source: int, target: int, shape: Shape) -> None:
+        self.node = node
+        self.op = op
+        self.reads = (source,)
+        self.writes = (target,)
+        self.shape = shape
+
+    def run(self, xp: Any, values: Values, key: Key) -> None:
+        """Make the view."""
+        values[self.writes[0]] = values[self.reads[0]].reshape(self.shape)
+
+
+class PlannedInstruction(KernelInstruction):
+    """An instruction whose kernel is attached to memory by the first call that uses the memory.
+
+    Args:
+        instruction: The instruction; its fast kernel has a plan.
+        entry: Its entry in the list of attached kernels, which belongs to one memory.
+        entries: Index of this list among the values.
+        reallocated: Indices of the values whose arrays may change from call to call.
+        constant: Indices of the constant values; `pack` computes what depends on them only.
+    """
+
+    __slots__ = ("_packing", "constant", "entries", "entry", "reallocated")
+
+    def __init__(
+        self,
+        instruction: KernelInstruction,
+        entry: int,
+        entries: int,
+        reallocated: Collection[int],
+        constant: Collection[int],
+    ) -> None:
+        x = instruction
+        super().__init__(x.node, x.op, x.fast, x.attrs, x.reads, x.writes, x.random)
+        self.entry = entry
+        self.entries = entries
+        self.reallocated = reallocated
+        self.constant = constant
+        self._packing: Any = None
+
+    def run(self, xp: Any, values: Values, key: Key) -> None:
+        """Run the attached kernel."""
+        attached = values[self.entries][self.entry]
+        if attached is None:
+            attached = self._attach(xp, values)
+        attached.run(values)
+
+    def pack(self, xp: Any, values: Values) -> None:
+        """Compute what depends on constant values only; one thread at a time."""
+        attached = values[self.entries][self.entry]
+        if attached is None:
+            attached = self._attach(xp, values)
+        attached.pack(values)
+
+    def _attach(self, xp: Any, values: Values) -> Attached:
+        outputs = [values[i] for i in self.writes]
+        assert self.fast is not None
+        bound = self.op.plan(self.fast, outputs, [values[i] for i in self.reads], self.attrs)
+        if bound is None:
+            attached: Attached = _Unattached(self, xp)
+        else:
+            operands = bound.order([*self.writes, *self.reads])
+            constant = [i for i, index in enumerate(operands) if index in self.constant]
+            if constant and self._packing is None:
+                self._packing = bound.plan.packing(constant)
+            attached = bound.plan.attach(operands, values, self.reallocated, self._packing)
+        values[self.entries][self.entry] = attached
+        return attached
+
+
+class _Unattached:
+    """Runs the kernel of an instruction that has no plan for the arrays."""
+
+    __slots__ = ("_instruction", "_xp")
+
+    def __init__(self, instruction: PlannedInstruction, xp: Any) -> None:
+        self._instruction = instruction
+        self._xp = xp
+
+    def run(self, arrays: Any) -> None:
+        KernelInstruction.run(self._instruction, self._xp, arrays, (0, 0))
+
+    def pack(self, arrays: Any) -> None:
+        """Do nothing: there is no plan."""
+
+
+Instruction = KernelInstruction | ViewInstruction
