@@ -1,9 +1,9 @@
-"""Random variates by rejection or inversion, each element from a stream of its own.
+"""Random variates by rejection or inversion, with an independent stream per element.
 
-A draw is ``draw(xp, key, index, *parameters)``: ``index`` holds the elements' numbers in the whole
-draw, and the parameters are float64 arrays of that length. The result, float64, of an element
-depends on the key, its number and its parameters alone: neither on the other elements, nor on how
-a draw is cut into parts. Parameters out of range give NaN.
+A draw is ``draw(xp, key, index, *parameters)``: ``index`` holds the elements' indices in the full
+draw, and the parameters are float64 arrays of that length. An element's float64 result depends only
+on the key, its index and its parameters: not on other elements, nor on how the draw is split into
+chunks. Parameters out of range give NaN.
 
 References:
     G. Marsaglia, W. W. Tsang, A Simple Method for Generating Gamma Variables, 2000.
@@ -23,20 +23,20 @@ from gluonish.ops.support.philox import words_at
 Key = tuple[int, int]
 Draw = Callable[..., Any]
 
-_CHUNK = 1 << 13  # elements in work at a time, so that the temporary arrays stay in the cache
+_CHUNK = 1 << 13  # elements per chunk, so that temporaries stay in the cache
 _CHUNK_GPU = 1 << 22
 _ATTEMPTS = 1 << 12  # far more than any sampler needs: each accepts two of three
 _LONGEST = 200  # steps of inversion, where the mean is below 10
-_INVERTED = 10.0  # means below are inverted, the others rejected
+_INVERTED = 10.0  # below this mean: inversion, else rejection
 
 
 def substream(key: Key, number: int) -> Key:
-    """Return a key for the next numbers of one draw; multiples of an odd constant never meet."""
+    """Derive the key of a substream; multiples of an odd constant never collide."""
     return (key[0] + number * 0x9E3779B97F4A7C15) & (2**64 - 1), key[1]
 
 
 def _piece(xp: ModuleType, parameter: Any, part: slice) -> Any:
-    """Return a part of an array of parameters, in float64."""
+    """Return a chunk of an array of parameters, in float64."""
     return parameter[part].astype(xp.float64)
 
 
@@ -45,8 +45,6 @@ def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[An
 
     Args:
         out: C-contiguous; its elements are numbered in that order.
-        draw: One of this module.
-        key: Seed and offset of the draw.
         parameters: Numbers, or arrays that broadcast to ``out``.
     """
     flat = out.reshape(-1)
@@ -65,7 +63,7 @@ def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[An
 
 
 def _open(high: Any, low: Any) -> Any:
-    """Return numbers inside (0, 1) from two words each, 52 bits: 53 would round to 1 at times."""
+    """Return numbers in (0, 1) from 52 of 64 bits each: 53 could round to 1."""
     bits = ((high >> np.uint64(6)) << np.uint64(26)) | (low >> np.uint64(6))
     return (bits.astype(np.float64) + 0.5) * 2.0**-52
 
@@ -76,7 +74,7 @@ def _pair(xp: ModuleType, key: Key, index: Any, attempt: int) -> tuple[Any, Any]
 
 
 def open_uniform(xp: ModuleType, key: Key, index: Any) -> Any:
-    """Draw numbers inside (0, 1)."""
+    """Draw uniform numbers in the open interval (0, 1)."""
     return _pair(xp, key, index, 0)[0]
 
 
@@ -98,9 +96,9 @@ def _rejected(
     out: Any,
     propose: Callable[[Any, Any, int], tuple[Any, Any]],
 ) -> Any:
-    """Fill ``out`` where ``wanted`` with what is accepted first.
+    """Fill ``out`` where ``wanted`` by rejection sampling.
 
-    ``propose(positions, numbers, attempt)`` returns values and whether each is accepted.
+    ``propose(positions, numbers, attempt)`` returns candidates and whether each is accepted.
     """
     missing = xp.nonzero(wanted)[0]
     for attempt in range(_ATTEMPTS):
@@ -131,7 +129,7 @@ def gamma(xp: ModuleType, key: Key, index: Any, alpha: Any, scale: Any) -> Any:
 
     out = xp.full(index.size, xp.nan)
     _rejected(xp, index, (alpha >= 0) & (alpha < xp.inf), out, propose)
-    if xp is np and not small.any():  # a GPU's answer would be waited for
+    if xp is np and not small.any():  # would synchronize a GPU
         return out * scale
     boost = _pair(xp, key, index, _ATTEMPTS)[0]
     power = xp.where(small, 1 / xp.where(small, alpha, 1), 0)
@@ -139,10 +137,10 @@ def gamma(xp: ModuleType, key: Key, index: Any, alpha: Any, scale: Any) -> Any:
 
 
 def _log_factorial(xp: ModuleType, k: Any) -> Any:
-    """Stirling's series for log k!, behind a recurrence where it would be inexact."""
+    """Compute log k! by Stirling's series, after a recurrence for small k."""
     small = k < 15
     product = xp.ones_like(k)
-    if xp is np:  # of the few alone
+    if xp is np:  # only where needed
         few = k[small]
         behind = np.ones_like(few)
         for i in range(1, 16):
@@ -167,10 +165,10 @@ def _inverted(
     ratio: Callable[[Any, int], Any],
     alike: bool,
 ) -> None:
-    """Fill ``out`` where ``wanted`` with the number of terms that a uniform number lies beyond.
+    """Fill ``out`` where ``wanted`` by inversion of the cumulative distribution.
 
-    ``first`` is the probability of 0, ``ratio(positions, k)`` that of k over that of k - 1; with
-    ``alike`` they are the same everywhere.
+    ``first`` is P(0), ``ratio(positions, k)`` is P(k) / P(k - 1); with ``alike`` they are equal for
+    all elements.
     """
     u = open_uniform(xp, key, index)
     if xp is np and index.size and alike:
@@ -190,7 +188,7 @@ def _inverted(
 
 
 def _inverted_alike(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any:
-    """Return what the loop of `_inverted` finds, from one table of the sums that it makes."""
+    """Invert like `_inverted`, with one table of cumulative sums."""
     one = np.zeros(1, np.int64)
     term = first
     totals = [term]
@@ -203,7 +201,7 @@ def _inverted_alike(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any
 
 
 def _alike(xp: ModuleType, *parameters: Any) -> bool:
-    """Whether all elements have the same parameters; a GPU's answer would be waited for."""
+    """Whether all elements have the same parameters; False on GPUs, to avoid synchronizing."""
     return xp is np and all(bool((p == p[:1]).all()) for p in parameters)
 
 
@@ -236,13 +234,13 @@ def poisson(xp: ModuleType, key: Key, index: Any, lam: Any) -> Any:
 
 
 def negative_binomial(xp: ModuleType, key: Key, index: Any, k: Any, p: Any) -> Any:
-    """Draw the failures before the ``k``-th success of probability ``p``, 1 if it is above."""
+    """Draw the number of failures before the ``k``-th success of probability ``min(p, 1)``."""
     scale = xp.where(p > 0, xp.maximum(1 - p, 0) / xp.where(p > 0, p, 1), xp.nan)
     return poisson(xp, substream(key, 1), index, gamma(xp, key, index, k, scale))
 
 
 def generalized_negative_binomial(xp: ModuleType, key: Key, index: Any, mu: Any, alpha: Any) -> Any:
-    """Draw from Poisson distributions whose mean is gamma distributed: mean ``mu``, dispersion."""
+    """Draw from Poisson distributions of gamma distributed means."""
     spread = alpha > 0
     shape = xp.where(spread, 1 / xp.where(spread, alpha, 1), xp.where(alpha == 0, 1.0, xp.nan))
     mixed = gamma(xp, key, index, shape, mu * alpha)
@@ -250,7 +248,7 @@ def generalized_negative_binomial(xp: ModuleType, key: Key, index: Any, mu: Any,
 
 
 def binomial(xp: ModuleType, key: Key, index: Any, n: Any, p: Any) -> Any:
-    """Draw the successes of probability ``p`` among ``n`` trials."""
+    """Draw the number of successes in ``n`` trials of probability ``p``."""
     flipped = p > 0.5
     r = xp.where(flipped, 1 - p, p)
     usable = (n >= 0) & (r >= 0)
