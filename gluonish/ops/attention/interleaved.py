@@ -1,7 +1,8 @@
-"""Products of multi-head attention on projections that lie interleaved in one array.
+"""Products of multi-head attention on projections interleaved in one array.
 
-The last axis of such an array holds, head by head, the parts that one product made: keys and values
-(encoder-decoder) or queries, keys and values (self-attention). Time comes first: (T, N, features).
+The last axis holds, head by head, the projections of one matrix product: keys and values
+(encoder-decoder) or queries, keys and values (self-attention). Time is the first axis:
+(T, N, features).
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ def _check_parts(name: str, what: str, x: Spec, heads: int, parts: int) -> None:
 
 
 def _view(x: Any, heads: int, parts: int, part: int) -> Any:
-    """Return one part of an array (T, N, heads * parts * units) as (N * heads, T, units)."""
+    """Return one projection of an array (T, N, heads * parts * units) as (N * heads, T, units)."""
     steps, batch, width = x.shape
     units = width // (heads * parts)
     split = x.reshape(steps, batch * heads, parts, units)
@@ -44,7 +45,7 @@ def _view(x: Any, heads: int, parts: int, part: int) -> Any:
 
 
 def _part(x: Any, heads: int, parts: int, part: int) -> Any:
-    """Do the same to a value, in operators."""
+    """Do the same with operators."""
     steps, batch, width = x.shape
     units = width // (heads * parts)
     if parts > 1:
@@ -53,7 +54,7 @@ def _part(x: Any, heads: int, parts: int, part: int) -> Any:
 
 
 def _whole(parts: list[Any], shape: Shape) -> Any:
-    """Interleave parts (N * heads, T, units): the inverse of taking all of them."""
+    """Interleave projections (N * heads, T, units): the inverse of `_part`."""
     steps_first = [transpose(x, (1, 0, 2)) for x in parts]
     joined = stack(steps_first, 2) if len(parts) > 1 else steps_first[0]
     return reshape(joined, shape)
@@ -65,38 +66,37 @@ def _scale(width: int, heads: int, parts: int) -> float:
 
 def _scores_kernel(xp: ModuleType, out: Any, q: Any, k: Any) -> None:
     scale = max(1, q.shape[-1]) ** -0.5
-    if is_narrow(out.dtype):  # scaled before they are rounded, scores stay in range
+    if is_narrow(out.dtype):  # scaled before rounding, to stay in range
         fill_product(xp, out, q, k, scale)
     else:  # there are fewer queries than scores
         fill_product(xp, out, q * q.dtype.type(scale), k)
 
 
 def _products(queries: Any, keys: Any) -> Any:
-    """Return scores of queries and keys (N * heads, T, units), in operators."""
+    """Compute scores of queries and keys (N * heads, T, units) with operators."""
     scale = max(1, queries.shape[-1]) ** -0.5
-    if queries.dtype == FLOAT16:  # so that they stay in range
+    if queries.dtype == FLOAT16:  # to stay in range
         return batch_dot(queries * scale, keys, transpose_b=True)
     return batch_dot(queries, keys, transpose_b=True) * scale
 
 
 def _weighted(values: Any, attention: Any, heads: int, parts: int) -> Any:
-    """Return values weighted by attention, in operators."""
+    """Compute values weighted by attention with operators."""
     steps, batch, width = attention.shape[1], values.shape[1], values.shape[2] // parts
     found = batch_dot(attention, _part(values, heads, parts, parts - 1))
     return reshape(transpose(found, (1, 0, 2)), (steps, batch, width))
 
 
 def _expanding(operator: str, compute: Callable[..., Any]) -> ShapeFacts:
-    """Return how graphs compute an operator: by others, which read the parts where they lie.
+    """Return the expansion of an operator in graphs, which reads projections in place.
 
-    Args:
-        compute: ``compute(*inputs, heads)`` gives its output.
+    ``compute(*inputs, heads)`` computes its output with operators.
     """
 
     def expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
         find_operator(operator).infer(
             *(x.spec for x in inputs), **attrs
-        )  # refuses what does not fit
+        )  # raises for invalid inputs
         return [compute(*inputs, attrs["heads"])]
 
     return ShapeFacts(expand=expand)

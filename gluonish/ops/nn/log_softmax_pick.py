@@ -1,9 +1,9 @@
-"""_log_softmax_pick: one element of log_softmax in every row, without making the others; times a
-number, which is -1 in a loss.
+"""_log_softmax_pick: one element of log_softmax per row, times a number (-1 in losses), without
+computing the others.
 
-What is kept for the gradient is two numbers a row: the maximum, and the logarithm of the sum of
-exponentials of what is left. Their sum alone would lose the digits of large scores. The gradient is
-the softmax again, with 1 taken off at the element.
+Two numbers per row are saved for the gradient: the maximum, and the log-sum-exp after subtracting
+it. Their sum alone would lose digits of large scores. The gradient is softmax minus 1 at the
+element.
 """
 
 from types import ModuleType
@@ -127,13 +127,13 @@ def _backward_kernel(
     found = xp.exp(widen(data) - top - log_total)
     found *= -g
     positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
-    # One position a row, so that none is written twice.
+    # One index per row, so that no element is written twice.
     found[along_grid(xp, positions, axis % data.ndim)] += g
     out[...] = found
 
 
 def _backward(grad: Any, data: Any, index: Any, _top: Any, _log_total: Any, **attrs: Any) -> Any:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
 
     def composed(x: Any) -> Any:
         scores = cast(x, accumulator(x.dtype)) if attrs["wide"] else x

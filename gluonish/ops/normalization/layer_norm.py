@@ -1,4 +1,4 @@
-"""LayerNorm: normalize along one axis, each sample by itself.
+"""LayerNorm: normalize each sample along one axis.
 
 References:
     J. Ba, J. Kiros, G. Hinton, Layer Normalization, 2016.
@@ -48,7 +48,7 @@ def _infer(
 ) -> tuple[Spec, Spec, Spec]:
     if not is_floating(data.dtype):
         raise OperatorError(f"LayerNorm: expected floating data, got {data.dtype.name}")
-    # Parameters may be wider than half-precision data; statistics are as wide as they are.
+    # Parameters may be wider than half-precision data; statistics have the parameters' dtype.
     wide = gamma.dtype if gamma.dtype == accumulator(data.dtype) else data.dtype
     statistic = Spec(_kept(data.shape, axis), wide)
     expected = Spec((data.shape[axis],), wide)
@@ -105,7 +105,7 @@ def _backward_kernel(
 def _backward(
     grad: Any, data: Any, gamma: Any, _mean: Any, _std: Any, **attrs: Any
 ) -> tuple[Any, Any, Any]:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
     axis = attrs["axis"] % len(data.shape)
     kept, along = _kept(data.shape, axis), _along(data.shape, axis)
     share = 1 / max(1, data.shape[axis])
@@ -140,7 +140,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     wide = None
     for spec in (*inputs[1:], *outputs[1:]):
         wide = merge_dtypes(wide, spec.dtype, "LayerNorm")
-    if dtype is None and wide != FLOAT32:  # which may be that of half-precision data
+    if dtype is None and wide != FLOAT32:  # float32 may accompany half-precision data
         dtype = wide
     wide = dtype if wide is None else wide
     inputs[0] = outputs[0] = PartialSpec(shape, dtype)

@@ -1,7 +1,7 @@
-"""Which classic operator does what a NumPy operator does for given inputs: one table.
+"""Table of classic operators that are equivalent to NumPy operators for certain inputs.
 
-Kernels and graph passes know the classic operators. Where both mean the same (for alike dtypes, and
-not for shapes that they read differently), the classic one may run instead.
+Kernels and graph passes support the classic operators. Where both have the same semantics (equal
+dtypes, and shapes that both read alike), the classic operator may run instead.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from gluonish.ops.shape.concat import CONCAT, STACK
 from gluonish.ops.shape.transpose import TRANSPOSE
 
 Form = tuple[Operator, Attrs]
-# (inputs, output, attributes of the NumPy operator): those of the classic one, None for no such
+# (inputs, output, attributes of the NumPy operator) -> attributes of the classic one, or None
 Reading = Callable[[Sequence[Spec], Spec, Attrs], dict[str, Any] | None]
 
 
@@ -31,13 +31,13 @@ def _as_it_is(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any]
 
 
 def _reduced(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
-    if attrs["axis"] == ():  # the classic one reduces all axes then
+    if attrs["axis"] == ():  # the classic operator would reduce all axes
         return None
     return {"axis": attrs["axis"], "keepdims": attrs["keepdims"], "exclude": False}
 
 
 def _averaged(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
-    # The mean of nothing is NaN for mx.nd, and of mx.np by MXNet's rules 0.
+    # As in MXNet, the mean of no elements is NaN in mx.nd, and 0 in mx.np.
     return _reduced(inputs, out, attrs) if inputs[0].size else None
 
 
@@ -74,7 +74,7 @@ def _along(axis: int, least: int) -> Reading:
 
 
 def _chosen(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
-    # A condition of one axis chooses rows of a matrix in the classic operator.
+    # In the classic operator, a condition of one axis selects rows of a matrix.
     return {} if all(spec.shape == out.shape for spec in inputs) else None
 
 
@@ -158,20 +158,14 @@ _TABLE: Mapping[str, Row] = {
 
 
 def classic_operators() -> Mapping[str, Sequence[Operator]]:
-    """Return the NumPy operators' names, with the classic ones that may run instead of each."""
+    """Return the names of NumPy operators, with the classic operators that may run instead."""
     return {name: tuple(op for op, _ in row) for name, row in _TABLE.items()}
 
 
 def classic_form(op: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> Form | None:
-    """Return the classic operator, and its attributes, that does what a NumPy operator does.
+    """Return the equivalent classic operator and its attributes; None if there is none.
 
-    Its output has the dtype and the elements of ``out``; where that has no axes, it may have one.
-
-    Args:
-        op: Any operator.
-
-    Returns:
-        None where there is none.
+    Its output has the dtype and elements of ``out``, but may have one axis where ``out`` has none.
     """
     for classic, reading in _TABLE.get(op.name, ()):
         known = reading(inputs, out, attrs)
@@ -181,7 +175,7 @@ def classic_form(op: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) 
 
 
 def _gives(classic: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> bool:
-    """Whether the classic operator takes these inputs and gives this output."""
+    """Whether the classic operator accepts these inputs and returns this output."""
     try:
         (found,) = classic.infer(*inputs, **attrs)
     except OperatorError:

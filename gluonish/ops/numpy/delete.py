@@ -34,7 +34,7 @@ def _check_inside(index: int, extent: int) -> None:
 def _gone(
     extent: int, start: int | None, stop: int | None, step: int | None, int_ind: int | None
 ) -> range:
-    """Return the positions that the attributes name, ascending or descending."""
+    """Return the indices to delete, ascending or descending."""
     if int_ind is not None:
         _check_inside(int_ind, extent)
         return range(int_ind % extent, int_ind % extent + 1)
@@ -76,7 +76,7 @@ def _keep(
     step: int | None,
     int_ind: int | None,
 ) -> Any:
-    """Return a mask of what stays along the axis."""
+    """Return the mask of remaining elements along the axis."""
     keep = xp.ones((extent,), bool)
     if obj is None:
         gone = _gone(extent, start, stop, step, int_ind)

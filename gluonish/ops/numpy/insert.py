@@ -1,7 +1,6 @@
-"""insert: new elements between those of an array, before one position, a range or several.
+"""insert: insert elements into an array, before an index, a slice or several indices.
 
-The positions count in the array as it was. Several insertions before one position stand in the
-order in which they are given.
+Indices refer to the original array. Several insertions before one index keep their order.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ _SCHEMA = Schema(
 
 
 class _Layout(NamedTuple):
-    """Where things go: the array's shape, the axis, and the values' shape before broadcasting."""
+    """The array's shape, the axis, and the values' shape before broadcasting."""
 
     shape: Shape
     axis: int
@@ -42,13 +41,13 @@ class _Layout(NamedTuple):
 def _layout(
     name: str, shape: Shape, values: Shape, axis: int | None, places: int, *, alone: bool
 ) -> _Layout:
-    """Return how values meet an array.
+    """Return the layout of an insertion.
 
     Args:
         values: Shape of the values, () for a number.
-        axis: As given; None flattens the array.
-        places: Positions to insert before.
-        alone: The one position was given as a number.
+        axis: The attribute; None flattens the array.
+        places: Indices to insert before.
+        alone: Whether the only index is a scalar.
     """
     if axis is None:
         size = 1
@@ -74,7 +73,7 @@ def _result(layout: _Layout) -> Shape:
 
 
 def _fill(xp: ModuleType, out: Any, arr: Any, values: Any, layout: _Layout, before: Any) -> None:
-    """Fill ``out`` from an array and the values inserted before positions ``before``."""
+    """Fill ``out`` from an array and the values inserted before indices ``before``."""
     order = xp.argsort(before, kind="stable")
     places = xp.empty(before.shape, INT64)
     places[order] = before[order] + xp.arange(before.shape[0])
@@ -255,7 +254,7 @@ def _insertion(
     *,
     obj: bool = False,
 ) -> Operator:
-    """Register a form of insert, with the places as a third input ``obj`` or in attributes."""
+    """Register a form of insert, with the indices as a third input ``obj`` or in attributes."""
     name = f"_npi_insert_{word}"
     places = ", obj (count,) or ()" if obj else ""
     return register(

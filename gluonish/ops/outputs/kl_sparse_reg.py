@@ -1,4 +1,4 @@
-"""IdentityAttachKLSparseReg: activations whose gradient keeps their average near a target."""
+"""IdentityAttachKLSparseReg: identity with the gradient of a sparsity penalty."""
 
 import math
 from types import ModuleType
@@ -87,8 +87,8 @@ IDENTITY_ATTACH_KL_SPARSE_REG = register(
         _kernel,
         Gradient(_gradient, uses_output=True, own=True),
         doc=(
-            "data itself, with the gradient of a penalty that pulls each channel's average\n"
-            "toward a target.\n\n"
+            "data itself, with the gradient of a penalty on the distance of each channel's\n"
+            "average from a target.\n\n"
             "The values of data are in (0, 1). In training moving_avg becomes momentum *\n"
             "moving_avg + (1 - momentum) * the batch's average; the penalty is its\n"
             "Kullback-Leibler divergence from sparseness_target, weighted by penalty.\n\n"

@@ -1,8 +1,8 @@
-"""_lstm_step and _gru_step: what a recurrent cell does behind its two products, as one operator.
+"""_lstm_step and _gru_step: a recurrent cell's arithmetic after its two products, in one operator.
 
-Cells that run imperatively call them: each of a dozen operators on a small state takes longer to
-call than to compute. Graphs, and so files, hold MXNet's operators, which are fused there. What is
-kept for the gradient are the gates. The gradient's own gradient is that of the plain operators.
+Imperative cells use them: each of a dozen operators on a small state takes longer to call than to
+compute. Graphs, and so files, hold MXNet's operators, which are fused there. The gates are saved
+for the gradient. The second derivative is that of the unfused operators.
 
 References:
     Those of `gluonish.ops.recurrent.cells`.
@@ -26,7 +26,7 @@ from gluonish.ops.support.remembered import remembered
 
 
 class _Dims(NamedTuple):
-    """Of `gluonish.ops.recurrent.layout.Dims` what a cell reads."""
+    """The fields of `gluonish.ops.recurrent.layout.Dims` that a cell reads."""
 
     units: int
     clip: None = None

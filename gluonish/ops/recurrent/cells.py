@@ -1,4 +1,4 @@
-"""One time step of each recurrent cell, forward and backward, in array arithmetic.
+"""One time step of each recurrent cell, forward and backward, on arrays.
 
 References:
     S. Hochreiter, J. Schmidhuber, Long Short-Term Memory, 1997.
@@ -18,13 +18,12 @@ class Cell(NamedTuple):
     """The two functions of a cell.
 
     Attributes:
-        forward: ``forward(xp, dims, pre, recurrent, h, c, kept)`` gives the new hidden state before
-            projection, and the new cell or None; fills ``kept``. ``pre`` and ``recurrent`` are the
-            input's and the hidden state's products, biases included; it may overwrite both.
-        backward: ``backward(xp, dims, dh, dc, h, c, new_h, new_c, kept, d_pre, d_recurrent)`` gives
-            the part of the gradient of ``h`` that does not go through the products, or None, and
-            that of ``c``; fills the gradients of both products. They are one array unless the cell
-            is a GRU.
+        forward: ``forward(xp, dims, pre, recurrent, h, c, saved)`` returns the new hidden state
+            before projection, and the new cell or None; fills ``saved``. ``pre`` and ``recurrent``
+            are the products of input and hidden state, with biases; both may be overwritten.
+        backward: ``backward(xp, dims, dh, dc, h, c, new_h, new_c, saved, d_pre, d_recurrent)``
+            returns the gradient of ``h`` that bypasses the products, or None, and that of ``c``;
+            fills the gradients of both products, which are one array unless the cell is a GRU.
     """
 
     forward: Callable[..., tuple[Any, Any]]
@@ -32,7 +31,7 @@ class Cell(NamedTuple):
 
 
 def _sigmoid(xp: ModuleType, x: Any) -> Any:
-    """Return the sigmoid as half a tanh, which cannot overflow."""
+    """Compute the sigmoid by tanh, which cannot overflow."""
     half = x.dtype.type(0.5)
     return half * xp.tanh(half * x) + half
 
@@ -132,7 +131,7 @@ def _relu_forward(
 
 
 def _of_output(slope: Callable[[Any], Any]) -> Callable[..., tuple[None, None]]:
-    """Return the backward step of a cell whose slope follows from its output."""
+    """Return the backward step of a cell whose derivative is a function of its output."""
 
     def backward(
         xp: ModuleType,

@@ -1,4 +1,4 @@
-"""The RNN operator in terms of other operators, which is what its second derivative comes from."""
+"""The RNN operator composed of other operators, for its second derivative."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from gluonish.ops.shape.reshape import reshape
 
 
 class _Vector:
-    """A value of one axis, cut like an array is by `split_parameters`."""
+    """A value of one axis that `split_parameters` can slice like an array."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -25,7 +25,7 @@ class _Vector:
         return _Vector(slice_axis(self.value, 0, cut.start, cut.stop))
 
     def reshape(self, shape: Shape) -> Any:
-        """Return the value in a shape."""
+        """Return the value reshaped."""
         return reshape(self.value, shape)
 
 
@@ -47,7 +47,7 @@ def compose(
     sequence_length: Any = None,
     mask: Any = None,
 ) -> tuple[Any, ...]:
-    """Return output, last hidden states and, of an LSTM, last cells.
+    """Return output, last hidden states and, for an LSTM, last cells.
 
     Args:
         dims: Extents and options; at least one step.
@@ -78,7 +78,7 @@ def compose(
 
 
 def _valid(dims: Dims, data: Any, sequence_length: Any) -> list[Any]:
-    """Return 1 for the sequences that a step lies inside of, else 0: (N, 1) for each step."""
+    """Return a mask (N, 1) per step: 1 where the step is within the sequence, else 0."""
     shape = (dims.steps, dims.batch, 1)
     ones = ones_like(slice_axis(data, 2, 0, 1))
     attrs = {"use_sequence_length": True, "value": 0.0, "axis": 0}

@@ -1,6 +1,6 @@
-"""_fused_rnn: RNN on the weights and biases as they are, not joined into one vector.
+"""_fused_rnn: RNN on separate weights and biases instead of one vector.
 
-Joining them, and cutting the vector's gradient up again, copies every parameter three times a step.
+Concatenating them, and splitting the vector's gradient, copies every parameter three times a step.
 """
 
 import math
@@ -31,7 +31,7 @@ from gluonish.ops.support.work import endless
 
 
 class Split(NamedTuple):
-    """A call's arrays: heads of gradients, data, states and lengths, parameters, reserve."""
+    """A call's arrays: head gradients, data, states and lengths, parameters, reserve."""
 
     heads: tuple[Any, ...]
     data: Any
@@ -40,7 +40,7 @@ class Split(NamedTuple):
     reserve: Any
 
     def joined(self, flat: Any) -> tuple[Any, ...]:
-        """Return the arrays as RNN takes them, with the parameters as one vector."""
+        """Return the arrays in RNN's order, with the parameters as one vector."""
         return (self.data, flat, *self.states)
 
 
@@ -62,7 +62,7 @@ def _state_names(attrs: Attrs) -> tuple[str, ...]:
 
 
 def split(arrays: Sequence[Any], attrs: Attrs) -> Split:
-    """Return a call's arrays by what they are."""
+    """Split a call's arrays by role."""
     head_count = len(attrs.get("heads", ()))
     first = head_count + 1 + len(_state_names(attrs))
     last = first + _part_count(attrs)
@@ -135,7 +135,7 @@ FUSED_RNN = register(
         Gradient(_gradient, uses_output=True),
         doc=(
             "RNN with separate parameter arrays.\n\n"
-            "After data, states and lengths come all weights and then all biases, in the order\n"
+            "Data, states and lengths are followed by all weights, then all biases, in the order\n"
             "of RNN's vector."
         ),
         inputs=("data",),
@@ -172,7 +172,7 @@ def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **a
 
 
 def _backward(*values: Any, **attrs: Any) -> tuple[Any, ...]:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
     given = split(values, attrs)
     flat = concat([reshape(part, (math.prod(part.shape),)) for part in given.parts], 0)
     rest = (*given.heads, *given.joined(flat), given.reserve)
