@@ -37,7 +37,7 @@ class Policy:
         kept: Inputs that are never cast, by operator: a network's float32 parameters.
     """
 
-    __slots__ = ("_conditions", "_kept", "_lists", "_rules", "dtype")
+    __slots__ = ("_conditions", "_exempt", "_lists", "_rules", "dtype")
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Policy:
         lists = {_LOW: low, _FULL: full, _WIDEST: widest, None: either}
         self._lists = {rule: frozenset(names) for rule, names in lists.items()}
         self._conditions = conditions
-        self._kept = kept
+        self._exempt = kept
         self._rules: dict[Operator, str | None] = {}
 
     def _rule(self, op: Operator, attrs: Attrs) -> str | None:
@@ -89,7 +89,7 @@ class Policy:
         target = {_LOW: self.dtype, _FULL: FLOAT32}.get(rule) or widest(floats)
         if rule == _WIDEST and None in dtypes:
             return found  # `cast` handles it with an operator
-        kept = self._kept.get(op.name, ())
+        kept = self._exempt.get(op.name, ())
         names = op.input_names(attrs) if kept else ()
         fixed = op.mutated_inputs(attrs) if op.mutates else ()
         for i, dtype in enumerate(dtypes):
@@ -106,18 +106,18 @@ class Policy:
         attrs: Attrs,
         dtypes: Sequence[np.dtype[Any] | None],
         to: Callable[[Any, np.dtype[Any]], Any],
-        alike: Callable[[Sequence[Any]], Sequence[Any]] | None = None,
+        to_widest: Callable[[Sequence[Any]], Sequence[Any]] | None = None,
     ) -> Sequence[Any]:
         """Cast an operator's inputs as its list says.
 
         Args:
             dtypes: Dtypes of the inputs; None where unknown.
             to: Casts an input to a dtype if it is floating.
-            alike: Casts floating inputs of unknown dtypes to the widest among them.
+            to_widest: Casts floating inputs of unknown dtypes to the widest among them.
         """
-        unknown = alike is not None and None in dtypes and len(inputs) > 1
+        unknown = to_widest is not None and None in dtypes and len(inputs) > 1
         if unknown and self._rule(op, attrs) == _WIDEST:
-            return alike(inputs)  # type: ignore[misc]  # not None here
+            return to_widest(inputs)  # type: ignore[misc]  # not None here
         wanted = self.wanted(op, attrs, dtypes)
         if not any(dtype is not None for dtype in wanted):
             return inputs

@@ -199,7 +199,7 @@ def _arange_opens(attrs: Attrs) -> PartialSpec | None:
     return PartialSpec((UNKNOWN,), attrs["dtype"])
 
 
-def _arange_settled(attrs: Attrs, shape: Shape) -> Attrs:
+def _arange_with_shape(attrs: Attrs, shape: Shape) -> Attrs:
     """Return the attributes that create as many values as the inferred shape has."""
     count = -(-shape[0] // attrs["repeat"])
     if count * attrs["repeat"] != shape[0]:
@@ -224,7 +224,7 @@ ARANGE = source_operator(
     stop=optional(number()),
     step=number(1.0),
     opens=_arange_opens,
-    settle=_arange_settled,
+    settle=_arange_with_shape,
     repeat=integer(1, low=1),
     infer_range=boolean(False),
     ctx=_CTX,

@@ -66,7 +66,7 @@ class CustomState:
         Raises:
             OperatorError: The rule fails, or returns the wrong number of shapes.
         """
-        found = self._asked("infer_shape", [list(shape) for shape in given])
+        found = self._call_rule("infer_shape", [list(shape) for shape in given])
         return self._three("infer_shape", found)
 
     def types(self, given: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -75,9 +75,9 @@ class CustomState:
         Raises:
             OperatorError: As for `shapes`.
         """
-        return self._three("infer_type", self._asked("infer_type", list(given)))
+        return self._three("infer_type", self._call_rule("infer_type", list(given)))
 
-    def _asked(self, rule: str, given: list[Any]) -> Any:
+    def _call_rule(self, rule: str, given: list[Any]) -> Any:
         try:
             return getattr(self.prop, rule)(given)
         except Exception as error:
@@ -144,8 +144,8 @@ def _infer(*specs: Spec, state: CustomState, **attrs: Any) -> tuple[Spec, ...]:
     given = specs[: len(state.arguments)]
     shapes = state.shapes([list(spec.shape) for spec in given])
     types = state.types([spec.dtype.type for spec in given])
-    wanted = [*shapes[0], *shapes[2]]
-    for name, spec, shape in zip(names, specs, wanted, strict=True):
+    shapes_of_inputs = [*shapes[0], *shapes[2]]
+    for name, spec, shape in zip(names, specs, shapes_of_inputs, strict=True):
         if tuple(shape) != spec.shape:
             raise OperatorError(
                 f"{state.name}: expected {name} of shape {tuple(shape)}, got {spec.shape}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.lazy import attach_methods
 from gluonish.ops.elementwise.arithmetic import Arithmetic
-from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
+from gluonish.ops.frontend import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import Operator, all_names, apply, find_operator
 
 # Methods named after their operators.

@@ -188,6 +188,8 @@ class FastKernel:
         "packs",
         "plan",
         "run",
+        "serial_limit",
+        "supports",
         "takes",
     )
 
@@ -229,7 +231,7 @@ class FastKernel:
         dtypes = [spec.dtype for spec in inputs]
         return all(spec.dtype in dtypes or spec.dtype in self.makes for spec in outputs)
 
-    def hung(self, *, single: bool, random: bool, fallback: Callable[..., Kernel]) -> Kernel:
+    def make_kernel(self, *, single: bool, random: bool, fallback: Callable[..., Kernel]) -> Kernel:
         """Return a callable with the reference kernel's signature.
 
         Args:
@@ -265,7 +267,7 @@ class FastKernel:
     def cached(self, *, single: bool, fallback: Callable[..., Kernel]) -> Kernel:
         """Return a callable for calls with equal input specs and attributes.
 
-        Contiguous arrays reuse the plan of the first such call. Arguments as for `hung`.
+        Contiguous arrays reuse the plan of the first such call. Arguments as for `make_kernel`.
         """
         plan, kernel = self.plan, self.kernel
         if plan is None or self.run is not None:

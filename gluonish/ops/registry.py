@@ -120,6 +120,7 @@ class Operator:
         "aliases",
         "complete",
         "diverted",
+        "overridden",
         "doc",
         "expand",
         "gradient",
@@ -136,9 +137,12 @@ class Operator:
         "output_names",
         "outputs",
         "own_gradient",
+        "ignores_head_gradient",
         "plain",
+        "stateless",
         "schema",
         "settle",
+        "with_shape",
         "shapes",
         "single",
         "source",
@@ -227,7 +231,7 @@ class Operator:
 
     def _set_kernels(self, kernels: tuple[FastKernel, ...]) -> None:
         for fast in kernels:
-            fast.kernel = fast.hung(
+            fast.kernel = fast.make_kernel(
                 single=self.single, random=bool(self.random), fallback=self._fallback
             )
         self._chosen.clear()

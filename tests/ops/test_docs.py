@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gluonish as mx
-from gluonish.ops.face import docstring_of
+from gluonish.ops.frontend import docstring_of
 from gluonish.ops.help.meaning import meaning
 from gluonish.ops.registry import absent_names, find_operator
 

@@ -190,7 +190,7 @@ def test_a_call_of_the_same_signature_keeps_its_plan_for_arrays_in_order() -> No
         refused.append(call)
         return lambda xp, out, x: np.add(x, x, out=out)
 
-    fast.kernel = fast.hung(single=True, random=False, fallback=after)
+    fast.kernel = fast.make_kernel(single=True, random=False, fallback=after)
     run = fast.cached(single=True, fallback=after)
     x, out = np.arange(6.0).reshape(2, 3), np.empty((2, 3))
     for _ in range(3):

@@ -57,11 +57,11 @@ class _Fused:
 
     def _split(self, inputs: Any, attrs: Attrs) -> tuple[Any, Any, dict[str, Any], Finish]:
         """Return the base's inputs, the addend or None, the base's attributes, and the epilogue."""
-        what = Finish(*(attrs[name] for name in Finish._fields))
+        epilogue = Finish(*(attrs[name] for name in Finish._fields))
         plain = {name: attrs[name] for name in self.base.schema.attributes}
-        if what.with_sum:
-            return inputs[:-1], inputs[-1], plain, what
-        return inputs, None, plain, what
+        if epilogue.with_sum:
+            return inputs[:-1], inputs[-1], plain, epilogue
+        return inputs, None, plain, epilogue
 
     def active_inputs(self, attrs: Attrs) -> tuple[str, ...]:
         names = self.base.input_names(attrs)
@@ -75,25 +75,25 @@ class _Fused:
         return outputs
 
     def kernel(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-        arrays, addend, plain, what = self._split(inputs, attrs)
+        arrays, addend, plain, epilogue = self._split(inputs, attrs)
         # out may alias the addend.
         result = out if addend is None else xp.empty(out.shape, out.dtype)
         self.base.kernel(xp, result, *arrays, **plain)
-        finish(xp, out, result, addend, what)
+        finish(xp, out, result, addend, epilogue)
 
     def _composed(self, *inputs: Any, **attrs: Any) -> Any:
-        values, addend, plain, what = self._split(inputs, attrs)
-        return finished(apply(self.base, values, plain), addend, what)
+        values, addend, plain, epilogue = self._split(inputs, attrs)
+        return finished(apply(self.base, values, plain), addend, epilogue)
 
     def gradient(self, g: V, *values: Any, **attrs: Any) -> tuple[Any, ...]:
         *inputs, out = values
-        arrays, _, plain, what = self._split(inputs, attrs)
-        inner = finished_gradient(g, out, what)
+        arrays, _, plain, epilogue = self._split(inputs, attrs)
+        inner = finished_gradient(g, out, epilogue)
         if inner is None:
             return self._composed_gradient(g, *inputs, **attrs)
         assert self.base.gradient is not None
         found = tuple(self.base.gradient(inner, *arrays, **plain))
-        return (*found, inner) if what.with_sum else found
+        return (*found, inner) if epilogue.with_sum else found
 
     def complete(self, inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
         known, addend, plain, _ = self._split(inputs, attrs)

@@ -103,10 +103,10 @@ def _gradient(
     )
     if bias is None:
         return gradients
-    return (*gradients, lambda: _like_bias(sum_(rows, axis=(0,)), bias))
+    return (*gradients, lambda: _reshape_to_bias(sum_(rows, axis=(0,)), bias))
 
 
-def _like_bias(g: V, bias: V) -> V:
+def _reshape_to_bias(g: V, bias: V) -> V:
     return g if len(bias.shape) == 1 else reshape(g, bias.shape)
 
 

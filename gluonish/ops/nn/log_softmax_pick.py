@@ -33,7 +33,7 @@ _SCHEMA = Schema(
 )
 
 
-def _kept(shape: Shape, axis: int) -> Shape:
+def _row_shape(shape: Shape, axis: int) -> Shape:
     axis %= len(shape)
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
@@ -47,8 +47,8 @@ def _infer(
             f"_log_softmax_pick: expected floating data, got {data.dtype.name}; cast it"
         )
     (found,) = PICK.infer(data, index, **attrs)
-    kept = Spec(_kept(data.shape, attrs["axis"]), accumulator(data.dtype))
-    return (Spec(found.shape, kept.dtype) if wide else found), kept, kept
+    row_spec = Spec(_row_shape(data.shape, attrs["axis"]), accumulator(data.dtype))
+    return (Spec(found.shape, row_spec.dtype) if wide else found), row_spec, row_spec
 
 
 def _kernel(
@@ -69,10 +69,10 @@ def _kernel(
     x = widen(data)
     top[...] = x.max(axis=axis, keepdims=True)
     log_total[...] = xp.log(xp.exp(x - top).sum(axis=axis, keepdims=True))
-    kept = top.shape
-    positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
+    row_shape = top.shape
+    positions = whole_positions(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
     picked = x[along_grid(xp, positions, axis % data.ndim)]
-    out.reshape(kept)[...] = (picked - top - log_total) * scale
+    out.reshape(row_shape)[...] = (picked - top - log_total) * scale
 
 
 def _gradient(g: tuple[V | None, ...], data: V, index: V, *outputs: V, **attrs: Any) -> Any:
@@ -120,13 +120,13 @@ def _backward_kernel(
     scale: float,
     wide: bool,
 ) -> None:
-    kept = top.shape
+    row_shape = top.shape
     if not top.size:
         return
-    g = widen(grad).reshape(kept) * scale
+    g = widen(grad).reshape(row_shape) * scale
     found = xp.exp(widen(data) - top - log_total)
     found *= -g
-    positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
+    positions = whole_positions(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
     # One index per row, so that no element is written twice.
     found[along_grid(xp, positions, axis % data.ndim)] += g
     out[...] = found

@@ -160,11 +160,11 @@ def _max(xp: ModuleType, out: Any, data: Any, geometry: Geometry) -> None:
         return
     padded = padded_for_windows(xp, data, geometry, counts, _lowest(data.dtype))
     first = True
-    for _, place in window_elements(geometry, counts):
+    for _, window_index in window_elements(geometry, counts):
         if first:
-            out[...] = padded[place]
+            out[...] = padded[window_index]
         else:
-            xp.maximum(out, padded[place], out=out)
+            xp.maximum(out, padded[window_index], out=out)
         first = False
 
 
@@ -174,8 +174,8 @@ def _sum(xp: ModuleType, counts: Shape, data: Any, geometry: Geometry) -> Any:
         return whole_window.total(data)
     padded = padded_for_windows(xp, data, geometry, counts)
     total = xp.zeros((*data.shape[:2], *counts), dtype=accumulator(data.dtype))
-    for _, place in window_elements(geometry, counts):
-        total += padded[place]
+    for _, window_index in window_elements(geometry, counts):
+        total += padded[window_index]
     return total
 
 
@@ -248,19 +248,19 @@ def _for_each_maximum(
     geometry: Geometry,
     visit: Callable[[tuple[Any, ...], Any], None],
 ) -> None:
-    """Call ``visit(index, hit)`` for each index in a window.
+    """Call ``visit(window_index, hit)`` for each index in a window.
 
-    ``index`` comes from `window_elements`; ``hit`` is the mask of windows whose first maximum is
-    there.
+    ``window_index`` comes from `window_elements`; ``hit`` masks the windows whose first
+    maximum is there.
     """
     counts = out.shape[2:]
     padded = padded_for_windows(xp, data, geometry, counts, _lowest(data.dtype))
     found = xp.zeros(out.shape, dtype=bool)
-    for _, place in window_elements(geometry, counts):
-        hit = padded[place] == out
+    for _, window_index in window_elements(geometry, counts):
+        hit = padded[window_index] == out
         hit &= ~found
         found |= hit
-        visit(place, hit)
+        visit(window_index, hit)
 
 
 def _backward_kernel(
@@ -280,13 +280,13 @@ def _backward_kernel(
     sums = WindowSum(xp, data.shape, geometry, counts, grad.dtype)
     if kind == "max":
 
-        def visit(place: tuple[Any, ...], hit: Any) -> None:
-            sums.total[place] += xp.where(hit, grad, 0)
+        def visit(window_index: tuple[Any, ...], hit: Any) -> None:
+            sums.total[window_index] += xp.where(hit, grad, 0)
 
         _for_each_maximum(xp, data, out, geometry, visit)
     else:
-        for _, place in window_elements(geometry, counts):
-            sums.total[place] += grad
+        for _, window_index in window_elements(geometry, counts):
+            sums.total[window_index] += grad
     result[...] = sums.result()
 
 
@@ -303,8 +303,8 @@ def _select_kernel(
     padded = padded_for_windows(xp, values, geometry, counts)
     result[...] = 0
 
-    def visit(place: tuple[Any, ...], hit: Any) -> None:
-        result[...] = xp.where(hit, padded[place], result)
+    def visit(window_index: tuple[Any, ...], hit: Any) -> None:
+        result[...] = xp.where(hit, padded[window_index], result)
 
     _for_each_maximum(xp, data, out, geometry, visit)
 

@@ -205,8 +205,8 @@ def _unique_kernel(
     flat = not data.ndim or axis is None
     source = data.reshape(-1) if flat else data
     results[0][...] = xp.take(source, first, axis=0 if flat else axis)
-    wanted = ((return_index, first), (return_inverse, inverse), (return_counts, counts))
-    chosen = [found for want, found in wanted if want]
+    optional = ((return_index, first), (return_inverse, inverse), (return_counts, counts))
+    chosen = [found for want, found in optional if want]
     for result, found in zip(results[1:], chosen, strict=True):
         result[...] = found
 

@@ -32,8 +32,8 @@ def _square_shape(name: str, size: int, k: int) -> Shape:
 def _put(xp: ModuleType, out: Any, values: Any, k: int) -> None:
     """Fill a square matrix with zeros and ``values`` on diagonal ``k``."""
     out.fill(out.dtype.type(0))
-    places = xp.arange(values.shape[0])
-    out[places + max(0, -k), places + max(0, k)] = values
+    diagonal = xp.arange(values.shape[0])
+    out[diagonal + max(0, -k), diagonal + max(0, k)] = values
 
 
 def _diag_infer(data: Spec, *, k: int) -> tuple[Spec]:

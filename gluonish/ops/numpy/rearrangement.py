@@ -71,7 +71,7 @@ def moved_gradient(
     return gradient
 
 
-def _place(
+def _embed(
     xp: ModuleType,
     out: Any,
     data: Any,
@@ -91,7 +91,7 @@ def _infer(data: Spec, *indices: Spec, shape: Shape, **_: object) -> tuple[Spec]
 
 
 def _kernel(xp: ModuleType, out: Any, data: Any, *indices: Any, **attrs: Any) -> None:
-    _place(xp, out, data, indices, attrs)
+    _embed(xp, out, data, indices, attrs)
 
 
 def _gradient(g: V, data: V, *indices: V, **attrs: Any) -> tuple[Any, ...]:
@@ -108,10 +108,10 @@ def _back_kernel(xp: ModuleType, out: Any, data: Any, *indices: Any, **attrs: An
     shape = attrs["shapes"][attrs["position"]]
     size = math.prod(shape)
     numbers = xp.arange(1, size + 1, dtype=INT64).reshape(shape)
-    places = xp.zeros(attrs["shape"], INT64)
-    _place(xp, places, numbers, indices, attrs)
+    targets = xp.zeros(attrs["shape"], INT64)
+    _embed(xp, targets, numbers, indices, attrs)
     total = xp.zeros(size + 1, scatter_accumulator(out.dtype))
-    add_at(xp, total, places.reshape(-1), data.astype(total.dtype).reshape(-1))
+    add_at(xp, total, targets.reshape(-1), data.astype(total.dtype).reshape(-1))
     out[...] = total[1:].astype(out.dtype).reshape(out.shape)
 
 

@@ -224,8 +224,8 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
         g: V, x: V, y: V, *, axis: Axes | None, keepdims: bool, initial: float | None
     ) -> tuple[Any]:
         axes = all_axes(name, len(x.shape), axis)
-        kept = reduced_shape(x.shape, axes, keepdims=True)
-        hit = cast(apply(EQUAL, (x, reshape(y, kept)), {}), dtype_of(x))
+        shape = reduced_shape(x.shape, axes, keepdims=True)
+        hit = cast(apply(EQUAL, (x, reshape(y, shape)), {}), dtype_of(x))
         return (spread(g, x.shape, axes) * hit,)
 
     return register(

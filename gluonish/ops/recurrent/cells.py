@@ -36,17 +36,17 @@ def _sigmoid(xp: ModuleType, x: Any) -> Any:
     return half * xp.tanh(half * x) + half
 
 
-def _parts(x: Any, units: int) -> list[Any]:
+def _split_gates(x: Any, units: int) -> list[Any]:
     return [x[:, i * units : (i + 1) * units] for i in range(x.shape[1] // units)]
 
 
 def _lstm_forward(
-    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, kept: Any
+    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, saved: Any
 ) -> tuple[Any, Any]:
     units = dims.units
     recurrent += pre
-    i, f, g, o = _parts(kept, units)
-    kept[:, : 2 * units] = _sigmoid(xp, recurrent[:, : 2 * units])
+    i, f, g, o = _split_gates(saved, units)
+    saved[:, : 2 * units] = _sigmoid(xp, recurrent[:, : 2 * units])
     g[...] = xp.tanh(recurrent[:, 2 * units : 3 * units])
     o[...] = _sigmoid(xp, recurrent[:, 3 * units :])
     new_c = f * c + i * g
@@ -67,12 +67,12 @@ def _lstm_backward(
     c: Any,
     new_h: Any,
     new_c: Any,
-    kept: Any,
+    saved: Any,
     d_pre: Any,
     d_recurrent: Any,
 ) -> tuple[None, Any]:
-    i, f, g, o = _parts(kept, dims.units)
-    di, df, dg, do = _parts(d_pre, dims.units)
+    i, f, g, o = _split_gates(saved, dims.units)
+    di, df, dg, do = _split_gates(d_pre, dims.units)
     bent = xp.tanh(new_c)
     dc = dc + dh * o * (1 - bent * bent)
     if dims.clip is not None:
@@ -85,11 +85,11 @@ def _lstm_backward(
 
 
 def _gru_forward(
-    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, kept: Any
+    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, saved: Any
 ) -> tuple[Any, None]:
     units = dims.units
-    r, z, n, b = _parts(kept, units)
-    kept[:, : 2 * units] = _sigmoid(xp, pre[:, : 2 * units] + recurrent[:, : 2 * units])
+    r, z, n, b = _split_gates(saved, units)
+    saved[:, : 2 * units] = _sigmoid(xp, pre[:, : 2 * units] + recurrent[:, : 2 * units])
     b[...] = recurrent[:, 2 * units :]
     n[...] = xp.tanh(pre[:, 2 * units :] + r * b)
     return n + z * (h - n), None
@@ -104,12 +104,12 @@ def _gru_backward(
     c: Any,
     new_h: Any,
     new_c: Any,
-    kept: Any,
+    saved: Any,
     d_pre: Any,
     d_recurrent: Any,
 ) -> tuple[Any, None]:
-    r, z, n, b = _parts(kept, dims.units)
-    dr, dz, dn = _parts(d_pre, dims.units)
+    r, z, n, b = _split_gates(saved, dims.units)
+    dr, dz, dn = _split_gates(d_pre, dims.units)
     dn[...] = dh * (1 - z) * (1 - n * n)
     dr[...] = dn * b * r * (1 - r)
     dz[...] = dh * (h - n) * z * (1 - z)
@@ -119,13 +119,13 @@ def _gru_backward(
 
 
 def _tanh_forward(
-    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, kept: Any
+    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, saved: Any
 ) -> tuple[Any, None]:
     return xp.tanh(pre + recurrent), None
 
 
 def _relu_forward(
-    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, kept: Any
+    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, saved: Any
 ) -> tuple[Any, None]:
     return xp.maximum(pre + recurrent, 0), None
 
@@ -142,7 +142,7 @@ def _of_output(slope: Callable[[Any], Any]) -> Callable[..., tuple[None, None]]:
         c: Any,
         new_h: Any,
         new_c: Any,
-        kept: Any,
+        saved: Any,
         d_pre: Any,
         d_recurrent: Any,
     ) -> tuple[None, None]:

@@ -34,7 +34,7 @@ def _row(x: Any, t: int) -> Any:
     return reshape(slice_axis(x, 0, t, t + 1), x.shape[1:])
 
 
-def _parts(x: Any, units: int) -> list[Any]:
+def _split_gates(x: Any, units: int) -> list[Any]:
     return [slice_axis(x, 1, at, at + units) for at in range(0, x.shape[1], units)]
 
 
@@ -114,13 +114,13 @@ def _run(
 def _step(dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
     """Return the new hidden state before projection, and the new cell."""
     if dims.mode == "lstm":
-        i, f, g, o = _parts(pre + recurrent, dims.units)
+        i, f, g, o = _split_gates(pre + recurrent, dims.units)
         c = SIGMOID(f) * c + SIGMOID(i) * TANH(g)
         if dims.clip is not None:
             c = apply(CLIP, (c,), {"a_min": dims.clip[0], "a_max": dims.clip[1]})
         return SIGMOID(o) * TANH(c), c
     if dims.mode == "gru":
-        a, b = _parts(pre, dims.units), _parts(recurrent, dims.units)
+        a, b = _split_gates(pre, dims.units), _split_gates(recurrent, dims.units)
         z = SIGMOID(a[1] + b[1])
         n = TANH(a[2] + SIGMOID(a[0] + b[0]) * b[2])
         return n + z * (h - n), None

@@ -51,7 +51,7 @@ def part_shapes(dims: Dims) -> list[Shape]:
     return [shape for layer in runs for shape in weight_shapes(dims, layer)] + biases
 
 
-def _part_count(attrs: Attrs) -> int:
+def _num_params(attrs: Attrs) -> int:
     runs = attrs["num_layers"] * (2 if attrs["bidirectional"] else 1)
     count: int = runs * (5 if attrs["projection_size"] else 4)
     return count
@@ -65,7 +65,7 @@ def split(arrays: Sequence[Any], attrs: Attrs) -> Split:
     """Split a call's arrays by role."""
     head_count = len(attrs.get("heads", ()))
     first = head_count + 1 + len(_state_names(attrs))
-    last = first + _part_count(attrs)
+    last = first + _num_params(attrs)
     reserve = arrays[last] if len(arrays) > last else None
     states = tuple(arrays[head_count + 1 : first])
     parts = tuple(arrays[first:last])
@@ -123,7 +123,7 @@ def _gradient(
 
 
 def _named(attrs: Attrs) -> tuple[str, ...]:
-    parts = (f"part{i}" for i in range(_part_count(attrs)))
+    parts = (f"part{i}" for i in range(_num_params(attrs)))
     return ("data", *_state_names(attrs), *parts)
 
 
@@ -151,10 +151,10 @@ FUSED_RNN = register(
 
 def _backward_infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
     given = split(specs, attrs)
-    return (given.data, *_own_states(given, attrs), *given.parts)
+    return (given.data, *_state_gradients_of(given, attrs), *given.parts)
 
 
-def _own_states(given: Split, attrs: Attrs) -> tuple[Any, ...]:
+def _state_gradients_of(given: Split, attrs: Attrs) -> tuple[Any, ...]:
     return given.states[:-1] if attrs["use_sequence_length"] else given.states
 
 
@@ -162,7 +162,7 @@ def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **a
     given = split(arrays, attrs)
     flat = _flat(xp, given.parts)
     total = xp.empty_like(flat)
-    count = 1 + len(_own_states(given, attrs))
+    count = 1 + len(_state_gradients_of(given, attrs))
     rest = (*given.heads, *given.joined(flat), given.reserve)
     RNN_BACKWARD.kernel(xp, (outputs[0], total, *outputs[1:count]), *rest, **attrs)
     at = 0
@@ -199,7 +199,7 @@ FUSED_RNN_BACKWARD = register(
             "reserve",
         ),
         schema=Schema(**RNN.schema.attributes, heads=shape_attr(())),
-        outputs=lambda attrs: 1 + (2 if attrs["mode"] == "lstm" else 1) + _part_count(attrs),
+        outputs=lambda attrs: 1 + (2 if attrs["mode"] == "lstm" else 1) + _num_params(attrs),
         execution=Execution(heavy=endless),
     )
 )

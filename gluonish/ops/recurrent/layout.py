@@ -19,7 +19,7 @@ from gluonish.ops.registry import Attrs
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 # Arrays of H elements that one time step saves: the gates, and for a GRU the recurrent term of the
 # new gate before the reset gate is applied.
-_KEPT = {"lstm": 4, "gru": 4, "rnn_tanh": 0, "rnn_relu": 0}
+_NUM_SAVED = {"lstm": 4, "gru": 4, "rnn_tanh": 0, "rnn_relu": 0}
 
 Clip = tuple[float, float, bool]
 Segment = tuple[int, Shape]
@@ -160,11 +160,11 @@ def segments(dims: Dims) -> dict[tuple[str, int], Segment]:
     for layer in range(1, dims.layers):
         if dims.joined:
             put("x", layer, above)
-    kept = _KEPT[dims.mode]
+    num_saved = _NUM_SAVED[dims.mode]
     for run in range(dims.layers * dims.directions):
         put("hidden", run, (*ticks, dims.width))
-        if kept:
-            put("gates", run, (*ticks, kept * dims.units))
+        if num_saved:
+            put("gates", run, (*ticks, num_saved * dims.units))
         if dims.mode == "lstm":
             put("cells", run, (*ticks, dims.units))
     return found

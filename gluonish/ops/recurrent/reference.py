@@ -114,8 +114,8 @@ def _run_forward(
     pre = pre.reshape(dims.steps, dims.batch, w.i2h.shape[0])
     for t in time_order(dims, run):
         recurrent = product(xp, h, w.h2h.T) + w.h2h_bias
-        kept = None if gates is None else gates[t]
-        new_h, new_c = step(xp, dims, pre[t], recurrent, h, c, kept)
+        saved = None if gates is None else gates[t]
+        new_h, new_c = step(xp, dims, pre[t], recurrent, h, c, saved)
         if w.h2r is not None:
             new_h = product(xp, new_h, w.h2r.T)
         if valid is not None:
@@ -260,9 +260,9 @@ class _Run:
             if d_full is not None:
                 d_full[t] = total
                 total = product(xp, total, w.h2r)
-            kept = None if self.gates is None else self.gates[t]
+            saved = None if self.gates is None else self.gates[t]
             direct, dc = step(
-                *(xp, dims, total, dc_here, h, cells[0], self.hidden[t], cells[1], kept),
+                *(xp, dims, total, dc_here, h, cells[0], self.hidden[t], cells[1], saved),
                 *(d_pre[t], d_recurrent[t]),
             )
             dh = product(xp, d_recurrent[t], w.h2h)

@@ -20,8 +20,8 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
 Key = tuple[int, int]
-WordsKernel = Callable[[ModuleType, Key, int, int], Any]
-_device_words: list[WordsKernel] = []  # at most one, set by `set_device_words`
+BitsKernel = Callable[[ModuleType, Key, int, int], Any]
+_device_bits: list[BitsKernel] = []  # at most one, set by `set_device_words`
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -75,30 +75,30 @@ def _mix(xp: ModuleType, product: Any, word: Any, key: np.uint64, out: Any) -> N
     xp.bitwise_xor(out, key, out=out)
 
 
-def set_device_words(kernel: WordsKernel) -> None:
+def set_device_words(kernel: BitsKernel) -> None:
     """Register a device kernel that generates the same bits faster than array arithmetic.
 
     Args:
         kernel: Called with the array module, the key, the first block and the number of blocks;
             returns an array of four uint32 per block.
     """
-    _device_words[:] = [kernel]
+    _device_bits[:] = [kernel]
 
 
 def _chunks(xp: ModuleType, key: Key, n: int) -> Iterator[tuple[int, Any]]:
     """Yield the offset and the uint32 values of each chunk of ``n`` values, in order."""
     if n <= _FEW and xp is np:
-        yield 0, np.array(_few_words(key, n), dtype=np.uint32)
+        yield 0, np.array(_few_bits(key, n), dtype=np.uint32)
         return
     blocks = -(-n // 4)
     size = _CHUNK if xp is np else _CHUNK_GPU
-    make = _device_words[0] if _device_words and xp is not np else _words_of_blocks
+    make = _device_bits[0] if _device_bits and xp is not np else _bits_of_blocks
     for first in range(0, blocks, size):
         made = make(xp, key, first, min(size, blocks - first))
         yield 4 * first, made[: n - 4 * first]
 
 
-def _words_of_blocks(xp: ModuleType, key: Key, first: int, count: int) -> Any:
+def _bits_of_blocks(xp: ModuleType, key: Key, first: int, count: int) -> Any:
     """Return the bits of ``count`` blocks by array arithmetic."""
     seed, offset = key
     index = xp.arange(first, first + count, dtype=np.uint64)
@@ -114,10 +114,10 @@ def _words_of_blocks(xp: ModuleType, key: Key, first: int, count: int) -> Any:
     return made.reshape(-1)
 
 
-def _few_words(key: Key, n: int) -> list[int]:
+def _few_bits(key: Key, n: int) -> list[int]:
     """Return the first ``n`` uint32 of a draw, with Python ints: arrays of one block are slow."""
     seed, offset = key
-    words: list[int] = []
+    bits: list[int] = []
     for block in range(-(-n // 4)):
         c0, c1, c2, c3 = block, 0, offset & _MASK, offset >> 32 & _MASK
         k0, k1 = seed & _MASK, seed >> 32 & _MASK
@@ -125,8 +125,8 @@ def _few_words(key: Key, n: int) -> list[int]:
             a, b = c0 * _FACTORS[0], c2 * _FACTORS[1]
             c0, c1, c2, c3 = b >> 32 ^ c1 ^ k0, b & _MASK, a >> 32 ^ c3 ^ k1, a & _MASK
             k0, k1 = (k0 + _WEYL[0]) & _MASK, (k1 + _WEYL[1]) & _MASK
-        words += (c0, c1, c2, c3)
-    return words[:n]
+        bits += (c0, c1, c2, c3)
+    return bits[:n]
 
 
 def random_bits(xp: ModuleType, key: Key, n: int) -> Any:
@@ -136,8 +136,8 @@ def random_bits(xp: ModuleType, key: Key, n: int) -> Any:
         key: Seed and offset of the draw, 64 bits each; equal keys give equal bits.
     """
     out = xp.empty(n, dtype=np.uint32)
-    for start, words in _chunks(xp, key, n):
-        out[start : start + words.size] = words
+    for start, bits in _chunks(xp, key, n):
+        out[start : start + bits.size] = bits
     return out
 
 
@@ -179,10 +179,10 @@ def uniform(
         return uniform_steps(xp, key, shape, dtype)
     out = xp.empty(math.prod(shape), dtype=dtype)
     scale = np.float32(2.0**-32)
-    for start, words in _chunks(xp, key, out.size):
-        part = out[start : start + words.size]
-        xp.multiply(words.astype(np.float32), scale, out=part)
-        xp.minimum(part, _BELOW_ONE, out=part)
+    for start, bits in _chunks(xp, key, out.size):
+        chunk = out[start : start + bits.size]
+        xp.multiply(bits.astype(np.float32), scale, out=chunk)
+        xp.minimum(chunk, _BELOW_ONE, out=chunk)
     return out.reshape(shape)
 
 
@@ -196,21 +196,21 @@ def uniform_steps(
     dtype = np.dtype(dtype)
     out = xp.empty(math.prod(shape), dtype=dtype)
     if dtype == FLOAT64:
-        for start, words in _chunks(xp, key, 2 * out.size):
-            high, low = words[0::2] >> np.uint32(5), words[1::2] >> np.uint32(6)
+        for start, bits in _chunks(xp, key, 2 * out.size):
+            high, low = bits[0::2] >> np.uint32(5), bits[1::2] >> np.uint32(6)
             out[start // 2 : start // 2 + high.size] = (high * 67108864.0 + low) * 2.0**-53
     else:
-        bits = _BITS[dtype]
-        scale = np.float32(2.0**-bits)
-        for start, words in _chunks(xp, key, out.size):
-            top = (words >> np.uint32(32 - bits)).astype(np.float32)
-            out[start : start + words.size] = xp.multiply(top, scale, out=top)
+        num_bits = _BITS[dtype]
+        scale = np.float32(2.0**-num_bits)
+        for start, bits in _chunks(xp, key, out.size):
+            top = (bits >> np.uint32(32 - num_bits)).astype(np.float32)
+            out[start : start + bits.size] = xp.multiply(top, scale, out=top)
     return out.reshape(shape)
 
 
 def uniform_number(key: Key) -> float:
     """Return what `uniform` returns for one float64, at a tenth of the cost."""
-    high, low = _few_words(key, 2)
+    high, low = _few_bits(key, 2)
     return ((high >> 5) * 67108864.0 + (low >> 6)) * 2.0**-53
 
 
@@ -222,16 +222,16 @@ def normal(xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any
     dtype = np.dtype(dtype)
     work = np.float64 if dtype == FLOAT64 else np.float32
     out = xp.empty(math.prod(shape), dtype=dtype)
-    for start, words in _chunks(xp, key, out.size + out.size % 2):
+    for start, bits in _chunks(xp, key, out.size + out.size % 2):
         # Half a step off zero keeps the logarithm finite.
-        radius = (words[0::2].astype(work) + work(0.5)) * work(2.0**-32)
+        radius = (bits[0::2].astype(work) + work(0.5)) * work(2.0**-32)
         xp.log(radius, out=radius)
         radius *= work(-2)
         xp.sqrt(xp.maximum(radius, work(0), out=radius), out=radius)
-        angle = words[1::2].astype(work)
+        angle = bits[1::2].astype(work)
         angle *= work(2 * math.pi * 2.0**-32)
-        made = xp.empty(words.size, dtype=work)
+        made = xp.empty(bits.size, dtype=work)
         xp.multiply(radius, xp.cos(angle), out=made[0::2])
         xp.multiply(radius, xp.sin(angle), out=made[1::2])
-        out[start : start + words.size] = made[: out.size - start]
+        out[start : start + bits.size] = made[: out.size - start]
     return out.reshape(shape)

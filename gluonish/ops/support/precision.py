@@ -254,12 +254,12 @@ def _sum(data: Any, axes: Axes) -> Any:
 def _outer(shape: Shape, axes: Axes) -> Axes:
     """Return the axes that are not trailing; axes of size 1 count as trailing."""
     last = len(shape) - 1
-    kept = list(axes)
-    while kept and (kept[-1] == last or shape[last] == 1):
-        if kept[-1] == last:
-            kept.pop()
+    outer = list(axes)
+    while outer and (outer[-1] == last or shape[last] == 1):
+        if outer[-1] == last:
+            outer.pop()
         last -= 1
-    return tuple(kept)
+    return tuple(outer)
 
 
 def _blocks(data: Any, axes: Axes) -> Any:

@@ -80,7 +80,7 @@ class _Codes:
         return tuple(self.target)
 
 
-def _told_elements(codes: Shape, target: Shape) -> str:
+def _describe_size(codes: Shape, target: Shape) -> str:
     """Describe the number of elements of an invalid target shape."""
     if codes == target:
         return f" with {math.prod(target)}"
@@ -111,7 +111,7 @@ def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
     if math.prod(target) != size:
         raise OperatorError(
             f"Reshape: expected shape to have the {size} elements of data {source}, got {codes}"
-            f"{_told_elements(codes, target)}"
+            f"{_describe_size(codes, target)}"
         )
     return target[::-1] if reverse else target
 

@@ -35,9 +35,9 @@ def substream(key: Key, number: int) -> Key:
     return (key[0] + number * 0x9E3779B97F4A7C15) & (2**64 - 1), key[1]
 
 
-def _piece(xp: ModuleType, parameter: Any, part: slice) -> Any:
+def _chunk_of(xp: ModuleType, parameter: Any, chunk: slice) -> Any:
     """Return a chunk of an array of parameters, in float64."""
-    return parameter[part].astype(xp.float64)
+    return parameter[chunk].astype(xp.float64)
 
 
 def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[Any]) -> None:
@@ -55,11 +55,12 @@ def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[An
     size = _CHUNK if xp is np else _CHUNK_GPU
     for start in range(0, flat.size, size):
         index = xp.arange(start, min(start + size, flat.size))
-        part = slice(start, start + size)
-        given = [
-            xp.full(index.size, p) if isinstance(p, float) else _piece(xp, p, part) for p in columns
+        chunk = slice(start, start + size)
+        params = [
+            xp.full(index.size, p) if isinstance(p, float) else _chunk_of(xp, p, chunk)
+            for p in columns
         ]
-        flat[part] = draw(xp, key, index, *given).astype(out.dtype)
+        flat[chunk] = draw(xp, key, index, *params).astype(out.dtype)
 
 
 def _open(high: Any, low: Any) -> Any:
@@ -92,15 +93,15 @@ def normal(xp: ModuleType, key: Key, index: Any) -> Any:
 def _rejected(
     xp: ModuleType,
     index: Any,
-    wanted: Any,
+    pending: Any,
     out: Any,
     propose: Callable[[Any, Any, int], tuple[Any, Any]],
 ) -> Any:
-    """Fill ``out`` where ``wanted`` by rejection sampling.
+    """Fill ``out`` where ``pending`` by rejection sampling.
 
     ``propose(positions, numbers, attempt)`` returns candidates and whether each is accepted.
     """
-    missing = xp.nonzero(wanted)[0]
+    missing = xp.nonzero(pending)[0]
     for attempt in range(_ATTEMPTS):
         if not missing.size:
             break
@@ -117,10 +118,10 @@ def gamma(xp: ModuleType, key: Key, index: Any, alpha: Any, scale: Any) -> Any:
     c = 1 / xp.sqrt(9 * d)
 
     def propose(at: Any, numbers: Any, attempt: int) -> tuple[Any, Any]:
-        words = words_at(xp, key, numbers, attempt)
-        u = _open(*words[2:])
-        radius = xp.sqrt(-2 * xp.log((words[0].astype(xp.float64) + 0.5) * 2.0**-32))
-        x = radius * xp.cos(words[1] * (2 * math.pi * 2.0**-32))
+        bits = words_at(xp, key, numbers, attempt)
+        u = _open(*bits[2:])
+        radius = xp.sqrt(-2 * xp.log((bits[0].astype(xp.float64) + 0.5) * 2.0**-32))
+        x = radius * xp.cos(bits[1] * (2 * math.pi * 2.0**-32))
         size = d[at]
         root = 1 + c[at] * x
         v = xp.maximum(root, 1e-100) ** 3
@@ -160,24 +161,24 @@ def _inverted(
     key: Key,
     index: Any,
     out: Any,
-    wanted: Any,
+    pending: Any,
     first: Any,
     ratio: Callable[[Any, int], Any],
     alike: bool,
 ) -> None:
-    """Fill ``out`` where ``wanted`` by inversion of the cumulative distribution.
+    """Fill ``out`` where ``pending`` by inversion of the cumulative distribution.
 
     ``first`` is P(0), ``ratio(positions, k)`` is P(k) / P(k - 1); with ``alike`` they are equal for
     all elements.
     """
     u = open_uniform(xp, key, index)
     if xp is np and index.size and alike:
-        if wanted[0]:
+        if pending[0]:
             out[...] = _inverted_alike(u, first[0], ratio)
         return
     term, total = first.copy(), first.copy()
-    out[wanted] = 0
-    active = xp.nonzero(wanted & (u > total))[0]
+    out[pending] = 0
+    active = xp.nonzero(pending & (u > total))[0]
     for k in range(1, _LONGEST):
         if not active.size:
             break

@@ -157,13 +157,13 @@ def bind_arguments(
         given[name] = value
     inputs = [given.pop(name, None) for name in names]
     attrs = op.schema.parse(
-        op.name, {name: value for name, value in given.items() if not _left_out(op, name, value)}
+        op.name, {name: value for name, value in given.items() if not _is_omitted(op, name, value)}
     )
-    wanted = op.input_names(attrs)
-    if len(wanted) < len(names):
+    required = op.input_names(attrs)
+    if len(required) < len(names):
         arrays = [value for value in inputs if value is not None]
-        inputs = [value for name, value in zip(names, inputs, strict=True) if name in wanted]
-        if any(value is None for value in inputs) and len(arrays) == len(wanted):
+        inputs = [value for name, value in zip(names, inputs, strict=True) if name in required]
+        if any(value is None for value in inputs) and len(arrays) == len(required):
             inputs = arrays
     return inputs, attrs
 
@@ -176,7 +176,7 @@ def require_inputs(op: Operator, inputs: Sequence[Any], attrs: Mapping[str, Any]
             raise OperatorError(f"{op.name}: expected an array for {missing}, got none")
 
 
-def _left_out(op: Operator, name: str, value: Any) -> bool:
+def _is_omitted(op: Operator, name: str, value: Any) -> bool:
     """Whether None means "omitted": where None is not a value of the attribute."""
     if value is not None:
         return False
@@ -200,7 +200,7 @@ def _bind_variadic(
     return inputs, op.schema.parse(op.name, attrs)
 
 
-def signature_of(op: Operator, tail: Sequence[inspect.Parameter]) -> inspect.Signature:
+def signature_of(op: Operator, extra: Sequence[inspect.Parameter]) -> inspect.Signature:
     """Return the call signature: inputs, attributes with defaults, and the frontend's arguments."""
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters: list[inspect.Parameter] = []
@@ -213,12 +213,12 @@ def signature_of(op: Operator, tail: Sequence[inspect.Parameter]) -> inspect.Sig
         default = None if attribute.default is REQUIRED else attribute.default
         parameters.append(inspect.Parameter(name, kind, default=default))
     names = {parameter.name for parameter in parameters}
-    parameters += [parameter for parameter in tail if parameter.name not in names]
+    parameters += [parameter for parameter in extra if parameter.name not in names]
     return inspect.Signature(parameters)
 
 
-def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return a docstring with inputs and attributes, then the frontend's arguments (``tail``)."""
+def docstring_of(op: Operator, extra: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a docstring with inputs and attributes, then the frontend's arguments (``extra``)."""
     lines = [_wrapped(op.doc), "", *_shapes(op), "Args:"]
     if op.variadic is not None:
         lines.append("    data: Arrays, one by one or as one list.")
@@ -237,7 +237,7 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
         described = meaning(op.name, name, is_input=False)
         expected = f"{attribute.expected}, {default}"
         lines += _entry(name, expected if described is None else f"{described}; {expected}")
-    lines += [f"    {name}: {text}" for name, text in tail.items()]
+    lines += [f"    {name}: {text}" for name, text in extra.items()]
     lines += _returns(op)
     lines += ["", "Raises:", "    OperatorError: Invalid inputs or attributes."]
     return "\n".join(lines)
