@@ -28,7 +28,7 @@ from gluonish.ops.support.product import fill_product
 _SCHEMA = Schema(heads=integer(low=1))
 
 
-def _check_parts(name: str, what: str, x: Spec, heads: int, parts: int) -> None:
+def _check_projections(name: str, what: str, x: Spec, heads: int, parts: int) -> None:
     if len(x.shape) != 3 or x.shape[2] % (heads * parts) or not is_floating(x.dtype):
         raise OperatorError(
             f"{name}: expected floating {what} (T, N, heads * {parts} * units) for {heads} heads, "
@@ -44,7 +44,7 @@ def _view(x: Any, heads: int, parts: int, part: int) -> Any:
     return split[:, :, part].transpose(1, 0, 2)
 
 
-def _part(x: Any, heads: int, parts: int, part: int) -> Any:
+def _select(x: Any, heads: int, parts: int, part: int) -> Any:
     """Do the same with operators."""
     steps, batch, width = x.shape
     units = width // (heads * parts)
@@ -53,8 +53,8 @@ def _part(x: Any, heads: int, parts: int, part: int) -> Any:
     return transpose(reshape(x, (steps, batch * heads, units)), (1, 0, 2))
 
 
-def _whole(parts: list[Any], shape: Shape) -> Any:
-    """Interleave projections (N * heads, T, units): the inverse of `_part`."""
+def _interleave(parts: list[Any], shape: Shape) -> Any:
+    """Interleave projections (N * heads, T, units): the inverse of `_select`."""
     steps_first = [transpose(x, (1, 0, 2)) for x in parts]
     joined = stack(steps_first, 2) if len(parts) > 1 else steps_first[0]
     return reshape(joined, shape)
@@ -83,7 +83,7 @@ def _products(queries: Any, keys: Any) -> Any:
 def _weighted(values: Any, attention: Any, heads: int, parts: int) -> Any:
     """Compute values weighted by attention with operators."""
     steps, batch, width = attention.shape[1], values.shape[1], values.shape[2] // parts
-    found = batch_dot(attention, _part(values, heads, parts, parts - 1))
+    found = batch_dot(attention, _select(values, heads, parts, parts - 1))
     return reshape(transpose(found, (1, 0, 2)), (steps, batch, width))
 
 
@@ -105,8 +105,8 @@ def _expanding(operator: str, compute: Callable[..., Any]) -> ShapeFacts:
 def _encdec_qk_infer(queries: Spec, keys_values: Spec, *, heads: int) -> tuple[Spec]:
     name = "_contrib_interleaved_matmul_encdec_qk"
     check_same_dtype(name, queries, keys_values)
-    _check_parts(name, "queries", queries, heads, 1)
-    _check_parts(name, "keys_values", keys_values, heads, 2)
+    _check_projections(name, "queries", queries, heads, 1)
+    _check_projections(name, "keys_values", keys_values, heads, 2)
     steps, batch, width = queries.shape
     if keys_values.shape[1:] != (batch, 2 * width):
         raise OperatorError(
@@ -127,11 +127,11 @@ def _encdec_qk_gradient(g: V, queries: V, keys_values: V, *, heads: int) -> tupl
     scaled = g * _scale(queries.shape[2], heads, 1)
 
     def of_keys() -> Any:
-        d_keys = batch_dot(scaled, _part(queries, heads, 1, 0), transpose_a=True)
-        return _whole([d_keys, zeros_like(d_keys)], keys_values.shape)
+        d_keys = batch_dot(scaled, _select(queries, heads, 1, 0), transpose_a=True)
+        return _interleave([d_keys, zeros_like(d_keys)], keys_values.shape)
 
     return (
-        lambda: _whole([batch_dot(scaled, _part(keys_values, heads, 2, 0))], queries.shape),
+        lambda: _interleave([batch_dot(scaled, _select(keys_values, heads, 2, 0))], queries.shape),
         of_keys,
     )
 
@@ -151,7 +151,7 @@ ENCDEC_QK = register(
         schema=_SCHEMA,
         shapes=_expanding(
             "_contrib_interleaved_matmul_encdec_qk",
-            lambda q, kv, heads: _products(_part(q, heads, 1, 0), _part(kv, heads, 2, 0)),
+            lambda q, kv, heads: _products(_select(q, heads, 1, 0), _select(kv, heads, 2, 0)),
         ),
         execution=Execution(heavy=True),
     )
@@ -160,7 +160,7 @@ ENCDEC_QK = register(
 
 def _valatt_infer(name: str, values: Spec, attention: Spec, heads: int, parts: int) -> tuple[Spec]:
     check_same_dtype(name, values, attention)
-    _check_parts(name, "values", values, heads, parts)
+    _check_projections(name, "values", values, heads, parts)
     steps, batch, width = values.shape
     shape = attention.shape
     if len(shape) != 3 or (shape[0], shape[2]) != (batch * heads, steps):
@@ -182,15 +182,15 @@ def _valatt_kernel(
 
 
 def _valatt_gradient(g: V, values: V, attention: V, heads: int, parts: int) -> tuple[Any, Any]:
-    split = _part(g, heads, 1, 0)
+    split = _select(g, heads, 1, 0)
 
     def of_values() -> Any:
         d_values = batch_dot(attention, split, transpose_a=True)
-        return _whole([zeros_like(d_values)] * (parts - 1) + [d_values], values.shape)
+        return _interleave([zeros_like(d_values)] * (parts - 1) + [d_values], values.shape)
 
     return (
         of_values,
-        lambda: batch_dot(split, _part(values, heads, parts, parts - 1), transpose_b=True),
+        lambda: batch_dot(split, _select(values, heads, parts, parts - 1), transpose_b=True),
     )
 
 
@@ -234,7 +234,7 @@ ENCDEC_VALATT = register(
 
 def _selfatt_qk_infer(queries_keys_values: Spec, *, heads: int) -> tuple[Spec]:
     name = "_contrib_interleaved_matmul_selfatt_qk"
-    _check_parts(name, "queries_keys_values", queries_keys_values, heads, 3)
+    _check_projections(name, "queries_keys_values", queries_keys_values, heads, 3)
     steps, batch, _ = queries_keys_values.shape
     return (Spec((batch * heads, steps, steps), queries_keys_values.dtype),)
 
@@ -246,10 +246,10 @@ def _selfatt_qk_kernel(xp: ModuleType, out: Any, queries_keys_values: Any, *, he
 
 def _selfatt_qk_gradient(g: V, queries_keys_values: V, *, heads: int) -> tuple[Any]:
     scaled = g * _scale(queries_keys_values.shape[2], heads, 3)
-    queries, keys = (_part(queries_keys_values, heads, 3, part) for part in (0, 1))
+    queries, keys = (_select(queries_keys_values, heads, 3, part) for part in (0, 1))
     d_queries = batch_dot(scaled, keys)
     d_keys = batch_dot(scaled, queries, transpose_a=True)
-    return (_whole([d_queries, d_keys, zeros_like(d_keys)], queries_keys_values.shape),)
+    return (_interleave([d_queries, d_keys, zeros_like(d_keys)], queries_keys_values.shape),)
 
 
 SELFATT_QK = register(
@@ -267,7 +267,7 @@ SELFATT_QK = register(
         schema=_SCHEMA,
         shapes=_expanding(
             "_contrib_interleaved_matmul_selfatt_qk",
-            lambda qkv, heads: _products(*(_part(qkv, heads, 3, part) for part in (0, 1))),
+            lambda qkv, heads: _products(*(_select(qkv, heads, 3, part) for part in (0, 1))),
         ),
         execution=Execution(heavy=True),
     )

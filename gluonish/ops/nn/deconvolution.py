@@ -140,7 +140,7 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
 
 
 def convolution_attributes(data: Shape, attrs: Attrs) -> dict[str, Any]:
-    """Return the attributes of the transposed convolution."""
+    """Return the attributes of the convolution that this operator transposes."""
     window, _ = transposed_window(data, attrs)
     same = ("num_group", "workspace", "cudnn_tune", "cudnn_off", "layout")
     return {
@@ -154,19 +154,19 @@ def convolution_attributes(data: Shape, attrs: Attrs) -> dict[str, Any]:
 def _kernel(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
-    plain = convolution_attributes(data.shape, attrs)
-    CONVOLUTION_BACKWARD_DATA.kernel(xp, out, data, weight, **plain, data_shape=out.shape)
+    conv_attrs = convolution_attributes(data.shape, attrs)
+    CONVOLUTION_BACKWARD_DATA.kernel(xp, out, data, weight, **conv_attrs, data_shape=out.shape)
     if bias is not None:
         trailing = 0 if is_channels_last(attrs["layout"]) else len(attrs["kernel"])
         out[...] = widen(out) + widen(bias).reshape(-1, *(1,) * trailing)
 
 
 def _gradient(g: V, data: V, weight: V, bias: V | None = None, **attrs: Any) -> tuple[Any, ...]:
-    plain = convolution_attributes(data.shape, attrs)
+    conv_attrs = convolution_attributes(data.shape, attrs)
     found: tuple[Any, ...] = (
-        lambda: apply(CONVOLUTION, (g, weight), plain),
+        lambda: apply(CONVOLUTION, (g, weight), conv_attrs),
         lambda: apply(
-            CONVOLUTION_BACKWARD_WEIGHT, (data, g), {**plain, "weight_shape": weight.shape}
+            CONVOLUTION_BACKWARD_WEIGHT, (data, g), {**conv_attrs, "weight_shape": weight.shape}
         ),
     )
     if bias is None:

@@ -33,7 +33,7 @@ def _mismatch(weight: Shape, num_hidden: int, features: int) -> str:
     """Return a hint for a weight with a different number of features."""
     if len(weight) != 2 or weight[0] != num_hidden:
         return ""
-    return f", which takes {weight[1]} features where data has {features}"
+    return f", which has {weight[1]} features where data has {features}"
 
 
 def _infer(

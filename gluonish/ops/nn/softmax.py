@@ -77,7 +77,7 @@ def _infer(
     if not is_floating(data.dtype):
         raise OperatorError(f"{name}: expected floating data, got {data.dtype.name}")
     if use_length and lengths is None:
-        raise OperatorError(f"{name}: expected use_length=False, got True; softmax takes lengths")
+        raise OperatorError(f"{name}: expected use_length=False, got True; use softmax")
     if lengths is not None:
         expected = data.shape[:along] + data.shape[along + 1 :]
         # A Symbol bound without dtypes has float32 lengths.

@@ -69,10 +69,10 @@ def _masked(
     if not bounds:
         return grad
     shape = _channel_shape(data)
-    given = (widen(data) - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
+    normalized = (widen(data) - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
     if len(bounds) == 1:
-        return grad * (given > bounds[0])
-    return grad * ~((given < bounds[0]) | (given > bounds[1]))
+        return grad * (normalized > bounds[0])
+    return grad * ~((normalized < bounds[0]) | (normalized > bounds[1]))
 
 
 def _sums(

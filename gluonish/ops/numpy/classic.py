@@ -26,7 +26,7 @@ Form = tuple[Operator, Attrs]
 Reading = Callable[[Sequence[Spec], Spec, Attrs], dict[str, Any] | None]
 
 
-def _as_it_is(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
+def _identical(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
     return dict(attrs)
 
 
@@ -65,7 +65,7 @@ def _concatenated(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, 
     return _joined(inputs, attrs["axis"] if attrs["dim"] is None else attrs["dim"], 1)
 
 
-def _beside(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
+def _hstacked(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
     return _joined(inputs, min(1, len(inputs[0].shape) - 1), 1)
 
 
@@ -73,7 +73,7 @@ def _along(axis: int, least: int) -> Reading:
     return lambda inputs, out, attrs: _joined(inputs, axis, least)
 
 
-def _chosen(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
+def _selected(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
     # In the classic operator, a condition of one axis selects rows of a matrix.
     return {} if all(spec.shape == out.shape for spec in inputs) else None
 
@@ -107,7 +107,7 @@ Row = tuple[tuple[Operator, Reading], ...]
 
 def _rows() -> dict[str, Row]:
     found: dict[str, Row] = {
-        names.split()[0]: ((base.operator, _as_it_is),) for names, base in SHARED.items()
+        names.split()[0]: ((base.operator, _identical),) for names, base in SHARED.items()
     }
     pairs = {
         "_npi_add": binary.ADD,
@@ -119,19 +119,19 @@ def _rows() -> dict[str, Row]:
         "_npi_hypot": binary.HYPOT,
     }
     for name, row in pairs.items():
-        found[name] = ((row.broadcast, _as_it_is),)
-        found[f"{name}_scalar"] = ((row.scalar, _as_it_is),)
+        found[name] = ((row.broadcast, _identical),)
+        found[f"{name}_scalar"] = ((row.scalar, _identical),)
         if row.rscalar is not row.scalar:
             reverse = f"_npi_r{name.removeprefix('_npi_')}_scalar"
-            found[reverse] = ((row.rscalar, _as_it_is),)
+            found[reverse] = ((row.rscalar, _identical),)
     for name, row in (("maximum", binary.MAXIMUM), ("minimum", binary.MINIMUM)):
-        found[f"_npi_{name}_scalar"] = ((row.scalar, _as_it_is),)
+        found[f"_npi_{name}_scalar"] = ((row.scalar, _identical),)
     return found
 
 
 _TABLE: Mapping[str, Row] = {
     **_rows(),
-    "_np_copy": ((_COPY, _as_it_is),),
+    "_np_copy": ((_COPY, _identical),),
     "_np_reshape": ((_RESHAPE, _shaped),),
     "_npx_reshape": ((_RESHAPE, _shaped),),
     "_np_squeeze": ((_RESHAPE, _shaped),),
@@ -145,11 +145,11 @@ _TABLE: Mapping[str, Row] = {
     "_npi_mean": ((MEAN, _averaged),),
     "_npi_concatenate": ((CONCAT, _concatenated),),
     "_npi_vstack": ((CONCAT, _along(0, 2)),),
-    "_npi_hstack": ((CONCAT, _beside),),
+    "_npi_hstack": ((CONCAT, _hstacked),),
     "_npi_dstack": ((CONCAT, _along(2, 3)),),
     "_npi_column_stack": ((CONCAT, _along(1, 2)),),
-    "_npi_stack": ((STACK, _as_it_is),),
-    "_npi_where": ((WHERE, _chosen),),
+    "_npi_stack": ((STACK, _identical),),
+    "_npi_where": ((WHERE, _selected),),
     "_np_dot": ((DOT, _multiplied),),
     "_npi_matmul": ((DOT, _multiplied), (BATCH_DOT, _batched)),
     "_npi_tensordot_int_axes": ((DOT, _contracted),),
@@ -169,12 +169,12 @@ def classic_form(op: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) 
     """
     for classic, reading in _TABLE.get(op.name, ()):
         known = reading(inputs, out, attrs)
-        if known is not None and _gives(classic, inputs, out, known):
+        if known is not None and _is_valid(classic, inputs, out, known):
             return classic, known
     return None
 
 
-def _gives(classic: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> bool:
+def _is_valid(classic: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> bool:
     """Whether the classic operator accepts these inputs and returns this output."""
     try:
         (found,) = classic.infer(*inputs, **attrs)

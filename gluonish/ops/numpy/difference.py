@@ -122,7 +122,7 @@ def _ediff_kernel(xp: ModuleType, out: Any, input1: Any, *others: Any, **attrs: 
             part[...] = edge.reshape(-1) if is_array else in_dtype(out.dtype, edge)
 
 
-def _part(g: Any, first: int, last: int, like: Any) -> Any:
+def _slice_gradient(g: Any, first: int, last: int, like: Any) -> Any:
     """Return the gradient of an array at [first, last) of the result."""
     return reshape(slice_axis(g, 0, first, last), like.shape) if first < last else zeros_like(like)
 
@@ -143,9 +143,9 @@ def _ediff_gradient(g: V, input1: V, *others: V, **attrs: Any) -> tuple[Any, ...
 
     entries: list[Any] = [middle]
     if attrs["to_begin_arr_given"]:
-        entries.append(lambda: _part(g, 0, first, begin))
+        entries.append(lambda: _slice_gradient(g, 0, first, begin))
     if attrs["to_end_arr_given"]:
-        entries.append(lambda: _part(g, last, whole, end))
+        entries.append(lambda: _slice_gradient(g, last, whole, end))
     return tuple(entries)
 
 

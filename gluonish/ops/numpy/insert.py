@@ -166,7 +166,7 @@ def _slice_infer(
     axis: int | None,
 ) -> tuple[Spec]:
     given = _value_shape("_npi_insert_slice", arr.dtype, values, val)
-    layout, _places = _slice_layout(arr.shape, given, axis, (start, stop, step))
+    layout, _slots = _slice_layout(arr.shape, given, axis, (start, stop, step))
     return (Spec(_result(layout), arr.dtype),)
 
 

@@ -80,13 +80,13 @@ def _cut(g: Any, x: Any, axis: int, begin: int, end: int) -> Any:
     return reshape(slice_axis(g, axis, begin, end), x.shape)
 
 
-def _given_axis(attrs: Attrs) -> int | None:
+def _axis_of(attrs: Attrs) -> int | None:
     axis: int | None = attrs["axis"] if attrs["dim"] is None else attrs["dim"]
     return axis
 
 
 def _flat_without_axis(shape: Shape, attrs: Attrs) -> Shape:
-    if _given_axis(attrs) is not None:
+    if _axis_of(attrs) is not None:
         return shape
     size = 1
     for extent in shape:
@@ -102,7 +102,7 @@ CONCATENATE = _row(
         "Shapes: arrays (..., n_i, ...) with n_i along axis, output (..., sum of n_i, ...)."
     ),
     _flat_without_axis,
-    lambda rank, attrs: _given_axis(attrs) or 0,
+    lambda rank, attrs: _axis_of(attrs) or 0,
     dim=optional(integer()),
     axis=optional(integer(), 0),
 )

@@ -33,7 +33,7 @@ def common_dtype(operator: str, a: Spec, b: Spec) -> np.dtype[Any]:
 
 
 def scalar_dtype(data: np.dtype[Any], is_int: bool) -> np.dtype[Any]:
-    """Return the common dtype of an array and a number; for integers that or float64."""
+    """Return the common dtype of an array and a number: an integer dtype stays if ``is_int``."""
     if is_floating(data):
         return data
     if not is_int:

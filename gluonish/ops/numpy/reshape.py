@@ -125,10 +125,10 @@ NPX_RESHAPE = shape_operator(
     _npx_infer,
     (
         "The same elements in the same order in another shape.\n\n"
-        "In newshape -1 is inferred from what is left, -2 copies a size, -3 drops an axis\n"
-        "of size 1, -4 copies all remaining sizes, -5 merges two axes into one, and -6\n"
-        "splits one axis into the two sizes that follow it; reverse matches shapes from the\n"
-        "right. order is accepted and ignored.\n\n"
+        "In newshape -1 is inferred, -2 copies a size, -3 drops an axis of size 1, -4 copies\n"
+        "all remaining sizes, -5 merges two axes into one, and -6 splits one axis into the\n"
+        "two sizes that follow it; reverse matches shapes from the right. order is accepted\n"
+        "and ignored.\n\n"
         "Shapes: a any, output newshape, with the same number of elements."
     ),
     "_npi_reshape",

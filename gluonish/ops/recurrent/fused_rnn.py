@@ -88,15 +88,15 @@ def weights_of(parts: Sequence[Any], dims: Dims) -> list[Weights]:
 
 
 def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
-    given = split(specs, attrs)
-    dims = dims_of(given.data.shape, attrs)
-    expected = [Spec(shape, given.data.dtype) for shape in part_shapes(dims)]
-    if list(given.parts) != expected:
+    args = split(specs, attrs)
+    dims = dims_of(args.data.shape, attrs)
+    expected = [Spec(shape, args.data.dtype) for shape in part_shapes(dims)]
+    if list(args.parts) != expected:
         raise OperatorError(
             f"_fused_rnn: expected parameters {', '.join(map(str, expected))}, got "
-            f"{', '.join(map(str, given.parts))}"
+            f"{', '.join(map(str, args.parts))}"
         )
-    return RNN.infer(*given.joined(Spec((parameter_count(dims),), given.data.dtype)), **attrs)
+    return RNN.infer(*args.joined(Spec((parameter_count(dims),), args.data.dtype)), **attrs)
 
 
 def _flat(xp: ModuleType, parts: Sequence[Any]) -> Any:
@@ -104,21 +104,21 @@ def _flat(xp: ModuleType, parts: Sequence[Any]) -> Any:
 
 
 def _kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **attrs: Any) -> None:
-    given = split(arrays, attrs)
-    RNN.kernel(xp, outputs, *given.joined(_flat(xp, given.parts)), **attrs)
+    args = split(arrays, attrs)
+    RNN.kernel(xp, outputs, *args.joined(_flat(xp, args.parts)), **attrs)
 
 
 def _gradient(
     g: tuple[V | None, ...], *values: V, train: bool = True, key: Any = None, **attrs: Any
 ) -> tuple[Any, ...]:
-    given = split(values[: -len(g)], attrs)
+    args = split(values[: -len(g)], attrs)
     heads = tuple(i for i, head in enumerate(g[:-1]) if head is not None)
     if not heads:
         return (None,) * (len(values) - len(g))
-    arrays = (*(g[i] for i in heads), given.data, *given.states, *given.parts, values[-1])
+    arrays = (*(g[i] for i in heads), args.data, *args.states, *args.parts, values[-1])
     found = list(apply(FUSED_RNN_BACKWARD, arrays, {**attrs, "heads": heads}))
     if attrs["use_sequence_length"]:
-        found.insert(len(given.states), None)
+        found.insert(len(args.states), None)
     return tuple(found)
 
 
@@ -150,20 +150,20 @@ FUSED_RNN = register(
 
 
 def _backward_infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
-    given = split(specs, attrs)
-    return (given.data, *_state_gradients_of(given, attrs), *given.parts)
+    args = split(specs, attrs)
+    return (args.data, *_state_gradients_of(args, attrs), *args.parts)
 
 
-def _state_gradients_of(given: Split, attrs: Attrs) -> tuple[Any, ...]:
-    return given.states[:-1] if attrs["use_sequence_length"] else given.states
+def _state_gradients_of(args: Split, attrs: Attrs) -> tuple[Any, ...]:
+    return args.states[:-1] if attrs["use_sequence_length"] else args.states
 
 
 def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **attrs: Any) -> None:
-    given = split(arrays, attrs)
-    flat = _flat(xp, given.parts)
+    args = split(arrays, attrs)
+    flat = _flat(xp, args.parts)
     total = xp.empty_like(flat)
-    count = 1 + len(_state_gradients_of(given, attrs))
-    rest = (*given.heads, *given.joined(flat), given.reserve)
+    count = 1 + len(_state_gradients_of(args, attrs))
+    rest = (*args.heads, *args.joined(flat), args.reserve)
     RNN_BACKWARD.kernel(xp, (outputs[0], total, *outputs[1:count]), *rest, **attrs)
     at = 0
     for part in outputs[count:]:
@@ -173,12 +173,12 @@ def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **a
 
 def _backward(*values: Any, **attrs: Any) -> tuple[Any, ...]:
     """Compute `_backward_kernel`'s result with operators."""
-    given = split(values, attrs)
-    flat = concat([reshape(part, (math.prod(part.shape),)) for part in given.parts], 0)
-    rest = (*given.heads, *given.joined(flat), given.reserve)
+    args = split(values, attrs)
+    flat = concat([reshape(part, (math.prod(part.shape),)) for part in args.parts], 0)
+    rest = (*args.heads, *args.joined(flat), args.reserve)
     d_data, total, *d_states = apply(RNN_BACKWARD, rest, attrs)
     d_parts, at = [], 0
-    for part in given.parts:
+    for part in args.parts:
         size = math.prod(part.shape)
         d_parts.append(reshape(slice_axis(total, 0, at, at + size), part.shape))
         at += size

@@ -86,7 +86,7 @@ def check_steps(operator: str, dtype: np.dtype[Any], first: float, step: float, 
 def warn_of_rounded_steps(
     operator: str, dtype: np.dtype[Any], first: float, step: float, count: int
 ) -> None:
-    """Warn where `check_steps` raises, for operators whose name is MXNet's."""
+    """Warn where `check_steps` raises, unless MXNet 1.9's rules are followed."""
     if not _holds_steps(dtype, first, step, count) and not follows_mxnet():
         about = _about_steps(dtype, first, step, count)
         message = f"{operator}: {about}; name a dtype that holds them, such as int64"

@@ -20,7 +20,7 @@ def note_refusal(name: str, reason: object) -> None:
     """
     count = _counts.setdefault(name, [0])
     count[0] += 1
-    _LOG.debug("%s goes to the reference kernel: %s", name, reason)
+    _LOG.debug("%s falls back to the reference kernel: %s", name, reason)
 
 
 def refusals() -> dict[str, int]:

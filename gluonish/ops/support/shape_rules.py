@@ -2,9 +2,7 @@
 
 A rule is ``rule(inputs, outputs, attrs)``; it refines two lists of partial shapes (None, or tuples
 with `UNKNOWN` extents), forward and backward. It raises an error only for contradictions; the
-operator's inference checks known shapes. Operators without a rule are probed by `probe`.
-
-A slip in one would ask for all the memory there is.
+operator's inference checks known shapes. `probe` infers the outputs of operators without a rule.
 """
 
 import math

@@ -164,17 +164,17 @@ def _inverted(
     pending: Any,
     first: Any,
     ratio: Callable[[Any, int], Any],
-    alike: bool,
+    all_equal: bool,
 ) -> None:
     """Fill ``out`` where ``pending`` by inversion of the cumulative distribution.
 
-    ``first`` is P(0), ``ratio(positions, k)`` is P(k) / P(k - 1); with ``alike`` they are equal for
-    all elements.
+    ``first`` is P(0), ``ratio(positions, k)`` is P(k) / P(k - 1); ``all_equal``: whether they are
+    equal for all elements.
     """
     u = open_uniform(xp, key, index)
-    if xp is np and index.size and alike:
+    if xp is np and index.size and all_equal:
         if pending[0]:
-            out[...] = _inverted_alike(u, first[0], ratio)
+            out[...] = _inverted_equal(u, first[0], ratio)
         return
     term, total = first.copy(), first.copy()
     out[pending] = 0
@@ -188,7 +188,7 @@ def _inverted(
         active = active[(u[active] > total[active]) & (term[active] > 0)]
 
 
-def _inverted_alike(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any:
+def _inverted_equal(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any:
     """Invert like `_inverted`, with one table of cumulative sums."""
     one = np.zeros(1, np.int64)
     term = first
@@ -201,7 +201,7 @@ def _inverted_alike(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any
     return np.minimum(np.searchsorted(totals, u), len(totals) - 1)
 
 
-def _alike(xp: ModuleType, *parameters: Any) -> bool:
+def _all_equal(xp: ModuleType, *parameters: Any) -> bool:
     """Whether all elements have the same parameters; False on GPUs, to avoid synchronizing."""
     return xp is np and all(bool((p == p[:1]).all()) for p in parameters)
 
@@ -211,8 +211,8 @@ def poisson(xp: ModuleType, key: Key, index: Any, lam: Any) -> Any:
     out = xp.full(index.size, xp.nan)
     small = (lam >= 0) & (lam < _INVERTED)
     mean = xp.where(small, lam, 0.0)
-    alike = _alike(xp, lam)
-    _inverted(xp, key, index, out, small, xp.exp(-mean), lambda at, k: mean[at] / k, alike)
+    all_equal = _all_equal(xp, lam)
+    _inverted(xp, key, index, out, small, xp.exp(-mean), lambda at, k: mean[at] / k, all_equal)
     large = (lam >= _INVERTED) & (lam < xp.inf)
     if xp is np and not large.any():
         return out
@@ -226,10 +226,10 @@ def poisson(xp: ModuleType, key: Key, index: Any, lam: Any) -> Any:
         u -= 0.5
         left = 0.5 - xp.abs(u)
         k = xp.floor((2 * a[at] / left + b[at]) * u + lam[at] + 0.43)
-        whole = xp.maximum(k, 0)
+        integer = xp.maximum(k, 0)
         ratio = xp.log(v * inverse_alpha[at] / (a[at] / (left * left) + b[at]))
-        fits = ratio <= whole * xp.log(lam[at]) - lam[at] - _log_factorial(xp, whole)
-        return whole, ((left >= 0.07) & (v <= height[at])) | ((k >= 0) & fits)
+        fits = ratio <= integer * xp.log(lam[at]) - lam[at] - _log_factorial(xp, integer)
+        return integer, ((left >= 0.07) & (v <= height[at])) | ((k >= 0) & fits)
 
     return _rejected(xp, index, large, out, propose)
 
@@ -261,7 +261,7 @@ def binomial(xp: ModuleType, key: Key, index: Any, n: Any, p: Any) -> Any:
     def ratio(at: Any, k: int) -> Any:
         return odds[at] * (n[at] - k + 1) / k
 
-    _inverted(xp, key, index, out, small, first, ratio, _alike(xp, n, p))
+    _inverted(xp, key, index, out, small, first, ratio, _all_equal(xp, n, p))
     deviation = xp.sqrt(xp.where(usable, n * r * (1 - r), 1))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * r
@@ -273,17 +273,17 @@ def binomial(xp: ModuleType, key: Key, index: Any, n: Any, p: Any) -> Any:
         left = 0.5 - xp.abs(u)
         trials, m = n[at], middle[at]
         k = xp.floor((2 * a[at] / left + b[at]) * u + trials * r[at] + 0.5)
-        whole = xp.clip(k, 0, trials)
+        integer = xp.clip(k, 0, trials)
         weight = (2.83 + 5.1 / b[at]) * deviation[at] / (a[at] / (left * left) + b[at])
         want = (
             _log_factorial(xp, m)
             + _log_factorial(xp, trials - m)
-            - _log_factorial(xp, whole)
-            - _log_factorial(xp, trials - whole)
-            + (whole - m) * xp.log(odds[at])
+            - _log_factorial(xp, integer)
+            - _log_factorial(xp, trials - integer)
+            + (integer - m) * xp.log(odds[at])
         )
         inside = (left >= 0.07) & (v <= 0.92 - 4.2 / b[at])
-        return whole, (k == whole) & (inside | (xp.log(v * weight) <= want))
+        return integer, (k == integer) & (inside | (xp.log(v * weight) <= want))
 
     _rejected(xp, index, usable & ~small, out, propose)
     return xp.where(flipped, n - out, out)
