@@ -25,8 +25,8 @@ from gluonish.numpy.array import ndarray
 from gluonish.numpy.methods import NumpyMethods
 from gluonish.operator import custom_op as _custom_op  # noqa: F401  # gives nd and sym their Custom
 from gluonish.ops.elementwise.arithmetic import Arithmetic
-from gluonish.ops.face import NUMPY_FACES
 from gluonish.ops.fluent import method_names
+from gluonish.ops.frontend import NUMPY_FACES
 from gluonish.ops.registry import Operator, absent_names, find_operator
 from gluonish.symbol.symbol import Symbol
 

@@ -9,7 +9,7 @@ from gluonish.core.collection_pause import set_imports_aside
 from gluonish.core.lazy import extend
 from gluonish.core.module_names import alias_modules
 from gluonish.mxnet_names.table import MODULES
-from gluonish.ops.face import NUMPY_FACES
+from gluonish.ops.frontend import NUMPY_FACES
 
 __all__: list[str] = []
 

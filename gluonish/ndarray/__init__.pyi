@@ -394,7 +394,7 @@ def IdentityAttachKLSparseReg(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data itself, with the gradient of a penalty that pulls each channel's average toward a
+    """data itself, with the gradient of a penalty on the distance of each channel's average from a
     target."""
 def InstanceNorm(
     data: NDArray,
@@ -450,7 +450,7 @@ def LeakyReLU(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Leaky ReLU and its relatives, elementwise, as act_type says."""
+    """Leaky ReLU and its variants, elementwise, by act_type."""
 def LinearRegressionOutput(
     data: NDArray,
     label: NDArray,
@@ -550,7 +550,7 @@ def RNN(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over complete sequences."""
 def ROIPooling(
     data: NDArray,
     rois: NDArray,
@@ -582,7 +582,7 @@ def SVMOutput(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data itself, with the gradient of a hinge loss, whatever gradient the output gets."""
+    """data itself, with the gradient of a hinge loss; the head gradient is ignored."""
 def SequenceLast(
     data: NDArray,
     sequence_length: NDArray | None = None,
@@ -613,7 +613,7 @@ def SequenceReverse(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Every sequence reversed; the steps after its end stay where they are."""
+    """Every sequence reversed; the steps after its end are unchanged."""
 def SliceChannel(
     data: NDArray,
     num_outputs: int,
@@ -696,7 +696,7 @@ def UpSampling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Enlarge images by a whole factor, scale."""
+    """Enlarge images by the integer factor scale."""
 def abs(
     data: NDArray,
     *,

@@ -820,7 +820,7 @@ def _batch_norm_data_gradient(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The gradient of BatchNorm's data from what _batch_norm_sums gives."""
+    """The gradient of BatchNorm's data from the outputs of _batch_norm_sums."""
 def _batch_norm_statistics(
     data: NDArray,
     gamma: NDArray,
@@ -850,7 +850,7 @@ def _batch_norm_sums(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of BatchNorm's gamma and beta, and what the gradient of data needs."""
+    """Gradients of BatchNorm's gamma and beta, and the terms of the gradient of data."""
 def _bilinear_corners(
     rows: NDArray,
     columns: NDArray,
@@ -997,7 +997,7 @@ def _contrib_BatchNormWithReLU_backward(
     name: str | None = None,
 ) -> list[NDArray]:
     """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs, its outputs
-    and the output's gradient; both the output and the mask say which elements have a gradient."""
+    and the output's gradient."""
 def _contrib_BilinearResize2D(
     data: NDArray,
     like: NDArray | None = None,
@@ -2091,8 +2091,7 @@ def _embedding_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of Embedding's weight: each row of grad is added to the row that its index in data
-    names."""
+    """Gradient of Embedding's weight: each row of grad is added to the row of its index in data."""
 def _equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -2218,7 +2217,7 @@ def _fused_pointwise(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Several elementwise operators with one output, as program says."""
+    """The elementwise operators of program, with one output."""
 def _fused_pointwise_many(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -2226,7 +2225,7 @@ def _fused_pointwise_many(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Several elementwise operators with any number of outputs, as program says."""
+    """The elementwise operators of program, with any number of outputs."""
 def _fused_pointwise_random(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -3560,7 +3559,7 @@ def _np_moved_back(
     *,
     out: NDArray | Sequence[NDArray] | None = None,
 ) -> NDArray:
-    """The adjoint of _np_moved: each element is added to the place that it came from."""
+    """The adjoint of _np_moved: each element is added at its source index."""
 def _np_prod(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3610,8 +3609,7 @@ def _np_roll(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Shift elements by shift places along axis; those pushed past the end come in at the
-    beginning."""
+    """Shift elements by shift positions along axis; elements shifted past the end wrap around."""
 def _np_sometrue(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -5012,7 +5010,7 @@ def _npi_repeats(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    """Repeat each position along axis repeats times, with one number for all or one for each;
     without axis, data is flattened first."""
 def _npi_reshape(
     a: NDArray,
@@ -5844,7 +5842,7 @@ def _npx_leaky_relu(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Leaky ReLU and its relatives, elementwise, as act_type says."""
+    """Leaky ReLU and its variants, elementwise, by act_type."""
 def _npx_log_softmax(
     data: NDArray,
     axis: int = -1,
@@ -5997,7 +5995,7 @@ def _npx_rnn(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over complete sequences."""
 def _npx_roi_pooling(
     data: NDArray,
     rois: NDArray,
@@ -6722,7 +6720,7 @@ def _sample_weight(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Weights of the samples of a loss, in a shape that broadcasts to it."""
+    """Sample weights of a loss, reshaped to broadcast to it."""
 def _scan(
     data: NDArray,
     num_data: int,
@@ -6856,7 +6854,7 @@ def _sldwin_spread(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """What each position adds to the keys in its window: the sum of score times query."""
+    """Contribution of each position to the keys in its window: sums of score * query."""
 def _slice_assign(
     lhs: NDArray,
     rhs: NDArray,
@@ -6901,7 +6899,7 @@ def _softmax_backward(
     name: str | None = None,
 ) -> NDArray:
     """Gradient of the data of softmax, or with log of log_softmax, from the output and its
-    gradient; factor is what the data was multiplied by, dtype the data's."""
+    gradient; factor is the factor of the data, dtype its dtype."""
 def _softmax_output_backward(
     out: NDArray,
     label: NDArray | None = None,

@@ -25,7 +25,7 @@ from gluonish.ndarray.graph_sampling import (
     dgl_subgraph,
 )
 from gluonish.ndarray.namespace import make_operator_function
-from gluonish.ops.face import prefixed
+from gluonish.ops.frontend import prefixed
 
 __all__ = [
     "adamw_update",

@@ -22,7 +22,7 @@ from gluonish.ndarray.graph_sampling import dgl_graph_compact as dgl_graph_compa
 from gluonish.ndarray.graph_sampling import dgl_subgraph as dgl_subgraph
 from gluonish.ndarray.namespace import make_operator_function as make_operator_function
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ops.face import prefixed as prefixed
+from gluonish.ops.frontend import prefixed as prefixed
 from typing import Literal
 from typing import NoReturn
 
@@ -92,7 +92,7 @@ def BatchNormWithReLU_backward(
     name: str | None = None,
 ) -> list[NDArray]:
     """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs, its outputs
-    and the output's gradient; both the output and the mask say which elements have a gradient."""
+    and the output's gradient."""
 def BilinearResize2D(
     data: NDArray,
     like: NDArray | None = None,

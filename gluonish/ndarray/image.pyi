@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from gluonish.ndarray.namespace import make_operator_function as make_operator_function
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ops.face import prefixed as prefixed
+from gluonish.ops.frontend import prefixed as prefixed
 
 
 def adjust_lighting(

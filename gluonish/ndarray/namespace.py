@@ -13,7 +13,7 @@ from gluonish.core.lazy import resolve
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.truth import COMPARISONS, applying, marking
-from gluonish.ops.face import (
+from gluonish.ops.frontend import (
     bind_arguments,
     docstring_of,
     make_function,

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import nearest
-from gluonish.ops.face import Make
+from gluonish.ops.frontend import Make
 from gluonish.ops.registry import find_operator
 
 __all__ = ["OPERATORS", "module_view", "operator_view"]

@@ -8,7 +8,7 @@ from gluonish.ndarray.namespace import make_operator_function
 from gluonish.numpy.calls import as_value
 from gluonish.numpy.signatures import name_function
 from gluonish.numpy.views import operator_view
-from gluonish.ops.face import Make
+from gluonish.ops.frontend import Make
 from gluonish.ops.registry import Operator
 
 __all__ = [

@@ -1,17 +1,17 @@
-"""Operators of MXNet that are not here, each with the reason and what to use instead.
+"""Operators of MXNet that are not available, each with the reason and what to use instead.
 
-They belong to hardware, libraries or parts of MXNet that no longer exist, or are pieces of its own
-machinery that only its gradients or its C interface call. Every face shows the ones that MXNet
-shows; a call, or a file that holds one, is refused by name.
+They belong to hardware, libraries or parts of MXNet that no longer exist, or are internals that
+only its gradients or C interface call. Every frontend lists the names that MXNet lists; a call, or
+a file that contains one, raises an error with its name.
 """
 
-_MACHINERY = "it is a part of MXNet's own machinery, which no program calls"
-_GRAPHS = "how many edges there are depends on values: call it on arrays, as mx.nd.contrib has it"
+_MACHINERY = "it is internal to MXNet, and no program calls it"
+_GRAPHS = "the number of edges depends on values: call it on arrays, through mx.nd.contrib"
 _GRADIENT = "it is the gradient of another operator: use autograd"
 _FUSED = "hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)"
 
 ABSENT: dict[str, str] = {
-    "_CachedOpThreadSafe": "hybridize a Block, whose calls are safe in threads; " + _MACHINERY,
+    "_CachedOpThreadSafe": "hybridize a Block, whose calls are thread-safe; " + _MACHINERY,
     "_CustomFunction": "use autograd.Function",
     "_NoGradient": _MACHINERY,
     "_contrib_backward_gradientmultiplier": _GRADIENT,

@@ -1,9 +1,9 @@
-"""Automatic casts: which dtype the floating inputs of an operator get while mixed precision is on.
+"""Automatic casts of floating inputs in mixed precision.
 
-A `Policy` is made of lists of operators. One holds for the whole process (`set_everywhere`), or
-for a scope of one thread (`PolicyScope`). Arrays, traced arrays and Symbols ask `current` when they
-apply an operator, and give `Policy.cast` the two casts that they know; the casts are ordinary
-operators, so that autograd records them and passes see them.
+A `Policy` consists of lists of operators. It applies to the process (`set_everywhere`), or to a
+scope of one thread (`PolicyScope`). Arrays, traced arrays and Symbols read `current` when they
+apply an operator, and pass their cast functions to `Policy.cast`. Casts are ordinary operators,
+which autograd records and passes optimize.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,28 +16,28 @@ from gluonish.core.dtype import FLOAT32, FLOAT64, is_floating
 from gluonish.core.value_scope import ValueScope
 from gluonish.ops.registry import Attrs, Operator
 
-# Of an operator: an attribute, and the values under which it computes in float32.
+# By operator and attribute: the values under which the operator computes in float32.
 Conditions = Mapping[str, Mapping[str, Collection[str]]]
 
 _LOW, _FULL, _WIDEST = "low", "float32", "widest"
 
 
 class Policy:
-    """What mixed precision does with each operator's floating inputs.
+    """The casts that mixed precision applies to each operator's floating inputs.
 
-    Arrays of float64 were chosen on purpose: an operator that has one gets its inputs as they are.
+    Operators with a float64 input are not cast: float64 is always a deliberate choice.
 
     Args:
         dtype: float16 or bfloat16.
         low: Names of operators that compute in ``dtype``.
-        full: Names of those that compute in float32.
-        widest: Names of those whose inputs all get the widest dtype among them.
-        either: Names of those that take their inputs as they are, as do all in no list.
+        full: Names of operators that compute in float32.
+        widest: Names of operators whose inputs are cast to the widest dtype among them.
+        either: Names of operators without casts, like all unlisted ones.
         conditions: Operators that compute in float32 under some values of an attribute.
-        kept: Inputs that stay as they are, by operator: a network's float32 parameters.
+        kept: Inputs that are never cast, by operator: a network's float32 parameters.
     """
 
-    __slots__ = ("_conditions", "_kept", "_lists", "_rules", "dtype")
+    __slots__ = ("_conditions", "_exempt", "_lists", "_rules", "dtype")
 
     def __init__(
         self,
@@ -54,11 +54,11 @@ class Policy:
         lists = {_LOW: low, _FULL: full, _WIDEST: widest, None: either}
         self._lists = {rule: frozenset(names) for rule, names in lists.items()}
         self._conditions = conditions
-        self._kept = kept
+        self._exempt = kept
         self._rules: dict[Operator, str | None] = {}
 
     def _rule(self, op: Operator, attrs: Attrs) -> str | None:
-        """Return which list an operator is in under some attributes, by any of its names."""
+        """Return the list that contains an operator, under any of its names."""
         for name, values in self._conditions.get(op.name, {}).items():
             if str(attrs.get(name)) in values:
                 return _FULL
@@ -77,11 +77,9 @@ class Policy:
     def wanted(
         self, op: Operator, attrs: Attrs, dtypes: Sequence[np.dtype[Any] | None]
     ) -> list[np.dtype[Any] | None]:
-        """Return the dtype that each input is to be cast to; None where it stays as it is.
+        """Return the dtype to cast each input to; None for no cast.
 
-        Args:
-            dtypes: Those of the inputs. None for one that is not known: it is cast wherever it may
-                have to be.
+        Inputs of unknown dtype (None) are cast wherever they may need it.
         """
         rule = self._rule(op, attrs)
         found: list[np.dtype[Any] | None] = [None] * len(dtypes)
@@ -90,8 +88,8 @@ class Policy:
             return found
         target = {_LOW: self.dtype, _FULL: FLOAT32}.get(rule) or widest(floats)
         if rule == _WIDEST and None in dtypes:
-            return found  # `cast` has an operator for it
-        kept = self._kept.get(op.name, ())
+            return found  # `cast` handles it with an operator
+        kept = self._exempt.get(op.name, ())
         names = op.input_names(attrs) if kept else ()
         fixed = op.mutated_inputs(attrs) if op.mutates else ()
         for i, dtype in enumerate(dtypes):
@@ -108,18 +106,18 @@ class Policy:
         attrs: Attrs,
         dtypes: Sequence[np.dtype[Any] | None],
         to: Callable[[Any, np.dtype[Any]], Any],
-        alike: Callable[[Sequence[Any]], Sequence[Any]] | None = None,
+        to_widest: Callable[[Sequence[Any]], Sequence[Any]] | None = None,
     ) -> Sequence[Any]:
-        """Return an operator's inputs in the dtypes that its list says.
+        """Cast an operator's inputs as its list says.
 
         Args:
-            dtypes: As for `wanted`.
+            dtypes: Dtypes of the inputs; None where unknown.
             to: Casts an input to a dtype if it is floating.
-            alike: Casts floating inputs of unknown dtypes to the widest among them.
+            to_widest: Casts floating inputs of unknown dtypes to the widest among them.
         """
-        unknown = alike is not None and None in dtypes and len(inputs) > 1
+        unknown = to_widest is not None and None in dtypes and len(inputs) > 1
         if unknown and self._rule(op, attrs) == _WIDEST:
-            return alike(inputs)  # type: ignore[misc]  # it is there
+            return to_widest(inputs)  # type: ignore[misc]  # not None here
         wanted = self.wanted(op, attrs, dtypes)
         if not any(dtype is not None for dtype in wanted):
             return inputs
@@ -129,18 +127,18 @@ class Policy:
 
 
 def widest(floats: Collection[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the narrowest dtype that holds all floating dtypes among some."""
+    """Return the narrowest dtype that represents all of these floating dtypes."""
     if len(floats) == 1:
         return next(iter(floats))
     return FLOAT64 if FLOAT64 in floats else FLOAT32
 
 
 class _State:
-    """What holds where no scope says otherwise.
+    """The process-wide default.
 
     Attributes:
-        policy: That of the process; None for no casts.
-        used: Whether there ever was a policy: until then nobody need ask.
+        policy: None for no casts.
+        used: Whether a policy was ever set; until then the check is skipped.
     """
 
     __slots__ = ("policy", "used")
@@ -152,7 +150,7 @@ class _State:
 
 state = _State()
 
-# What a scope says that casts nothing.
+# The policy of scopes without casts.
 OFF = Policy(FLOAT32, low=(), full=(), widest=(), either=(), conditions={}, kept={})
 
 # The policy of a scope in this thread; None outside of scopes.
@@ -160,7 +158,7 @@ here: ContextVar[Policy | None] = ContextVar("gluonish_autocast", default=None)
 
 
 def current() -> Policy | None:
-    """Return the policy of this thread; None where nothing is cast."""
+    """Return the policy of this thread; None for no casts."""
     policy = here.get()
     if policy is None:
         return state.policy
@@ -168,17 +166,13 @@ def current() -> Policy | None:
 
 
 def set_everywhere(policy: Policy | None) -> None:
-    """Set the policy of all threads, where they are in no scope."""
+    """Set the policy of all threads outside of scopes."""
     state.policy = policy
     state.used = True
 
 
 class PolicyScope(ValueScope):
-    """Scope with a policy of its own; may be entered again and again.
-
-    Args:
-        policy: The policy; `OFF` for no casts.
-    """
+    """Scope with its own policy (`OFF` for no casts); reusable and reentrant."""
 
     __slots__ = ("_policy",)
 
@@ -193,11 +187,7 @@ class PolicyScope(ValueScope):
 
 
 def switch_off(scope: Callable[[ContextVar[Any], Any], None]) -> bool:
-    """Have a scope change this thread's policy to none; whether that was necessary.
-
-    Args:
-        scope: The scope's `ValueScope._change`.
-    """
+    """Disable this thread's casts through a scope's `ValueScope._change`; return whether needed."""
     if not state.used or current() is None:
         return False
     scope(here, OFF)

@@ -1,6 +1,6 @@
-"""Arrays from nothing: _zeros, _ones, _full, _arange, _linspace and _eye.
+"""Array creation: _zeros, _ones, _full, _arange, _linspace and _eye.
 
-``ctx`` names the device in MXNet's files; who runs the operator decides it here.
+``ctx`` names the device in MXNet's files; here the caller chooses the device.
 """
 
 import math
@@ -61,7 +61,7 @@ def source_operator(
 
 
 def filled_operator(name: str, value: int, note: str = "") -> Operator:
-    """Register an operator that makes an array of equal values, with a note in its doc."""
+    """Register an operator that creates an array filled with ``value``."""
 
     def infer(*, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> tuple[Spec]:
         return (checked_spec(name, shape, dtype),)
@@ -110,9 +110,9 @@ FULL = source_operator(
 
 
 def progression(xp: ModuleType, first: float, step: float, count: int) -> Any:
-    """Return ``first`` and so many values in all at steps of ``step``.
+    """Return ``count`` values from ``first`` in steps of ``step``.
 
-    They are in float64; in int64 where float64 would round whole numbers.
+    They are float64, or int64 where float64 would round integers.
     """
     if is_rounded(first, step, count):
         return int(first) + xp.arange(count, dtype=xp.int64) * int(step)
@@ -120,12 +120,12 @@ def progression(xp: ModuleType, first: float, step: float, count: int) -> Any:
 
 
 def whole_steps(dtype: np.dtype[Any], first: float, step: float) -> tuple[float, float]:
-    """Return what a range of this dtype starts from and goes by: whole numbers for integers."""
+    """Return start and step of a range in this dtype: truncated for integer dtypes."""
     return (int(first), int(step)) if dtype.kind in "iu" else (first, step)
 
 
 def is_rounded(first: float, step: float, count: int) -> bool:
-    """Whether float64 lacks some of these whole numbers, and int64 has them all."""
+    """Whether float64 would round some of these integers, while int64 represents all."""
     if not (_is_whole(first) and _is_whole(step)):
         return False
     farthest = max(abs(first), abs(int(first) + count * int(step)))
@@ -137,26 +137,26 @@ def _is_whole(value: float) -> bool:
 
 
 def evenly_spaced(xp: ModuleType, start: float, stop: float, num: int, endpoint: bool) -> Any:
-    """Return ``num`` values from ``start`` to ``stop``, with it if ``endpoint``, in float64."""
+    """Return ``num`` values from ``start`` to ``stop`` (inclusive if ``endpoint``), in float64."""
     return progression(xp, start, (stop - start) / max(1, num - 1 if endpoint else num), num)
 
 
 def arange_bounds(start: float, stop: float | None, step: float) -> tuple[float, int]:
-    """Return the first value and how many there are."""
+    """Return the first value and the number of values."""
     if stop is None:
         start, stop = 0.0, start
     steps = steps_between(start, stop, step) if step else 0.0
     if not 0 < steps <= MOST_ELEMENTS:
         raise OperatorError(
-            f"_arange: expected steps that lead from start to stop, got {start}, {stop} and {step}"
+            f"_arange: expected a step leading from start to stop, got {start}, {stop} and {step}"
         )
     return start, math.ceil(steps)
 
 
 def steps_between(start: float, stop: float, step: float) -> float:
-    """Return how often a step, not 0, fits between two numbers; large whole ones are not rounded.
+    """Return the number of steps (not 0) between two numbers, exact for large integers.
 
-    A part of a step counts as one where all three are whole.
+    A fraction of a step counts as one where all three are integers.
     """
     if all(map(_is_whole, (start, stop, step))):
         return -((int(start) - int(stop)) // int(step))
@@ -199,8 +199,8 @@ def _arange_opens(attrs: Attrs) -> PartialSpec | None:
     return PartialSpec((UNKNOWN,), attrs["dtype"])
 
 
-def _arange_settled(attrs: Attrs, shape: Shape) -> Attrs:
-    """Return the attributes of as many values as an array has that reads them."""
+def _arange_with_shape(attrs: Attrs, shape: Shape) -> Attrs:
+    """Return the attributes that create as many values as the inferred shape has."""
     count = -(-shape[0] // attrs["repeat"])
     if count * attrs["repeat"] != shape[0]:
         raise OperatorError(
@@ -215,8 +215,8 @@ ARANGE = source_operator(
     _arange_kernel,
     (
         "Values from start up to stop in steps of step, each repeated repeat times.\n\n"
-        "Without stop they run from 0 up to start. With infer_range they begin at start,\n"
-        "and there are as many as the array that they are combined with needs; eager calls\n"
+        "Without stop, values run from 0 up to start. With infer_range, values begin at start,\n"
+        "and their number is inferred from the array they are combined with; eager calls\n"
         "ignore infer_range.\n\n"
         "Shapes: output (n,), where n is repeat * ceil((stop - start) / step)."
     ),
@@ -224,7 +224,7 @@ ARANGE = source_operator(
     stop=optional(number()),
     step=number(1.0),
     opens=_arange_opens,
-    settle=_arange_settled,
+    settle=_arange_with_shape,
     repeat=integer(1, low=1),
     infer_range=boolean(False),
     ctx=_CTX,
@@ -236,7 +236,7 @@ def _linspace_infer(
     *, start: float, stop: float, num: int, endpoint: bool, dtype: np.dtype[Any], **_: object
 ) -> tuple[Spec]:
     step = (stop - start) / max(1, num - 1 if endpoint else num)
-    if _is_whole(start) and _is_whole(step):  # of others each is rounded
+    if _is_whole(start) and _is_whole(step):  # fractions are rounded anyway
         warn_of_rounded_steps("linspace", dtype, start, step, num)
     return (checked_spec("_linspace", (num,), dtype),)
 

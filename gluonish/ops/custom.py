@@ -1,9 +1,9 @@
 """Custom: operators that users write in Python.
 
-Their class, a *prop*, says what inputs and outputs there are and infers shapes; its operator object
-computes. Both lie in a layer above, `gluonish.operator.custom_op`, as do the arrays that they work
-on; it lends `CustomState` what runs them. An operator object may keep something from forward to
-backward, so a node has one, held by a `CustomState` among its attributes.
+A *prop* class declares inputs and outputs and infers shapes; its operator object computes. Both
+live in a higher layer, `gluonish.operator.custom_op`, which also sets the hooks of `CustomState`.
+An operator object may save state from forward to backward, so each node owns one, through a
+`CustomState` in its attributes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,20 +19,20 @@ from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, apply, find_operator, register
 
 _numbers = count()
-# States of the users' objects that live, by where they are.
+# States of users' live objects, by address.
 native_states: WeakValueDictionary[str, "CustomState"] = WeakValueDictionary()
 
 
 class CustomState:
-    """What a node of a user's operator owns: its prop, and the operator object that it makes.
+    """A node's state of a user's operator: the prop, and the operator objects it creates.
 
     Args:
-        op_type: The name that it was registered under.
-        options: The user's settings, name and text.
-        prop: Its prop; None to make one of the registered class.
+        op_type: The registered name.
+        options: The user's settings, as text.
+        prop: Its prop; None to create one of the registered class.
 
     Attributes:
-        make_prop: Makes a prop of a registered name and settings.
+        make_prop: Creates a prop from a registered name and settings.
         run: ``run(state, xp, phase, train, outputs, inputs)`` calls the operator object's forward
             or backward on raw arrays.
         operators: Operator objects by device, shapes and dtypes.
@@ -57,27 +57,27 @@ class CustomState:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return f"Custom({self.op_type})"
 
     def shapes(self, given: Sequence[list[int]]) -> tuple[list[Any], list[Any], list[Any]]:
         """Return the shapes of arguments, outputs and auxiliary states by the user's rule.
 
         Raises:
-            OperatorError: The rule fails, or gives other numbers of shapes.
+            OperatorError: The rule fails, or returns the wrong number of shapes.
         """
-        found = self._asked("infer_shape", [list(shape) for shape in given])
+        found = self._call_rule("infer_shape", [list(shape) for shape in given])
         return self._three("infer_shape", found)
 
     def types(self, given: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Return the dtypes of arguments, outputs and auxiliary states by the user's rule.
 
         Raises:
-            OperatorError: as `shapes`.
+            OperatorError: As for `shapes`.
         """
-        return self._three("infer_type", self._asked("infer_type", list(given)))
+        return self._three("infer_type", self._call_rule("infer_type", list(given)))
 
-    def _asked(self, rule: str, given: list[Any]) -> Any:
+    def _call_rule(self, rule: str, given: list[Any]) -> Any:
         try:
             return getattr(self.prop, rule)(given)
         except Exception as error:
@@ -98,7 +98,7 @@ class CustomState:
 
 
 class _CustomSchema(Schema):
-    """The name of the user's operator; every other attribute is a setting of it."""
+    """The name of the user's operator; every other attribute is one of its settings."""
 
     __slots__ = ()
 
@@ -118,7 +118,7 @@ class _CustomSchema(Schema):
 
 
 class _NativeSchema(Schema):
-    """Where the user's object is: of use to the process that wrote it only."""
+    """The address of the user's object, valid only in the process that wrote it."""
 
     __slots__ = ()
 
@@ -144,8 +144,8 @@ def _infer(*specs: Spec, state: CustomState, **attrs: Any) -> tuple[Spec, ...]:
     given = specs[: len(state.arguments)]
     shapes = state.shapes([list(spec.shape) for spec in given])
     types = state.types([spec.dtype.type for spec in given])
-    wanted = [*shapes[0], *shapes[2]]
-    for name, spec, shape in zip(names, specs, wanted, strict=True):
+    shapes_of_inputs = [*shapes[0], *shapes[2]]
+    for name, spec, shape in zip(names, specs, shapes_of_inputs, strict=True):
         if tuple(shape) != spec.shape:
             raise OperatorError(
                 f"{state.name}: expected {name} of shape {tuple(shape)}, got {spec.shape}"
@@ -169,7 +169,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         given = [list(s.shape or ()) if k else [] for s, k in zip(arguments, known, strict=True)]
         try:
             shapes = state.shapes(given)
-        except OperatorError:  # the rule wants more than is known yet
+        except OperatorError:  # the rule needs more known shapes
             shapes = ([], [], [])
         for i, shape in enumerate([*shapes[0], *shapes[2]]):
             if shape and all(n > 0 for n in shape):

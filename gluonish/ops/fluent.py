@@ -1,7 +1,4 @@
-"""Operators as methods of values: ``x.sum(axis=1)`` for ``sum(x, axis=1)``.
-
-On arrays, values of graphs and Symbols alike.
-"""
+"""Operators as methods of arrays, graph values and Symbols: ``x.sum(axis=1)``."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -9,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.lazy import attach_methods
 from gluonish.ops.elementwise.arithmetic import Arithmetic
-from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
+from gluonish.ops.frontend import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import Operator, all_names, apply, find_operator
 
 # Methods named after their operators.
@@ -30,7 +27,7 @@ else:
 
 
 class Fluent(OperatorMethods):
-    """Methods that are operators; see the operator of the same name for arguments."""
+    """Operators as methods; see the operator of the same name for arguments."""
 
     __slots__ = ()
 
@@ -39,7 +36,7 @@ class Fluent(OperatorMethods):
 
         Args:
             dtype: Name, type or NumPy dtype.
-            copy: False allows the array itself where the dtype is the same.
+            copy: False returns the array itself where the dtype is already right.
         """
         return apply(_CAST, (self,), _CAST.schema.parse("astype", {"dtype": dtype}))
 
@@ -55,13 +52,13 @@ class Fluent(OperatorMethods):
         """Stretch the axes of size 1 to the extents of ``other``.
 
         Args:
-            other: The value whose extents are taken.
+            other: The value whose extents are used.
             lhs_axes: Axes to stretch; None for all.
-            rhs_axes: For each of them the axis of ``other``; None for all.
-            rhs: Another name of ``other``, that of Symbols.
+            rhs_axes: The matching axes of ``other``; None for all.
+            rhs: Alias of ``other``, for Symbols.
 
         Raises:
-            ArgumentTypeError: Neither ``other`` nor ``rhs`` is given, or both are.
+            ArgumentTypeError: Neither or both of ``other`` and ``rhs`` are passed.
         """
         if (other is None) == (rhs is None):
             raise ArgumentTypeError(
@@ -76,7 +73,7 @@ class Fluent(OperatorMethods):
         return apply(_EXPAND, (self,), _EXPAND.schema.parse("expand_dims", {"axis": axis}))
 
     def flatten(self, inplace: bool = False) -> Any:
-        """Return the values with all axes behind the first joined; ``inplace``: a view."""
+        """Return the values with all axes after the first flattened; ``inplace``: a view."""
         return apply(_FLATTEN, (self,), {})
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None, inplace: bool = False) -> Any:
@@ -87,9 +84,9 @@ class Fluent(OperatorMethods):
         """Return the values in another shape.
 
         Args:
-            *shape: Extents, or one tuple of them. 0 keeps the extent at its place, -1 is found from
-                the size, -2 keeps all remaining ones, -3 joins two, -4 splits one into the next
-                two.
+            *shape: Extents, or one tuple of them. 0 copies the extent at its index, -1 is inferred
+                from the size, -2 copies all remaining extents, -3 merges two, -4 splits one into
+                the next two.
             **kwargs: ``shape`` by name; ``reverse``: match special extents from the right.
         """
         attrs = _RESHAPE.schema.parse("reshape", reshape_arguments(shape, kwargs))
@@ -103,12 +100,12 @@ def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[st
     return {"shape": shape, **kwargs} if shape else dict(kwargs)
 
 
-# What NumPy's functions say, unset, to the methods that they call: numpy.mean(array) and others.
+# Keywords that NumPy's functions (numpy.mean(array), ...) pass to methods, even when unset.
 _OF_NUMPY = frozenset({"dtype", "kind", "order", "stable"})
 
 
 def without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return keywords without those of NumPy's that the operator lacks and that say nothing."""
+    """Drop unset keywords of NumPy that the operator lacks."""
     return {
         key: value
         for key, value in kwargs.items()
@@ -117,7 +114,7 @@ def without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def method_names() -> list[str]:
-    """Return the names of methods that are those of their operators."""
+    """Return the names of methods named after their operators."""
     return [name for name in _NAMES.split() if name in all_names()]
 
 
@@ -131,7 +128,7 @@ def _method(name: str) -> Callable[..., Any]:
         require_inputs(op, inputs, attrs)
         if out is None:
             return apply(op, inputs, attrs)
-        return self.__apply__(op, inputs, attrs, out)  # arrays alone take it
+        return self.__apply__(op, inputs, attrs, out)  # arrays only
 
     method.__name__ = name
     method.__qualname__ = f"Fluent.{name}"

@@ -1,21 +1,21 @@
 """The contract between operators and the kernels of back ends.
 
-A *reference kernel* is part of its operator: it defines the result, for any array. A `FastKernel`
-computes the same within round-off, for the calls that it takes. It is hung on an operator in one of
-two forms:
+Every operator has a *reference kernel*, which defines the result for any array. A `FastKernel`
+computes the same result within round-off, for the inputs that it supports. It is registered on an
+operator in one of two forms:
 
-- ``plan(outputs, inputs, attrs)`` does once what depends on the layouts of the arrays only, and
-  gives a `Bound`: a `Plan`, and which array each of its operands is. An eager call makes (or finds)
-  the plan and runs it once. A graph *attaches* it to places in its memory, and runs what it gets,
-  an `Attached`, in every call.
-- ``run(xp, out, *inputs, **attrs)`` does all its work in each call, for kernels without plans. A
-  kernel with a plan may have it, too, where an eager call does better than to run the plan once.
+- ``plan(outputs, inputs, attrs)`` does the work that depends only on array layouts once, and
+  returns a `Bound`: a `Plan` and the array behind each of its operands. An eager call builds (or
+  finds) the plan and runs it once. A graph *attaches* it to slots in its memory, and runs the
+  resulting `Attached` in every call.
+- ``run(xp, out, *inputs, **attrs)`` does all its work in each call. A kernel with a plan may also
+  have ``run``, for eager calls that are faster without building a plan.
 
-Either may raise `RefusedError`, for a layout that it does not know or what its library lacks. The
-call then goes to the next kernel that takes it, in the order of preference, and last to the
-reference kernel (`Operator.hang`); nothing may be written before.
+Either may raise `RefusedError` before it writes anything, for an unsupported layout or a missing
+library feature. The call then falls back to the next supporting kernel, in order of preference, and
+finally to the reference kernel.
 
-Which kernel is preferred is said in one place, `gluonish.kernels.preference`.
+`gluonish.kernels.preference` defines the order of preference.
 """
 
 import ctypes
@@ -34,11 +34,11 @@ Array = npt.NDArray[Any]
 Attrs = Mapping[str, Any]
 Kernel = Callable[..., None]
 T = TypeVar("T")
-Key = tuple[int, int]  # where the random numbers of a call start
+Key = tuple[int, int]  # start of a call's random stream
 
-# `array.ctypes.data` takes 1 us, more than all else that a call does to one array. The data pointer
-# is the first field of NumPy's array struct, right behind the object header; the probe falls back
-# where that does not hold.
+# `array.ctypes.data` takes 1 us, more than the rest of a call's work per array. The data pointer is
+# the first field of NumPy's array struct, right after the object header; a probe checks that, and
+# falls back to the property.
 _DATA_OFFSET = object.__basicsize__
 
 
@@ -59,11 +59,11 @@ address = (
 
 
 class RefusedError(GluonishError, RuntimeError):
-    """A kernel cannot compute on these arrays, though it takes arrays of their shapes and types."""
+    """A kernel cannot run on these arrays, although it supports their shapes and dtypes."""
 
 
 class BackEnd(Enum):
-    """What runs a kernel; the value begins the kernel's name."""
+    """The library that runs a kernel; the value is the prefix of the kernel's name."""
 
     NUMPY = "numpy"
     ONEDNN = "onednn"
@@ -72,52 +72,48 @@ class BackEnd(Enum):
 
     @property
     def platform(self) -> Platform:
-        """The platform of the devices that it runs on."""
+        """The platform of its devices."""
         return "gpu" if self is BackEnd.CUPY else "cpu"
 
     @property
     def has_team(self) -> bool:
-        """Whether its kernels run on the team of OpenMP's threads."""
+        """Whether its kernels run on the OpenMP team."""
         return self in (BackEnd.ONEDNN, BackEnd.GENERATED)
 
     @property
     def joins_calls(self) -> bool:
-        """Whether calls of it that follow one another can run as one, see `Joinable`."""
+        """Whether consecutive calls can be joined into one, see `Joinable`."""
         return self is BackEnd.ONEDNN
 
 
 class Attached(Protocol):
-    """A plan and the places of its operands, for one caller at a time."""
+    """A plan bound to the slots of its operands; not reentrant."""
 
     def run(self, arrays: Sequence[Any]) -> None:
-        """Run on the arrays at the places."""
+        """Run on the arrays in the slots."""
 
     def pack(self, arrays: Sequence[Any]) -> None:
-        """Compute what can be computed ahead."""
+        """Precompute data from constant operands."""
 
 
 @runtime_checkable
 class Joinable(Attached, Protocol):
-    """An `Attached` of which neighbours can run as one."""
+    """An `Attached` that can be joined with its neighbours."""
 
     @classmethod
     def joined(cls, attached: Sequence[Any]) -> Attached:
-        """Return what runs them one after the other, and computes nothing ahead."""
+        """Return one `Attached` that runs all in order, without packing."""
         raise NotImplementedError
 
 
 class Plan(Protocol):
-    """Work that is ready for any arrays of the layouts that it was made for, in any thread."""
+    """A prepared call for arrays of given layouts; thread-safe."""
 
     def run(self, *arrays: Any, key: Key | None = None) -> None:
-        """Run on operands; ``key`` is given where the operator draws random numbers."""
+        """Run on operands; operators that draw random numbers pass ``key``."""
 
     def packing(self, stable: Collection[int]) -> Any:
-        """Return what `attach` needs to compute ahead from operands that rarely change, or None.
-
-        Args:
-            stable: Positions of the operands that rarely change.
-        """
+        """Return the packing of operands that rarely change (by index), or None."""
 
     def attach(
         self,
@@ -129,10 +125,10 @@ class Plan(Protocol):
         """Return the plan bound to memory.
 
         Args:
-            operands: Where each operand lies among the arrays that `Attached.run` is given.
-            arrays: Those arrays, now.
-            moving: Places of arrays that may lie elsewhere at the next call.
-            packing: What `packing` gave; None to compute all in each run.
+            operands: Index of each operand in the arrays passed to `Attached.run`.
+            arrays: The current arrays.
+            moving: Slots of arrays that may be reallocated before the next call.
+            packing: The result of `packing`; None to compute everything in each run.
         """
         raise NotImplementedError
 
@@ -142,44 +138,43 @@ class Bound(NamedTuple):
 
     Attributes:
         plan: The plan.
-        operands: For each operand of the plan, which array it is: a position among the operator's
-            outputs and inputs, outputs first. None: these are all the operands, in this order.
+        operands: Index of each operand among the operator's outputs and inputs, outputs first.
+            None: the operands are the outputs and inputs in this order.
     """
 
     plan: Plan
     operands: Sequence[int] | None = None
 
     def order(self, arrays: Sequence[T]) -> Sequence[T]:
-        """Return what belongs to each operand, of what belongs to outputs and inputs."""
+        """Reorder entries of outputs and inputs to match the operands."""
         return arrays if self.operands is None else [arrays[i] for i in self.operands]
 
 
 def always() -> bool:
-    """Return True: of kernels without a switch."""
+    """Return True; default of `FastKernel.enabled`."""
     return True
 
 
 class FastKernel:
-    """A kernel of a back end that takes some of an operator's inputs, by ``plan``, ``run`` or both.
+    """A back end's kernel for some inputs of an operator, with ``plan``, ``run`` or both.
 
     Args:
-        back_end: What runs it.
-        name: Its name within the back end, for profiles, messages and tests.
-        takes: Called with the input specs and the attributes; True if the kernel can run them.
-        plan: ``plan(outputs, inputs, attrs)``, with tuples of arrays, gives a `Bound`.
-        run: ``run(xp, out, *inputs, **attrs)``, as the reference kernel.
-        enabled: Read when a call or a plan chooses its kernel; False switches the kernel off.
-        packs: Whether plans may compute something ahead from inputs that rarely change.
-        large_only: Whether it takes only what is too large to run in the calling thread.
-        alone: Elements of the largest input up to which it runs in the calling thread alone,
-            without the others of a team.
-        makes: Dtypes of outputs that it can fill though no input has them. A call with another
-            such output never comes to it: `takes` sees the inputs only, and a kernel that forgets
-            that an attribute may ask for another dtype would fill memory of the wrong width.
+        name: Name within the back end, for profiles, messages and tests.
+        takes: Predicate of the input specs and attributes that the kernel supports.
+        plan: ``plan(outputs, inputs, attrs)``, with tuples of arrays, returns a `Bound`.
+        run: ``run(xp, out, *inputs, **attrs)``, like the reference kernel.
+        enabled: Checked at kernel selection; False disables the kernel.
+        packs: Whether plans may precompute data from inputs that rarely change.
+        large_only: Whether it supports only inputs too large for the calling thread.
+        alone: Size of the largest input, in elements, up to which it runs on the calling thread
+            without a team.
+        makes: Output dtypes that it can fill although no input has them. Calls with any other such
+            output skip it: `takes` sees the inputs only, and a kernel that overlooks a dtype
+            attribute would fill memory of the wrong width.
 
     Attributes:
-        kernel: What runs a call of the operator that it hangs on, as the reference kernel does:
-            it hands on what this kernel refuses.
+        kernel: The callable with the reference kernel's signature; falls back when this kernel
+            refuses.
     """
 
     __slots__ = (
@@ -193,6 +188,8 @@ class FastKernel:
         "packs",
         "plan",
         "run",
+        "serial_limit",
+        "supports",
         "takes",
     )
 
@@ -210,7 +207,7 @@ class FastKernel:
         alone: int = 0,
         makes: Collection[np.dtype[Any]] = (),
     ) -> None:
-        assert plan is not None or run is not None, "a kernel has a plan, or runs without"
+        assert plan is not None or run is not None, "a kernel needs plan or run"
         self.back_end = back_end
         self.name = f"{back_end.value}.{name}"
         self.takes = takes
@@ -221,35 +218,35 @@ class FastKernel:
         self.large_only = large_only
         self.alone = alone
         self.makes = makes
-        self.kernel: Kernel = self._not_hung
+        self.kernel: Kernel = self._not_registered
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
 
-    def _not_hung(self, *args: Any, **attrs: Any) -> None:
-        raise RefusedError(f"{self.name}: expected to hang on an operator")
+    def _not_registered(self, *args: Any, **attrs: Any) -> None:
+        raise RefusedError(f"{self.name}: expected a kernel that is registered on an operator")
 
     def fills(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> bool:
-        """Whether it can fill outputs of these dtypes from these inputs."""
-        known = [spec.dtype for spec in inputs]
-        return all(spec.dtype in known or spec.dtype in self.makes for spec in outputs)
+        """Whether it can fill outputs of these dtypes."""
+        dtypes = [spec.dtype for spec in inputs]
+        return all(spec.dtype in dtypes or spec.dtype in self.makes for spec in outputs)
 
-    def hung(self, *, single: bool, random: bool, after: Callable[..., Kernel]) -> Kernel:
-        """Return what runs calls of an operator.
+    def make_kernel(self, *, single: bool, random: bool, fallback: Callable[..., Kernel]) -> Kernel:
+        """Return a callable with the reference kernel's signature.
 
         Args:
             single: Whether the operator always has one output.
             random: Whether it may draw random numbers.
-            after: ``after(fast, inputs, attrs, error)`` gives the kernel for what this one refused.
+            fallback: ``fallback(fast, inputs, attrs, error)`` returns the kernel after a refusal.
         """
         plan, run = self.plan, self.run
 
         def run_plan(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
             outputs = (out,) if single else tuple(out)
             try:
-                made, operands = plan(outputs, inputs, attrs)  # type: ignore[misc]  # there is one
+                made, operands = plan(outputs, inputs, attrs)  # type: ignore[misc]  # not None here
             except RefusedError as error:
-                after(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
+                fallback(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
                 return
             arrays = (*outputs, *inputs)
             if operands is not None:
@@ -261,20 +258,16 @@ class FastKernel:
 
         def run_at_once(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
             try:
-                run(xp, out, *inputs, **attrs)  # type: ignore[misc]  # there is one
+                run(xp, out, *inputs, **attrs)  # type: ignore[misc]  # not None here
             except RefusedError as error:
-                after(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
+                fallback(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
 
         return run_plan if run is None else run_at_once
 
-    def cached(self, *, single: bool, after: Callable[..., Kernel]) -> Kernel:
-        """Return what runs calls with inputs of the same specs and the same attributes.
+    def cached(self, *, single: bool, fallback: Callable[..., Kernel]) -> Kernel:
+        """Return a callable for calls with equal input specs and attributes.
 
-        On contiguous arrays it runs the plan of the first such call, whose layouts are the same.
-
-        Args:
-            single: As for `hung`.
-            after: As for `hung`.
+        Contiguous arrays reuse the plan of the first such call. Arguments as for `make_kernel`.
         """
         plan, kernel = self.plan, self.kernel
         if plan is None or self.run is not None:
@@ -293,7 +286,7 @@ class FastKernel:
                 try:
                     bound = plan(outputs, inputs, attrs)
                 except RefusedError as error:
-                    after(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
+                    fallback(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
                     return
             made, operands = bound
             if operands is None:

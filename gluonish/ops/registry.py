@@ -1,11 +1,11 @@
 """The operator registry, and `apply`, through which every operator call goes.
 
-An `Operator` is the one definition of an operation: its name in files, inputs and attributes,
-inference, reference kernel and gradient. Who runs it is decided by the type of the values: an
-NDArray computes, a graph value appends a node. This module knows neither.
+An `Operator` is the single definition of an operation: its name in files, inputs and attributes,
+inference, reference kernel and gradient. The type of the values decides how it runs: an NDArray
+computes, a graph value appends a node. This module imports neither.
 
-The modules of operators load at the first use of one of their names, which `gluonish.ops.index`
-lists, and so do the kernels of an operator (`gluonish.core.hooks.kernels_of`).
+Operator modules load at the first use of one of their names (`gluonish.ops.index`), and kernels at
+the first use of their operator (`gluonish.core.hooks.kernels_of`).
 """
 
 import sys
@@ -47,7 +47,7 @@ _MAX_CHOICES = 256  # signatures of an operator whose kernels are cached
 
 
 class V(Protocol):
-    """What gradients and composites handle: an NDArray, or a value of a graph with known shape."""
+    """A value in gradients and composites: an NDArray, or a graph value of known shape."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -56,7 +56,7 @@ class V(Protocol):
 
     @staticmethod
     def __apply__(op: "Operator", inputs: Sequence[Any], attrs: Attrs) -> Any:
-        """Run or record ``op``: one value, or a list where the operator shows several outputs."""
+        """Run or record ``op``; return one value, or a list of several visible outputs."""
 
     def __add__(self, other: object) -> Self: ...
     def __radd__(self, other: object) -> Self: ...
@@ -71,50 +71,46 @@ class V(Protocol):
 
 
 class Operator:
-    """One operation and everything that is known of it.
+    """The definition of one operation.
 
     Args:
-        name: MXNet's registry name; Symbol files hold it.
-        infer: ``infer(*input_specs, **attrs) -> tuple of output specs``; the only place where
-            shapes, dtypes and attributes are checked. It sees `Spec`s, all known. For ``variadic``
-            operators it takes any number of specs.
+        name: MXNet's registry name, as in Symbol files.
+        infer: ``infer(*input_specs, **attrs) -> tuple of output specs``; the only function that
+            checks shapes, dtypes and attributes. All `Spec`s are fully known.
         kernel: ``kernel(xp, out, *inputs, **attrs)`` fills ``out`` (a tuple of arrays for several
             outputs). ``xp`` is NumPy or CuPy. It defines the result, and trusts ``infer``.
-        gradient: ``gradient(g, *inputs, **attrs)``; as a `Gradient`, it gets the outputs after the
-            inputs, too. ``g`` is the gradient of the output, or a tuple (None for those that have
-            none) for several outputs. Returns one entry for each input: a value, None for no
-            gradient, or a function without arguments that makes the value and is called only if it
-            is wanted. It calls operators only. None: not differentiable.
-        doc: What it computes, for users: first line, then anything that the attributes' names do
-            not say.
+        gradient: ``gradient(g, *inputs, **attrs)``; a `Gradient` rule may also get the outputs,
+            after the inputs. ``g`` is the gradient of the output, or a tuple (None for outputs
+            without one). Returns one entry per input: a value, None for no gradient, or a function
+            without arguments that computes it if needed. It calls operators only. None: not
+            differentiable.
+        doc: The user's documentation: a summary line, then details that attribute names do not
+            convey.
         inputs: Names of all array inputs.
-        active_inputs: Function of the attributes that gives the names in use (no ``bias`` under
-            ``no_bias``); all without it.
-        schema: The attributes.
+        active_inputs: Function of the attributes that returns the names in use (no ``bias`` under
+            ``no_bias``); all by default.
         aliases: Other registry names of the same operator.
-        outputs: How many arrays the kernel fills, or a function of the attributes.
-        visible: How many of them a caller sees, the rest is for the gradient; all by default.
-        output_names: Words for several outputs (``bn_mean``), or a function of the attributes that
-            returns them.
-        variadic: Name of the attribute that holds the number of inputs (``num_args``); inputs are
-            then any number.
-        shapes: What follows for shapes beyond ``infer``.
-        execution: How the kernel runs.
+        outputs: Number of arrays the kernel fills, or a function of the attributes.
+        visible: Number of outputs returned to the caller, the others are for the gradient; all by
+            default.
+        output_names: Names of several outputs (``bn_mean``), or a function of the attributes.
+        variadic: Name of the attribute that holds the number of inputs (``num_args``), which is
+            then arbitrary.
+        shapes: Shape inference beyond ``infer``.
 
     Attributes:
         gradient_uses_output: `Gradient.uses_output`.
         own_gradient: `Gradient.own`.
-        may_be_fast: Whether back ends have kernels of it, as far as is known: True until they load.
-        large_only: Whether all of them are known to take large arrays only, so that a call that
-            runs in its thread need not ask them.
-        home: The namespace of that module.
-        source: File and line of the statement of a module that made it.
-        plain: Whether nothing but inputs and attributes decides the result and its shape: neither
-            training, nor random numbers, nor (for the shape) the arrays' values.
+        may_be_fast: Whether back ends may have kernels for it; True until they load.
+        large_only: Whether all of these support large arrays only, so that small calls need not
+            check them.
+        home: The namespace of the module that created it.
+        source: File and line of the statement that created it.
+        plain: Whether the result depends on inputs and attributes only: not on training or random
+            numbers, nor its shape on the values of the arrays.
     """
 
-    # Arrays for each one that the variadic attribute counts: three where each has a range.
-    per_arg = 1
+    per_arg = 1  # arrays per argument that the variadic attribute counts
 
     __slots__ = (
         *Execution._fields,
@@ -124,6 +120,7 @@ class Operator:
         "aliases",
         "complete",
         "diverted",
+        "overridden",
         "doc",
         "expand",
         "gradient",
@@ -140,9 +137,12 @@ class Operator:
         "output_names",
         "outputs",
         "own_gradient",
+        "ignores_head_gradient",
         "plain",
+        "stateless",
         "schema",
         "settle",
+        "with_shape",
         "shapes",
         "single",
         "source",
@@ -209,7 +209,7 @@ class Operator:
         self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.plain = not (self.train_dependent or self.random or self.measure)
         self.single = outputs == 1  # the common case, tested once on the eager path
-        self._fast_kernels: tuple[FastKernel, ...] | None = None  # until they are first wanted
+        self._fast_kernels: tuple[FastKernel, ...] | None = None  # until first use
         self.large_only = False
         self.may_be_fast = True
         self._chosen = Programs[tuple[Kernel, bool, bool]](_MAX_CHOICES)
@@ -219,19 +219,21 @@ class Operator:
 
     @property
     def fast_kernels(self) -> tuple[FastKernel, ...]:
-        """Kernels of back ends, the preferred ones first; they load at the first look."""
+        """Kernels of back ends in order of preference; loaded at first access."""
         if self._fast_kernels is None:
-            # Of threads that come here at once, all take the kernels of the first that is done.
+            # Concurrent threads all use the kernels of the first that finishes.
             self._set_kernels(_kernels.setdefault(self, tuple(kernels_of(self))))
         return self._fast_kernels  # type: ignore[return-value]  # set above
 
     def hang(self, fast: FastKernel) -> None:
-        """Add a fast kernel behind those that are there, which are preferred to it."""
+        """Register a fast kernel, with the lowest preference."""
         self._set_kernels((*self.fast_kernels, fast))
 
     def _set_kernels(self, kernels: tuple[FastKernel, ...]) -> None:
         for fast in kernels:
-            fast.kernel = fast.hung(single=self.single, random=bool(self.random), after=self._after)
+            fast.kernel = fast.make_kernel(
+                single=self.single, random=bool(self.random), fallback=self._fallback
+            )
         self._chosen.clear()
         self._fast_kernels = kernels
         self.large_only = bool(kernels) and all(kernel.large_only for kernel in kernels)
@@ -240,15 +242,9 @@ class Operator:
     def plan(
         self, fast: FastKernel, outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs
     ) -> Bound | None:
-        """Return the plan of a kernel for some arrays, or that of the next one if it refuses them.
+        """Return the plan of a selected kernel for raw arrays, or of the next kernel if it refuses.
 
-        Args:
-            fast: The kernel that `select_fast` gave.
-            outputs: Raw arrays.
-            inputs: Raw arrays.
-
-        Returns:
-            The plan; None where the kernel that is to run has none.
+        None where the kernel that will run has no plan.
         """
         found: FastKernel | None = fast
         while found is not None and found.plan is not None:
@@ -259,16 +255,16 @@ class Operator:
         return None
 
     def _next(self, fast: FastKernel, inputs: Sequence[Any], attrs: Attrs) -> FastKernel | None:
-        """Return the kernel that takes what another one refused; None for the reference kernel."""
+        """Return the next kernel after a refusal; None for the reference kernel."""
         kernels = self.fast_kernels
         specs = [Spec(x.shape, x.dtype) for x in inputs]
-        behind = kernels[kernels.index(fast) + 1 :]
-        return self.select_fast(fast.back_end.platform, specs, attrs, behind)
+        remaining = kernels[kernels.index(fast) + 1 :]
+        return self.select_fast(fast.back_end.platform, specs, attrs, remaining)
 
-    def _after(
+    def _fallback(
         self, fast: FastKernel, inputs: Sequence[Any], attrs: Attrs, error: RefusedError
     ) -> Kernel:
-        """Return what runs a call that a kernel refused; count those for the reference kernel."""
+        """Return the kernel for a refused call; count fallbacks to the reference kernel."""
         found = self._next(fast, inputs, attrs)
         if found is not None:
             return found.kernel
@@ -276,11 +272,11 @@ class Operator:
         return self.kernel
 
     def divert(self, function: Callable[[Sequence[Any], Attrs, Any], Any]) -> None:
-        """Let eager calls ask a function first; it may give a sparse result from dense arrays.
+        """Override eager calls with a function; it may return a sparse result for dense arrays.
 
         Args:
-            function: ``function(inputs, attrs, out)`` returns the result, or NotImplemented: the
-                kernel runs then.
+            function: ``function(inputs, attrs, out)`` returns the result, or NotImplemented to run
+                the kernel.
         """
         self.diverted = function
         self.plain = False
@@ -299,40 +295,35 @@ class Operator:
         return self.outputs(attrs) if callable(self.outputs) else self.outputs
 
     def output_words(self, attrs: Attrs) -> tuple[str, ...]:
-        """Return the words for outputs under these attributes; one for all, or one for each."""
+        """Return the output names under these attributes; one for all, or one for each."""
         return self.output_names(attrs) if callable(self.output_names) else self.output_names
 
     def mutated_inputs(self, attrs: Attrs) -> tuple[int, ...]:
-        """Return the positions of inputs that the kernel overwrites under these attributes."""
+        """Return the indices of inputs that the kernel overwrites under these attributes."""
         return self.mutates(attrs) if callable(self.mutates) else self.mutates
 
     def draws(self, attrs: Attrs) -> bool:
-        """Return whether the kernel draws random numbers under these attributes, in some mode."""
+        """Return whether the kernel may draw random numbers under these attributes."""
         return self.random(attrs) if callable(self.random) else self.random
 
     def num_visible(self, attrs: Attrs) -> int:
-        """Return how many outputs a caller sees under these attributes."""
+        """Return the number of outputs returned to the caller under these attributes."""
         return self.visible(attrs) if callable(self.visible) else self.visible
 
     def select_kernel(self, platform: Platform, specs: Sequence[Spec], attrs: Attrs) -> Kernel:
-        """Return the kernel that runs these inputs: the first fast one that takes them, else the
-        reference.
-
-        Args:
-            platform: The device's.
-        """
+        """Return the first fast kernel that supports these inputs, else the reference kernel."""
         fast = self.select_fast(platform, specs, attrs)
         return self.kernel if fast is None else fast.kernel
 
     def chosen_kernel(
         self, platform: Platform, specs: Sequence[Spec], attrs: Attrs
     ) -> tuple[Kernel, bool, bool]:
-        """Return what `select_kernel` does, whether it runs on a team of threads, and whether that
-        is so little work that handing it to a worker would be a large part of it.
+        """Return the kernel of `select_kernel`, whether it runs on a team of threads, and whether
+        it does too little work to be worth a worker.
 
-        It is cached by signature: asking each kernel takes long. Arguments of `select_kernel`.
+        Results are cached by signature, since selection is slow.
         """
-        if "key" in attrs:  # new in every call
+        if "key" in attrs:  # differs in every call
             return self._choose(platform, specs, attrs)
         choice = (platform, kernel_switches(), *specs, *attrs.items())
         found = self._chosen.get(choice)
@@ -349,7 +340,7 @@ class Operator:
         small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
         kernel = fast.kernel
         if "key" not in attrs:
-            kernel = fast.cached(single=self.single, after=self._after)
+            kernel = fast.cached(single=self.single, fallback=self._fallback)
         if small or not fast.back_end.has_team:
             return kernel, False, False
         outputs = self.infer(*specs, **self._without_runtime(attrs))
@@ -364,14 +355,7 @@ class Operator:
         attrs: Attrs,
         among: Sequence[FastKernel] | None = None,
     ) -> FastKernel | None:
-        """Return the first fast kernel that takes these inputs and makes what follows from them.
-
-        Args:
-            platform: As for `select_kernel`.
-            specs: As for `select_kernel`.
-            attrs: As for `select_kernel`.
-            among: The kernels to choose from; all of the operator's by default.
-        """
+        """Return the first fast kernel, of ``among`` or all, that supports inputs and outputs."""
         outputs: Sequence[Spec] | None = None
         for fast in self.fast_kernels if among is None else among:
             here = fast.back_end.platform == platform
@@ -390,19 +374,19 @@ class Operator:
 
 _operators: dict[str, Operator] = {}
 _names: dict[str, Operator] = {}
-_found: dict[str, Operator] = {}  # those of `_names` whose module is known to be whole
+_found: dict[str, Operator] = {}  # entries of `_names` whose module is fully imported
 _homes = {name: module for module, names in MODULES.items() for name in names.split()}
 _kernels: dict[Operator, tuple[FastKernel, ...]] = {}
 
 
 def register(operator: Operator) -> Operator:
-    """Add an operator under its name and its aliases, and return it.
+    """Register an operator under its name and aliases, and return it.
 
-    It replaces one that a failed import of its module left; where another import of the module has
-    finished, the operator of that is returned.
+    It replaces an operator left by a failed import of its module. Where another import of the
+    module has finished, the operator of that import is returned.
 
     Raises:
-        OperatorError: A name is taken.
+        OperatorError: A name is already registered.
     """
     names = (operator.name, *operator.aliases)
     for name in names:
@@ -426,8 +410,8 @@ def find_operator(name: str) -> Operator:
     """Return the operator of this registry name or alias.
 
     Raises:
-        NotSupportedError: It is one of MXNet's that is not here.
-        OperatorError: There is none.
+        NotSupportedError: The operator of MXNet is not available in gluonish.
+        OperatorError: No such operator.
     """
     found = _found.get(name)
     if found is not None:
@@ -439,7 +423,7 @@ def find_operator(name: str) -> Operator:
     if found is None:
         if name in ABSENT:
             raise NotSupportedError(f"{name}: not available in gluonish; {ABSENT[name]}")
-        _load_all()  # a new operator, which the index does not list yet
+        _load_all()  # for new operators that are not yet in the index
         found = _names.get(name)
     if found is None:
         raise OperatorError(f"operator: expected a registered name, got {name!r}")
@@ -456,18 +440,18 @@ def _load_all() -> None:
 
 
 def absent_names() -> Mapping[str, str]:
-    """Return MXNet's names that are not here, each with what to do instead."""
+    """Return the names of MXNet's operators that are not available, with what to use instead."""
     return MappingProxyType(ABSENT)
 
 
 def all_operators() -> Iterator[Operator]:
-    """Yield every operator once; this loads all of them."""
+    """Load all operators, and yield each once."""
     _load_all()
     return iter(tuple(_operators.values()))
 
 
 class _Names(Mapping[str, Operator]):
-    """Every registry name and alias, with its operator, which loads when it is asked for."""
+    """Every registry name and alias with its operator, loaded on lookup."""
 
     def __getitem__(self, name: str) -> Operator:
         if name not in self:
@@ -488,29 +472,28 @@ _ALL_NAMES = _Names()
 
 
 def all_names() -> Mapping[str, Operator]:
-    """Return every registry name and alias with its operator, which is loaded when looked up."""
+    """Return every registry name and alias with its operator, loaded on lookup."""
     return _ALL_NAMES
 
 
 def apply(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
-    """Run ``op`` on NDArrays, or append it to the graph that the inputs belong to.
+    """Run ``op`` on NDArrays, or append it to the graph of the inputs.
 
     Args:
         inputs: At least one value; all of one kind, or NDArrays among graph values, which become
             constants of the graph.
-        attrs: Parsed attributes, complete (see `Schema.parse`).
+        attrs: All parsed attributes (see `Schema.parse`).
 
     Returns:
-        The output, or a list of the visible outputs where there are several.
+        The output, or a list of several visible outputs.
 
     Raises:
-        OperatorError: as the operator's inference says.
+        OperatorError: Invalid inputs or attributes.
     """
     return type(inputs[0]).__apply__(op, inputs, attrs)
 
 
-# The logarithm of 0 is -inf and 0 / 0 is nan, as in MXNet, without a word. NumPy would warn at
-# each; a filter for its calls from these modules costs nothing where nothing is wrong, and leaves
-# the user's own NumPy alone. Copies that convert, in the arrays' modules, are treated alike.
-_QUIET = r"gluonish\.(ops|kernels|ndarray|core)\."
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=_QUIET)
+# As in MXNet, log(0) is -inf and 0 / 0 is nan, without a warning. A filter of NumPy's warnings by
+# module costs nothing in the usual case, and leaves the user's NumPy calls alone.
+_NO_WARNINGS = r"gluonish\.(ops|kernels|ndarray|core)\."
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=_NO_WARNINGS)

@@ -371,7 +371,7 @@ def IdentityAttachKLSparseReg(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data itself, with the gradient of a penalty that pulls each channel's average toward a
+    """data itself, with the gradient of a penalty on the distance of each channel's average from a
     target."""
 def InstanceNorm(
     data: Symbol | None = None,
@@ -432,7 +432,7 @@ def LeakyReLU(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Leaky ReLU and its relatives, elementwise, as act_type says."""
+    """Leaky ReLU and its variants, elementwise, by act_type."""
 def LinearRegressionOutput(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -540,7 +540,7 @@ def RNN(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over complete sequences."""
 def ROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -575,7 +575,7 @@ def SVMOutput(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data itself, with the gradient of a hinge loss, whatever gradient the output gets."""
+    """data itself, with the gradient of a hinge loss; the head gradient is ignored."""
 def SequenceLast(
     data: Symbol | None = None,
     sequence_length: Symbol | None = None,
@@ -609,7 +609,7 @@ def SequenceReverse(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Every sequence reversed; the steps after its end stay where they are."""
+    """Every sequence reversed; the steps after its end are unchanged."""
 def SliceChannel(
     data: Symbol | None = None,
     num_outputs: int = ...,
@@ -699,7 +699,7 @@ def UpSampling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Enlarge images by a whole factor, scale."""
+    """Enlarge images by the integer factor scale."""
 def abs(
     data: Symbol | None = None,
     *,

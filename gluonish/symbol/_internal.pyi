@@ -877,7 +877,7 @@ def _batch_norm_data_gradient(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The gradient of BatchNorm's data from what _batch_norm_sums gives."""
+    """The gradient of BatchNorm's data from the outputs of _batch_norm_sums."""
 def _batch_norm_statistics(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -909,7 +909,7 @@ def _batch_norm_sums(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of BatchNorm's gamma and beta, and what the gradient of data needs."""
+    """Gradients of BatchNorm's gamma and beta, and the terms of the gradient of data."""
 def _bilinear_corners(
     rows: Symbol | None = None,
     columns: Symbol | None = None,
@@ -1069,7 +1069,7 @@ def _contrib_BatchNormWithReLU_backward(
     out: None = None,
 ) -> Symbol:
     """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs, its outputs
-    and the output's gradient; both the output and the mask say which elements have a gradient."""
+    and the output's gradient."""
 def _contrib_BilinearResize2D(
     data: Symbol | None = None,
     like: Symbol | None = None,
@@ -2248,8 +2248,7 @@ def _embedding_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of Embedding's weight: each row of grad is added to the row that its index in data
-    names."""
+    """Gradient of Embedding's weight: each row of grad is added to the row of its index in data."""
 def _equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2385,7 +2384,7 @@ def _fused_pointwise(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Several elementwise operators with one output, as program says."""
+    """The elementwise operators of program, with one output."""
 def _fused_pointwise_many(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -2394,7 +2393,7 @@ def _fused_pointwise_many(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Several elementwise operators with any number of outputs, as program says."""
+    """The elementwise operators of program, with any number of outputs."""
 def _fused_pointwise_random(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -3852,7 +3851,7 @@ def _np_moved_back(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The adjoint of _np_moved: each element is added to the place that it came from."""
+    """The adjoint of _np_moved: each element is added at its source index."""
 def _np_prod(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3907,8 +3906,7 @@ def _np_roll(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Shift elements by shift places along axis; those pushed past the end come in at the
-    beginning."""
+    """Shift elements by shift positions along axis; elements shifted past the end wrap around."""
 def _np_sometrue(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -5463,7 +5461,7 @@ def _npi_repeats(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    """Repeat each position along axis repeats times, with one number for all or one for each;
     without axis, data is flattened first."""
 def _npi_reshape(
     a: Symbol | None = None,
@@ -6383,7 +6381,7 @@ def _npx_leaky_relu(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Leaky ReLU and its relatives, elementwise, as act_type says."""
+    """Leaky ReLU and its variants, elementwise, by act_type."""
 def _npx_log_softmax(
     data: Symbol | None = None,
     axis: int = -1,
@@ -6548,7 +6546,7 @@ def _npx_rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over complete sequences."""
 def _npx_roi_pooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -7342,7 +7340,7 @@ def _sample_weight(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Weights of the samples of a loss, in a shape that broadcasts to it."""
+    """Sample weights of a loss, reshaped to broadcast to it."""
 def _scan(
     data: Symbol | None = None,
     num_data: int = ...,
@@ -7489,7 +7487,7 @@ def _sldwin_spread(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What each position adds to the keys in its window: the sum of score times query."""
+    """Contribution of each position to the keys in its window: sums of score * query."""
 def _slice_assign(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7538,7 +7536,7 @@ def _softmax_backward(
     attr: Mapping[str, str] | None = None,
 ) -> Symbol:
     """Gradient of the data of softmax, or with log of log_softmax, from the output and its
-    gradient; factor is what the data was multiplied by, dtype the data's."""
+    gradient; factor is the factor of the data, dtype its dtype."""
 def _softmax_output_backward(
     out: Symbol | None = None,
     label: Symbol | None = None,

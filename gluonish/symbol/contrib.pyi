@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
-from gluonish.ops.face import prefixed as prefixed
+from gluonish.ops.frontend import prefixed as prefixed
 from gluonish.symbol.adam_updates import adamw_update as adamw_update
 from gluonish.symbol.adam_updates import mp_adamw_update as mp_adamw_update
 from gluonish.symbol.control_flow import cond as cond
@@ -72,7 +72,7 @@ def BatchNormWithReLU_backward(
     out: None = None,
 ) -> Symbol:
     """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs, its outputs
-    and the output's gradient; both the output and the mask say which elements have a gradient."""
+    and the output's gradient."""
 def BilinearResize2D(
     data: Symbol | None = None,
     like: Symbol | None = None,
@@ -510,20 +510,20 @@ def dequantize(
 ) -> Symbol:
     """Convert int8 or uint8 data with a range to float32."""
 def dgl_adjacency(*args: object, **kwargs: object) -> NoReturn:
-    """Not available: how many edges there are depends on values: call it on arrays, as
-    mx.nd.contrib has it."""
+    """Not available: the number of edges depends on values: call it on arrays, through
+    mx.nd.contrib."""
 def dgl_csr_neighbor_non_uniform_sample(*args: object, **kwargs: object) -> NoReturn:
-    """Not available: how many edges there are depends on values: call it on arrays, as
-    mx.nd.contrib has it."""
+    """Not available: the number of edges depends on values: call it on arrays, through
+    mx.nd.contrib."""
 def dgl_csr_neighbor_uniform_sample(*args: object, **kwargs: object) -> NoReturn:
-    """Not available: how many edges there are depends on values: call it on arrays, as
-    mx.nd.contrib has it."""
+    """Not available: the number of edges depends on values: call it on arrays, through
+    mx.nd.contrib."""
 def dgl_graph_compact(*args: object, **kwargs: object) -> NoReturn:
-    """Not available: how many edges there are depends on values: call it on arrays, as
-    mx.nd.contrib has it."""
+    """Not available: the number of edges depends on values: call it on arrays, through
+    mx.nd.contrib."""
 def dgl_subgraph(*args: object, **kwargs: object) -> NoReturn:
-    """Not available: how many edges there are depends on values: call it on arrays, as
-    mx.nd.contrib has it."""
+    """Not available: the number of edges depends on values: call it on arrays, through
+    mx.nd.contrib."""
 def div_sqrt_dim(
     data: Symbol | None = None,
     *,

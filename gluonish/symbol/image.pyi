@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-from gluonish.ops.face import prefixed as prefixed
+from gluonish.ops.frontend import prefixed as prefixed
 from gluonish.symbol.namespace import make_operator_function as make_operator_function
 from gluonish.symbol.symbol import Symbol
 

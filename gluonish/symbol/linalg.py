@@ -1,6 +1,6 @@
 """``sym.linalg``: linear algebra."""
 
-from gluonish.ops.face import prefixed
+from gluonish.ops.frontend import prefixed
 from gluonish.symbol.namespace import make_operator_function
 
 __getattr__, __dir__ = prefixed("_linalg_", __name__, make_operator_function)

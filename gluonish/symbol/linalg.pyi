@@ -1,7 +1,7 @@
 # Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
 
 from collections.abc import Mapping
-from gluonish.ops.face import prefixed as prefixed
+from gluonish.ops.frontend import prefixed as prefixed
 from gluonish.symbol.namespace import make_operator_function as make_operator_function
 from gluonish.symbol.symbol import Symbol
 

@@ -11,7 +11,13 @@ from gluonish.core.loading import load
 from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
-from gluonish.ops.face import NUMPY_FACES, bind_arguments, docstring_of, make_function, signature_of
+from gluonish.ops.frontend import (
+    NUMPY_FACES,
+    bind_arguments,
+    docstring_of,
+    make_function,
+    signature_of,
+)
 from gluonish.ops.registry import Operator, all_names
 from gluonish.symbol.name import HIDDEN_ATTRIBUTES, current_attributes, stored_attributes
 from gluonish.symbol.symbol import Symbol, new_node

@@ -1,6 +1,6 @@
 """``sym.sparse``: the operators of sparse arrays; in a graph their values are dense."""
 
-from gluonish.ops.face import chosen
+from gluonish.ops.frontend import chosen
 from gluonish.ops.sparse.names import OPERATORS
 from gluonish.symbol.namespace import make_operator_function
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
-from gluonish.ops.face import chosen as chosen
+from gluonish.ops.frontend import chosen as chosen
 from gluonish.ops.sparse.names import OPERATORS as OPERATORS
 from gluonish.symbol.namespace import make_operator_function as make_operator_function
 from gluonish.symbol.symbol import Symbol

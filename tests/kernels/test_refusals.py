@@ -22,4 +22,4 @@ def test_what_is_returned_may_be_changed() -> None:
 def test_the_reason_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "gluonish")
     note_refusal("a kernel", ValueError("too long"))
-    assert caplog.messages == ["a kernel goes to the reference kernel: too long"]
+    assert caplog.messages == ["a kernel falls back to the reference kernel: too long"]

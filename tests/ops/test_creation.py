@@ -28,7 +28,7 @@ def test_arange(attrs: dict[str, Any], expected: list[float]) -> None:
     [{"start": 5, "stop": 0}, {"start": 0, "stop": 0}, {"start": float("nan")}, {"start": 1e30}],
 )
 def test_arange_that_leads_nowhere_is_refused(attrs: dict[str, Any]) -> None:
-    with pytest.raises(OperatorError, match="lead from start to stop"):
+    with pytest.raises(OperatorError, match="leading from start to stop"):
         run_operator("_arange", **attrs)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import gluonish as mx
-from gluonish.ops.face import docstring_of
+from gluonish.ops.frontend import docstring_of
 from gluonish.ops.help.meaning import meaning
 from gluonish.ops.registry import absent_names, find_operator
 
@@ -103,7 +103,7 @@ def test_functions_of_a_face_document_what_they_take(face: str) -> None:
 
 
 def test_overwritten_input_is_said_to_change() -> None:
-    entry = "    mom: Momentum of the optimizer, with the weight's shape; changed in place.\n"
+    entry = "    mom: Momentum of the optimizer, with the weight's shape; modified in place.\n"
     assert entry in docstring_of(find_operator("sgd_mom_update"))
 
 

@@ -190,8 +190,8 @@ def test_a_call_of_the_same_signature_keeps_its_plan_for_arrays_in_order() -> No
         refused.append(call)
         return lambda xp, out, x: np.add(x, x, out=out)
 
-    fast.kernel = fast.hung(single=True, random=False, after=after)
-    run = fast.cached(single=True, after=after)
+    fast.kernel = fast.make_kernel(single=True, random=False, fallback=after)
+    run = fast.cached(single=True, fallback=after)
     x, out = np.arange(6.0).reshape(2, 3), np.empty((2, 3))
     for _ in range(3):
         run(np, out, x)
@@ -201,7 +201,7 @@ def test_a_call_of_the_same_signature_keeps_its_plan_for_arrays_in_order() -> No
         run(np, np.empty((3, 2)).T, x)
     assert doubles.made == 3
     doubles.refuses = True
-    run = fast.cached(single=True, after=after)
+    run = fast.cached(single=True, fallback=after)
     for _ in range(2):
         run(np, out, x)
     assert len(refused) == 2

@@ -3,7 +3,7 @@
 import sys
 
 from gluonish.ndarray.namespace import make_operator_function
-from gluonish.ops.face import chosen
+from gluonish.ops.frontend import chosen
 from gluonish.ops.sparse.names import OPERATORS
 
 _MODULE = "gluonish.ndarray.sparse"

@@ -1,1 +1,1 @@
-"""Products of attention: interleaved projections, and windows that slide over the sequence."""
+"""Attention products: on interleaved projections, and in sliding windows."""

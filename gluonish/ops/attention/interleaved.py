@@ -1,7 +1,8 @@
-"""Products of multi-head attention on projections that lie interleaved in one array.
+"""Products of multi-head attention on projections interleaved in one array.
 
-The last axis of such an array holds, head by head, the parts that one product made: keys and values
-(encoder-decoder) or queries, keys and values (self-attention). Time comes first: (T, N, features).
+The last axis holds, head by head, the projections of one matrix product: keys and values
+(encoder-decoder) or queries, keys and values (self-attention). Time is the first axis:
+(T, N, features).
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ from gluonish.ops.support.product import fill_product
 _SCHEMA = Schema(heads=integer(low=1))
 
 
-def _check_parts(name: str, what: str, x: Spec, heads: int, parts: int) -> None:
+def _check_projections(name: str, what: str, x: Spec, heads: int, parts: int) -> None:
     if len(x.shape) != 3 or x.shape[2] % (heads * parts) or not is_floating(x.dtype):
         raise OperatorError(
             f"{name}: expected floating {what} (T, N, heads * {parts} * units) for {heads} heads, "
@@ -36,15 +37,15 @@ def _check_parts(name: str, what: str, x: Spec, heads: int, parts: int) -> None:
 
 
 def _view(x: Any, heads: int, parts: int, part: int) -> Any:
-    """Return one part of an array (T, N, heads * parts * units) as (N * heads, T, units)."""
+    """Return one projection of an array (T, N, heads * parts * units) as (N * heads, T, units)."""
     steps, batch, width = x.shape
     units = width // (heads * parts)
     split = x.reshape(steps, batch * heads, parts, units)
     return split[:, :, part].transpose(1, 0, 2)
 
 
-def _part(x: Any, heads: int, parts: int, part: int) -> Any:
-    """Do the same to a value, in operators."""
+def _select(x: Any, heads: int, parts: int, part: int) -> Any:
+    """Do the same with operators."""
     steps, batch, width = x.shape
     units = width // (heads * parts)
     if parts > 1:
@@ -52,8 +53,8 @@ def _part(x: Any, heads: int, parts: int, part: int) -> Any:
     return transpose(reshape(x, (steps, batch * heads, units)), (1, 0, 2))
 
 
-def _whole(parts: list[Any], shape: Shape) -> Any:
-    """Interleave parts (N * heads, T, units): the inverse of taking all of them."""
+def _interleave(parts: list[Any], shape: Shape) -> Any:
+    """Interleave projections (N * heads, T, units): the inverse of `_select`."""
     steps_first = [transpose(x, (1, 0, 2)) for x in parts]
     joined = stack(steps_first, 2) if len(parts) > 1 else steps_first[0]
     return reshape(joined, shape)
@@ -65,38 +66,37 @@ def _scale(width: int, heads: int, parts: int) -> float:
 
 def _scores_kernel(xp: ModuleType, out: Any, q: Any, k: Any) -> None:
     scale = max(1, q.shape[-1]) ** -0.5
-    if is_narrow(out.dtype):  # scaled before they are rounded, scores stay in range
+    if is_narrow(out.dtype):  # scaled before rounding, to stay in range
         fill_product(xp, out, q, k, scale)
     else:  # there are fewer queries than scores
         fill_product(xp, out, q * q.dtype.type(scale), k)
 
 
 def _products(queries: Any, keys: Any) -> Any:
-    """Return scores of queries and keys (N * heads, T, units), in operators."""
+    """Compute scores of queries and keys (N * heads, T, units) with operators."""
     scale = max(1, queries.shape[-1]) ** -0.5
-    if queries.dtype == FLOAT16:  # so that they stay in range
+    if queries.dtype == FLOAT16:  # to stay in range
         return batch_dot(queries * scale, keys, transpose_b=True)
     return batch_dot(queries, keys, transpose_b=True) * scale
 
 
 def _weighted(values: Any, attention: Any, heads: int, parts: int) -> Any:
-    """Return values weighted by attention, in operators."""
+    """Compute values weighted by attention with operators."""
     steps, batch, width = attention.shape[1], values.shape[1], values.shape[2] // parts
-    found = batch_dot(attention, _part(values, heads, parts, parts - 1))
+    found = batch_dot(attention, _select(values, heads, parts, parts - 1))
     return reshape(transpose(found, (1, 0, 2)), (steps, batch, width))
 
 
 def _expanding(operator: str, compute: Callable[..., Any]) -> ShapeFacts:
-    """Return how graphs compute an operator: by others, which read the parts where they lie.
+    """Return the expansion of an operator in graphs, which reads projections in place.
 
-    Args:
-        compute: ``compute(*inputs, heads)`` gives its output.
+    ``compute(*inputs, heads)`` computes its output with operators.
     """
 
     def expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
         find_operator(operator).infer(
             *(x.spec for x in inputs), **attrs
-        )  # refuses what does not fit
+        )  # raises for invalid inputs
         return [compute(*inputs, attrs["heads"])]
 
     return ShapeFacts(expand=expand)
@@ -105,8 +105,8 @@ def _expanding(operator: str, compute: Callable[..., Any]) -> ShapeFacts:
 def _encdec_qk_infer(queries: Spec, keys_values: Spec, *, heads: int) -> tuple[Spec]:
     name = "_contrib_interleaved_matmul_encdec_qk"
     check_same_dtype(name, queries, keys_values)
-    _check_parts(name, "queries", queries, heads, 1)
-    _check_parts(name, "keys_values", keys_values, heads, 2)
+    _check_projections(name, "queries", queries, heads, 1)
+    _check_projections(name, "keys_values", keys_values, heads, 2)
     steps, batch, width = queries.shape
     if keys_values.shape[1:] != (batch, 2 * width):
         raise OperatorError(
@@ -127,11 +127,11 @@ def _encdec_qk_gradient(g: V, queries: V, keys_values: V, *, heads: int) -> tupl
     scaled = g * _scale(queries.shape[2], heads, 1)
 
     def of_keys() -> Any:
-        d_keys = batch_dot(scaled, _part(queries, heads, 1, 0), transpose_a=True)
-        return _whole([d_keys, zeros_like(d_keys)], keys_values.shape)
+        d_keys = batch_dot(scaled, _select(queries, heads, 1, 0), transpose_a=True)
+        return _interleave([d_keys, zeros_like(d_keys)], keys_values.shape)
 
     return (
-        lambda: _whole([batch_dot(scaled, _part(keys_values, heads, 2, 0))], queries.shape),
+        lambda: _interleave([batch_dot(scaled, _select(keys_values, heads, 2, 0))], queries.shape),
         of_keys,
     )
 
@@ -151,7 +151,7 @@ ENCDEC_QK = register(
         schema=_SCHEMA,
         shapes=_expanding(
             "_contrib_interleaved_matmul_encdec_qk",
-            lambda q, kv, heads: _products(_part(q, heads, 1, 0), _part(kv, heads, 2, 0)),
+            lambda q, kv, heads: _products(_select(q, heads, 1, 0), _select(kv, heads, 2, 0)),
         ),
         execution=Execution(heavy=True),
     )
@@ -160,7 +160,7 @@ ENCDEC_QK = register(
 
 def _valatt_infer(name: str, values: Spec, attention: Spec, heads: int, parts: int) -> tuple[Spec]:
     check_same_dtype(name, values, attention)
-    _check_parts(name, "values", values, heads, parts)
+    _check_projections(name, "values", values, heads, parts)
     steps, batch, width = values.shape
     shape = attention.shape
     if len(shape) != 3 or (shape[0], shape[2]) != (batch * heads, steps):
@@ -182,15 +182,15 @@ def _valatt_kernel(
 
 
 def _valatt_gradient(g: V, values: V, attention: V, heads: int, parts: int) -> tuple[Any, Any]:
-    split = _part(g, heads, 1, 0)
+    split = _select(g, heads, 1, 0)
 
     def of_values() -> Any:
         d_values = batch_dot(attention, split, transpose_a=True)
-        return _whole([zeros_like(d_values)] * (parts - 1) + [d_values], values.shape)
+        return _interleave([zeros_like(d_values)] * (parts - 1) + [d_values], values.shape)
 
     return (
         of_values,
-        lambda: batch_dot(split, _part(values, heads, parts, parts - 1), transpose_b=True),
+        lambda: batch_dot(split, _select(values, heads, parts, parts - 1), transpose_b=True),
     )
 
 
@@ -234,7 +234,7 @@ ENCDEC_VALATT = register(
 
 def _selfatt_qk_infer(queries_keys_values: Spec, *, heads: int) -> tuple[Spec]:
     name = "_contrib_interleaved_matmul_selfatt_qk"
-    _check_parts(name, "queries_keys_values", queries_keys_values, heads, 3)
+    _check_projections(name, "queries_keys_values", queries_keys_values, heads, 3)
     steps, batch, _ = queries_keys_values.shape
     return (Spec((batch * heads, steps, steps), queries_keys_values.dtype),)
 
@@ -246,10 +246,10 @@ def _selfatt_qk_kernel(xp: ModuleType, out: Any, queries_keys_values: Any, *, he
 
 def _selfatt_qk_gradient(g: V, queries_keys_values: V, *, heads: int) -> tuple[Any]:
     scaled = g * _scale(queries_keys_values.shape[2], heads, 3)
-    queries, keys = (_part(queries_keys_values, heads, 3, part) for part in (0, 1))
+    queries, keys = (_select(queries_keys_values, heads, 3, part) for part in (0, 1))
     d_queries = batch_dot(scaled, keys)
     d_keys = batch_dot(scaled, queries, transpose_a=True)
-    return (_whole([d_queries, d_keys, zeros_like(d_keys)], queries_keys_values.shape),)
+    return (_interleave([d_queries, d_keys, zeros_like(d_keys)], queries_keys_values.shape),)
 
 
 SELFATT_QK = register(
@@ -267,7 +267,7 @@ SELFATT_QK = register(
         schema=_SCHEMA,
         shapes=_expanding(
             "_contrib_interleaved_matmul_selfatt_qk",
-            lambda qkv, heads: _products(*(_part(qkv, heads, 3, part) for part in (0, 1))),
+            lambda qkv, heads: _products(*(_select(qkv, heads, 3, part) for part in (0, 1))),
         ),
         execution=Execution(heavy=True),
     )

@@ -1,8 +1,7 @@
-"""Attention to a window around each position instead of to all positions.
+"""Attention to a window around each position instead of all positions.
 
 Window entry j of position i and head h is the key at ``i + dilation[h] * (j - w)``: w keys before
-the position, itself, and with ``symmetric`` w keys behind it. What lies outside the sequence counts
-as zero.
+the position, itself, and with ``symmetric`` w keys after it. Entries outside the sequence are zero.
 
 References:
     I. Beltagy, M. E. Peters, A. Cohan, Longformer: The Long-Document Transformer, 2020.
@@ -46,9 +45,9 @@ def _check(name: str, x: Spec, dilation: Spec, last: int | None = None) -> None:
 def _windows(
     xp: ModuleType, length: int, dilation: Any, attrs: Attrs, *, back: bool = False
 ) -> Iterator[tuple[int, Any, Any]]:
-    """Yield each window entry's number, its positions (length, heads), and which ones exist.
+    """Yield each window entry's index, its positions (length, heads), and which of them exist.
 
-    With ``back`` the positions are those that have this one as that entry of their windows.
+    With ``back``, yield the positions whose window has each position as that entry.
     """
     step = dilation.astype(xp.int64)[None, :]
     if back:
@@ -192,7 +191,7 @@ _SPREAD = register(
         _weighted_infer("_sldwin_spread"),
         _spread_kernel,
         _spread_gradient,
-        doc="What each position adds to the keys in its window: the sum of score times query.",
+        doc="Contribution of each position to the keys in its window: sums of score * query.",
         inputs=("score", "query", "dilation"),
         schema=_SCHEMA,
         shapes=ShapeFacts(complete=dtype_rule(0, 1)),

@@ -1,1 +1,1 @@
-"""Operators that a plan makes of several, to go through memory once."""
+"""Operators that a plan fuses, to pass over memory once."""

@@ -1,7 +1,7 @@
-"""The functions that a fused operator may apply to its result, by name.
+"""Activation functions of fused operators, by name.
 
-A fused operator has the attributes of `ATTRIBUTES`. Its reference kernel applies the operator that
-the name stands for, so that both compute the same.
+A fused operator has the attributes of `ATTRIBUTES`. Its reference kernel applies the operator of
+that name, so that results are the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from gluonish.ops.registry import Operator, V, apply
 
 
 class _Call(NamedTuple):
-    """An operator of one array, with attributes."""
+    """A unary operator with attributes."""
 
     op: Operator
     attrs: dict[str, Any]
@@ -30,17 +30,17 @@ def _leaky(kind: str, alpha: float) -> _Call:
     return _Call(LEAKY_RELU, attrs)
 
 
-def _plain(kind: str) -> Callable[[float, float], _Call]:
+def _parameterless(kind: str) -> Callable[[float, float], _Call]:
     return lambda alpha, beta: _Call(ACTIVATION, {"act_type": kind})
 
 
-# Each takes the attributes alpha and beta. swish is data * sigmoid(alpha * data), which is no
-# operator: its entry gives the second factor.
+# Functions of the attributes alpha and beta. swish is data * sigmoid(alpha * data), which is not an
+# operator: its entry is the second factor.
 ACTIVATIONS: Mapping[str, Callable[[float, float], _Call]] = {
-    "relu": _plain("relu"),
-    "sigmoid": _plain("sigmoid"),
-    "softrelu": _plain("softrelu"),
-    "tanh": _plain("tanh"),
+    "relu": _parameterless("relu"),
+    "sigmoid": _parameterless("sigmoid"),
+    "softrelu": _parameterless("softrelu"),
+    "tanh": _parameterless("tanh"),
     "elu": lambda alpha, beta: _leaky("elu", alpha),
     "gelu": lambda alpha, beta: _leaky("gelu", alpha),
     "leaky": lambda alpha, beta: _leaky("leaky", alpha),
@@ -51,7 +51,7 @@ ACTIVATIONS: Mapping[str, Callable[[float, float], _Call]] = {
     "swish": lambda alpha, beta: _Call(SIGMOID.operator, {}),
 }
 
-# Those whose gradient follows from the output.
+# Activations whose gradient is a function of the output.
 REVERSIBLE = frozenset(("relu", "sigmoid", "softrelu", "tanh"))
 
 ATTRIBUTES: Mapping[str, Attribute] = {
@@ -63,13 +63,13 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 
 
 class Finish(NamedTuple):
-    """What a fused operator does to its result: add an array to it, then apply a function.
+    """The epilogue of a fused operator: add an array, then apply an activation.
 
     Attributes:
         activation: Name of the function; None for none.
-        alpha: Its first number: the slope of leaky and elu, the lower end of clip.
-        beta: Its second one.
-        with_sum: Whether an array is added before.
+        alpha: Its first parameter: the slope of leaky and elu, the lower bound of clip.
+        beta: Its second parameter.
+        with_sum: Whether an array is added first.
     """
 
     activation: str | None
@@ -78,45 +78,38 @@ class Finish(NamedTuple):
     with_sum: bool
 
 
-def finish(xp: ModuleType, out: Any, result: Any, addend: Any, what: Finish) -> None:
-    """Fill ``out`` with the finished result.
-
-    Args:
-        out: To be filled; may be the memory of ``result`` or of ``addend``.
-        result: What was computed; overwritten.
-        addend: Added to it; None for nothing.
-        what: The rest.
-    """
+def finish(xp: ModuleType, out: Any, result: Any, addend: Any, epilogue: Finish) -> None:
+    """Fill ``out``, which may alias ``result`` or ``addend``, and overwrite ``result``."""
     if addend is not None:
         xp.add(result, addend, out=result)
-    if what.activation is None:
+    if epilogue.activation is None:
         if out is not result:
             out[...] = result
         return
-    op, attrs = ACTIVATIONS[what.activation](what.alpha, what.beta)
-    if what.activation != "swish":
+    op, attrs = ACTIVATIONS[epilogue.activation](epilogue.alpha, epilogue.beta)
+    if epilogue.activation != "swish":
         op.kernel(xp, out, result, **attrs)
         return
-    factor = xp.multiply(result, result.dtype.type(what.alpha))
+    factor = xp.multiply(result, result.dtype.type(epilogue.alpha))
     op.kernel(xp, factor, factor)
     xp.multiply(result, factor, out=out)
 
 
-def finished(result: V, addend: V | None, what: Finish) -> V:
-    """Return what `finish` computes, in operators."""
+def finished(result: V, addend: V | None, epilogue: Finish) -> V:
+    """Compute `finish` with operators."""
     x = result if addend is None else result + addend
-    if what.activation is None:
+    if epilogue.activation is None:
         return x
-    op, attrs = ACTIVATIONS[what.activation](what.alpha, what.beta)
-    y: V = apply(op, (x * what.alpha if what.activation == "swish" else x,), attrs)
-    return x * y if what.activation == "swish" else y
+    op, attrs = ACTIVATIONS[epilogue.activation](epilogue.alpha, epilogue.beta)
+    y: V = apply(op, (x * epilogue.alpha if epilogue.activation == "swish" else x,), attrs)
+    return x * y if epilogue.activation == "swish" else y
 
 
-def finished_gradient(g: V, out: V, what: Finish) -> V | None:
-    """Return the gradient of the function's argument; None unless it follows from the output."""
-    if what.activation is None:
+def finished_gradient(g: V, out: V, epilogue: Finish) -> V | None:
+    """Return the gradient of the activation's argument; None if it needs more than the output."""
+    if epilogue.activation is None:
         return g
-    if what.activation not in REVERSIBLE:
+    if epilogue.activation not in REVERSIBLE:
         return None
-    found: V = apply(ACTIVATION_BACKWARD, (g, out), {"act_type": what.activation})
+    found: V = apply(ACTIVATION_BACKWARD, (g, out), {"act_type": epilogue.activation})
     return found

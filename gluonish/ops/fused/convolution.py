@@ -1,4 +1,4 @@
-"""Convolution that adds an array to its result and applies a function to it."""
+"""Convolution with a fused addend and activation."""
 
 from gluonish.ops.fused.operator import register_fused
 from gluonish.ops.nn.convolution import CONVOLUTION
@@ -7,7 +7,7 @@ FUSED_CONVOLUTION = register_fused(
     CONVOLUTION,
     "_fused_convolution",
     "activation(Convolution(data, weight, bias) + addend).\n\n"
-    "Inputs and attributes of Convolution; addend, with with_sum, has the shape of the output,\n"
-    "whose memory may be the addend's. alpha and beta are parameters of the activation: the\n"
-    "slope of leaky and elu, the ends of clip, the factor in swish.",
+    "Inputs and attributes of Convolution; with with_sum, addend has the shape of the output,\n"
+    "which may alias it. alpha and beta are parameters of the activation: the slope of leaky\n"
+    "and elu, the bounds of clip, the factor in swish.",
 )

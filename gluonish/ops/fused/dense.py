@@ -1,4 +1,4 @@
-"""FullyConnected that adds an array to its result and applies a function to it."""
+"""FullyConnected with a fused addend and activation."""
 
 from gluonish.core.schema import boolean
 from gluonish.ops.fused.operator import register_fused
@@ -9,11 +9,10 @@ FUSED_DENSE = register_fused(
     "_fused_dense",
     (
         "activation(FullyConnected(data, weight, bias) + addend).\n\n"
-        "Inputs and attributes of FullyConnected; addend, with with_sum, has the shape of\n"
-        "the output, whose memory may be the addend's. alpha and beta are parameters of the\n"
-        "activation: the slope of leaky and elu, the bounds of clip, the factor in swish.\n"
-        "packed says that the weight rarely changes, so that a kernel may rearrange it in\n"
-        "advance."
+        "Inputs and attributes of FullyConnected; with with_sum, addend has the shape of the\n"
+        "output, which may alias it. alpha and beta are parameters of the activation: the\n"
+        "slope of leaky and elu, the bounds of clip, the factor in swish. packed: whether the\n"
+        "weight rarely changes, so that a kernel may pack it in advance."
     ),
     packed=boolean(False),
 )

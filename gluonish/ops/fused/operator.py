@@ -1,4 +1,4 @@
-"""How an operator becomes one that adds an array to its result and applies a function to it."""
+"""Registration of operators with a fused addend and activation."""
 
 from types import ModuleType
 from typing import Any
@@ -17,13 +17,11 @@ def register_fused(base: Operator, name: str, doc: str, **extra: Attribute) -> O
 
     Args:
         base: The operator, with inputs data, weight and, unless ``no_bias``, bias, and one output.
-        name: Name of the new operator.
-        doc: What it computes.
-        extra: Further attributes; they change nothing in the result.
+        extra: Further attributes, which do not affect the result.
 
     Returns:
-        An operator with the inputs and attributes of ``base``, those of `ATTRIBUTES` and ``extra``;
-        the input addend comes last, under ``with_sum``.
+        An operator with the inputs and attributes of ``base``, `ATTRIBUTES` and ``extra``; the last
+        input is addend, with ``with_sum``.
     """
     fused = _Fused(base, name)
     return register(
@@ -48,7 +46,7 @@ def register_fused(base: Operator, name: str, doc: str, **extra: Attribute) -> O
 
 
 class _Fused:
-    """The parts of a fused operator, made of those of its base."""
+    """Inference, kernel and gradient of a fused operator, from those of its base."""
 
     __slots__ = ("_composed_gradient", "base", "name")
 
@@ -58,12 +56,12 @@ class _Fused:
         self._composed_gradient = composite_gradient(self._composed)
 
     def _split(self, inputs: Any, attrs: Attrs) -> tuple[Any, Any, dict[str, Any], Finish]:
-        """Return the base's inputs, the addend or None, the base's attributes, and the finish."""
-        what = Finish(*(attrs[name] for name in Finish._fields))
+        """Return the base's inputs, the addend or None, the base's attributes, and the epilogue."""
+        epilogue = Finish(*(attrs[name] for name in Finish._fields))
         plain = {name: attrs[name] for name in self.base.schema.attributes}
-        if what.with_sum:
-            return inputs[:-1], inputs[-1], plain, what
-        return inputs, None, plain, what
+        if epilogue.with_sum:
+            return inputs[:-1], inputs[-1], plain, epilogue
+        return inputs, None, plain, epilogue
 
     def active_inputs(self, attrs: Attrs) -> tuple[str, ...]:
         names = self.base.input_names(attrs)
@@ -77,25 +75,25 @@ class _Fused:
         return outputs
 
     def kernel(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-        arrays, addend, plain, what = self._split(inputs, attrs)
-        # The addend may lie in the memory of out.
+        arrays, addend, plain, epilogue = self._split(inputs, attrs)
+        # out may alias the addend.
         result = out if addend is None else xp.empty(out.shape, out.dtype)
         self.base.kernel(xp, result, *arrays, **plain)
-        finish(xp, out, result, addend, what)
+        finish(xp, out, result, addend, epilogue)
 
     def _composed(self, *inputs: Any, **attrs: Any) -> Any:
-        values, addend, plain, what = self._split(inputs, attrs)
-        return finished(apply(self.base, values, plain), addend, what)
+        values, addend, plain, epilogue = self._split(inputs, attrs)
+        return finished(apply(self.base, values, plain), addend, epilogue)
 
     def gradient(self, g: V, *values: Any, **attrs: Any) -> tuple[Any, ...]:
         *inputs, out = values
-        arrays, _, plain, what = self._split(inputs, attrs)
-        inner = finished_gradient(g, out, what)
+        arrays, _, plain, epilogue = self._split(inputs, attrs)
+        inner = finished_gradient(g, out, epilogue)
         if inner is None:
             return self._composed_gradient(g, *inputs, **attrs)
         assert self.base.gradient is not None
         found = tuple(self.base.gradient(inner, *arrays, **plain))
-        return (*found, inner) if what.with_sum else found
+        return (*found, inner) if epilogue.with_sum else found
 
     def complete(self, inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
         known, addend, plain, _ = self._split(inputs, attrs)

@@ -1,8 +1,8 @@
-"""_fused_pointwise: several operators on single elements as one, which passes over memory once.
+"""_fused_pointwise: a sequence of elementwise operators, fused into one pass over memory.
 
-What it computes is a `Program`: a list of operators of the registry, each with its attributes and
-the values that it reads. The reference kernel runs their own kernels one after the other. Graph
-passes make such operators; they never stand in a file and have no gradient.
+It computes a `Program`: a list of registered operators, each with its attributes and inputs. The
+reference kernel runs their kernels in order. Graph passes create such operators; they are never
+saved to a file and have no gradient.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ class Instruction(NamedTuple):
 
     Attributes:
         op: The operator.
-        inputs: Numbers of the values that it reads.
-        attrs: Its parsed attributes, with ``train`` where it depends on that; never ``key``.
+        inputs: Indices of its input values.
+        attrs: Its parsed attributes, with ``train`` if it depends on the mode; never ``key``.
     """
 
     op: Operator
@@ -29,7 +29,7 @@ class Instruction(NamedTuple):
     attrs: Attrs
 
     def infer(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
-        """Return the specs of its outputs, given those of all values before it."""
+        """Return the specs of its outputs from those of all previous values."""
         attrs = self.attrs
         if not self.op.plain:
             known = self.op.schema.attributes
@@ -38,14 +38,14 @@ class Instruction(NamedTuple):
 
 
 class Program:
-    """Operators on single elements, to be run one after the other; immutable and hashable.
+    """A sequence of elementwise operators; immutable and hashable.
 
-    Values are numbered: first the inputs, then the outputs of each instruction, hidden ones too.
+    Values are numbered: the inputs, then all outputs of each instruction, including hidden ones.
 
     Args:
-        num_inputs: How many arrays it is given.
-        instructions: In order; each reads values with smaller numbers. At most one is random.
-        outputs: Numbers of the values that it delivers.
+        num_inputs: Number of input arrays.
+        instructions: In order; each reads values of smaller index. At most one is random.
+        outputs: Indices of the returned values.
     """
 
     __slots__ = ("_known", "_text", "instructions", "num_inputs", "outputs")
@@ -57,7 +57,7 @@ class Program:
         self.instructions = tuple(instructions)
         self.outputs = tuple(outputs)
         self._text = self._shown()
-        # What `specs` was asked last, and its answer: whoever plans a program asks several times.
+        # Cache of the last result of `specs`, which planning calls several times.
         self._known: tuple[list[Spec] | None, Sequence[Spec]] = (None, ())
 
     def _shown(self) -> str:
@@ -72,10 +72,10 @@ class Program:
         return "; ".join([*lines, "return " + ", ".join(f"%{i}" for i in self.outputs)])
 
     def specs(self, inputs: Sequence[Spec]) -> Sequence[Spec]:
-        """Return the specs of all values, given those of the inputs.
+        """Return the specs of all values from those of the inputs.
 
         Raises:
-            OperatorError: An instruction refuses what reaches it.
+            OperatorError: An instruction refuses its inputs.
         """
         asked = list(inputs)
         known, answer = self._known
@@ -87,12 +87,12 @@ class Program:
         self._known = asked, specs
         return specs
 
-    # By their text: attributes 0.0 and -0.0 are equal, and so are 1 and True.
+    # Compared as text, since attributes 0.0 and -0.0 are equal, as are 1 and True.
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Program) and self._text == other._text
 
     def __hash__(self) -> int:
-        return hash(self._text)  # which a string computes once
+        return hash(self._text)  # strings cache their hash
 
     def __str__(self) -> str:
         return f"[{self._text}]"
@@ -123,7 +123,7 @@ def _fill(
     for instruction in program.instructions:
         op = instruction.op
         specs = instruction.infer([Spec(x.shape, x.dtype) for x in values])
-        # The last one may write where an input lies; whatever reads that has run.
+        # The last instruction may write to an input's memory: all its readers have run.
         direct = instruction is last and op.elementwise and program.outputs == (len(values),)
         made = [outputs[0] if direct else xp.empty(s.shape, s.dtype) for s in specs]
         runtime = {"key": key} if op.draws(instruction.attrs) else {}
@@ -164,9 +164,9 @@ FUSED_POINTWISE = register(
         _kernel,
         None,
         doc=(
-            "Several elementwise operators with one output, as program says.\n\n"
-            "It may overwrite an input of the output's size: whoever makes one ensures that\n"
-            "every input with as many bytes has the output's shape."
+            "The elementwise operators of program, with one output.\n\n"
+            "The output may alias an input of its size: the pass that creates the node ensures\n"
+            "that every input with as many bytes has the output's shape."
         ),
         inputs=("args",),
         schema=_SCHEMA,
@@ -182,8 +182,8 @@ FUSED_POINTWISE_MANY = register(
         _kernel,
         None,
         doc=(
-            "Several elementwise operators with any number of outputs, as program says.\n\n"
-            "It may overwrite inputs as the output of _fused_pointwise may."
+            "The elementwise operators of program, with any number of outputs.\n\n"
+            "Outputs may alias inputs, as for _fused_pointwise."
         ),
         inputs=("args",),
         schema=_SCHEMA,

@@ -1,1 +1,1 @@
-"""Texts for the help of functions that are made from operators."""
+"""Argument descriptions for the help of operator functions."""

@@ -1,6 +1,6 @@
-"""What the arguments of operators that move, join and reduce arrays are.
+"""Arguments of operators that move, join and reduce arrays.
 
-A line of operators, then what their arguments are; an indented line goes on with the one above.
+A line of operators, then descriptions of their arguments; indented lines continue the one above.
 """
 
 TEXTS = """
@@ -14,7 +14,7 @@ Reshape
   keep_highest: With target_shape, whether to keep the first size
 reshape_like
   lhs: Array to reshape
-  rhs: Array whose shape is taken
+  rhs: Array whose shape is used
   lhs_begin: First axis of lhs to replace, negative from the last
   lhs_end: Axis of lhs after the last to replace
   rhs_begin: First axis of rhs to copy
@@ -39,7 +39,7 @@ broadcast_to
   shape: Shape of the result; 0 keeps a size
 broadcast_like
   lhs: Array to broadcast
-  rhs: Array whose shape is taken
+  rhs: Array whose shape is used
   lhs_axes: Axes of lhs to broadcast; None for all
   rhs_axes: Axes of rhs whose sizes they get
 Pad

@@ -1,9 +1,9 @@
-"""What the arguments of most operators are: one text a name.
+"""Arguments of most operators: one description per name.
 
-An indented line goes on with the one above.
+Indented lines continue the one above.
 """
 
-# Arrays that operators read.
+# Input arrays.
 INPUTS = """
 A: Matrices (..., rows, columns); the axes before the last two are batch axes
 B: Matrices (..., rows, columns), with the batch axes of A
@@ -44,7 +44,7 @@ length: Number of valid elements along axis for each row of data; the others bec
 lhs: First operand
 lhs_max: Maximum of the range of lhs
 lhs_min: Minimum of the range of lhs
-like: Array whose shape is taken; its values are not read
+like: Array whose shape is used; its values are not read
 loc: Parameters of the transformation of each image, (N, 6)
 loc_pred: Predicted corrections of the anchors, (N, 4 anchors)
 low: Lower bounds of the distributions
@@ -78,7 +78,7 @@ rois: Regions of interest, one per row: index of the image in the batch, then le
 sample: Values at which to evaluate the density
 score: Attention scores, (N, length, heads, window)
 sequence_length: Length of each sequence of the batch, (N,); used only with use_sequence_length
-shape_like: Array whose shape is taken; its values are not read
+shape_like: Array whose shape is used; its values are not read
 sigma: Standard deviations of the distributions, above 0
 src: Image (H, W, C)
 state: Initial hidden states, (layers * directions, N, hidden size)
@@ -159,7 +159,7 @@ forward_stype: Accepted and ignored
 gamma1: Decay rate of the running mean of squared gradients
 gamma2: Momentum: fraction of the previous update that is kept
 get_prob: Whether to return the log-probability of each sample, too
-global_pool: Whether the window is the whole image; kernel, stride and pad are then ignored
+global_pool: Whether the window is the full image; kernel, stride and pad are then ignored
 grad_scale: Factor of the gradient
 group_size: Rows and columns of the grid of score maps; 0 for pooled_size
 heads: Number of attention heads
@@ -177,7 +177,7 @@ interpolation: How to interpolate between two elements
 is_ascend: Whether to sort in ascending order
 is_int: Whether scalar is an integer, so that integer arrays keep their dtype
 is_log: Whether to return the log-density
-is_logit: Whether logit is given instead of prob
+is_logit: Whether logit is passed instead of prob
 k: Index of the diagonal: 0 the main diagonal, positive above it
 keepdims: Whether to keep the reduced axes, with size 1
 kernel: Size of the window along each spatial axis
@@ -195,7 +195,7 @@ lrs: Learning rate of each weight
 lstm_state_clip_max: Upper bound of an LSTM's cell states; None for none
 lstm_state_clip_min: Lower bound of an LSTM's cell states; None for none
 lstm_state_clip_nan: Whether to replace NaN in an LSTM's cell states by the bound
-margin: Distance from the boundary that counts as right enough
+margin: Distance from the boundary beyond which a score has no loss
 max_calib_range: Maximum of the result's range from calibration; None to compute it
 max_displacement: Maximum displacement, in pixels
 max_factor: Upper bound of the random factor
@@ -210,12 +210,12 @@ no_bias: Whether there is no bias, which is then not an input
 normalization: What the gradient is divided by: nothing, the batch size, or the number of valid
     samples
 num: Number of values
-num_deformable_group: Number of groups of channels with offsets of their own
+num_deformable_group: Number of groups of channels with separate offsets
 num_filter: Number of output channels
 num_group: Number of groups that input and output channels are split into
 num_hidden: Number of output features: rows of the weight
 num_layers: Number of stacked layers
-num_weights: Number of weights; determined from the arrays in any case
+num_weights: Number of weights; ignored, the arrays are counted
 off_value: Value of all other elements
 offset: Index of the diagonal: 0 the main diagonal, positive above it
 on_value: Value at the given indices
@@ -258,7 +258,7 @@ scalar: The other operand, a number
 scale: Standard deviation, or scale, of the distribution
 scales: Sizes of anchor boxes, in strides
 score_index: Column of the score
-sections: Number of equal parts; 0 if indices are given
+sections: Number of equal parts; 0 if indices are passed
 shape: Shape of the result
 size: Shape of the samples; None for that of the parameters
 slope: Slope below 0
@@ -284,8 +284,8 @@ transpose_b: Whether the last two axes of the second operand are swapped
 upper_bound: Upper bound on the weight norm; negative for none
 use_global_stats: Whether to use the running statistics in training mode, too
 use_ignore: Whether samples with ignore_label get no gradient
-use_length: Whether length is given
-use_sequence_length: Whether sequence_length is given; else all sequences have full length
+use_length: Whether length is passed
+use_sequence_length: Whether sequence_length is passed; else all sequences have full length
 val: Number to insert
 value: Value to write
 variances: Factors of the four corrections of a box

@@ -1,6 +1,6 @@
-"""What the arguments of layers and losses are, where the common words do not say it.
+"""Arguments of layers and losses, where the common descriptions do not apply.
 
-A line of operators, then what their arguments are; an indented line goes on with the one above.
+A line of operators, then descriptions of their arguments; indented lines continue the one above.
 """
 
 TEXTS = """
@@ -20,8 +20,8 @@ Convolution Deconvolution Convolution_v1 _contrib_quantized_conv _contrib_Deform
   target_shape: Spatial sizes of the output, from which pad and adj then follow; (0, 0) to use pad
       and adj
 Convolution Deconvolution
-  workspace: Most memory that cuDNN may use for itself, in MB, on a GPU
-  cudnn_tune: 'fastest' lets cuDNN use more than workspace; nothing is ever measured
+  workspace: Maximum workspace of cuDNN, in MB, on a GPU
+  cudnn_tune: 'fastest' lets cuDNN exceed workspace; algorithms are never benchmarked
   cudnn_off: Whether to compute without cuDNN on a GPU
 Pooling Pooling_v1 _contrib_quantized_pooling
   data: Images (N, channels, spatial axes ...), in the order of layout
@@ -105,8 +105,8 @@ SVMOutput
 CTCLoss
   data: Logits (length, N, classes)
   label: Indices of the true classes, (N, longest label)
-  use_data_lengths: Whether data_lengths is given
-  use_label_lengths: Whether label_lengths is given; else a label ends at its first padding
+  use_data_lengths: Whether data_lengths is passed
+  use_label_lengths: Whether label_lengths is passed; else a label ends at its first padding
 MakeLoss
   data: The loss, of any shape
   valid_thresh: With normalization 'valid', elements above it count

@@ -1,7 +1,7 @@
-"""What the arguments of operators are, in words, for the help of the functions made from them.
+"""Descriptions of operator arguments for help().
 
-A name means the same at most operators, so there is one text a name, for inputs and for other
-arguments; where an operator means something else by it, that operator has its own.
+A name has the same meaning in most operators, so there is one description per name, for inputs and
+for attributes; operators that use a name differently have their own.
 """
 
 from collections.abc import Iterator
@@ -11,19 +11,14 @@ from gluonish.ops.help import arrays, common, layers, training, vision
 
 
 def meaning(operator: str, argument: str, *, is_input: bool) -> str | None:
-    """Return what an operator's argument is, as a text without a stop; None if nobody wrote it.
-
-    Args:
-        operator: Name in the registry.
-        is_input: Whether it is an array that the operator reads.
-    """
+    """Return the description of an operator's argument, without a full stop; None if missing."""
     own = own_texts().get((operator, argument))
     return _common(is_input).get(argument) if own is None else own
 
 
 @cache
 def own_texts() -> dict[tuple[str, str], str]:
-    """Return the texts that are of single operators, by operator and argument."""
+    """Return the descriptions of single operators, by operator and argument."""
     found = {}
     operators: list[str] = []
     for module in (layers, vision, arrays, training):
@@ -46,7 +41,7 @@ def _common(is_input: bool) -> dict[str, str]:
 
 
 def _joined(texts: str, indent: str) -> Iterator[str]:
-    """Yield entries, each in one line; what is indented further goes on with the line above."""
+    """Yield entries, each joined with its continuation lines."""
     entry = ""
     for line in texts.strip().splitlines():
         if entry and line.startswith(indent + "    " if entry.startswith(indent) else "    "):

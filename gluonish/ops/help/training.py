@@ -1,6 +1,6 @@
-"""What the arguments of random numbers and of optimizers' steps are.
+"""Arguments of random number operators and optimizer updates.
 
-A line of operators, then what their arguments are; an indented line goes on with the one above.
+A line of operators, then descriptions of their arguments; indented lines continue the one above.
 """
 
 TEXTS = """
@@ -91,7 +91,7 @@ _sample_unique_zipfian
   range_max: Number of classes
 _multi_lamb_update _multi_mp_lamb_update
   step_count: Number of the step of each weight, from 1
-  num_tensors: Number of weights; determined from the arrays in any case
+  num_tensors: Number of weights; ignored, the arrays are counted
 _npi_bernoulli
   prob: Probability of a 1
   logit: Log-odds of a 1, instead of prob

@@ -1,6 +1,6 @@
-"""What the arguments of operators for images and boxes are.
+"""Arguments of operators for images and boxes.
 
-A line of operators, then what their arguments are; an indented line goes on with the one above.
+A line of operators, then descriptions of their arguments; indented lines continue the one above.
 """
 
 TEXTS = """
@@ -16,7 +16,7 @@ GridGenerator
 ROIPooling _contrib_ROIAlign _contrib_RROIAlign _contrib_PSROIPooling
   data: Feature maps (N, C, H, W)
 Crop
-  h_w: Height and width of the result, if no second array gives them
+  h_w: Height and width of the result, unless a second array defines them
   offset: Row and column at which to crop
 Correlation
   kernel_size: Height and width of the patches that are compared, odd

@@ -1,1 +1,1 @@
-"""Operators that layers of networks are made of."""
+"""Operators of neural network layers."""

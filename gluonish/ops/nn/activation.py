@@ -1,4 +1,4 @@
-"""Activation: functions that stand between layers, by name, and their gradient in one pass."""
+"""Activation: activation functions by name, and their gradient in one pass."""
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -31,7 +31,7 @@ _SLOPE: Mapping[str, Callable[[ModuleType, Any], Any]] = {
     "tanh": lambda xp, y: 1 - y * y,
 }
 
-# The derivative of that by y, for values; relu's is zero.
+# The second derivative by y, for values; relu's is zero.
 _CURVATURE: Mapping[str, Callable[[V], V]] = {
     "sigmoid": lambda y: 1.0 - y * 2.0,
     "softrelu": lambda y: EXP(-y),

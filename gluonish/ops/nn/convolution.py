@@ -1,8 +1,8 @@
 """Convolution over one to three axes, and the operators of its gradient.
 
-All are linear in both of their arrays, so their gradients close over one another: the
-gradient of the data's gradient is a convolution again. Kernels gather windows and multiply
-matrices, a few samples at a time.
+All are linear in both arrays, so the set is closed under differentiation: the gradient of the
+data's gradient is a convolution again. Kernels gather windows and multiply matrices, a few samples
+at a time.
 """
 
 import math
@@ -200,13 +200,13 @@ def _gradient(g: V, data: V, weight: V, bias: V | None = None, **attrs: Any) -> 
         both[:] = apply(CONVOLUTION_BACKWARD_WEIGHT_BIAS, (g, data), of_weight)
         return both[0]
 
-    # Rules are asked for their entries in order: with the weight's comes the bias's.
+    # Entries are evaluated in order: the weight's computes the bias's, too.
     axes = _other_axes(g, attrs["layout"])
     return for_data, for_weight, lambda: both[1] if both else sum_(g, axis=axes)
 
 
 def _other_axes(g: V, layout: str | None) -> tuple[int, ...]:
-    """Return all axes but that of the channels."""
+    """Return all axes except the channels."""
     channel = len(g.shape) - 1 if is_channels_last(layout) else 1
     return tuple(axis for axis in range(len(g.shape)) if axis != channel)
 
@@ -251,7 +251,7 @@ def _backward_weight_bias_gradient(
 
 
 def _before(data: Shape, out: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
-    """Return data's shape with extents that follow from the output's where the stride is 1."""
+    """Return data's shape with extents inferred from the output's where the stride is 1."""
     layout = attrs["layout"]
     first, after = channels_first_shape(data, layout), channels_first_shape(out, layout)
     extents = tuple(
@@ -297,8 +297,8 @@ CONVOLUTION = register(
             "Convolution: slide num_filter filters over the spatial axes, and add the bias.\n\n"
             "Each spatial output size is (size + 2 * pad - dilate * (kernel - 1) - 1) // stride\n"
             "+ 1. In the layouts that end in C, the channels of data, weight and output are\n"
-            "last. On a GPU cuDNN computes it, where it is installed and cudnn_off does not say\n"
-            "otherwise, in at most workspace MB, or any with cudnn_tune='fastest'.\n\n"
+            "last. On a GPU cuDNN computes it, if installed and unless cudnn_off is set, in at\n"
+            "most workspace MB, or without limit with cudnn_tune='fastest'.\n\n"
             "Shapes: data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias\n"
             "(num_filter,), output (N, num_filter, *spatial)."
         ),

@@ -1,7 +1,7 @@
-"""Deconvolution: the transpose of a convolution, which maps its outputs to shapes of its inputs.
+"""Deconvolution: the transpose of a convolution.
 
-Its result is what a convolution with the same weight has as the gradient of its data; so its own
-gradients are a convolution and the gradient of a convolution's weight.
+It computes the data gradient of a convolution with the same weight, so that its gradients are a
+convolution and the weight gradient of a convolution.
 """
 
 from types import ModuleType
@@ -43,10 +43,10 @@ def _first(shape: Shape, layout: str | None) -> Shape:
 
 
 def transposed_window(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
-    """Return the window, and how many elements each output axis has beyond what windows need.
+    """Return the window, and the extra elements (adj) of each output axis.
 
     Raises:
-        OperatorError: Tuples do not fit one another, the data or the layout.
+        OperatorError: The attributes do not fit each other, the data or the layout.
     """
     kernel, layout = attrs["kernel"], attrs["layout"]
     if len(kernel) not in _LAYOUTS or len(data) != len(kernel) + 2:
@@ -76,7 +76,7 @@ def transposed_window(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
 
 
 def _aimed(window: Geometry, spatial: Shape, target: Shape) -> tuple[Geometry, Shape]:
-    """Return the window with the padding, and the rest, that lead to the target's extents."""
+    """Return the window with the padding, and adj, that yield the target's extents."""
     unpadded = window._replace(pad=(0,) * len(spatial))
     full = _extents(spatial, unpadded, unpadded.pad)
     cut = tuple(
@@ -140,7 +140,7 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
 
 
 def convolution_attributes(data: Shape, attrs: Attrs) -> dict[str, Any]:
-    """Return the attributes of the convolution that this is the transpose of."""
+    """Return the attributes of the convolution that this operator transposes."""
     window, _ = transposed_window(data, attrs)
     same = ("num_group", "workspace", "cudnn_tune", "cudnn_off", "layout")
     return {
@@ -154,19 +154,19 @@ def convolution_attributes(data: Shape, attrs: Attrs) -> dict[str, Any]:
 def _kernel(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
-    plain = convolution_attributes(data.shape, attrs)
-    CONVOLUTION_BACKWARD_DATA.kernel(xp, out, data, weight, **plain, data_shape=out.shape)
+    conv_attrs = convolution_attributes(data.shape, attrs)
+    CONVOLUTION_BACKWARD_DATA.kernel(xp, out, data, weight, **conv_attrs, data_shape=out.shape)
     if bias is not None:
         trailing = 0 if is_channels_last(attrs["layout"]) else len(attrs["kernel"])
         out[...] = widen(out) + widen(bias).reshape(-1, *(1,) * trailing)
 
 
 def _gradient(g: V, data: V, weight: V, bias: V | None = None, **attrs: Any) -> tuple[Any, ...]:
-    plain = convolution_attributes(data.shape, attrs)
+    conv_attrs = convolution_attributes(data.shape, attrs)
     found: tuple[Any, ...] = (
-        lambda: apply(CONVOLUTION, (g, weight), plain),
+        lambda: apply(CONVOLUTION, (g, weight), conv_attrs),
         lambda: apply(
-            CONVOLUTION_BACKWARD_WEIGHT, (data, g), {**plain, "weight_shape": weight.shape}
+            CONVOLUTION_BACKWARD_WEIGHT, (data, g), {**conv_attrs, "weight_shape": weight.shape}
         ),
     )
     if bias is None:

@@ -1,4 +1,4 @@
-"""FullyConnected: y = x W^T + b, on the last axis or on everything behind the first."""
+"""FullyConnected: y = x W^T + b, on the last axis or on all flattened axes after the first."""
 
 import math
 from types import ModuleType
@@ -30,10 +30,10 @@ def _features(shape: tuple[int, ...], flatten: bool) -> int:
 
 
 def _mismatch(weight: Shape, num_hidden: int, features: int) -> str:
-    """Return what a weight of another shape is for, where it is for other data."""
+    """Return a hint for a weight with a different number of features."""
     if len(weight) != 2 or weight[0] != num_hidden:
         return ""
-    return f", which takes {weight[1]} features where data has {features}"
+    return f", which has {weight[1]} features where data has {features}"
 
 
 def _infer(
@@ -60,7 +60,7 @@ def _infer(
     return (Spec((*rows, num_hidden), data.dtype),)
 
 
-# Type codes of float32 and float64: those that a BLAS multiplies.
+# Type codes of float32 and float64, which BLAS supports.
 _DOT_DTYPES = "fd"
 
 
@@ -77,7 +77,7 @@ def _kernel(
 ) -> None:
     rows = out.size // num_hidden
     if data.ndim == 2 and data.dtype.char in _DOT_DTYPES and out.flags.c_contiguous:
-        data.dot(weight.T, out)  # a third of what matmul costs for small arrays
+        data.dot(weight.T, out)  # a third of matmul's time for small arrays
     else:
         xp.matmul(data.reshape(rows, weight.shape[1]), weight.T, out=out.reshape(rows, num_hidden))
     if bias is not None:
@@ -103,15 +103,15 @@ def _gradient(
     )
     if bias is None:
         return gradients
-    return (*gradients, lambda: _like_bias(sum_(rows, axis=(0,)), bias))
+    return (*gradients, lambda: _reshape_to_bias(sum_(rows, axis=(0,)), bias))
 
 
-def _like_bias(g: V, bias: V) -> V:
+def _reshape_to_bias(g: V, bias: V) -> V:
     return g if len(bias.shape) == 1 else reshape(g, bias.shape)
 
 
 def has_vector_bias(*specs: Spec) -> bool:
-    """Whether the bias among the inputs, if there is one, is (num_hidden,), not a column."""
+    """Whether the bias, if present, is (num_hidden,), not a column."""
     return len(specs) < 3 or len(specs[2].shape) == 1
 
 
@@ -131,7 +131,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     outputs[0] = PartialSpec(outputs[0].shape, outputs[0].dtype or dtype)
     if data.shape is None:
         return
-    # The rows of data and output are the same, so either may tell the other's.
+    # Data and output have the same rows, so either can be inferred from the other.
     width = 1 if attrs["flatten"] else len(data.shape) - 1
     rows = merge_shapes((*data.shape[:width], units), outputs[0].shape, "FullyConnected output")
     outputs[0] = PartialSpec(rows, outputs[0].dtype or dtype)

@@ -1,4 +1,4 @@
-"""Dropout: zero elements at random, and scale the rest so that the mean stays.
+"""Dropout: zero elements at random, and scale the others to preserve the mean.
 
 References:
     N. Srivastava et al., Dropout: A Simple Way to Prevent Neural Networks from Overfitting, 2014.
@@ -57,15 +57,7 @@ def drops(attrs: Attrs) -> bool:
 
 
 def fill_dropout(xp: ModuleType, out: Any, mask: Any, data: Any, drawn: Any, p: float) -> None:
-    """Fill result and mask.
-
-    Args:
-        out: The result.
-        mask: The factor of each element.
-        data: What is multiplied by it.
-        drawn: Numbers uniform on [0, 1), in the mask's shape.
-        p: Probability of zeroing.
-    """
+    """Fill the result and the mask of factors, from uniform numbers ``drawn`` of its shape."""
     scale = accumulator(mask.dtype).type(1 / (1 - p) if p < 1 else 0)
     xp.multiply(drawn >= p, scale, out=mask, casting="unsafe")
     xp.multiply(data, mask, out=out)

@@ -1,4 +1,4 @@
-"""Embedding: rows of a matrix by their index, and the gradient that adds into rows."""
+"""Embedding: rows of a matrix by index, and the gradient by scatter-add."""
 
 from types import ModuleType
 from typing import Any
@@ -31,7 +31,7 @@ def _infer(
 
 
 def _rows(xp: ModuleType, data: Any, input_dim: int) -> Any:
-    """Return row numbers: whole numbers, and the first or last row for those outside."""
+    """Return integer row indices, clipped to the table."""
     return whole_positions(xp, "Embedding", data, input_dim)
 
 
@@ -102,8 +102,8 @@ EMBEDDING_BACKWARD = register(
         _backward_kernel,
         _backward_gradient,
         doc=(
-            "Gradient of Embedding's weight: each row of grad is added to the row that its\n"
-            "index in data names."
+            "Gradient of Embedding's weight: each row of grad is added to the row of its index\n"
+            "in data."
         ),
         inputs=("grad", "data"),
         schema=_SCHEMA,

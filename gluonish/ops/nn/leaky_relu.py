@@ -1,4 +1,4 @@
-"""LeakyReLU: the relatives of the rectifier that let something through below zero.
+"""LeakyReLU: variants of relu that are not zero for negative inputs.
 
 References:
     D.-A. Clevert et al., Fast and Accurate Deep Network Learning by Exponential Linear Units, 2015.
@@ -43,7 +43,7 @@ def _num_outputs(attrs: Attrs) -> int:
 def gamma_shape(data: Shape, gamma: Shape) -> Shape:
     """Return the shape in which gamma broadcasts.
 
-    A vector runs along axis 1, or the only axis; a matrix along the first two, if it fits them.
+    A vector broadcasts along axis 1, or the only axis; a matrix along the first two, if it fits.
     """
     if len(data) < 2 or len(gamma) not in (1, 2) or gamma == (1,):
         return gamma
@@ -82,7 +82,7 @@ def _gelu(xp: ModuleType, x: Any) -> Any:
     return (error + 1) * x / 2
 
 
-# Each takes the data, in float32 or float64, and slope.
+# Functions of the data, in float32 or float64, and slope.
 _FUNCTIONS: Mapping[str, Callable[[ModuleType, Any, float], Any]] = {
     "elu": lambda xp, x, slope: _below(xp, x, xp.expm1(xp.minimum(x, 0)) * slope),
     "gelu": lambda xp, x, slope: _gelu(xp, x),
@@ -119,7 +119,7 @@ def _random_slopes(
     key: tuple[int, int],
     **_: object,
 ) -> Any:
-    """Return a factor for each negative element in training, and their common mean otherwise."""
+    """Return a random factor per element in training, else the mean of the factors."""
     if not train:
         return data.dtype.type((lower_bound + upper_bound) / 2)
     width = upper_bound - lower_bound
@@ -173,7 +173,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
 
 
 def _filled_gamma(gamma: Shape, data: Shape) -> Shape:
-    """Return gamma's shape with the data's extents along axes 0 and 1 where it has unknown ones."""
+    """Return gamma's shape with unknown extents filled in from axes 0 and 1 of the data."""
     if len(gamma) > 2:
         return gamma
     axes = (1,) if len(gamma) == 1 else (0, 1)
@@ -187,7 +187,7 @@ LEAKY_RELU = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Leaky ReLU and its relatives, elementwise, as act_type says.\n\n"
+            "Leaky ReLU and its variants, elementwise, by act_type.\n\n"
             "Where data is positive, leaky, elu, prelu and rrelu return data itself. Where it\n"
             "is negative, they return slope * data (leaky), slope * (e^data - 1) (elu), gamma *\n"
             "data with gamma along axis 1 (prelu), or data times a random slope between\n"

@@ -1,9 +1,9 @@
-"""_log_softmax_pick: one element of log_softmax in every row, without making the others; times a
-number, which is -1 in a loss.
+"""_log_softmax_pick: one element of log_softmax per row, times a number (-1 in losses), without
+computing the others.
 
-What is kept for the gradient is two numbers a row: the maximum, and the logarithm of the sum of
-exponentials of what is left. Their sum alone would lose the digits of large scores. The gradient is
-the softmax again, with 1 taken off at the element.
+Two numbers per row are saved for the gradient: the maximum, and the log-sum-exp after subtracting
+it. Their sum alone would lose digits of large scores. The gradient is softmax minus 1 at the
+element.
 """
 
 from types import ModuleType
@@ -33,7 +33,7 @@ _SCHEMA = Schema(
 )
 
 
-def _kept(shape: Shape, axis: int) -> Shape:
+def _row_shape(shape: Shape, axis: int) -> Shape:
     axis %= len(shape)
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
@@ -47,8 +47,8 @@ def _infer(
             f"_log_softmax_pick: expected floating data, got {data.dtype.name}; cast it"
         )
     (found,) = PICK.infer(data, index, **attrs)
-    kept = Spec(_kept(data.shape, attrs["axis"]), accumulator(data.dtype))
-    return (Spec(found.shape, kept.dtype) if wide else found), kept, kept
+    row_spec = Spec(_row_shape(data.shape, attrs["axis"]), accumulator(data.dtype))
+    return (Spec(found.shape, row_spec.dtype) if wide else found), row_spec, row_spec
 
 
 def _kernel(
@@ -69,10 +69,10 @@ def _kernel(
     x = widen(data)
     top[...] = x.max(axis=axis, keepdims=True)
     log_total[...] = xp.log(xp.exp(x - top).sum(axis=axis, keepdims=True))
-    kept = top.shape
-    positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
+    row_shape = top.shape
+    positions = whole_positions(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
     picked = x[along_grid(xp, positions, axis % data.ndim)]
-    out.reshape(kept)[...] = (picked - top - log_total) * scale
+    out.reshape(row_shape)[...] = (picked - top - log_total) * scale
 
 
 def _gradient(g: tuple[V | None, ...], data: V, index: V, *outputs: V, **attrs: Any) -> Any:
@@ -120,20 +120,20 @@ def _backward_kernel(
     scale: float,
     wide: bool,
 ) -> None:
-    kept = top.shape
+    row_shape = top.shape
     if not top.size:
         return
-    g = widen(grad).reshape(kept) * scale
+    g = widen(grad).reshape(row_shape) * scale
     found = xp.exp(widen(data) - top - log_total)
     found *= -g
-    positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
-    # One position a row, so that none is written twice.
+    positions = whole_positions(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
+    # One index per row, so that no element is written twice.
     found[along_grid(xp, positions, axis % data.ndim)] += g
     out[...] = found
 
 
 def _backward(grad: Any, data: Any, index: Any, _top: Any, _log_total: Any, **attrs: Any) -> Any:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
 
     def composed(x: Any) -> Any:
         scores = cast(x, accumulator(x.dtype)) if attrs["wide"] else x

@@ -60,13 +60,10 @@ def pooling_plan(
 ) -> tuple[Geometry, Shape]:
     """Return the window, with defaults filled in, and the number of windows along each axis.
 
-    Args:
-        spatial: Extents of the pooled axes; windows of unknown ones are unknown in number.
-        kernel: As the attribute, and so on.
-        global_pool: The attribute; one window then covers everything.
+    Unknown extents of the pooled axes ``spatial`` have an unknown number of windows.
 
     Raises:
-        OperatorError: The attributes do not fit one another or the data.
+        OperatorError: The attributes do not fit each other or the data.
     """
     rank = len(spatial)
     if global_pool:
@@ -91,9 +88,9 @@ def pooling_plan(
 
 
 def pooling_steps(rank: int, stride: Shape, pad: Shape) -> tuple[Shape, Shape, Shape]:
-    """Return strides, dilations and padding of so many axes from the attributes.
+    """Return strides, dilations and padding of ``rank`` axes from the attributes.
 
-    Further elements are not looked at where one axis is pooled, as in MXNet.
+    As in MXNet, extra elements are ignored where one axis is pooled.
     """
     ones, zeros = (1,) * rank, (0,) * rank
     if rank == 1:
@@ -163,22 +160,22 @@ def _max(xp: ModuleType, out: Any, data: Any, geometry: Geometry) -> None:
         return
     padded = padded_for_windows(xp, data, geometry, counts, _lowest(data.dtype))
     first = True
-    for _, place in window_elements(geometry, counts):
+    for _, window_index in window_elements(geometry, counts):
         if first:
-            out[...] = padded[place]
+            out[...] = padded[window_index]
         else:
-            xp.maximum(out, padded[place], out=out)
+            xp.maximum(out, padded[window_index], out=out)
         first = False
 
 
 def _sum(xp: ModuleType, counts: Shape, data: Any, geometry: Geometry) -> Any:
-    """Return the sums of windows, in the type that sums are kept in."""
+    """Return the sums of windows, in the accumulator's dtype."""
     if whole_window.covers(data.shape[2:], counts, geometry):
         return whole_window.total(data)
     padded = padded_for_windows(xp, data, geometry, counts)
     total = xp.zeros((*data.shape[:2], *counts), dtype=accumulator(data.dtype))
-    for _, place in window_elements(geometry, counts):
-        total += padded[place]
+    for _, window_index in window_elements(geometry, counts):
+        total += padded[window_index]
     return total
 
 
@@ -201,9 +198,9 @@ def _lengths(
 def _divisors(
     xp: ModuleType, spatial: Shape, counts: Shape, geometry: Geometry, with_pad: bool, dtype: Any
 ) -> Any:
-    """Return how many elements each window averages: a number, or an array that broadcasts.
+    """Return the number of elements each window averages, as a number or an array to broadcast.
 
-    Nothing is copied from the host: few windows, at the ends of an axis, are of another extent.
+    Nothing is copied from the host: only a few windows, at the ends of an axis, are smaller.
     """
     lengths = _lengths(spatial, counts, geometry, with_pad)
     product: Any = dtype.type(1)
@@ -251,19 +248,19 @@ def _for_each_maximum(
     geometry: Geometry,
     visit: Callable[[tuple[Any, ...], Any], None],
 ) -> None:
-    """Call ``visit(place, hit)`` for each position in a window.
+    """Call ``visit(window_index, hit)`` for each index in a window.
 
-    ``place`` is as `window_elements` yields it; ``hit`` marks the windows with their first maximum
-    there.
+    ``window_index`` comes from `window_elements`; ``hit`` masks the windows whose first
+    maximum is there.
     """
     counts = out.shape[2:]
     padded = padded_for_windows(xp, data, geometry, counts, _lowest(data.dtype))
     found = xp.zeros(out.shape, dtype=bool)
-    for _, place in window_elements(geometry, counts):
-        hit = padded[place] == out
+    for _, window_index in window_elements(geometry, counts):
+        hit = padded[window_index] == out
         hit &= ~found
         found |= hit
-        visit(place, hit)
+        visit(window_index, hit)
 
 
 def _backward_kernel(
@@ -283,13 +280,13 @@ def _backward_kernel(
     sums = WindowSum(xp, data.shape, geometry, counts, grad.dtype)
     if kind == "max":
 
-        def visit(place: tuple[Any, ...], hit: Any) -> None:
-            sums.total[place] += xp.where(hit, grad, 0)
+        def visit(window_index: tuple[Any, ...], hit: Any) -> None:
+            sums.total[window_index] += xp.where(hit, grad, 0)
 
         _for_each_maximum(xp, data, out, geometry, visit)
     else:
-        for _, place in window_elements(geometry, counts):
-            sums.total[place] += grad
+        for _, window_index in window_elements(geometry, counts):
+            sums.total[window_index] += grad
     result[...] = sums.result()
 
 
@@ -306,8 +303,8 @@ def _select_kernel(
     padded = padded_for_windows(xp, values, geometry, counts)
     result[...] = 0
 
-    def visit(place: tuple[Any, ...], hit: Any) -> None:
-        result[...] = xp.where(hit, padded[place], result)
+    def visit(window_index: tuple[Any, ...], hit: Any) -> None:
+        result[...] = xp.where(hit, padded[window_index], result)
 
     _for_each_maximum(xp, data, out, geometry, visit)
 
@@ -316,7 +313,7 @@ def _gradient(g: V, data: V, out: V, **attrs: Any) -> tuple[Any]:
     if attrs["pool_type"] != "lp":
         return (apply(POOLING_BACKWARD, (g, data, out), attrs),)
     p = attrs["p_value"]
-    # A norm of 0 has gradient 0: its data is 0, and the divisor is made 1.
+    # A norm of 0 has gradient 0: its data is 0, and the divisor becomes 1.
     norm = out + EQUAL(out, 0.0)
     scaled = g if p == 1 else g / norm if p == 2 else g / (norm * norm)
     spread = apply(POOLING_BACKWARD, (scaled, data, out), {**attrs, "pool_type": "sum"})
@@ -351,9 +348,9 @@ POOLING = register(
         doc=(
             "Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes.\n\n"
             "Each spatial output size is (size + 2 * pad - kernel) / stride + 1, rounded down\n"
-            "('valid') or up ('full'); with 'same' it is size / stride rounded up, windows\n"
-            "begin at 0 and are cut off at the end of the data. global_pool makes everything\n"
-            "one window. Means include padding unless count_include_pad is False. 'lp' is the\n"
+            "('valid') or up ('full'); with 'same' it is size / stride rounded up, and windows\n"
+            "begin at 0 and are clipped at the end of the data. global_pool uses one window for\n"
+            "all data. Means include padding unless count_include_pad is False. 'lp' is the\n"
             "p-th root of the sum of p-th powers, with p_value 1, 2 or 3. Of equal maxima the\n"
             "first gets the gradient. In the layouts that end in C the channels are last.\n"
             "cudnn_off is accepted and ignored.\n\n"

@@ -1,4 +1,4 @@
-"""_sample_weight: the weights of a loss's samples, in a shape that multiplies each by its own."""
+"""_sample_weight: the sample weights of a loss, reshaped to broadcast to it."""
 
 import math
 from typing import Any
@@ -14,21 +14,16 @@ from gluonish.ops.support.shape_rules import normalize_axis
 
 
 def is_aligned(weight: Shape, loss: Shape) -> bool:
-    """Whether weights multiply each sample by its own as they are.
-
-    Args:
-        loss: The loss's.
-    """
+    """Whether weights broadcast to the loss by sample without a reshape."""
     if len(weight) != len(loss):
         return False
     return False not in [own in (1, extent) for own, extent in zip(weight, loss, strict=True)]
 
 
 def _aligned(weight: Shape, loss: Shape, batch_axis: int) -> Shape | None:
-    """Return the shape, of as many axes as the loss, that weights take; None if they do not fit.
+    """Return the weights' shape with the rank of the loss; None if they do not fit.
 
-    It is the number of axes that decides what weights are, not sizes that happen to be equal: of
-    one axis they are one for each sample.
+    The rank decides, not sizes that happen to be equal: weights of one axis are per sample.
     """
     rank = len(loss)
     samples = loss[batch_axis] if loss else 1
@@ -47,9 +42,9 @@ def _aligned(weight: Shape, loss: Shape, batch_axis: int) -> Shape | None:
 
 
 def _fits(weight: Shape, loss: Shape, batch_axis: int) -> bool:
-    """Whether weights of the loss's number of axes leave each sample by itself.
+    """Whether weights of the loss's rank do not mix samples.
 
-    Several for a sample where the loss has one number stand for their sum, as in MXNet.
+    As in MXNet, several weights for one number of the loss act as their sum.
     """
     of_samples = bool(loss) and weight[batch_axis] == loss[batch_axis]
     return all(
@@ -82,8 +77,8 @@ SAMPLE_WEIGHT = register(
         copy_kernel,
         _gradient,
         doc=(
-            "Weights of the samples of a loss, in a shape that broadcasts to it.\n\n"
-            "Of one axis they are one for each sample; of as many axes as the loss they stay.\n\n"
+            "Sample weights of a loss, reshaped to broadcast to it.\n\n"
+            "Weights of one axis are per sample; weights of the loss's rank are returned as is.\n\n"
             "Shapes: sample_weight (N,) and loss (N, ...), output (N, 1, ..)."
         ),
         inputs=("sample_weight", "loss"),

@@ -1,4 +1,4 @@
-"""SequenceMask, SequenceLast and SequenceReverse: sequences of different lengths in one array."""
+"""SequenceMask, SequenceLast and SequenceReverse: padded sequences of different lengths."""
 
 from types import ModuleType
 from typing import Any
@@ -37,12 +37,12 @@ def _check(name: str, data: Spec, length: Spec | None, axis: int) -> None:
 
 
 def _steps(xp: ModuleType, rank: int, extent: int, axis: int) -> Any:
-    """Return the numbers of the time steps, along the time axis of an array of ``rank`` axes."""
+    """Return the indices of the time steps, along the time axis of an array of ``rank`` axes."""
     return xp.arange(extent).reshape([extent if i == axis else 1 for i in range(rank)])
 
 
 def _lengths(xp: ModuleType, rank: int, length: Any, axis: int) -> Any:
-    """Return whole lengths along the batch axis of an array of ``rank`` axes."""
+    """Return integer lengths along the batch axis of an array of ``rank`` axes."""
     whole = length.astype(xp.int64)
     return whole.reshape([whole.size if i == 1 - axis else 1 for i in range(rank)])
 
@@ -237,9 +237,9 @@ def _reverse_infer(
 
 
 def reversed_steps(xp: ModuleType, length: Any, extent: int) -> Any:
-    """Return which of ``extent`` steps stands where in reversed sequences: (time, batch)."""
+    """Return the source step of each step of reversed sequences: (time, batch)."""
     steps = xp.arange(extent)[:, None]
-    # A length beyond the steps that there are means all of them.
+    # A length beyond the number of steps means all of them.
     whole = xp.minimum(length.astype(xp.int64), extent)
     return xp.where(steps < whole, whole - 1 - steps, steps)
 
@@ -272,7 +272,7 @@ SEQUENCE_REVERSE = register(
         _reverse_kernel,
         _reverse_gradient,
         doc=(
-            "Every sequence reversed; the steps after its end stay where they are.\n\n"
+            "Every sequence reversed; the steps after its end are unchanged.\n\n"
             "Without use_sequence_length every sequence is as long as data.\n\n"
             "Shapes: data (T, N, ...), sequence_length (N,), output that of data."
         ),

@@ -43,7 +43,7 @@ _SCHEMA = Schema(
 def _exponents(
     xp: ModuleType, data: Any, dtype: np.dtype[Any], axis: int, factor: float, hidden: Any = None
 ) -> Any:
-    """Return ``factor * data`` minus its maximum along the axis, and -inf where hidden."""
+    """Return ``factor * data`` minus its maximum along the axis, and -inf where masked."""
     wide = accumulator(max(dtype, widen(data).dtype, key=lambda d: d.itemsize))
     x = data.astype(wide)
     if factor != 1:
@@ -57,7 +57,7 @@ def _exponents(
 
 
 def _hidden(xp: ModuleType, data: Any, length: Any, axis: int) -> Any:
-    """Return which elements lie behind their row's length."""
+    """Return the mask of elements after their row's length."""
     axis %= data.ndim
     index = xp.arange(data.shape[axis]).reshape(-1, *(1,) * (data.ndim - axis - 1))
     return index >= xp.expand_dims(length, axis)
@@ -73,14 +73,14 @@ def _infer(
     use_length: bool | None,
     **_: object,
 ) -> tuple[Spec]:
-    along = normalize_axis(name, axis, len(data.shape) or 1)  # one number is a row of itself
+    along = normalize_axis(name, axis, len(data.shape) or 1)  # a scalar is a row of one element
     if not is_floating(data.dtype):
         raise OperatorError(f"{name}: expected floating data, got {data.dtype.name}")
     if use_length and lengths is None:
-        raise OperatorError(f"{name}: expected use_length=False, got True; softmax takes lengths")
+        raise OperatorError(f"{name}: expected use_length=False, got True; use softmax")
     if lengths is not None:
         expected = data.shape[:along] + data.shape[along + 1 :]
-        # A Symbol bound without dtypes has lengths in float32, as all else.
+        # A Symbol bound without dtypes has float32 lengths.
         numbers = lengths.dtype.kind in "iu" or is_floating(lengths.dtype)
         if lengths.shape != expected or not numbers:
             raise OperatorError(f"{name}: expected length {expected} of numbers, got {lengths}")
@@ -132,10 +132,10 @@ def _gradient(
 
 
 def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = False) -> Operator:
-    """Register one of the three operators; softmax alone takes lengths.
+    """Register one of the three operators; only softmax supports lengths.
 
     Args:
-        word: What it computes.
+        word: Summary for the docstring.
         *aliases: Other registry names.
         sign: Factor of the data.
         log: Whether the result is the logarithm.
@@ -210,7 +210,7 @@ def _backward_kernel(
 def _backward(
     grad: Any, out: Any, *, axis: int, factor: float, log: bool, dtype: np.dtype[Any]
 ) -> Any:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
     along = (axis % len(out.shape),)
     if log:
         found = grad - EXP(out) * sum_(grad, axis=along, keepdims=True)
@@ -227,7 +227,7 @@ SOFTMAX_BACKWARD = register(
         composite_gradient(_backward),
         doc=(
             "Gradient of the data of softmax, or with log of log_softmax, from the output and\n"
-            "its gradient; factor is what the data was multiplied by, dtype the data's."
+            "its gradient; factor is the factor of the data, dtype its dtype."
         ),
         inputs=("grad", "out"),
         schema=Schema(
@@ -248,5 +248,5 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 
 def log_softmax(x: Any, axis: int = -1) -> Any:
-    """Return the logarithm of `softmax`, without loss for small probabilities."""
+    """Return the logarithm of `softmax`, accurate for small probabilities."""
     return apply(LOG_SOFTMAX, (x,), {**_SCHEMA.defaults, "axis": axis})

@@ -1,4 +1,4 @@
-"""UpSampling: scale images by whole factors, by repetition or with a filter for each channel."""
+"""UpSampling: scale images by integer factors, by repetition or with a filter per channel."""
 
 import itertools
 from types import ModuleType
@@ -15,7 +15,7 @@ from gluonish.ops.support.precision import accumulator, widen
 
 
 def _deconvolution_attrs(channels: int, scale: int) -> dict[str, Any]:
-    """Return the attributes of the deconvolution that bilinear scaling is."""
+    """Return the attributes of the deconvolution that performs bilinear scaling."""
     width, pad = 2 * scale - scale % 2, scale // 2
     return {
         **DECONVOLUTION.schema.defaults,
@@ -55,7 +55,7 @@ def _common(inputs: tuple[Spec, ...]) -> Any:
 
 
 def _scaled(shapes: list[Shape], scale: int, *, multi_input_mode: str, **_: Any) -> Shape:
-    """Return the output's shape: each input is scaled to the size that the first one gets."""
+    """Return the output's shape: each input is scaled to the output size of the first."""
     batch, channels, *spatial = shapes[0]
     height, width = (extent * scale for extent in spatial)
     joined = multi_input_mode == "concat"
@@ -65,7 +65,7 @@ def _scaled(shapes: list[Shape], scale: int, *, multi_input_mode: str, **_: Any)
         fits = len(shape) == 4 and shape[0] == batch and (joined or shape[1] == channels)
         if not fits or (shape[2] * factor, shape[3] * factor) != (height, width):
             raise OperatorError(
-                f"UpSampling: expected inputs that whole factors scale to ({height}, {width}), "
+                f"UpSampling: expected inputs that integer factors scale to ({height}, {width}), "
                 f"{'of one batch size' if joined else 'with the same channels'}, got {shapes}"
             )
         total += shape[1]
@@ -73,7 +73,7 @@ def _scaled(shapes: list[Shape], scale: int, *, multi_input_mode: str, **_: Any)
 
 
 def _pieces(shapes: list[Shape], mode: str) -> list[tuple[int, int]]:
-    """Return the channels of the output that each input fills."""
+    """Return the range of output channels of each input."""
     if mode == "sum":
         return [(0, shape[1]) for shape in shapes]
     ends = list(itertools.accumulate(shape[1] for shape in shapes))
@@ -153,7 +153,7 @@ UPSAMPLING = register(
         _kernel,
         _gradient,
         doc=(
-            "Enlarge images by a whole factor, scale.\n\n"
+            "Enlarge images by the integer factor scale.\n\n"
             "'nearest' repeats pixels. Several inputs are each enlarged to scale times the size\n"
             "of the first one, and then joined along their channels or summed, as\n"
             "multi_input_mode says. 'bilinear' takes data and weight, with a filter of K = 2 *\n"

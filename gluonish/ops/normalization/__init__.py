@@ -1,1 +1,1 @@
-"""Operators that bring values to mean 0 and variance 1, or to a length, and their parts."""
+"""Normalization operators, and the operators that plans split them into."""

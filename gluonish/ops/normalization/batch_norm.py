@@ -32,15 +32,14 @@ _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 def infer_normalized(
     operator: str, data: Spec, *parameters: Spec, axis: int
 ) -> tuple[Spec, Spec, Spec]:
-    """Return the specs of output, mean and inverse deviation.
+    """Return the specs of output, mean and inverse standard deviation.
 
     Args:
-        data: What is normalized.
         *parameters: gamma, beta, moving_mean and moving_var.
-        axis: Of the channels.
+        axis: Channel axis.
 
     Raises:
-        OperatorError: They do not fit one another.
+        OperatorError: The shapes or dtypes do not fit each other.
     """
     if not is_floating(data.dtype):
         raise OperatorError(f"{operator}: expected floating data, got {data.dtype.name}")
@@ -79,15 +78,9 @@ def _batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
 
 
 def move(moving: Any, new: Any, momentum: float) -> None:
-    """Let a moving statistic follow a new one, in place.
-
-    Args:
-        moving: (C,).
-        new: (C,), of any floating dtype.
-        momentum: What stays of the moving one.
-    """
+    """Update a moving statistic in place: ``momentum * moving + (1 - momentum) * new``."""
     share = new * moving.dtype.type(1 - momentum)
-    if type(moving) is np.ndarray:  # by one call, so that no handler sees it half done
+    if type(moving) is np.ndarray:  # in one call, so that no handler sees intermediate values
         np.add(moving * moving.dtype.type(momentum), share, out=moving, casting="same_kind")
     else:
         moving *= moving.dtype.type(momentum)
@@ -102,10 +95,10 @@ def chosen_statistics(
     attrs: Attrs,
     axis: int = 1,
 ) -> tuple[Any, Any]:
-    """Return the mean and variance that a call normalizes with.
+    """Return the mean and variance to normalize with.
 
-    In training they are the batch's, which the moving ones then follow, in place; else, and with
-    ``use_global_stats``, they are the moving ones.
+    In training these are batch statistics, and the moving statistics are updated in place;
+    otherwise, or with ``use_global_stats``, the moving statistics.
     """
     if not attrs["train"] or attrs["use_global_stats"]:
         return moving_mean, moving_var
@@ -184,10 +177,9 @@ def _backward_kernel(
 def _backward(
     grad: Any, data: Any, gamma: Any, mean: Any, inverse_std: Any, **attrs: Any
 ) -> tuple[Any, Any, Any]:
-    """What `_backward_kernel` computes, in operators.
+    """Compute `_backward_kernel`'s result with operators.
 
-    Statistics of the batch are computed again: they depend on the data, and the second derivative
-    goes through them.
+    Batch statistics are recomputed, since the second derivative flows through them.
     """
     axis, narrow, wide = attrs["axis"] % len(data.shape), data.dtype, gamma.dtype
     axes = tuple(i for i in range(len(data.shape)) if i != axis)
@@ -244,13 +236,10 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
 
 
 def moves_at(*positions: int) -> Callable[[Attrs], tuple[int, ...]]:
-    """Return the rule that gives an operator's moving statistics, or none where they stay.
+    """Return an `Execution.mutates` rule: the moving statistics at these indices, if updated.
 
-    A call that only reads them neither waits for other such calls nor loses them to an error. A
-    graph without a mode has no ``train``: there they are the auxiliary states.
-
-    Args:
-        *positions: Of the moving mean and variance among the inputs.
+    Calls that only read them neither wait for each other nor lose them to an error. A graph without
+    a mode has no ``train``: there they are the auxiliary states.
     """
 
     def mutates(attrs: Attrs) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The output of batch normalization once more, from statistics that are known."""
+"""Batch normalization with known statistics, to recompute its output."""
 
 from types import ModuleType
 from typing import Any
@@ -44,7 +44,7 @@ def _kernel(
     wide = widen(data) - mean.reshape(shape)
     wide *= scale.reshape(shape)
     wide += beta.reshape(shape)
-    # Rounded as the output of BatchNorm would be, before anything is added to it.
+    # Rounded like the output of BatchNorm, before the addend.
     wide = wide.astype(out.dtype, copy=False)
     if addend is not None:
         wide = wide + addend

@@ -1,9 +1,8 @@
-"""The parts of BatchNorm: sums over the batch, and what is done to single elements with them.
+"""BatchNorm split into sums over the batch and elementwise arithmetic.
 
-A plan splits BatchNorm so that memory is read as few times as can be: its normalization is
-arithmetic on elements, which is fused with what follows, and its gradient is two kernels that
-know about a following ``relu`` or ``clip`` from what it was given. They appear in planned graphs
-only, so they have no gradients of their own.
+A plan splits BatchNorm to read memory as few times as possible: its normalization is elementwise,
+and fused with its consumers; its gradient is two kernels that include the gradient of a following
+``relu`` or ``clip``. These operators appear in planned graphs only, and have no gradients.
 """
 
 from types import ModuleType
@@ -21,7 +20,7 @@ from gluonish.ops.normalization.batch_norm import (
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import total, widen
 
-# Between which values of the output a gradient passes: none, above one, or from one to another.
+# Bounds of the output between which a gradient passes: none, a lower bound, or both.
 Bounds = tuple[float, ...]
 
 
@@ -65,15 +64,15 @@ def _channel_shape(data: Any) -> tuple[int, ...]:
 def _masked(
     xp: ModuleType, grad: Any, data: Any, mean: Any, scale: Any, beta: Any, bounds: Bounds
 ) -> Any:
-    """Return the gradient of what a function with bounds was given, if there was one; wide."""
+    """Return the gradient masked by the bounds of a following relu or clip, widened."""
     grad = widen(grad)
     if not bounds:
         return grad
     shape = _channel_shape(data)
-    given = (widen(data) - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
+    normalized = (widen(data) - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
     if len(bounds) == 1:
-        return grad * (given > bounds[0])
-    return grad * ~((given < bounds[0]) | (given > bounds[1]))
+        return grad * (normalized > bounds[0])
+    return grad * ~((normalized < bounds[0]) | (normalized > bounds[1]))
 
 
 def _sums(
@@ -180,7 +179,7 @@ BATCH_NORM_SUMS = register(
         _sums,
         None,
         doc=(
-            "Gradients of BatchNorm's gamma and beta, and what the gradient of data needs.\n\n"
+            "Gradients of BatchNorm's gamma and beta, and the terms of the gradient of data.\n\n"
             "The gradient of data is grad * scale + (data - mean) * slope + offset. bounds:\n"
             "grad is that of the output of relu after BatchNorm, (0,), or of clip after it, the\n"
             "two bounds."
@@ -199,7 +198,7 @@ BATCH_NORM_DATA_GRADIENT = register(
         lambda grad, data, *_, **__: (data,),
         _data_gradient,
         None,
-        doc="The gradient of BatchNorm's data from what _batch_norm_sums gives.",
+        doc="The gradient of BatchNorm's data from the outputs of _batch_norm_sums.",
         inputs=("grad", "data", "mean", "scale", "beta", "slope", "offset"),
         schema=Schema(bounds=numbers(())),
         execution=Execution(heavy=True),

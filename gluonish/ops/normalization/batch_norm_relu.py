@@ -1,4 +1,4 @@
-"""Batch normalization and max(x, 0) in one operator, and its gradient."""
+"""Batch normalization and relu in one operator, and its gradient."""
 
 import math
 from types import ModuleType
@@ -49,7 +49,7 @@ def _backward_kernel(
 
 
 def _backward(grad: Any, *rest: Any, **attrs: Any) -> Any:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
     *inputs, out, _ = rest
     return tuple(apply(BATCH_NORM_BACKWARD, (grad * (out > 0), *inputs), attrs))
 
@@ -75,8 +75,8 @@ BATCH_NORM_RELU = register(
         doc=(
             "BatchNorm followed by relu: negative results become 0. Inputs and attributes are\n"
             "those of BatchNorm.\n\n"
-            "A hidden output holds a bit for each element, 1 where it is positive, in the order\n"
-            "of memory. A fast kernel may leave it out where its gradient does not read it.\n\n"
+            "A hidden output holds a bit for each element, 1 where it is positive, in memory\n"
+            "order. A fast kernel may leave it unset if its gradient does not read it.\n\n"
             "Shapes: data any, the others (channels,), output that of data."
         ),
         inputs=BATCH_NORM.inputs,
@@ -99,8 +99,8 @@ BATCH_NORM_RELU_BACKWARD = register(
         composite_gradient(_backward),
         doc=(
             "Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs,\n"
-            "its outputs and the output's gradient; both the output and the mask say which\n"
-            "elements have a gradient."
+            "its outputs and the output's gradient. Elements have a gradient where output and\n"
+            "mask are positive."
         ),
         inputs=(*BATCH_NORM_BACKWARD.inputs, "output", "mask"),
         schema=BATCH_NORM_BACKWARD.schema,

@@ -1,4 +1,4 @@
-"""Batch normalization with fixed statistics, moved into the weight and bias before it."""
+"""Batch normalization with fixed statistics, folded into the preceding weight and bias."""
 
 from types import ModuleType
 from typing import Any

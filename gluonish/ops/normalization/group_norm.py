@@ -1,7 +1,7 @@
-"""GroupNorm and InstanceNorm: normalize each sample by itself, over groups of channels or each one.
+"""GroupNorm and InstanceNorm: normalize each sample over groups of channels or single channels.
 
-Both cut a sample into rows, one for each entry of gamma: InstanceNorm a row a channel, GroupNorm a
-row a group of channels that follow one another.
+Both split a sample into rows, one per entry of gamma: InstanceNorm a row per channel, GroupNorm a
+row per group of consecutive channels.
 
 References:
     Y. Wu, K. He, Group Normalization, 2018.
@@ -107,7 +107,7 @@ def _backward_kernel(
 def _backward(
     grad: Any, data: Any, gamma: Any, _mean: Any, _std: Any, *, eps: float
 ) -> tuple[Any, Any, Any]:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
     shape = _rows(data.shape, gamma.shape[0])
     share = 1 / max(1, shape[2])
 

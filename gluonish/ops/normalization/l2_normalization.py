@@ -1,4 +1,4 @@
-"""L2Normalization: divide by the root of the sum of squares."""
+"""L2Normalization: divide by the L2 norm."""
 
 from types import ModuleType
 from typing import Any
@@ -19,7 +19,7 @@ from gluonish.ops.support.precision import accumulator, widen
 
 
 def _axes(rank: int, mode: str) -> Shape:
-    """Return the axes that one norm covers."""
+    """Return the axes of the norm."""
     if mode == "channel":
         return (1,)
     return tuple(range(1 if mode == "instance" else 2, rank))
@@ -59,7 +59,7 @@ def _backward_kernel(
 
 
 def _backward(grad: Any, data: Any, norms: Any, *, eps: float, mode: str) -> Any:
-    """What `_backward_kernel` computes, in operators; norms are computed again."""
+    """Compute `_backward_kernel`'s result with operators; norms are recomputed."""
     dtype = np.dtype(data.dtype)
     axes, wide = _axes(len(data.shape), mode), accumulator(dtype)
     grad, data = cast(grad, wide), cast(data, wide)

@@ -1,4 +1,4 @@
-"""LayerNorm: normalize along one axis, each sample by itself.
+"""LayerNorm: normalize each sample along one axis.
 
 References:
     J. Ba, J. Kiros, G. Hinton, Layer Normalization, 2016.
@@ -31,7 +31,7 @@ from gluonish.ops.support.shape_rules import normalize_axis
 _INPUTS = ("data", "gamma", "beta")
 
 
-def _kept(shape: Shape, axis: int) -> Shape:
+def _stat_shape(shape: Shape, axis: int) -> Shape:
     """Return the shape of a statistic: the data's, with 1 at the axis."""
     axis = normalize_axis("LayerNorm", axis, len(shape))
     return (*shape[:axis], 1, *shape[axis + 1 :])
@@ -48,9 +48,9 @@ def _infer(
 ) -> tuple[Spec, Spec, Spec]:
     if not is_floating(data.dtype):
         raise OperatorError(f"LayerNorm: expected floating data, got {data.dtype.name}")
-    # Parameters may be wider than half-precision data; statistics are as wide as they are.
+    # Parameters may be wider than half-precision data; statistics have the parameters' dtype.
     wide = gamma.dtype if gamma.dtype == accumulator(data.dtype) else data.dtype
-    statistic = Spec(_kept(data.shape, axis), wide)
+    statistic = Spec(_stat_shape(data.shape, axis), wide)
     expected = Spec((data.shape[axis],), wide)
     for name, spec in (("gamma", gamma), ("beta", beta)):
         if spec != expected:
@@ -105,14 +105,14 @@ def _backward_kernel(
 def _backward(
     grad: Any, data: Any, gamma: Any, _mean: Any, _std: Any, **attrs: Any
 ) -> tuple[Any, Any, Any]:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
     axis = attrs["axis"] % len(data.shape)
-    kept, along = _kept(data.shape, axis), _along(data.shape, axis)
+    stat_shape, along = _stat_shape(data.shape, axis), _along(data.shape, axis)
     share = 1 / max(1, data.shape[axis])
     others = tuple(i for i in range(len(data.shape)) if i != axis)
 
     def average(x: Any) -> Any:
-        return reshape(sum_(x, axis=(axis,)), kept) * share
+        return reshape(sum_(x, axis=(axis,)), stat_shape) * share
 
     narrow, wide = data.dtype, gamma.dtype
     if narrow != wide:
@@ -140,7 +140,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     wide = None
     for spec in (*inputs[1:], *outputs[1:]):
         wide = merge_dtypes(wide, spec.dtype, "LayerNorm")
-    if dtype is None and wide != FLOAT32:  # which may be that of half-precision data
+    if dtype is None and wide != FLOAT32:  # float32 may accompany half-precision data
         dtype = wide
     wide = dtype if wide is None else wide
     inputs[0] = outputs[0] = PartialSpec(shape, dtype)
@@ -151,7 +151,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         known = merge_shapes((units,), inputs[i].shape, f"LayerNorm {_INPUTS[i]}")
         inputs[i] = PartialSpec(known, wide)
     for i in range(1, len(outputs)):
-        outputs[i] = PartialSpec(None if shape is None else _kept(shape, attrs["axis"]), wide)
+        outputs[i] = PartialSpec(None if shape is None else _stat_shape(shape, attrs["axis"]), wide)
 
 
 LAYER_NORM = register(

@@ -1,4 +1,4 @@
-"""LRN: divide each element by a power of the squares around it, in neighbouring channels.
+"""LRN: divide each element by a power of the sum of squares over neighboring channels.
 
 References:
     A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
@@ -20,7 +20,7 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 
-# Files count two outputs; the second one holds nothing.
+# MXNet's files have two outputs; the second one is unused.
 _NOTHING = (1,)
 
 _SCHEMA = Schema(alpha=number(1e-4), beta=number(0.75), knorm=number(2.0), nsize=integer(low=0))
@@ -35,7 +35,7 @@ def _infer(data: Spec, *, nsize: int, **_: object) -> tuple[Spec, Spec]:
 
 
 def _window_sums(xp: ModuleType, data: Any, reach: int) -> Any:
-    """Return the sum of each channel and of up to ``reach`` on either side."""
+    """Return the sum of each channel and up to ``reach`` channels on either side."""
     total = data.copy()
     for distance in range(1, min(reach, data.shape[1] - 1) + 1):
         total[:, distance:] += data[:, :-distance]
@@ -44,7 +44,7 @@ def _window_sums(xp: ModuleType, data: Any, reach: int) -> Any:
 
 
 def _base(xp: ModuleType, data: Any, *, alpha: float, knorm: float, nsize: int, **_: object) -> Any:
-    """Return what is raised to the power of beta."""
+    """Return the base of the power beta."""
     base = _window_sums(xp, data * data, _reach(nsize))
     base *= data.dtype.type(alpha / nsize)
     base += data.dtype.type(knorm)
@@ -52,7 +52,7 @@ def _base(xp: ModuleType, data: Any, *, alpha: float, knorm: float, nsize: int, 
 
 
 def _reach(nsize: int) -> int:
-    """Return how many channels on either side count; an even size is taken as one less."""
+    """Return the number of channels on either side; an even size is rounded down."""
     return (nsize - 1) // 2
 
 
@@ -80,7 +80,7 @@ def _backward_kernel(xp: ModuleType, result: Any, grad: Any, data: Any, **attrs:
 
 
 def _backward(grad: Any, data: Any, **attrs: Any) -> Any:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
     alpha, beta, nsize = attrs["alpha"], attrs["beta"], attrs["nsize"]
     dtype = np.dtype(data.dtype)
     x, g = cast(data, accumulator(dtype)), cast(grad, accumulator(dtype))

@@ -1,6 +1,6 @@
-"""Mean 0 and variance 1 along an axis: the arithmetic that LayerNorm and GroupNorm share.
+"""Standardization along an axis, shared by LayerNorm and GroupNorm.
 
-Kernels of both bring the elements that are normalized together onto one axis.
+Kernels of both reshape the data so that one axis holds the elements to normalize together.
 """
 
 from collections.abc import Callable
@@ -13,10 +13,7 @@ from gluonish.ops.elementwise.unary import RSQRT
 def standardize(xp: ModuleType, x: Any, axis: int, eps: float) -> tuple[Any, Any, Any]:
     """Return ``(x - mean) / std``, the mean and ``std = sqrt(variance + eps)``.
 
-    Args:
-        x: float32 or float64.
-        axis: Along which; the statistics keep it with size 1.
-        eps: Added to the variance.
+    ``x`` is float32 or float64; the statistics have size 1 along the axis.
     """
     count = x.dtype.type(max(1, x.shape[axis]))
     mean = xp.add.reduce(x, axis=axis, keepdims=True) / count
@@ -28,14 +25,7 @@ def standardize(xp: ModuleType, x: Any, axis: int, eps: float) -> tuple[Any, Any
 
 
 def standardize_back(xp: ModuleType, grad: Any, standardized: Any, std: Any, axis: int) -> Any:
-    """Return the gradient of what `standardize` was given; it overwrites ``standardized``.
-
-    Args:
-        grad: Gradient of ``standardized``.
-        standardized: As `standardize` returns it.
-        std: The same.
-        axis: Along which.
-    """
+    """Return the gradient of `standardize`'s ``x``; overwrites ``standardized``."""
     count = grad.dtype.type(max(1, grad.shape[axis]))
     standardized *= xp.add.reduce(grad * standardized, axis=axis, keepdims=True) / count
     standardized += xp.add.reduce(grad, axis=axis, keepdims=True) / count
@@ -45,9 +35,9 @@ def standardize_back(xp: ModuleType, grad: Any, standardized: Any, std: Any, axi
 
 
 def pull_back(x: Any, grad: Any, average: Callable[[Any], Any], eps: float) -> tuple[Any, Any]:
-    """Return what `standardize` and `standardize_back` compute, in operators.
+    """Compute `standardize` and `standardize_back` with operators.
 
-    Statistics are computed again: they depend on the data.
+    Statistics are recomputed, since they depend on the data.
 
     Args:
         x: The data.

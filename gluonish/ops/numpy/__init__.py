@@ -1,1 +1,1 @@
-"""The operators behind NumPy's names: `_npi_`, `_np_` and `_npx_`."""
+"""Operators of mx.np and mx.npx: `_npi_`, `_np_` and `_npx_`."""

@@ -13,7 +13,7 @@ from gluonish.ops.support.shape_rules import normalize_axes, normalize_axis, per
 
 
 def _order(axes: Shape | None, rank: int) -> Shape:
-    """Return the order of axes that transpose asks for, counted from 0."""
+    """Return the axis order of transpose, with non-negative axes."""
     return tuple(range(rank))[::-1] if axes is None else tuple(axis % rank for axis in axes)
 
 
@@ -57,12 +57,12 @@ TRANSPOSE = register(
 
 
 def transpose(a: Any, axes: Shape | None = None) -> Any:
-    """Return ``a`` with its axes in another order: opposite by default."""
+    """Return ``a`` with permuted axes, reversed by default."""
     return apply(TRANSPOSE, (a,), {"axes": axes})
 
 
 def moved_order(rank: int, source: Shape, destination: Shape) -> Shape:
-    """Return the order of axes that moveaxis asks for."""
+    """Return the axis order of moveaxis."""
     moving = {d % rank: s % rank for s, d in zip(source, destination, strict=True)}
     staying = iter([i for i in range(rank) if i not in moving.values()])
     return tuple(moving[i] if i in moving else next(staying) for i in range(rank))
@@ -113,7 +113,7 @@ MOVEAXIS = register(
 
 
 def _shifts(shape: Shape, shift: Shape | None, axis: Shape | None) -> tuple[Shape, Shape]:
-    """Return how far to roll along which axes."""
+    """Return the shifts and their axes."""
     if shift is None:
         raise OperatorError("_np_roll: expected shift, got None")
     if axis is None:
@@ -158,8 +158,8 @@ ROLL = register(
         _roll_kernel,
         _roll_gradient,
         doc=(
-            "Shift elements by shift places along axis; those pushed past the end come in at\n"
-            "the beginning.\n\n"
+            "Shift elements by shift positions along axis; elements shifted past the end wrap\n"
+            "around.\n\n"
             "Without axis all elements are shifted in row-major order.\n\n"
             "Shapes: data any, output the same."
         ),

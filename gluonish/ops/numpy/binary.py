@@ -47,12 +47,11 @@ def _row(
     """Register the operators on two arrays, array and number, and number and array.
 
     Args:
-        name: Registry name of the first.
-        word: For docstrings: ``"lhs + rhs"``.
-        expression: Fills the output.
-        left: Gradient of the left operand, given (g, a, b).
-        right: The same of the right operand.
-        *scalars: Registry names of the others.
+        name: Registry name of the operator on two arrays.
+        word: Formula for docstrings: ``"lhs + rhs"``.
+        left: Gradient of the left operand, from (g, a, b).
+        right: Gradient of the right operand.
+        *scalars: Registry names of the scalar operators.
         **options: For `pair_operator`.
     """
     pair_operator(name, word, expression, left, right, **options)
@@ -83,7 +82,7 @@ for _name, _base in (
     ("_npi_maximum_scalar", classic.MAXIMUM),
     ("_npi_minimum_scalar", classic.MINIMUM),
 ):
-    # Of two arrays these are the classic operators.
+    # On two arrays these are the classic operators.
     scalar_operator(_name, _base.word, _base.expression, _base.left, reverse=False)
 
 _DIVIDE = classic.DIVIDE
@@ -175,7 +174,7 @@ def _ldexp(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
 
 
 def _two_to(b: Any) -> Any:
-    """Return 2 to the power of a value, or of a number: infinity where that is too large."""
+    """Return 2 to the power of a value or number; infinity on overflow."""
     return classic.POWER(2.0, b) if hasattr(b, "__apply__") else float(np.exp2(b))
 
 

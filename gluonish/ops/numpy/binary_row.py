@@ -1,7 +1,7 @@
-"""How a row of the tables of two operands becomes operators: of two arrays, array and number.
+"""Operators of two operands from table rows: on two arrays, and on an array and a number.
 
-Operands are brought to the dtype they meet in, the expression fills the output, and the gradient
-formula is computed in that dtype and given back in that of each operand.
+Operands are promoted to a common dtype, in which the expression and the gradient formula are
+computed; each gradient is then cast to its operand's dtype.
 """
 
 from collections.abc import Callable
@@ -27,11 +27,11 @@ Expression = Callable[[ModuleType, Any, Any, Any], None]  # (xp, out, a, b)
 Partial = Callable[[Any, Any, Any], Any]  # (g, a, b): the gradient of a, or of b
 ResultDtype = Callable[[np.dtype[Any]], np.dtype[Any]]
 ScalarDtype = Callable[[np.dtype[Any], bool], np.dtype[Any]]
-Check = Callable[[str, Spec, np.dtype[Any]], None]  # (operator, first array, dtype they meet in)
+Check = Callable[[str, Spec, np.dtype[Any]], None]  # (operator, first array, common dtype)
 
 
 def converted(xp: ModuleType, array: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an array in another dtype, itself if it has it."""
+    """Cast an array, without a copy if the dtype is right."""
     if array.dtype == dtype:
         return array
     made = xp.empty(array.shape, dtype)
@@ -44,7 +44,7 @@ def _same(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _back(partial: Partial, g: V, a: Any, b: Any, operand: Any) -> Any:
-    """Return the gradient of an operand in its own shape and dtype, made when it is wanted."""
+    """Return the lazy gradient of an operand, in its shape and dtype."""
     return lambda: cast(unbroadcast(partial(g, a, b), operand.shape), dtype_of(operand))
 
 
@@ -62,13 +62,13 @@ def pair_operator(
     """Register an operation on two arrays that broadcast.
 
     Args:
-        word: For the docstring: ``"lhs + rhs"``.
+        word: Formula for the docstring: ``"lhs + rhs"``.
         expression: Fills the output from two arrays of its dtype.
-        left: Gradient of the left operand, given (g, a, b); None where it is zero everywhere.
-        right: The same of the right operand.
+        left: Gradient of the left operand, from (g, a, b); None where it is zero everywhere.
+        right: Gradient of the right operand.
         inputs: Names of the operands.
-        result: Dtype of the output, given the one that the operands meet in.
-        check: Refuses operands that the operation is not for.
+        result: Dtype of the output, from the operands' common dtype.
+        check: Refuses invalid operands.
     """
 
     def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
@@ -114,12 +114,12 @@ def scalar_operator(
     """Register an operation on an array and a number.
 
     Args:
-        word: For the docstring: ``"lhs + rhs"``.
+        word: Formula for the docstring: ``"lhs + rhs"``.
         expression: Fills the output from an array and a number of its dtype.
-        partial: Gradient of the array, given (g, left operand, right operand).
-        reverse: The number is the left operand.
-        result: Dtype of the output, given the array's and whether the number is whole.
-        check: Refuses an array that the operation is not for.
+        partial: Gradient of the array, from (g, left operand, right operand).
+        reverse: Whether the number is the left operand.
+        result: Dtype of the output, from the array's dtype and whether the number is an integer.
+        check: Refuses invalid arrays.
     """
 
     def infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:

@@ -1,4 +1,4 @@
-"""broadcast_to in NumPy's reading: 0 is an extent, and -2 keeps one."""
+"""broadcast_to of mx.np: 0 is an extent, and -2 copies the array's."""
 
 from types import ModuleType
 from typing import Any

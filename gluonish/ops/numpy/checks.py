@@ -1,4 +1,4 @@
-"""constraint_check and share_memory: questions about whole arrays."""
+"""constraint_check and share_memory: predicates of arrays."""
 
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,7 @@
-"""Which classic operator does what a NumPy operator does for given inputs: one table.
+"""Table of classic operators that are equivalent to NumPy operators for certain inputs.
 
-Kernels and graph passes know the classic operators. Where both mean the same (for alike dtypes, and
-not for shapes that they read differently), the classic one may run instead.
+Kernels and graph passes support the classic operators. Where both have the same semantics (equal
+dtypes, and shapes that both read alike), the classic operator may run instead.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,22 +22,22 @@ from gluonish.ops.shape.concat import CONCAT, STACK
 from gluonish.ops.shape.transpose import TRANSPOSE
 
 Form = tuple[Operator, Attrs]
-# (inputs, output, attributes of the NumPy operator): those of the classic one, None for no such
+# (inputs, output, attributes of the NumPy operator) -> attributes of the classic one, or None
 Reading = Callable[[Sequence[Spec], Spec, Attrs], dict[str, Any] | None]
 
 
-def _as_it_is(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
+def _identical(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
     return dict(attrs)
 
 
 def _reduced(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
-    if attrs["axis"] == ():  # the classic one reduces all axes then
+    if attrs["axis"] == ():  # the classic operator would reduce all axes
         return None
     return {"axis": attrs["axis"], "keepdims": attrs["keepdims"], "exclude": False}
 
 
 def _averaged(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
-    # The mean of nothing is NaN for mx.nd, and of mx.np by MXNet's rules 0.
+    # As in MXNet, the mean of no elements is NaN in mx.nd, and 0 in mx.np.
     return _reduced(inputs, out, attrs) if inputs[0].size else None
 
 
@@ -65,7 +65,7 @@ def _concatenated(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, 
     return _joined(inputs, attrs["axis"] if attrs["dim"] is None else attrs["dim"], 1)
 
 
-def _beside(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
+def _hstacked(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
     return _joined(inputs, min(1, len(inputs[0].shape) - 1), 1)
 
 
@@ -73,8 +73,8 @@ def _along(axis: int, least: int) -> Reading:
     return lambda inputs, out, attrs: _joined(inputs, axis, least)
 
 
-def _chosen(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
-    # A condition of one axis chooses rows of a matrix in the classic operator.
+def _selected(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
+    # In the classic operator, a condition of one axis selects rows of a matrix.
     return {} if all(spec.shape == out.shape for spec in inputs) else None
 
 
@@ -107,7 +107,7 @@ Row = tuple[tuple[Operator, Reading], ...]
 
 def _rows() -> dict[str, Row]:
     found: dict[str, Row] = {
-        names.split()[0]: ((base.operator, _as_it_is),) for names, base in SHARED.items()
+        names.split()[0]: ((base.operator, _identical),) for names, base in SHARED.items()
     }
     pairs = {
         "_npi_add": binary.ADD,
@@ -119,19 +119,19 @@ def _rows() -> dict[str, Row]:
         "_npi_hypot": binary.HYPOT,
     }
     for name, row in pairs.items():
-        found[name] = ((row.broadcast, _as_it_is),)
-        found[f"{name}_scalar"] = ((row.scalar, _as_it_is),)
+        found[name] = ((row.broadcast, _identical),)
+        found[f"{name}_scalar"] = ((row.scalar, _identical),)
         if row.rscalar is not row.scalar:
             reverse = f"_npi_r{name.removeprefix('_npi_')}_scalar"
-            found[reverse] = ((row.rscalar, _as_it_is),)
+            found[reverse] = ((row.rscalar, _identical),)
     for name, row in (("maximum", binary.MAXIMUM), ("minimum", binary.MINIMUM)):
-        found[f"_npi_{name}_scalar"] = ((row.scalar, _as_it_is),)
+        found[f"_npi_{name}_scalar"] = ((row.scalar, _identical),)
     return found
 
 
 _TABLE: Mapping[str, Row] = {
     **_rows(),
-    "_np_copy": ((_COPY, _as_it_is),),
+    "_np_copy": ((_COPY, _identical),),
     "_np_reshape": ((_RESHAPE, _shaped),),
     "_npx_reshape": ((_RESHAPE, _shaped),),
     "_np_squeeze": ((_RESHAPE, _shaped),),
@@ -145,11 +145,11 @@ _TABLE: Mapping[str, Row] = {
     "_npi_mean": ((MEAN, _averaged),),
     "_npi_concatenate": ((CONCAT, _concatenated),),
     "_npi_vstack": ((CONCAT, _along(0, 2)),),
-    "_npi_hstack": ((CONCAT, _beside),),
+    "_npi_hstack": ((CONCAT, _hstacked),),
     "_npi_dstack": ((CONCAT, _along(2, 3)),),
     "_npi_column_stack": ((CONCAT, _along(1, 2)),),
-    "_npi_stack": ((STACK, _as_it_is),),
-    "_npi_where": ((WHERE, _chosen),),
+    "_npi_stack": ((STACK, _identical),),
+    "_npi_where": ((WHERE, _selected),),
     "_np_dot": ((DOT, _multiplied),),
     "_npi_matmul": ((DOT, _multiplied), (BATCH_DOT, _batched)),
     "_npi_tensordot_int_axes": ((DOT, _contracted),),
@@ -158,30 +158,24 @@ _TABLE: Mapping[str, Row] = {
 
 
 def classic_operators() -> Mapping[str, Sequence[Operator]]:
-    """Return the NumPy operators' names, with the classic ones that may run instead of each."""
+    """Return the names of NumPy operators, with the classic operators that may run instead."""
     return {name: tuple(op for op, _ in row) for name, row in _TABLE.items()}
 
 
 def classic_form(op: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> Form | None:
-    """Return the classic operator, and its attributes, that does what a NumPy operator does.
+    """Return the equivalent classic operator and its attributes; None if there is none.
 
-    Its output has the dtype and the elements of ``out``; where that has no axes, it may have one.
-
-    Args:
-        op: Any operator.
-
-    Returns:
-        None where there is none.
+    Its output has the dtype and elements of ``out``, but may have one axis where ``out`` has none.
     """
     for classic, reading in _TABLE.get(op.name, ()):
         known = reading(inputs, out, attrs)
-        if known is not None and _gives(classic, inputs, out, known):
+        if known is not None and _is_valid(classic, inputs, out, known):
             return classic, known
     return None
 
 
-def _gives(classic: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> bool:
-    """Whether the classic operator takes these inputs and gives this output."""
+def _is_valid(classic: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> bool:
+    """Whether the classic operator accepts these inputs and returns this output."""
     try:
         (found,) = classic.infer(*inputs, **attrs)
     except OperatorError:

@@ -1,4 +1,4 @@
-"""Comparisons, answered with bool, and operations on bits: of two arrays, and array and number."""
+"""Comparisons with bool results, and bitwise operations: on two arrays, or array and number."""
 
 from collections.abc import Callable
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""bincount, nonzero and unique: results whose size depends on values."""
+"""bincount, nonzero and unique: results whose shape depends on values."""
 
 from types import ModuleType
 from typing import Any
@@ -15,7 +15,7 @@ from gluonish.ops.support.scatter import add_at, scatter_accumulator
 from gluonish.ops.support.shape_rules import normalize_axis
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-_MOST_BINS = 2**31 - 1  # a larger number in data is a slip
+_MOST_BINS = 2**31 - 1  # larger values in data are mistakes
 
 
 def _bincount_infer(
@@ -143,7 +143,7 @@ def _unique_infer(
 
 
 def _unique(xp: ModuleType, data: Any, axis: int | None) -> tuple[Any, ...]:
-    """Return the positions of first occurrences, inverse and counts, in ascending order."""
+    """Return the indices of first occurrences, inverse and counts, in ascending order."""
     real = widen(data)
     if not data.ndim or axis is None:
         real, axis = real.reshape(-1), 0
@@ -153,7 +153,7 @@ def _unique(xp: ModuleType, data: Any, axis: int | None) -> tuple[Any, ...]:
         return none, none, none
     rows = xp.moveaxis(real, axis, 0).reshape(extent, real.size // extent)
     if rows.shape[1]:
-        order = xp.lexsort(rows.T[::-1])  # the first column decides first, ties keep their order
+        order = xp.lexsort(rows.T[::-1])  # first column is primary key, ties in order
         ordered = rows[order]
         new = xp.concatenate([xp.ones((1,), bool), _differ(xp, ordered[1:], ordered[:-1])])
     else:
@@ -167,7 +167,7 @@ def _unique(xp: ModuleType, data: Any, axis: int | None) -> tuple[Any, ...]:
 
 
 def _differ(xp: ModuleType, a: Any, b: Any) -> Any:
-    """Say which rows differ; NaN equals itself here."""
+    """Return which rows differ; NaN equals NaN."""
     return xp.any((a != b) & ~((a != a) & (b != b)), axis=1)
 
 
@@ -205,8 +205,8 @@ def _unique_kernel(
     flat = not data.ndim or axis is None
     source = data.reshape(-1) if flat else data
     results[0][...] = xp.take(source, first, axis=0 if flat else axis)
-    wanted = ((return_index, first), (return_inverse, inverse), (return_counts, counts))
-    chosen = [found for want, found in wanted if want]
+    optional = ((return_index, first), (return_inverse, inverse), (return_counts, counts))
+    chosen = [found for want, found in optional if want]
     for result, found in zip(results[1:], chosen, strict=True):
         result[...] = found
 
@@ -219,9 +219,9 @@ UNIQUE = register(
         zero_gradient,
         doc=(
             "The unique elements of data, ascending; with axis, its unique slices.\n\n"
-            "After them come, where asked for and as int64: the position where each occurs\n"
-            "first, the index of every element among the unique ones, and how often each\n"
-            "occurs.\n\n"
+            "Optional further outputs, as int64: the position of each one's first occurrence,\n"
+            "the index of every element among the unique ones, and the number of occurrences\n"
+            "of each.\n\n"
             "Shapes: data any, output (count,), or with axis data's with count there; the\n"
             "positions (count,), the indices (elements,), the counts (count,)."
         ),

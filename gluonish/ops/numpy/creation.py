@@ -1,6 +1,6 @@
-"""Arrays from nothing: zeros, ones, arange, eye, identity, indices, logspace and windows.
+"""Array creation: zeros, ones, arange, eye, identity, indices, logspace and windows.
 
-``ctx`` names the device in MXNet's files; who runs the operator decides it here.
+``ctx`` names the device in MXNet's files; here the caller chooses the device.
 """
 
 import math
@@ -55,7 +55,7 @@ ONES = filled_operator("_npi_ones", 1, _NUMBER)
 
 
 def _arange_bounds(start: float, stop: float | None, step: float, repeat: int) -> tuple[float, int]:
-    """Return the first value and how many there are."""
+    """Return the first value and the number of values."""
     if stop is None:
         start, stop = 0.0, start
     if not all(map(math.isfinite, (start, stop, step))) or step == 0 or repeat != 1:

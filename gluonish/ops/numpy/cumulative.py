@@ -1,4 +1,4 @@
-"""cumsum: sums of all elements up to each one."""
+"""cumsum: cumulative sums."""
 
 from types import ModuleType
 from typing import Any
@@ -32,7 +32,7 @@ def _infer(a: Spec, *, axis: int | None, dtype: str | None) -> tuple[Spec]:
 
 def _kernel(xp: ModuleType, out: Any, a: Any, *, axis: int | None, dtype: str | None) -> None:
     wide = accumulator(out.dtype)
-    if axis is None:  # CuPy's sums without an axis add in the order in which blocks finish
+    if axis is None:  # CuPy's order of addition varies from run to run without an axis
         a, axis = a.reshape(-1), 0
     convert(out, running_total(xp, a, axis, wide))
 

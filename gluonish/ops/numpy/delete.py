@@ -31,10 +31,10 @@ def _check_inside(index: int, extent: int) -> None:
         )
 
 
-def _gone(
+def _deleted(
     extent: int, start: int | None, stop: int | None, step: int | None, int_ind: int | None
 ) -> range:
-    """Return the positions that the attributes name, ascending or descending."""
+    """Return the indices to delete, ascending or descending."""
     if int_ind is not None:
         _check_inside(int_ind, extent)
         return range(int_ind % extent, int_ind % extent + 1)
@@ -43,7 +43,7 @@ def _gone(
     return range(*slice(start, stop, step).indices(extent))
 
 
-def _kept_along(shape: Shape, axis: int, count: int) -> Shape:
+def _remaining_shape(shape: Shape, axis: int, count: int) -> Shape:
     return (*shape[:axis], count, *shape[axis + 1 :])
 
 
@@ -59,15 +59,15 @@ def _infer(
 ) -> tuple[Spec]:
     shape, along = _flat(arr.shape, axis)
     if obj is None:
-        count = shape[along] - len(_gone(shape[along], start, stop, step, int_ind))
+        count = shape[along] - len(_deleted(shape[along], start, stop, step, int_ind))
     elif obj.dtype.kind == "b":
         raise OperatorError(f"{_NAME}: expected obj of numbers, got bool; use nonzero")
     else:
         count = UNKNOWN
-    return (Spec(_kept_along(shape, along, count), arr.dtype),)
+    return (Spec(_remaining_shape(shape, along, count), arr.dtype),)
 
 
-def _keep(
+def _remaining(
     xp: ModuleType,
     extent: int,
     obj: Any,
@@ -76,10 +76,10 @@ def _keep(
     step: int | None,
     int_ind: int | None,
 ) -> Any:
-    """Return a mask of what stays along the axis."""
+    """Return the mask of remaining elements along the axis."""
     keep = xp.ones((extent,), bool)
     if obj is None:
-        gone = _gone(extent, start, stop, step, int_ind)
+        gone = _deleted(extent, start, stop, step, int_ind)
         for index in gone[:1]:
             keep[index] = False
         if len(gone) > 1:
@@ -91,11 +91,11 @@ def _keep(
 
 
 def _measure(
-    xp: ModuleType, arr: Any, obj: Any = None, *, axis: int | None, **places: int | None
+    xp: ModuleType, arr: Any, obj: Any = None, *, axis: int | None, **bounds: int | None
 ) -> tuple[Shape]:
     shape, along = _flat(arr.shape, axis)
-    keep = _keep(xp, shape[along], obj, **places)
-    return (_kept_along(shape, along, int(xp.count_nonzero(keep))),)
+    keep = _remaining(xp, shape[along], obj, **bounds)
+    return (_remaining_shape(shape, along, int(xp.count_nonzero(keep))),)
 
 
 def _kernel(
@@ -105,10 +105,10 @@ def _kernel(
     obj: Any = None,
     *,
     axis: int | None,
-    **places: int | None,
+    **bounds: int | None,
 ) -> None:
     shape, along = _flat(arr.shape, axis)
-    keep = _keep(xp, shape[along], obj, **places)
+    keep = _remaining(xp, shape[along], obj, **bounds)
     out[...] = xp.compress(keep, arr.reshape(shape), axis=along)
 
 

@@ -1,4 +1,4 @@
-"""diag, diagflat, diagonal and tril: diagonals of matrices and what lies below them."""
+"""diag, diagflat, diagonal and tril: diagonals and lower triangles of matrices."""
 
 from types import ModuleType
 from typing import Any
@@ -15,7 +15,7 @@ _MOST_EXTENT = 2**15  # of a matrix made from a diagonal
 
 
 def _length(rows: int, columns: int, offset: int) -> int:
-    """Return how many elements diagonal ``offset`` of a matrix has."""
+    """Return the length of diagonal ``offset`` of a matrix."""
     return max(0, min(rows + min(0, offset), columns - max(0, offset)))
 
 
@@ -32,8 +32,8 @@ def _square_shape(name: str, size: int, k: int) -> Shape:
 def _put(xp: ModuleType, out: Any, values: Any, k: int) -> None:
     """Fill a square matrix with zeros and ``values`` on diagonal ``k``."""
     out.fill(out.dtype.type(0))
-    places = xp.arange(values.shape[0])
-    out[places + max(0, -k), places + max(0, k)] = values
+    diagonal = xp.arange(values.shape[0])
+    out[diagonal + max(0, -k), diagonal + max(0, k)] = values
 
 
 def _diag_infer(data: Spec, *, k: int) -> tuple[Spec]:
@@ -152,8 +152,8 @@ TRIL = register(
         _tril_kernel,
         moved_gradient("_npi_tril", _tril_kernel),
         doc=(
-            "Lower triangle of matrices: zeros above diagonal k. A vector stands for the matrix\n"
-            "whose rows are copies of it.\n\n"
+            "Lower triangle of matrices: zeros above diagonal k. A vector is first broadcast to\n"
+            "a square matrix whose rows are copies of it.\n\n"
             "Shapes: data (..., rows, columns) and output the same; data (n,), output (n, n)."
         ),
         schema=Schema(k=integer(0)),

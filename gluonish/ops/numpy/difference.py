@@ -31,7 +31,7 @@ def _infer(a: Spec, *, n: int, axis: int) -> tuple[Spec]:
 
 def _kernel(xp: ModuleType, out: Any, a: Any, *, n: int, axis: int) -> None:
     if out.size:
-        with np.errstate(all="ignore"):  # infinities and NaN pass without a word
+        with np.errstate(all="ignore"):  # no warnings of infinities and NaN
             out[...] = xp.diff(a, n, axis)
 
 
@@ -81,7 +81,7 @@ def _edges(
     to_begin_scalar: float | None,
     to_end_scalar: float | None,
 ) -> list[Any]:
-    """Return what stands before and behind the differences: an array, a number or None."""
+    """Return the values before and after the differences: an array, a number or None."""
     arrays = iter(others)
     return [
         next(arrays, None) if to_begin_arr_given else to_begin_scalar,
@@ -122,8 +122,8 @@ def _ediff_kernel(xp: ModuleType, out: Any, input1: Any, *others: Any, **attrs: 
             part[...] = edge.reshape(-1) if is_array else in_dtype(out.dtype, edge)
 
 
-def _part(g: Any, first: int, last: int, like: Any) -> Any:
-    """Return the gradient of an array that stands at [first, last) of the result."""
+def _slice_gradient(g: Any, first: int, last: int, like: Any) -> Any:
+    """Return the gradient of an array at [first, last) of the result."""
     return reshape(slice_axis(g, 0, first, last), like.shape) if first < last else zeros_like(like)
 
 
@@ -143,9 +143,9 @@ def _ediff_gradient(g: V, input1: V, *others: V, **attrs: Any) -> tuple[Any, ...
 
     entries: list[Any] = [middle]
     if attrs["to_begin_arr_given"]:
-        entries.append(lambda: _part(g, 0, first, begin))
+        entries.append(lambda: _slice_gradient(g, 0, first, begin))
     if attrs["to_end_arr_given"]:
-        entries.append(lambda: _part(g, last, whole, end))
+        entries.append(lambda: _slice_gradient(g, last, whole, end))
     return tuple(entries)
 
 
@@ -157,8 +157,8 @@ EDIFF1D = register(
         _ediff_gradient,
         doc=(
             "Differences between neighboring elements of the flattened array.\n\n"
-            "Before and after them come arrays (the inputs that to_begin_arr_given and\n"
-            "to_end_arr_given announce) or the numbers to_begin_scalar and to_end_scalar.\n\n"
+            "They are preceded and followed by arrays (the inputs enabled by to_begin_arr_given\n"
+            "and to_end_arr_given) or by the numbers to_begin_scalar and to_end_scalar.\n\n"
             "Shapes: all any, output (elements - 1 + those before and after,)."
         ),
         inputs=("input1", "input2", "input3"),

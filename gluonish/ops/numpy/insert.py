@@ -1,7 +1,6 @@
-"""insert: new elements between those of an array, before one position, a range or several.
+"""insert: insert elements into an array, before an index, a slice or several indices.
 
-The positions count in the array as it was. Several insertions before one position stand in the
-order in which they are given.
+Indices refer to the original array. Several insertions before one index keep their order.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,25 +29,25 @@ _SCHEMA = Schema(
 
 
 class _Layout(NamedTuple):
-    """Where things go: the array's shape, the axis, and the values' shape before broadcasting."""
+    """The array's shape, the axis, and the values' shape before broadcasting."""
 
     shape: Shape
     axis: int
     values: Shape
-    moved: bool  # the values' first axis is the one they are inserted along
+    values_lead: bool  # the values' first axis is the one they are inserted along
     added: int
 
 
 def _layout(
-    name: str, shape: Shape, values: Shape, axis: int | None, places: int, *, alone: bool
+    name: str, shape: Shape, values: Shape, axis: int | None, slots: int, *, is_scalar: bool
 ) -> _Layout:
-    """Return how values meet an array.
+    """Return the layout of an insertion.
 
     Args:
         values: Shape of the values, () for a number.
-        axis: As given; None flattens the array.
-        places: Positions to insert before.
-        alone: The one position was given as a number.
+        axis: The attribute; None flattens the array.
+        slots: Number of indices to insert before.
+        is_scalar: Whether the index is a number.
     """
     if axis is None:
         size = 1
@@ -59,13 +58,13 @@ def _layout(
     values = (1,) * (len(shape) - len(values)) + values
     if len(values) != len(shape):
         raise OperatorError(f"{name}: expected values of at most {len(shape)} axes, got {values}")
-    moved = alone and places == 1
-    turned = (*values[1 : axis + 1], values[0], *values[axis + 1 :]) if moved else values
-    count = turned[axis] if places == 1 else places
+    values_lead = is_scalar and slots == 1
+    turned = (*values[1 : axis + 1], values[0], *values[axis + 1 :]) if values_lead else values
+    count = turned[axis] if slots == 1 else slots
     target = (*shape[:axis], count, *shape[axis + 1 :])
     if broadcast_shapes(name, turned, target) != target:
         raise OperatorError(f"{name}: expected values that broadcast to {target}, got {turned}")
-    return _Layout(shape, axis, values, moved, count)
+    return _Layout(shape, axis, values, values_lead, count)
 
 
 def _result(layout: _Layout) -> Shape:
@@ -74,18 +73,18 @@ def _result(layout: _Layout) -> Shape:
 
 
 def _fill(xp: ModuleType, out: Any, arr: Any, values: Any, layout: _Layout, before: Any) -> None:
-    """Fill ``out`` from an array and the values inserted before positions ``before``."""
+    """Fill ``out`` from an array and the values inserted before indices ``before``."""
     order = xp.argsort(before, kind="stable")
-    places = xp.empty(before.shape, INT64)
-    places[order] = before[order] + xp.arange(before.shape[0])
-    kept = xp.ones((out.shape[layout.axis],), bool)
-    kept[places] = False
+    slots = xp.empty(before.shape, INT64)
+    slots[order] = before[order] + xp.arange(before.shape[0])
+    remaining = xp.ones((out.shape[layout.axis],), bool)
+    remaining[slots] = False
     target = xp.moveaxis(out, layout.axis, 0)
-    target[kept] = xp.moveaxis(arr.reshape(layout.shape), layout.axis, 0)
+    target[remaining] = xp.moveaxis(arr.reshape(layout.shape), layout.axis, 0)
     block = values.reshape(layout.values)
-    block = xp.moveaxis(block, 0, layout.axis) if layout.moved else block
+    block = xp.moveaxis(block, 0, layout.axis) if layout.values_lead else block
     wanted = (*layout.shape[: layout.axis], layout.added, *layout.shape[layout.axis + 1 :])
-    target[places] = xp.moveaxis(xp.broadcast_to(block, wanted), layout.axis, 0)
+    target[slots] = xp.moveaxis(xp.broadcast_to(block, wanted), layout.axis, 0)
 
 
 def _as_values(xp: ModuleType, dtype: Any, given: Sequence[Any], val: float | None) -> Any:
@@ -118,7 +117,7 @@ def _scalar_layout(
     name = "_npi_insert_scalar"
     if int_ind is None:
         raise OperatorError(f"{name}: expected int_ind, the position to insert before, got None")
-    layout = _layout(name, shape, values, axis, 1, alone=True)
+    layout = _layout(name, shape, values, axis, 1, is_scalar=True)
     return layout, _position(name, int_ind, layout.shape[layout.axis])
 
 
@@ -151,9 +150,9 @@ def _slice_layout(
     name = "_npi_insert_slice"
     if bounds[2] == 0:
         raise OperatorError(f"{name}: expected a step other than 0, got 0")
-    extent = _layout(name, shape, (), axis, 1, alone=True)
-    places = range(*slice(*bounds).indices(extent.shape[extent.axis]))
-    return _layout(name, shape, values, axis, len(places), alone=False), places
+    extent = _layout(name, shape, (), axis, 1, is_scalar=True)
+    slots = range(*slice(*bounds).indices(extent.shape[extent.axis]))
+    return _layout(name, shape, values, axis, len(slots), is_scalar=False), slots
 
 
 def _slice_infer(
@@ -167,7 +166,7 @@ def _slice_infer(
     axis: int | None,
 ) -> tuple[Spec]:
     given = _value_shape("_npi_insert_slice", arr.dtype, values, val)
-    layout, _places = _slice_layout(arr.shape, given, axis, (start, stop, step))
+    layout, _slots = _slice_layout(arr.shape, given, axis, (start, stop, step))
     return (Spec(_result(layout), arr.dtype),)
 
 
@@ -184,11 +183,11 @@ def _slice_kernel(
     axis: int | None,
 ) -> None:
     given = _as_values(xp, out.dtype, values, val)
-    layout, places = _slice_layout(arr.shape, given.shape, axis, (start, stop, step))
-    if len(places) > 1:
-        before = xp.arange(places.start, places.stop, places.step, dtype=INT64)
+    layout, slots = _slice_layout(arr.shape, given.shape, axis, (start, stop, step))
+    if len(slots) > 1:
+        before = xp.arange(slots.start, slots.stop, slots.step, dtype=INT64)
     else:
-        before = xp.full((layout.added,), places.start, INT64)
+        before = xp.full((layout.added,), slots.start, INT64)
     _fill(xp, out, arr, given, layout, before)
 
 
@@ -196,7 +195,7 @@ def _tensor_layout(shape: Shape, values: Shape, obj: Shape, axis: int | None) ->
     name = "_npi_insert_tensor"
     if len(obj) > 1:
         raise OperatorError(f"{name}: expected obj of at most one axis, got {obj}")
-    return _layout(name, shape, values, axis, obj[0] if obj else 1, alone=not obj)
+    return _layout(name, shape, values, axis, obj[0] if obj else 1, is_scalar=not obj)
 
 
 def _tensor_infer(
@@ -255,9 +254,9 @@ def _insertion(
     *,
     obj: bool = False,
 ) -> Operator:
-    """Register a form of insert, with the places as a third input ``obj`` or in attributes."""
+    """Register a form of insert, with the indices as a third input ``obj`` or in attributes."""
     name = f"_npi_insert_{word}"
-    places = ", obj (count,) or ()" if obj else ""
+    slots = ", obj (count,) or ()" if obj else ""
     return register(
         Operator(
             name,
@@ -266,7 +265,7 @@ def _insertion(
             moved_gradient(name, kernel, -1 if obj else 2, _NO_VALUE),
             doc=(
                 f"Insert values, or the number val, before {doc}\n\n"
-                f"Shapes: arr any{places}, values broadcasts to what is inserted, output arr's\n"
+                f"Shapes: arr any{slots}, values broadcasts to what is inserted, output arr's\n"
                 "with more along axis."
             ),
             inputs=("arr", "values", "obj") if obj else ("arr", "values"),

@@ -1,4 +1,4 @@
-"""concatenate, stack and its kin, hsplit and dsplit: arrays put together and cut apart."""
+"""concatenate, the stack functions, hsplit and dsplit: joining and splitting arrays."""
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -74,19 +74,19 @@ def _row(name: str, doc: str, raised: Raise, axis_of: AxisOf, **attributes: Attr
 
 
 def _cut(g: Any, x: Any, axis: int, begin: int, end: int) -> Any:
-    """Return the gradient of an array that stands at [begin, end) of the result."""
+    """Return the gradient of an array at [begin, end) of the result."""
     if 0 in x.shape:
         return zeros_like(x)
     return reshape(slice_axis(g, axis, begin, end), x.shape)
 
 
-def _given_axis(attrs: Attrs) -> int | None:
+def _axis_of(attrs: Attrs) -> int | None:
     axis: int | None = attrs["axis"] if attrs["dim"] is None else attrs["dim"]
     return axis
 
 
 def _flat_without_axis(shape: Shape, attrs: Attrs) -> Shape:
-    if _given_axis(attrs) is not None:
+    if _axis_of(attrs) is not None:
         return shape
     size = 1
     for extent in shape:
@@ -98,11 +98,11 @@ CONCATENATE = _row(
     "_npi_concatenate",
     (
         "Join arrays along an existing axis; if axis is None they are flattened first.\n\n"
-        "dim is another name of axis.\n\n"
+        "dim is an alias of axis.\n\n"
         "Shapes: arrays (..., n_i, ...) with n_i along axis, output (..., sum of n_i, ...)."
     ),
     _flat_without_axis,
-    lambda rank, attrs: _given_axis(attrs) or 0,
+    lambda rank, attrs: _axis_of(attrs) or 0,
     dim=optional(integer()),
     axis=optional(integer(), 0),
 )
@@ -115,7 +115,7 @@ _row(
     lambda shape, attrs: (1,) * (2 - len(shape)) + shape,
     lambda rank, attrs: 0,
 )
-# hstack and dstack are registered with an attribute that means nothing.
+# hstack and dstack have an attribute without effect.
 _row(
     "_npi_hstack",
     (
@@ -151,7 +151,7 @@ _row(
 
 
 def _with_depth(shape: Shape) -> Shape:
-    """Return the shape of an array of up to two axes with a third one."""
+    """Return the shape of an array of up to two axes with a third axis added."""
     return ((1,) * (2 - len(shape)) + shape) + (1,)
 
 
@@ -228,10 +228,10 @@ def _split(name: str, least: int, axis_of: Callable[[int], int], word: str) -> O
             gradient,
             doc=(
                 f"Split data {word}.\n\n"
-                "There are sections parts, the first ones longer by 1 where they cannot be equal,\n"
-                "or parts that begin at indices, the first of which is 0.\n\n"
-                "squeeze_axis removes the axis of parts of size 1. axis is ignored.\n\n"
-                "Shapes: data any, outputs the same with a part of the axis each."
+                "The data is split into sections pieces, the first ones longer by 1 where sizes\n"
+                "cannot be equal, or before indices, the first of which is 0.\n\n"
+                "squeeze_axis removes the axis of pieces of size 1. axis is ignored.\n\n"
+                "Shapes: data any, outputs the same with a section of the axis each."
             ),
             schema=Schema(
                 indices=shape_attr(),

@@ -1,7 +1,7 @@
 """boolean_mask_assign: an array with the elements under a mask replaced.
 
-MXNet writes into the array itself; here, as everywhere, the result is an array of its own, which
-the caller may store in the place of the first.
+MXNet writes into the array itself; here the result is a new array, which the caller may assign to
+the input.
 """
 
 from types import ModuleType
@@ -72,7 +72,7 @@ MASK_ASSIGN_SCALAR = register(
 
 
 def _block_rank(data: Shape, mask: Shape) -> int:
-    """Return how many axes the elements under a mask have, those of the mask being one."""
+    """Return the rank of the elements under a mask, whose axes count as one."""
     return len(data) - len(mask) + 1
 
 

@@ -54,10 +54,10 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
         axes = all_axes(name, a.ndim, axis)
         count = math.prod(a.shape[i] for i in axes)
         real = widen(a) if is_floating(a.dtype) and dtype != "float64" else a.astype(FLOAT64)
-        # Zero elements give NaN, and as many as ddof infinity, as floats divide.
+        # Zero elements give NaN, and ddof elements give infinity, by float division.
         mean = total(xp, real, axes, keepdims=True) / FLOAT64.type(count)
         if not is_floating(a.dtype):
-            mean = xp.trunc(mean)  # the mean of integers is one
+            mean = xp.trunc(mean)  # the mean of integers is an integer
         squares = total(xp, xp.square(real - mean), axes)
         found = squares / FLOAT64.type(count - ddof)
         convert(out[0], xp.asarray(xp.sqrt(found) if root else found).reshape(out[0].shape))
@@ -70,7 +70,7 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
         count = math.prod(a.shape[i] for i in axes)
         mean = sum_(a, axes) / float(max(1, count))
         squares = sum_(SQUARE(a - spread(mean, a.shape, axes)), axes)
-        # With nothing left to divide by, the gradient is that of infinity: NaN.
+        # With a divisor of 0, the gradient is NaN.
         found = squares * (1.0 / (count - ddof) if count != ddof else math.inf)
         shape = reduced_shape(a.shape, axes, keepdims)
         return reshape(flat_power(found, 0.5) if root else found, shape), reshape(mean, shape)
@@ -91,8 +91,8 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
             gradient,
             doc=(
                 f"{doc} along axis, all axes by default, over count - ddof elements.\n\n"
-                "The hidden output is the mean. Of integers both are integers unless dtype says\n"
-                "otherwise.\n\n"
+                "The hidden output is the mean. For integers both are integers, unless dtype is\n"
+                "set.\n\n"
                 "Shapes: a any, output a's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),
@@ -112,7 +112,7 @@ VAR = _moment("_npi_var", "Variance", root=False)
 
 
 def _weight_axes(a: Shape, weights: Shape, axis: Axes | None) -> tuple[Axes, Shape]:
-    """Return the axes to reduce, and the shape in which the weights meet ``a``."""
+    """Return the axes to reduce, and the shape in which the weights broadcast to ``a``."""
     axes = all_axes("_npi_average", len(a), axis)
     if weights == a:
         return axes, a
@@ -130,7 +130,7 @@ def _weight_axes(a: Shape, weights: Shape, axis: Axes | None) -> tuple[Axes, Sha
 
 
 def _scale_shape(a: Spec, weights: Spec | None, axes: Axes) -> Shape:
-    """Return the shape of the weights' sum: none where it is one number."""
+    """Return the shape of the weights' sum: () for a single number."""
     return reduced_shape(a.shape, axes, keepdims=False) if weights and weights == a else ()
 
 
@@ -182,7 +182,7 @@ def _average_kernel(
 def _in_wide(
     rule: Callable[..., Sequence[Any]], g: Any, a: V, *rest: V, **attrs: Any
 ) -> tuple[Any, ...]:
-    """Return the gradients of inputs of one dtype; those of 16 bits are computed in float32."""
+    """Return the gradients of inputs of one dtype, computed in float32 for 16-bit floats."""
     own = dtype_of(a)
     wide = accumulator(own)
     heads = tuple(h if h is None else cast(h, wide) for h in g)

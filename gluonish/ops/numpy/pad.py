@@ -1,4 +1,4 @@
-"""pad: an array with something around it, in six modes."""
+"""pad: padding of arrays, in six modes."""
 
 import ast
 from types import ModuleType
@@ -27,7 +27,7 @@ def _parse_widths(value: object) -> Widths:
     if not isinstance(value, tuple | list):
         raise ValueError
     if len(value) == 2 and not any(isinstance(v, tuple | list) for v in value):
-        value = (value,)  # MXNet writes one pair so
+        value = (value,)  # MXNet's form of one pair
     pairs = tuple(_PAIR.parse(pair) for pair in value)
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError
@@ -88,7 +88,7 @@ _moved = moved_gradient("_npi_pad", _kernel, constants={"constant_value": 0.0})
 def _extreme_padded(
     data: Any, *, pad_width: Widths, mode: str, constant_value: float, reflect_type: str
 ) -> Any:
-    """Pad one axis after the other with the maxima or minima along it."""
+    """Pad axis by axis with the maxima or minima along it."""
     op = MAX if mode == "maximum" else MIN
     for axis, pair in enumerate(pad_width):
         attrs = {"axis": (axis,), "keepdims": True, "initial": None}

@@ -1,4 +1,4 @@
-"""percentile: values below which given shares of the elements lie."""
+"""percentile: percentiles along axes."""
 
 from types import ModuleType
 from typing import Any
@@ -64,10 +64,10 @@ def _kernel(
     axes = all_axes("_npi_percentile", a.ndim, axis)
     real = a.astype(FLOAT64)
     if axes:
-        with np.errstate(all="ignore"):  # infinities and NaN pass without a word
+        with np.errstate(all="ignore"):  # no warnings of infinities and NaN
             found = xp.percentile(real, shares, axis=axes, method=interpolation, keepdims=keepdims)
         out[...] = found.astype(out.dtype)
-    else:  # nothing to reduce: each element is all percentiles of itself
+    else:  # nothing to reduce: each element equals all its percentiles
         out[...] = real.astype(out.dtype)
 
 

@@ -1,4 +1,4 @@
-"""polyval: a polynomial at points."""
+"""polyval: evaluation of a polynomial."""
 
 from types import ModuleType
 from typing import Any

@@ -1,4 +1,4 @@
-"""Questions about single elements, answered with bool: isnan and its kin, and logical_not."""
+"""Elementwise predicates with bool results: isnan, isinf, ..., and logical_not."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -34,7 +34,7 @@ def _row(name: str, word: str, question: Question) -> None:
 
 
 def _of_reals(question: Question, otherwise: bool) -> Question:
-    """Ask floats only; integers have one answer."""
+    """Test floats only; the result is constant for integers."""
     return lambda xp, x: question(xp, widen(x)) if is_floating(x.dtype) else otherwise
 
 

@@ -1,4 +1,4 @@
-"""Which dtype the NumPy operators compute in, and how operands get there."""
+"""Dtype promotion of the NumPy operators."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from gluonish.core.spec import Spec
 
 
 def dtype_of(value: Any) -> np.dtype[Any]:
-    """Return the dtype of a value in a gradient rule, which may name it by its type."""
+    """Return a value's dtype in a gradient rule, where it may be a type."""
     dtype: np.dtype[Any] = np.dtype(value.dtype)
     return dtype
 
 
 def common_dtype(operator: str, a: Spec, b: Spec) -> np.dtype[Any]:
-    """Return the dtype two arrays meet in: a float beats any integer, and bool all but itself.
+    """Return the common dtype of two arrays: floats win over integers, and both over bool.
 
     Raises:
         OperatorError: The dtype is supported in files only.
@@ -27,13 +27,13 @@ def common_dtype(operator: str, a: Spec, b: Spec) -> np.dtype[Any]:
         return promote(a.dtype, b.dtype)
     except ArgumentTypeError:
         raise OperatorError(
-            f"{operator}: expected arrays of dtypes that meet, got {a.dtype.name} and "
+            f"{operator}: expected arrays with a common dtype, got {a.dtype.name} and "
             f"{b.dtype.name}; cast one with astype"
         ) from None
 
 
 def scalar_dtype(data: np.dtype[Any], is_int: bool) -> np.dtype[Any]:
-    """Return the dtype in which an array meets a number: an integer stays one, or is float64."""
+    """Return the common dtype of an array and a number: an integer dtype stays if ``is_int``."""
     if is_floating(data):
         return data
     if not is_int:
@@ -47,10 +47,10 @@ def true_divide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def refuse_bool(operator: str, *specs: Spec) -> None:
-    """Check that no array is of bool.
+    """Refuse bool arrays.
 
     Raises:
-        OperatorError: One is.
+        OperatorError: An array is of bool.
     """
     for spec in specs:
         if spec.dtype == BOOL:
@@ -60,7 +60,7 @@ def refuse_bool(operator: str, *specs: Spec) -> None:
 
 
 def flows(gradient: np.dtype[Any], value: np.dtype[Any]) -> bool:
-    """Whether a gradient of one dtype goes to a value of another: floats, or integers, not bool."""
+    """Whether a gradient flows between two dtypes: both floats, or both integers, not bool."""
     if is_floating(gradient) or is_floating(value):
         return is_floating(gradient) and is_floating(value)
     return BOOL not in (gradient, value)

@@ -1,12 +1,12 @@
 """Gradients of operators that move elements: each output element is one of an input, or nothing.
 
-Such an operator is linear, and its kernel itself says where each element goes: run on the numbers
-1, 2, 3 ... in the place of an input, with zeros in the place of others, it tells for every output
-element which input element stands there (0: none). The adjoint, which is the gradient, adds each
-output's gradient there; the gradient of the adjoint is the kernel again.
+Such an operator is linear, and its kernel yields its own index map: run on 1, 2, 3 ... for one
+input and zeros for the others, it returns the source of every output element (0: none). The
+adjoint, which is the gradient, scatters the head gradient by this map; the gradient of the adjoint
+is the kernel again.
 
-Two operators serve them all: `_np_moved` runs a kernel with all inputs zero but one, and
-`_np_moved_back` is its adjoint.
+Two operators implement this for all: `_np_moved` runs a kernel with all inputs but one set to zero,
+and `_np_moved_back` is its adjoint.
 """
 
 import math
@@ -38,10 +38,10 @@ def moved_gradient(
     """Return the gradient rule of an operator that moves elements.
 
     Args:
-        kernel: Its kernel, which must work for int64 as well.
-        moving: How many inputs, the first ones, hold the elements; the others say where they go.
-            A negative number is counted from the end.
-        constants: Attributes that put in numbers of their own, with what makes those 0.
+        kernel: Its kernel, which must support int64.
+        moving: Number of leading inputs that hold elements; the others are indices. Negative
+            numbers count from the end.
+        constants: Attributes that insert numbers, with the values that make these 0.
     """
     _kernels[name] = kernel
 
@@ -71,7 +71,7 @@ def moved_gradient(
     return gradient
 
 
-def _place(
+def _embed(
     xp: ModuleType,
     out: Any,
     data: Any,
@@ -91,7 +91,7 @@ def _infer(data: Spec, *indices: Spec, shape: Shape, **_: object) -> tuple[Spec]
 
 
 def _kernel(xp: ModuleType, out: Any, data: Any, *indices: Any, **attrs: Any) -> None:
-    _place(xp, out, data, indices, attrs)
+    _embed(xp, out, data, indices, attrs)
 
 
 def _gradient(g: V, data: V, *indices: V, **attrs: Any) -> tuple[Any, ...]:
@@ -108,10 +108,10 @@ def _back_kernel(xp: ModuleType, out: Any, data: Any, *indices: Any, **attrs: An
     shape = attrs["shapes"][attrs["position"]]
     size = math.prod(shape)
     numbers = xp.arange(1, size + 1, dtype=INT64).reshape(shape)
-    places = xp.zeros(attrs["shape"], INT64)
-    _place(xp, places, numbers, indices, attrs)
+    targets = xp.zeros(attrs["shape"], INT64)
+    _embed(xp, targets, numbers, indices, attrs)
     total = xp.zeros(size + 1, scatter_accumulator(out.dtype))
-    add_at(xp, total, places.reshape(-1), data.astype(total.dtype).reshape(-1))
+    add_at(xp, total, targets.reshape(-1), data.astype(total.dtype).reshape(-1))
     out[...] = total[1:].astype(out.dtype).reshape(out.shape)
 
 
@@ -143,7 +143,7 @@ _MOVED_BACK = register(
         _back_infer,
         _back_kernel,
         _back_gradient,
-        doc="The adjoint of _np_moved: each element is added to the place that it came from.",
+        doc="The adjoint of _np_moved: each element is added at its source index.",
         active_inputs=_input_names,
         schema=_SCHEMA,
     )

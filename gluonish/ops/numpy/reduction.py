@@ -1,7 +1,7 @@
 """Reductions over axes: sum, prod, mean, max, min, any and all in one table.
 
-Over all axes the result has no axis. ``axis=()`` reduces nothing. Sums of 16-bit floats are formed
-in float32.
+A reduction over all axes returns a 0-d array. ``axis=()`` reduces nothing. Sums of 16-bit floats
+are accumulated in float32.
 """
 
 import math
@@ -39,26 +39,26 @@ AXIS = optional(shape_attr())
 
 
 def reduction_dtypes(*more: str) -> Attribute:
-    """Return the attribute that names the dtype of a reduction's result."""
+    """Return the dtype attribute of a reduction."""
     return choice(
         None, *more, "float16", "float32", "float64", "int32", "int64", "int8", default=None
     )
 
 
 def all_axes(operator: str, rank: int, axis: Axes | None) -> Axes:
-    """Return the axes to reduce, ascending: all of them for None, none for ()."""
+    """Return the axes to reduce, ascending: all for None, none for ()."""
     return tuple(range(rank)) if axis is None else named_axes(operator, axis, rank)
 
 
 def reduced_shape(shape: Shape, axes: Axes, keepdims: bool) -> Shape:
-    """Return the shape of what a reduction over ``axes`` leaves."""
+    """Return the shape of a reduction over ``axes``."""
     if keepdims:
         return tuple(1 if i in axes else extent for i, extent in enumerate(shape))
     return tuple(extent for i, extent in enumerate(shape) if i not in axes)
 
 
 def spread(g: Any, shape: Shape, axes: Axes) -> Any:
-    """Give every element of a reduced array the gradient of the result that it went into."""
+    """Broadcast the gradient of a reduction to the reduced array's shape."""
     return broadcast_to(reshape(g, reduced_shape(shape, axes, keepdims=True)), shape)
 
 
@@ -70,7 +70,7 @@ def _refuse_initial(name: str, initial: float | None) -> None:
 def _with_dtype(
     name: str, doc: str, default: DefaultDtype, fill: Fill, rule: Rule, *aliases: str
 ) -> Operator:
-    """Register a reduction that has a dtype of its own."""
+    """Register a reduction with a dtype attribute."""
 
     def infer(
         a: Spec, *, axis: Axes | None, dtype: str | None, keepdims: bool, initial: float | None
@@ -135,7 +135,7 @@ def _with_dtype(
 
 
 def _work_dtype(data: np.dtype[Any], out: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype in which sums are formed."""
+    """Return the accumulator's dtype."""
     if is_floating(data):
         wide = accumulator(data)
         return FLOAT64 if out == FLOAT64 else wide
@@ -224,8 +224,8 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
         g: V, x: V, y: V, *, axis: Axes | None, keepdims: bool, initial: float | None
     ) -> tuple[Any]:
         axes = all_axes(name, len(x.shape), axis)
-        kept = reduced_shape(x.shape, axes, keepdims=True)
-        hit = cast(apply(EQUAL, (x, reshape(y, kept)), {}), dtype_of(x))
+        shape = reduced_shape(x.shape, axes, keepdims=True)
+        hit = cast(apply(EQUAL, (x, reshape(y, shape)), {}), dtype_of(x))
         return (spread(g, x.shape, axes) * hit,)
 
     return register(
@@ -236,7 +236,7 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             Gradient(gradient, uses_output=True),
             doc=(
                 f"{doc} along axis, all axes by default. All elements equal to it get the\n"
-                "whole gradient. initial must be None.\n\n"
+                "full gradient. initial must be None.\n\n"
                 "Shapes: a any, output a's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),

@@ -1,4 +1,4 @@
-"""np.repeat with a number for each position of an axis, and its gradient."""
+"""np.repeat with a number per index of an axis, and its gradient."""
 
 import math
 from itertools import accumulate
@@ -67,8 +67,8 @@ NPI_REPEATS = register(
         _kernel,
         _gradient,
         doc=(
-            "Repeat each position along axis as often as repeats says, one number for all or one\n"
-            "for each; without axis, data is flattened first.\n\n"
+            "Repeat each position along axis repeats times, with one number for all or one for\n"
+            "each; without axis, data is flattened first.\n\n"
             "Shapes: data any, output the same with the sum of repeats along axis."
         ),
         schema=Schema(repeats=shape_attr(), axis=optional(integer())),

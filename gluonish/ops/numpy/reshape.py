@@ -1,4 +1,4 @@
-"""reshape in NumPy's reading and with the codes of npx, and operators that add or drop axes."""
+"""reshape of mx.np and mx.npx, and operators that add or remove axes."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -26,15 +26,15 @@ COPY = shape_operator(
 
 
 def _fitted(name: str, source: Shape, target: Shape, asked: Shape) -> Shape:
-    """Return a shape with its one -1 replaced by what is left.
+    """Return a shape with its -1 inferred.
 
     Raises:
-        OperatorError: It does not hold the elements of ``source``.
+        OperatorError: Its size differs from ``source``'s.
     """
     if any(extent < -1 for extent in target) or target.count(-1) > 1:
         raise OperatorError(f"{name}: expected sizes and at most one -1, got {asked}")
     size = math.prod(source)
-    lost = -1 in target and 0 in target  # what is left is not known
+    lost = -1 in target and 0 in target  # -1 cannot be inferred
     target = filled_in(size, target)
     if lost or math.prod(target) != size:
         raise OperatorError(
@@ -63,7 +63,7 @@ RESHAPE = shape_operator(
 
 
 class _Codes:
-    """The reading of npx.reshape's codes: an input shape on one side, the codes on the other."""
+    """Interpreter of npx.reshape's codes for an input shape."""
 
     def __init__(self, source: Shape, codes: Shape) -> None:
         self.source = source
@@ -84,7 +84,7 @@ class _Codes:
         return self.source[self.position - 1]
 
     def split(self) -> tuple[int, int]:
-        """Code -6: one extent becomes the two that follow, one of which may be -1."""
+        """Apply code -6: split an extent into the next two, one of which may be -1."""
         extent = self.take()
         first, second = split_extent(extent, next(self.rest, 0), next(self.rest, 0))
         if first < 0 or first * second != extent:
@@ -92,7 +92,7 @@ class _Codes:
         return first, second
 
     def extents(self) -> Iterator[int]:
-        """Yield the target's extents, at most one of them -1."""
+        """Yield the target's extents, with at most one -1."""
         for code in self.rest:
             if code == -2:
                 yield self.take()
@@ -125,10 +125,10 @@ NPX_RESHAPE = shape_operator(
     _npx_infer,
     (
         "The same elements in the same order in another shape.\n\n"
-        "In newshape -1 is inferred from what is left, -2 copies a size, -3 drops an axis\n"
-        "of size 1, -4 copies all remaining sizes, -5 merges two axes into one, and -6\n"
-        "splits one axis into the two sizes that follow it; reverse matches shapes from the\n"
-        "right. order is accepted and ignored.\n\n"
+        "In newshape -1 is inferred, -2 copies a size, -3 drops an axis of size 1, -4 copies\n"
+        "all remaining sizes, -5 merges two axes into one, and -6 splits one axis into the\n"
+        "two sizes that follow it; reverse matches shapes from the right. order is accepted\n"
+        "and ignored.\n\n"
         "Shapes: a any, output newshape, with the same number of elements."
     ),
     "_npi_reshape",
@@ -197,7 +197,7 @@ def _count(attrs: Attrs) -> int:
 
 
 def _three_axes(shape: Shape) -> Shape:
-    """Put axes in front and behind, where NumPy does."""
+    """Add axes in front and at the end, like NumPy."""
     if len(shape) > 2:
         return shape
     return ((1, 1, 1), (1, *shape, 1), (*shape, 1))[len(shape)]

@@ -1,4 +1,4 @@
-"""around and nan_to_num: other numbers in the place of some."""
+"""around and nan_to_num: rounding, and replacement of NaN and infinities."""
 
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,7 @@ from gluonish.ops.support.broadcasting import complete_same, infer_same
 from gluonish.ops.support.precision import as_real, widen
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-_MOST_DECIMALS = 300  # ten to more than that is no float
+_MOST_DECIMALS = 300  # larger powers of ten overflow
 
 
 def _around_infer(x: Spec, *, decimals: int) -> tuple[Spec]:
@@ -30,7 +30,7 @@ def _around_kernel(xp: ModuleType, out: Any, x: Any, *, decimals: int) -> None:
         out[...] = x
         return
     decimals = max(-_MOST_DECIMALS, min(decimals, _MOST_DECIMALS))
-    with np.errstate(all="ignore"):  # infinities and NaN pass without a word
+    with np.errstate(all="ignore"):  # no warnings of infinities and NaN
         out[...] = xp.around(as_real(xp, x), decimals).astype(out.dtype)
 
 

@@ -1,7 +1,7 @@
 """Elementwise functions of one array, in its dtype: the classic table under NumPy's names.
 
-Each row shares kernel and gradient with the row of `elementwise.unary` it names. They differ from
-the classic operators in name, and in that arrays without axes are ordinary.
+Each row shares kernel and gradient with a row of `elementwise.unary`. Unlike the classic operators,
+they support 0-d arrays.
 """
 
 from types import ModuleType
@@ -42,7 +42,7 @@ def _row(names: str, base: Unary, given: str = "x") -> Operator:
     )
 
 
-# Names, and the classic row that each shares everything but them with.
+# Names, and their classic rows.
 SHARED = {
     "_npi_absolute _npi_abs": unary.ABS,
     "_npi_arccos": unary.ARCCOS,

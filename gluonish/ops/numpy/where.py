@@ -1,4 +1,4 @@
-"""where: elements of one of two arrays or numbers, as a third array says; all shapes broadcast."""
+"""where: elements of two arrays or numbers, selected by a condition; all shapes broadcast."""
 
 from types import ModuleType
 from typing import Any

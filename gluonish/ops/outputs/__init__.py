@@ -1,1 +1,1 @@
-"""Outputs that bring the gradient of their loss with them, and losses as operators."""
+"""Output operators, which define the gradient of their loss, and losses as operators."""

@@ -1,4 +1,4 @@
-"""CTCLoss: how improbable a network finds a label sequence, without a given alignment.
+"""CTCLoss: negative log-likelihood of a label sequence without a known alignment.
 
 References:
     A. Graves, S. Fernandez, F. Gomez, J. Schmidhuber, Connectionist Temporal Classification:
@@ -70,10 +70,10 @@ def lengths_of(
 
 
 def whole_labels(xp: ModuleType, label: Any, counts: Any, classes: int) -> Any:
-    """Return the labels as int64, 0 behind the end of each sequence.
+    """Return the labels as int64, 0 after the end of each sequence.
 
     Raises:
-        OperatorError: One is no class.
+        OperatorError: A label is not a class index.
     """
     inside = xp.arange(label.shape[1])[None, :] < counts[:, None]
     labels = xp.where(inside, label.astype(xp.int64), 0)
@@ -92,12 +92,12 @@ def _log_probabilities(xp: ModuleType, data: Any) -> Any:
 
 
 def _join(xp: ModuleType, a: Any, b: Any, skip: Any, may_skip: Any) -> Any:
-    """Return the logarithm of the sum of probabilities of staying, stepping and skipping."""
+    """Return the log of the summed probabilities of staying, stepping and skipping."""
     return xp.logaddexp(xp.logaddexp(a, b), xp.where(may_skip, skip, -xp.inf))
 
 
 def _shifted(xp: ModuleType, x: Any, by: int) -> Any:
-    """Return x moved by ``by`` states along axis 1, with -inf where nothing came from."""
+    """Shift x by ``by`` states along axis 1, filling with -inf."""
     moved = xp.full_like(x, -xp.inf)
     if by > 0:
         moved[:, by:] = x[:, :-by]
@@ -107,7 +107,7 @@ def _shifted(xp: ModuleType, x: Any, by: int) -> Any:
 
 
 def _forward(xp: ModuleType, emitted: Any, may_skip: Any) -> Any:
-    """Return the log probability of all beginnings, (T, N, S): frames up to t end in state s."""
+    """Return the forward variables (T, N, S): log probability of the frames up to t, in state s."""
     alpha = xp.full_like(emitted, -xp.inf)
     alpha[0, :, :2] = emitted[0, :, :2]
     for t in range(1, len(emitted)):
@@ -118,7 +118,7 @@ def _forward(xp: ModuleType, emitted: Any, may_skip: Any) -> Any:
 
 
 def _backward(xp: ModuleType, emitted: Any, may_skip: Any, frames: Any, ends: Any) -> Any:
-    """Return the log probability of all endings, (T, N, S): frames behind t, from state s."""
+    """Return the backward variables (T, N, S): log probability of the frames after t, from s."""
     beta = xp.full_like(emitted, -xp.inf)
     skipping = xp.zeros_like(may_skip)
     skipping[:, :-2] = may_skip[:, 2:]
@@ -139,8 +139,8 @@ def states_of(
     """Return the states (blank, label, blank, ...) of every sequence, (N, S) each.
 
     Returns:
-        Their classes; whether the label before may go to one without the blank between; and
-        whether a sequence may end there.
+        Their classes; whether the previous label may skip the blank; and whether a sequence may
+        end there.
     """
     blank = 0 if blank_label == "first" else classes - 1
     batch, width = labels.shape
@@ -183,7 +183,7 @@ def _kernel(
 
 def _gradient(g: tuple[Any, Any], data: V, label: V, *rest: Any, **_: object) -> tuple[Any, ...]:
     if g[1] is not None:
-        raise AutogradError("CTCLoss: expected a first derivative, got a second, which it has not")
+        raise AutogradError("CTCLoss: expected a first derivative, got a second (not supported)")
     if g[0] is None:
         return (None,) * (len(rest))
     shape: Shape = (1, data.shape[1], 1)
@@ -211,7 +211,7 @@ CTC_LOSS = register(
         doc=(
             "CTC loss: negative logarithm of the probability of each label sequence, over all\n"
             "its alignments with the frames.\n\n"
-            "data is taken before the softmax. The blank is class 0 (first) or classes - 1\n"
+            "data holds logits, before the softmax. The blank is class 0 (first) or classes - 1\n"
             "(last). Without label_lengths labels end at the first 0 (first) or -1 (last). A\n"
             "sequence with too few frames for its labels has loss and gradient 0.\n\n"
             "Shapes: data (T, N, classes), label (N, L) with L up to T, data_lengths and\n"

@@ -1,4 +1,4 @@
-"""IdentityAttachKLSparseReg: activations whose gradient keeps their average near a target."""
+"""IdentityAttachKLSparseReg: identity with the gradient of a sparsity penalty."""
 
 import math
 from types import ModuleType
@@ -20,10 +20,10 @@ def _infer(data: Spec, moving_avg: Spec, **_: object) -> tuple[Spec, Spec]:
         raise OperatorError(
             f"IdentityAttachKLSparseReg: expected floating data of 2 axes or more, got {data}"
         )
-    wanted = Spec(data.shape[1:2], data.dtype)
-    if moving_avg != wanted:
+    expected = Spec(data.shape[1:2], data.dtype)
+    if moving_avg != expected:
         raise OperatorError(
-            f"IdentityAttachKLSparseReg: expected moving_avg {wanted} for data {data}, "
+            f"IdentityAttachKLSparseReg: expected moving_avg {expected} for data {data}, "
             f"got {moving_avg}"
         )
     return data, moving_avg
@@ -64,8 +64,8 @@ def _gradient(
 ) -> tuple[Any, None]:
     push = (1.0 - sparseness_target) / (1.0 - average) - sparseness_target / average
     shape = tuple(n if i == 1 else 1 for i, n in enumerate(data.shape))
-    own = broadcast_to(reshape(push * penalty, shape), data.shape)
-    return own if g[0] is None else g[0] + own, None
+    penalty_gradient = broadcast_to(reshape(push * penalty, shape), data.shape)
+    return penalty_gradient if g[0] is None else g[0] + penalty_gradient, None
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
@@ -87,8 +87,8 @@ IDENTITY_ATTACH_KL_SPARSE_REG = register(
         _kernel,
         Gradient(_gradient, uses_output=True, own=True),
         doc=(
-            "data itself, with the gradient of a penalty that pulls each channel's average\n"
-            "toward a target.\n\n"
+            "data itself, with the gradient of a penalty on the distance of each channel's\n"
+            "average from a target.\n\n"
             "The values of data are in (0, 1). In training moving_avg becomes momentum *\n"
             "moving_avg + (1 - momentum) * the batch's average; the penalty is its\n"
             "Kullback-Leibler divergence from sparseness_target, weighted by penalty.\n\n"

@@ -1,4 +1,4 @@
-"""LinearRegressionOutput and its kin: a prediction that brings the gradient of its loss with it."""
+"""LinearRegressionOutput, LogisticRegressionOutput and MAERegressionOutput."""
 
 import math
 from types import ModuleType
@@ -18,7 +18,7 @@ _KINDS = ("difference", "sign")
 
 
 def _label_shape(data: Shape) -> Shape:
-    """Return the label's shape that is inferred: a column has labels without a second axis."""
+    """Return the inferred label shape; for a column (N, 1) it is (N,)."""
     return data[:1] if len(data) == 2 and data[1] == 1 else data
 
 
@@ -46,7 +46,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
     Args:
         word: Output and gradient, for the docstring.
         link: ``link(xp, out, data)`` fills the output.
-        kind: How the gradient follows from output minus label.
+        kind: The gradient as a function of output - label: its difference or sign.
     """
 
     def infer(data: Spec, label: Spec, *, grad_scale: float) -> tuple[Spec]:
@@ -74,8 +74,8 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
             Gradient(gradient, uses_output=True, own=True),
             doc=(
                 f"{word}.\n\n"
-                "That is its gradient, whatever gradient the output gets, times grad_scale and\n"
-                "divided by the number of values in a sample.\n\n"
+                "The gradient is multiplied by grad_scale and divided by the number of values\n"
+                "per sample; the head gradient is ignored.\n\n"
                 "Shapes: data (N, ...), label (N, ...) with the same number of values, such as\n"
                 "(N,) for data (N, 1), output that of data."
             ),

@@ -1,4 +1,4 @@
-"""Softmax with the gradient of a loss."""
+"""Softmax with the gradient of a cross-entropy loss."""
 
 import math
 from types import ModuleType
@@ -42,7 +42,7 @@ def _matrix_shape(data: Shape, attrs: Attrs) -> Shape:
 
 
 def _label_shapes(data: Shape, attrs: Attrs) -> tuple[Shape, ...]:
-    """Return the shapes that a label may have; the first is the one to infer."""
+    """Return the valid label shapes; the first is the inferred one."""
     if attrs["multi_output"]:
         return ((data[0], math.prod(data[2:])), (data[0], *data[2:]), (data[0], 1, *data[2:]), data)
     return data[:-1], data
@@ -75,7 +75,7 @@ def _gradient(g: V | None, data: V, label: V, out: V, **attrs: Any) -> tuple[Any
 
 
 def _targets(xp: ModuleType, rows: Shape, label: Any, alpha: float, dtype: Any) -> Any:
-    """Return the distribution that each label stands for; zero for labels that name no class."""
+    """Return the target distribution of each label; zero for labels that are not classes."""
     classes = rows[1]
     index = xp.arange(classes, dtype=xp.int64).reshape(1, -1, 1)
     hit = index == label.astype(xp.int64)
@@ -97,7 +97,7 @@ def _backward_kernel(
     if label.shape == out.shape:
         grad = grad - widen(label).reshape(rows).astype(dtype)
     else:
-        # A label of more elements than distributions counts with its first ones.
+        # Of a label with more elements than distributions, only the first ones are used.
         labels = label.reshape(-1)[: rows[0] * rows[2]].reshape(rows[0], 1, rows[2])
         alpha = 0.0 if attrs["multi_output"] else attrs["smooth_alpha"]
         grad = grad - _targets(xp, rows, labels, alpha, dtype)
@@ -146,8 +146,8 @@ SOFTMAX_OUTPUT = register(
             "softmax of data, with the gradient of a cross-entropy loss.\n\n"
             "With multi_output the classes are along axis 1, with preserve_shape along the last\n"
             "axis. A label of data's shape holds probabilities. The gradient is (output -\n"
-            "label) * grad_scale, whatever gradient the output gets, unless out_grad multiplies\n"
-            "by that. normalization divides it by the number of labels (batch), or by the\n"
+            "label) * grad_scale; the head gradient is ignored, unless out_grad multiplies by\n"
+            "it. normalization divides it by the number of labels (batch), or by the\n"
             "number of labels that are not ignore_label (valid). smooth_alpha is the\n"
             "probability moved from the label to the other classes.\n\n"
             "Shapes: data (N, K), label (N,) of class indices, output that of data; with\n"

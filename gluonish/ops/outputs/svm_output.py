@@ -1,4 +1,4 @@
-"""SVMOutput: scores that bring the gradient of a one-against-all hinge loss with them."""
+"""SVMOutput: scores with the gradient of a one-against-all hinge loss."""
 
 from types import ModuleType
 from typing import Any
@@ -71,7 +71,7 @@ SVM_OUTPUT = register(
         _kernel,
         Gradient(_gradient, own=True),
         doc=(
-            "data itself, with the gradient of a hinge loss, whatever gradient the output gets.\n\n"
+            "data itself, with the gradient of a hinge loss; the head gradient is ignored.\n\n"
             "The score of the label's class should be above margin, every other score below\n"
             "-margin. The loss is the square of the amount by which a score misses that, or\n"
             "with use_linear the amount itself, times regularization_coefficient.\n\n"

@@ -1,1 +1,1 @@
-"""The RNN operator, its cells, and single steps of cells."""
+"""The RNN operator, its cells, and single cell steps."""

@@ -1,8 +1,8 @@
-"""_lstm_step and _gru_step: what a recurrent cell does behind its two products, as one operator.
+"""_lstm_step and _gru_step: a recurrent cell's arithmetic after its two products, in one operator.
 
-Cells that run imperatively call them: each of a dozen operators on a small state takes longer to
-call than to compute. Graphs, and so files, hold MXNet's operators, which are fused there. What is
-kept for the gradient are the gates. The gradient's own gradient is that of the plain operators.
+Imperative cells use them: each of a dozen operators on a small state takes longer to call than to
+compute. Graphs, and so files, hold MXNet's operators, which are fused there. The gates are saved
+for the gradient. The second derivative is that of the unfused operators.
 
 References:
     Those of `gluonish.ops.recurrent.cells`.
@@ -26,7 +26,7 @@ from gluonish.ops.support.remembered import remembered
 
 
 class _Dims(NamedTuple):
-    """Of `gluonish.ops.recurrent.layout.Dims` what a cell reads."""
+    """The fields of `gluonish.ops.recurrent.layout.Dims` that a cell reads."""
 
     units: int
     clip: None = None
@@ -34,15 +34,15 @@ class _Dims(NamedTuple):
 
 def _check(name: str, gates: int, i2h: Spec, h2h: Spec, state: Spec) -> None:
     n, units = state.shape if len(state.shape) == 2 else (-1, -1)
-    wanted = Spec((n, gates * units), state.dtype)
-    if not is_floating(state.dtype) or i2h != wanted or h2h != wanted:
+    expected = Spec((n, gates * units), state.dtype)
+    if not is_floating(state.dtype) or i2h != expected or h2h != expected:
         raise OperatorError(
             f"{name}: expected floating products of shape (N, {gates} * H) for a state of shape "
             f"(N, H), got {i2h}, {h2h} and {state}"
         )
 
 
-def _parts(x: V, count: int) -> list[Any]:
+def _split_gates(x: V, count: int) -> list[Any]:
     units = x.shape[1] // count
     return [slice_axis(x, axis=1, begin=i * units, end=(i + 1) * units) for i in range(count)]
 
@@ -60,14 +60,14 @@ def _infer_lstm(i2h: Spec, h2h: Spec, cells: Spec) -> tuple[Spec, Spec, Spec]:
 def _lstm(xp: ModuleType, out: tuple[Any, Any, Any], i2h: Any, h2h: Any, cells: Any) -> None:
     hidden, after, gates = out
     total = widen(i2h) + widen(h2h)
-    kept = xp.empty_like(total)
+    saved = xp.empty_like(total)
     dims = _Dims(cells.shape[1])
-    hidden[...], after[...] = CELLS["lstm"].forward(xp, dims, 0, total, None, widen(cells), kept)
-    gates[...] = kept
+    hidden[...], after[...] = CELLS["lstm"].forward(xp, dims, 0, total, None, widen(cells), saved)
+    gates[...] = saved
 
 
 def _lstm_in_operators(i2h: Any, h2h: Any, cells: Any) -> tuple[Any, Any]:
-    i, f, g, o = _parts(i2h + h2h, 4)
+    i, f, g, o = _split_gates(i2h + h2h, 4)
     after = SIGMOID(f) * cells + SIGMOID(i) * TANH(g)
     return SIGMOID(o) * TANH(after), after
 
@@ -112,10 +112,10 @@ def _lstm_backward(
     after: Any,
 ) -> None:
     both, before = out
-    dh, dc, c, kept, new_c = (widen(x) for x in (d_hidden, d_after, cells, gates, after))
+    dh, dc, c, saved, new_c = (widen(x) for x in (d_hidden, d_after, cells, gates, after))
     d = xp.empty(both.shape, accumulator(both.dtype))
     dims = _Dims(before.shape[1])
-    before[...] = CELLS["lstm"].backward(xp, dims, dh, dc, None, c, None, new_c, kept, d, d)[1]
+    before[...] = CELLS["lstm"].backward(xp, dims, dh, dc, None, c, None, new_c, saved, d, d)[1]
     both[...] = d
 
 
@@ -150,16 +150,16 @@ def _infer_gru(i2h: Spec, h2h: Spec, hidden: Spec) -> tuple[Spec, Spec]:
 
 def _gru(xp: ModuleType, out: tuple[Any, Any], i2h: Any, h2h: Any, hidden: Any) -> None:
     after, gates = out
-    kept = xp.empty(gates.shape, accumulator(gates.dtype))
+    saved = xp.empty(gates.shape, accumulator(gates.dtype))
     dims = _Dims(hidden.shape[1])
     after[...] = CELLS["gru"].forward(
-        *(xp, dims, widen(i2h), widen(h2h), widen(hidden), None, kept)
+        *(xp, dims, widen(i2h), widen(h2h), widen(hidden), None, saved)
     )[0]
-    gates[...] = kept
+    gates[...] = saved
 
 
 def _gru_in_operators(i2h: Any, h2h: Any, hidden: Any) -> Any:
-    (i_r, i_z, i_n), (h_r, h_z, h_n) = _parts(i2h, 3), _parts(h2h, 3)
+    (i_r, i_z, i_n), (h_r, h_z, h_n) = _split_gates(i2h, 3), _split_gates(h2h, 3)
     update = SIGMOID(i_z + h_z)
     new = TANH(i_n + SIGMOID(i_r + h_r) * h_n)
     return new + update * (hidden - new)

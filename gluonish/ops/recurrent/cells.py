@@ -1,4 +1,4 @@
-"""One time step of each recurrent cell, forward and backward, in array arithmetic.
+"""One time step of each recurrent cell, forward and backward, on arrays.
 
 References:
     S. Hochreiter, J. Schmidhuber, Long Short-Term Memory, 1997.
@@ -18,13 +18,12 @@ class Cell(NamedTuple):
     """The two functions of a cell.
 
     Attributes:
-        forward: ``forward(xp, dims, pre, recurrent, h, c, kept)`` gives the new hidden state before
-            projection, and the new cell or None; fills ``kept``. ``pre`` and ``recurrent`` are the
-            input's and the hidden state's products, biases included; it may overwrite both.
-        backward: ``backward(xp, dims, dh, dc, h, c, new_h, new_c, kept, d_pre, d_recurrent)`` gives
-            the part of the gradient of ``h`` that does not go through the products, or None, and
-            that of ``c``; fills the gradients of both products. They are one array unless the cell
-            is a GRU.
+        forward: ``forward(xp, dims, pre, recurrent, h, c, saved)`` returns the new hidden state
+            before projection, and the new cell or None; fills ``saved``. ``pre`` and ``recurrent``
+            are the products of input and hidden state, with biases; both may be overwritten.
+        backward: ``backward(xp, dims, dh, dc, h, c, new_h, new_c, saved, d_pre, d_recurrent)``
+            returns the gradient of ``h`` that bypasses the products, or None, and that of ``c``;
+            fills the gradients of both products, which are one array unless the cell is a GRU.
     """
 
     forward: Callable[..., tuple[Any, Any]]
@@ -32,22 +31,22 @@ class Cell(NamedTuple):
 
 
 def _sigmoid(xp: ModuleType, x: Any) -> Any:
-    """Return the sigmoid as half a tanh, which cannot overflow."""
+    """Compute the sigmoid by tanh, which cannot overflow."""
     half = x.dtype.type(0.5)
     return half * xp.tanh(half * x) + half
 
 
-def _parts(x: Any, units: int) -> list[Any]:
+def _split_gates(x: Any, units: int) -> list[Any]:
     return [x[:, i * units : (i + 1) * units] for i in range(x.shape[1] // units)]
 
 
 def _lstm_forward(
-    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, kept: Any
+    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, saved: Any
 ) -> tuple[Any, Any]:
     units = dims.units
     recurrent += pre
-    i, f, g, o = _parts(kept, units)
-    kept[:, : 2 * units] = _sigmoid(xp, recurrent[:, : 2 * units])
+    i, f, g, o = _split_gates(saved, units)
+    saved[:, : 2 * units] = _sigmoid(xp, recurrent[:, : 2 * units])
     g[...] = xp.tanh(recurrent[:, 2 * units : 3 * units])
     o[...] = _sigmoid(xp, recurrent[:, 3 * units :])
     new_c = f * c + i * g
@@ -68,12 +67,12 @@ def _lstm_backward(
     c: Any,
     new_h: Any,
     new_c: Any,
-    kept: Any,
+    saved: Any,
     d_pre: Any,
     d_recurrent: Any,
 ) -> tuple[None, Any]:
-    i, f, g, o = _parts(kept, dims.units)
-    di, df, dg, do = _parts(d_pre, dims.units)
+    i, f, g, o = _split_gates(saved, dims.units)
+    di, df, dg, do = _split_gates(d_pre, dims.units)
     bent = xp.tanh(new_c)
     dc = dc + dh * o * (1 - bent * bent)
     if dims.clip is not None:
@@ -86,11 +85,11 @@ def _lstm_backward(
 
 
 def _gru_forward(
-    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, kept: Any
+    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, saved: Any
 ) -> tuple[Any, None]:
     units = dims.units
-    r, z, n, b = _parts(kept, units)
-    kept[:, : 2 * units] = _sigmoid(xp, pre[:, : 2 * units] + recurrent[:, : 2 * units])
+    r, z, n, b = _split_gates(saved, units)
+    saved[:, : 2 * units] = _sigmoid(xp, pre[:, : 2 * units] + recurrent[:, : 2 * units])
     b[...] = recurrent[:, 2 * units :]
     n[...] = xp.tanh(pre[:, 2 * units :] + r * b)
     return n + z * (h - n), None
@@ -105,12 +104,12 @@ def _gru_backward(
     c: Any,
     new_h: Any,
     new_c: Any,
-    kept: Any,
+    saved: Any,
     d_pre: Any,
     d_recurrent: Any,
 ) -> tuple[Any, None]:
-    r, z, n, b = _parts(kept, dims.units)
-    dr, dz, dn = _parts(d_pre, dims.units)
+    r, z, n, b = _split_gates(saved, dims.units)
+    dr, dz, dn = _split_gates(d_pre, dims.units)
     dn[...] = dh * (1 - z) * (1 - n * n)
     dr[...] = dn * b * r * (1 - r)
     dz[...] = dh * (h - n) * z * (1 - z)
@@ -120,19 +119,19 @@ def _gru_backward(
 
 
 def _tanh_forward(
-    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, kept: Any
+    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, saved: Any
 ) -> tuple[Any, None]:
     return xp.tanh(pre + recurrent), None
 
 
 def _relu_forward(
-    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, kept: Any
+    xp: ModuleType, dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any, saved: Any
 ) -> tuple[Any, None]:
     return xp.maximum(pre + recurrent, 0), None
 
 
 def _of_output(slope: Callable[[Any], Any]) -> Callable[..., tuple[None, None]]:
-    """Return the backward step of a cell whose slope follows from its output."""
+    """Return the backward step of a cell whose derivative is a function of its output."""
 
     def backward(
         xp: ModuleType,
@@ -143,7 +142,7 @@ def _of_output(slope: Callable[[Any], Any]) -> Callable[..., tuple[None, None]]:
         c: Any,
         new_h: Any,
         new_c: Any,
-        kept: Any,
+        saved: Any,
         d_pre: Any,
         d_recurrent: Any,
     ) -> tuple[None, None]:

@@ -1,4 +1,4 @@
-"""The RNN operator in terms of other operators, which is what its second derivative comes from."""
+"""The RNN operator composed of other operators, for its second derivative."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from gluonish.ops.shape.reshape import reshape
 
 
 class _Vector:
-    """A value of one axis, cut like an array is by `split_parameters`."""
+    """A value of one axis that `split_parameters` can slice like an array."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -25,7 +25,7 @@ class _Vector:
         return _Vector(slice_axis(self.value, 0, cut.start, cut.stop))
 
     def reshape(self, shape: Shape) -> Any:
-        """Return the value in a shape."""
+        """Return the value reshaped."""
         return reshape(self.value, shape)
 
 
@@ -34,7 +34,7 @@ def _row(x: Any, t: int) -> Any:
     return reshape(slice_axis(x, 0, t, t + 1), x.shape[1:])
 
 
-def _parts(x: Any, units: int) -> list[Any]:
+def _split_gates(x: Any, units: int) -> list[Any]:
     return [slice_axis(x, 1, at, at + units) for at in range(0, x.shape[1], units)]
 
 
@@ -47,7 +47,7 @@ def compose(
     sequence_length: Any = None,
     mask: Any = None,
 ) -> tuple[Any, ...]:
-    """Return output, last hidden states and, of an LSTM, last cells.
+    """Return output, last hidden states and, for an LSTM, last cells.
 
     Args:
         dims: Extents and options; at least one step.
@@ -78,7 +78,7 @@ def compose(
 
 
 def _valid(dims: Dims, data: Any, sequence_length: Any) -> list[Any]:
-    """Return 1 for the sequences that a step lies inside of, else 0: (N, 1) for each step."""
+    """Return a mask (N, 1) per step: 1 where the step is within the sequence, else 0."""
     shape = (dims.steps, dims.batch, 1)
     ones = ones_like(slice_axis(data, 2, 0, 1))
     attrs = {"use_sequence_length": True, "value": 0.0, "axis": 0}
@@ -114,13 +114,13 @@ def _run(
 def _step(dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
     """Return the new hidden state before projection, and the new cell."""
     if dims.mode == "lstm":
-        i, f, g, o = _parts(pre + recurrent, dims.units)
+        i, f, g, o = _split_gates(pre + recurrent, dims.units)
         c = SIGMOID(f) * c + SIGMOID(i) * TANH(g)
         if dims.clip is not None:
             c = apply(CLIP, (c,), {"a_min": dims.clip[0], "a_max": dims.clip[1]})
         return SIGMOID(o) * TANH(c), c
     if dims.mode == "gru":
-        a, b = _parts(pre, dims.units), _parts(recurrent, dims.units)
+        a, b = _split_gates(pre, dims.units), _split_gates(recurrent, dims.units)
         z = SIGMOID(a[1] + b[1])
         n = TANH(a[2] + SIGMOID(a[0] + b[0]) * b[2])
         return n + z * (h - n), None

@@ -1,6 +1,6 @@
-"""_fused_rnn: RNN on the weights and biases as they are, not joined into one vector.
+"""_fused_rnn: RNN on separate weights and biases instead of one vector.
 
-Joining them, and cutting the vector's gradient up again, copies every parameter three times a step.
+Concatenating them, and splitting the vector's gradient, copies every parameter three times a step.
 """
 
 import math
@@ -31,7 +31,7 @@ from gluonish.ops.support.work import endless
 
 
 class Split(NamedTuple):
-    """A call's arrays: heads of gradients, data, states and lengths, parameters, reserve."""
+    """A call's arrays: head gradients, data, states and lengths, parameters, reserve."""
 
     heads: tuple[Any, ...]
     data: Any
@@ -40,7 +40,7 @@ class Split(NamedTuple):
     reserve: Any
 
     def joined(self, flat: Any) -> tuple[Any, ...]:
-        """Return the arrays as RNN takes them, with the parameters as one vector."""
+        """Return the arrays in RNN's order, with the parameters as one vector."""
         return (self.data, flat, *self.states)
 
 
@@ -51,7 +51,7 @@ def part_shapes(dims: Dims) -> list[Shape]:
     return [shape for layer in runs for shape in weight_shapes(dims, layer)] + biases
 
 
-def _part_count(attrs: Attrs) -> int:
+def _num_params(attrs: Attrs) -> int:
     runs = attrs["num_layers"] * (2 if attrs["bidirectional"] else 1)
     count: int = runs * (5 if attrs["projection_size"] else 4)
     return count
@@ -62,10 +62,10 @@ def _state_names(attrs: Attrs) -> tuple[str, ...]:
 
 
 def split(arrays: Sequence[Any], attrs: Attrs) -> Split:
-    """Return a call's arrays by what they are."""
+    """Split a call's arrays by role."""
     head_count = len(attrs.get("heads", ()))
     first = head_count + 1 + len(_state_names(attrs))
-    last = first + _part_count(attrs)
+    last = first + _num_params(attrs)
     reserve = arrays[last] if len(arrays) > last else None
     states = tuple(arrays[head_count + 1 : first])
     parts = tuple(arrays[first:last])
@@ -88,15 +88,15 @@ def weights_of(parts: Sequence[Any], dims: Dims) -> list[Weights]:
 
 
 def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
-    given = split(specs, attrs)
-    dims = dims_of(given.data.shape, attrs)
-    expected = [Spec(shape, given.data.dtype) for shape in part_shapes(dims)]
-    if list(given.parts) != expected:
+    args = split(specs, attrs)
+    dims = dims_of(args.data.shape, attrs)
+    expected = [Spec(shape, args.data.dtype) for shape in part_shapes(dims)]
+    if list(args.parts) != expected:
         raise OperatorError(
             f"_fused_rnn: expected parameters {', '.join(map(str, expected))}, got "
-            f"{', '.join(map(str, given.parts))}"
+            f"{', '.join(map(str, args.parts))}"
         )
-    return RNN.infer(*given.joined(Spec((parameter_count(dims),), given.data.dtype)), **attrs)
+    return RNN.infer(*args.joined(Spec((parameter_count(dims),), args.data.dtype)), **attrs)
 
 
 def _flat(xp: ModuleType, parts: Sequence[Any]) -> Any:
@@ -104,26 +104,26 @@ def _flat(xp: ModuleType, parts: Sequence[Any]) -> Any:
 
 
 def _kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **attrs: Any) -> None:
-    given = split(arrays, attrs)
-    RNN.kernel(xp, outputs, *given.joined(_flat(xp, given.parts)), **attrs)
+    args = split(arrays, attrs)
+    RNN.kernel(xp, outputs, *args.joined(_flat(xp, args.parts)), **attrs)
 
 
 def _gradient(
     g: tuple[V | None, ...], *values: V, train: bool = True, key: Any = None, **attrs: Any
 ) -> tuple[Any, ...]:
-    given = split(values[: -len(g)], attrs)
+    args = split(values[: -len(g)], attrs)
     heads = tuple(i for i, head in enumerate(g[:-1]) if head is not None)
     if not heads:
         return (None,) * (len(values) - len(g))
-    arrays = (*(g[i] for i in heads), given.data, *given.states, *given.parts, values[-1])
+    arrays = (*(g[i] for i in heads), args.data, *args.states, *args.parts, values[-1])
     found = list(apply(FUSED_RNN_BACKWARD, arrays, {**attrs, "heads": heads}))
     if attrs["use_sequence_length"]:
-        found.insert(len(given.states), None)
+        found.insert(len(args.states), None)
     return tuple(found)
 
 
 def _named(attrs: Attrs) -> tuple[str, ...]:
-    parts = (f"part{i}" for i in range(_part_count(attrs)))
+    parts = (f"part{i}" for i in range(_num_params(attrs)))
     return ("data", *_state_names(attrs), *parts)
 
 
@@ -135,7 +135,7 @@ FUSED_RNN = register(
         Gradient(_gradient, uses_output=True),
         doc=(
             "RNN with separate parameter arrays.\n\n"
-            "After data, states and lengths come all weights and then all biases, in the order\n"
+            "Data, states and lengths are followed by all weights, then all biases, in the order\n"
             "of RNN's vector."
         ),
         inputs=("data",),
@@ -150,20 +150,20 @@ FUSED_RNN = register(
 
 
 def _backward_infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
-    given = split(specs, attrs)
-    return (given.data, *_own_states(given, attrs), *given.parts)
+    args = split(specs, attrs)
+    return (args.data, *_state_gradients_of(args, attrs), *args.parts)
 
 
-def _own_states(given: Split, attrs: Attrs) -> tuple[Any, ...]:
-    return given.states[:-1] if attrs["use_sequence_length"] else given.states
+def _state_gradients_of(args: Split, attrs: Attrs) -> tuple[Any, ...]:
+    return args.states[:-1] if attrs["use_sequence_length"] else args.states
 
 
 def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **attrs: Any) -> None:
-    given = split(arrays, attrs)
-    flat = _flat(xp, given.parts)
+    args = split(arrays, attrs)
+    flat = _flat(xp, args.parts)
     total = xp.empty_like(flat)
-    count = 1 + len(_own_states(given, attrs))
-    rest = (*given.heads, *given.joined(flat), given.reserve)
+    count = 1 + len(_state_gradients_of(args, attrs))
+    rest = (*args.heads, *args.joined(flat), args.reserve)
     RNN_BACKWARD.kernel(xp, (outputs[0], total, *outputs[1:count]), *rest, **attrs)
     at = 0
     for part in outputs[count:]:
@@ -172,13 +172,13 @@ def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **a
 
 
 def _backward(*values: Any, **attrs: Any) -> tuple[Any, ...]:
-    """What `_backward_kernel` computes, in operators."""
-    given = split(values, attrs)
-    flat = concat([reshape(part, (math.prod(part.shape),)) for part in given.parts], 0)
-    rest = (*given.heads, *given.joined(flat), given.reserve)
+    """Compute `_backward_kernel`'s result with operators."""
+    args = split(values, attrs)
+    flat = concat([reshape(part, (math.prod(part.shape),)) for part in args.parts], 0)
+    rest = (*args.heads, *args.joined(flat), args.reserve)
     d_data, total, *d_states = apply(RNN_BACKWARD, rest, attrs)
     d_parts, at = [], 0
-    for part in given.parts:
+    for part in args.parts:
         size = math.prod(part.shape)
         d_parts.append(reshape(slice_axis(total, 0, at, at + size), part.shape))
         at += size
@@ -199,7 +199,7 @@ FUSED_RNN_BACKWARD = register(
             "reserve",
         ),
         schema=Schema(**RNN.schema.attributes, heads=shape_attr(())),
-        outputs=lambda attrs: 1 + (2 if attrs["mode"] == "lstm" else 1) + _part_count(attrs),
+        outputs=lambda attrs: 1 + (2 if attrs["mode"] == "lstm" else 1) + _num_params(attrs),
         execution=Execution(heavy=endless),
     )
 )

@@ -1,12 +1,12 @@
-"""What the RNN operator packs into vectors: its parameters, and what its gradient needs kept.
+"""Layout of the RNN operator's packed vectors: its parameters and its reserve space.
 
 Parameters. For each layer, for each direction: the input weight, the recurrent weight and, with a
 projection, the projection, each in C order. After all of them, in the same nesting, the input bias
-and the recurrent bias. Gates lie along a weight's first axis: input, forget, cell, output of an
-LSTM; reset, update, new of a GRU.
+and the recurrent bias. Gates are stacked along a weight's first axis: input, forget, cell, output
+of an LSTM; reset, update, new of a GRU.
 
-Reserve. One vector that the forward pass fills for the backward pass; `segments` says what it
-holds. It is laid out in whole arrays, so that any kernel can read what another one wrote.
+Reserve. One vector that the forward pass fills for the backward pass, with the arrays of
+`segments`. The layout is the same for all kernels, so that each can read what another wrote.
 """
 
 import math
@@ -17,9 +17,9 @@ from gluonish.core.spec import UNKNOWN, Shape
 from gluonish.ops.registry import Attrs
 
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
-# Arrays of the size of the units that one time step keeps: the gates, and for a GRU the recurrent
-# part of the new gate before the reset gate multiplies it.
-_KEPT = {"lstm": 4, "gru": 4, "rnn_tanh": 0, "rnn_relu": 0}
+# Arrays of H elements that one time step saves: the gates, and for a GRU the recurrent term of the
+# new gate before the reset gate is applied.
+_NUM_SAVED = {"lstm": 4, "gru": 4, "rnn_tanh": 0, "rnn_relu": 0}
 
 Clip = tuple[float, float, bool]
 Segment = tuple[int, Shape]
@@ -57,12 +57,12 @@ class Dims(NamedTuple):
     clip: Clip | None
 
     def features(self, layer: int) -> int:
-        """Features of what a layer reads."""
+        """Number of input features of a layer."""
         return self.width * self.directions if layer else self.inputs
 
     @property
     def joined(self) -> bool:
-        """Whether a layer reads an array of its own rather than the hidden states below it."""
+        """Whether layers read a separate array instead of the hidden states below."""
         return self.directions > 1 or self.dropout > 0 or self.ragged
 
 
@@ -77,11 +77,7 @@ class Weights(NamedTuple):
 
 
 def dims_of(shape: Shape, attrs: Attrs) -> Dims:
-    """Return the extents and options of a call.
-
-    Args:
-        shape: (T, N, features) of the data.
-    """
+    """Return the extents and options of a call, from the data's shape (T, N, features)."""
     steps, batch, inputs = shape
     low, high = attrs["lstm_state_clip_min"], attrs["lstm_state_clip_max"]
     clip = None if low is None or high is None else (low, high, attrs["lstm_state_clip_nan"])
@@ -109,7 +105,7 @@ def weight_shapes(dims: Dims, layer: int) -> tuple[Shape, ...]:
 
 
 def parameter_count(dims: Dims) -> int:
-    """Return the length of the parameter vector; `UNKNOWN` if that of the features is."""
+    """Return the length of the parameter vector; `UNKNOWN` if the number of features is."""
     if dims.inputs == UNKNOWN:
         return UNKNOWN
     rows = GATES[dims.mode] * dims.units
@@ -120,12 +116,7 @@ def parameter_count(dims: Dims) -> int:
 
 
 def split_parameters(flat: Any, dims: Dims) -> list[Weights]:
-    """Return the parameters of every layer and direction, layer by layer.
-
-    Args:
-        flat: The vector; the results are views of it if it is contiguous.
-        dims: Extents and options.
-    """
+    """Return the parameters of every layer and direction, as views of a contiguous vector."""
     at = 0
 
     def take(shape: Shape) -> Any:
@@ -147,10 +138,10 @@ def split_parameters(flat: Any, dims: Dims) -> list[Weights]:
 
 @lru_cache(maxsize=256)
 def segments(dims: Dims) -> dict[tuple[str, int], Segment]:
-    """Return where each array lies in the reserve, and its shape.
+    """Return the offset and shape of each array in the reserve.
 
     Keys are ``("mask", 0)``: factors of dropout (layers - 1, T, N, features), if there is dropout;
-    ``("x", layer)``: what a layer above the first reads (T, N, features), unless that is the hidden
+    ``("x", layer)``: the input of a layer above the first (T, N, features), unless it is the hidden
     states below; and for each run ``layer * directions + direction``: ``("hidden", run)``
     (T, N, R), ``("gates", run)`` (T, N, k H) and ``("cells", run)`` (T, N, H) of an LSTM.
     """
@@ -169,11 +160,11 @@ def segments(dims: Dims) -> dict[tuple[str, int], Segment]:
     for layer in range(1, dims.layers):
         if dims.joined:
             put("x", layer, above)
-    kept = _KEPT[dims.mode]
+    num_saved = _NUM_SAVED[dims.mode]
     for run in range(dims.layers * dims.directions):
         put("hidden", run, (*ticks, dims.width))
-        if kept:
-            put("gates", run, (*ticks, kept * dims.units))
+        if num_saved:
+            put("gates", run, (*ticks, num_saved * dims.units))
         if dims.mode == "lstm":
             put("cells", run, (*ticks, dims.units))
     return found
@@ -185,12 +176,7 @@ def reserve_size(dims: Dims) -> int:
 
 
 class Reserve:
-    """The arrays inside a reserve.
-
-    Args:
-        flat: The vector.
-        dims: Extents and options.
-    """
+    """The arrays inside a reserve vector."""
 
     def __init__(self, flat: Any, dims: Dims) -> None:
         self._arrays = {
@@ -199,5 +185,5 @@ class Reserve:
         }
 
     def get(self, name: str, index: int = 0) -> Any:
-        """Return an array by its key in `segments`, None if there is no such one."""
+        """Return an array by its key in `segments`; None if absent."""
         return self._arrays.get((name, index))

@@ -1,4 +1,4 @@
-"""_rnn_param_concat: the flat parameters of recurrent layers as the one vector that RNN takes."""
+"""_rnn_param_concat: concatenate the flat parameters of recurrent layers for RNN."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from gluonish.ops.shape.concat import CONCAT
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
-    """Find the lengths that are missing from the others and the total.
+    """Infer unknown lengths from the others and the total.
 
-    Of a layer in both directions two are missing, the input weights, which are of one size.
+    A bidirectional layer has two unknown lengths, those of the input weights, which are equal.
     """
     dtype = None
     for spec in (*inputs, *outputs):

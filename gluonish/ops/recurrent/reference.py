@@ -1,6 +1,6 @@
-"""The reference kernels of the RNN operator: layers, directions and time steps, one by one.
+"""The reference kernels of the RNN operator, by layer, direction and time step.
 
-Everything is computed in the dtype of the reserve, which is float32 for 16-bit floats.
+They compute in the dtype of the reserve, which is float32 for 16-bit floats.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,13 +24,13 @@ class Arguments(NamedTuple):
 
 
 def time_order(dims: Dims, run: int) -> range:
-    """Return the time steps in the order in which a run takes them."""
+    """Return the time steps in the order of a run."""
     steps = dims.steps
     return range(steps) if run % dims.directions == 0 else range(steps - 1, -1, -1)
 
 
 def valid_steps(xp: ModuleType, dims: Dims, lengths: Any) -> Any:
-    """Return which steps lie inside their sequence (T, N, 1), None if all do."""
+    """Return the mask (T, N, 1) of steps within their sequence; None if all are."""
     if lengths is None:
         return None
     return (xp.arange(dims.steps)[:, None] < lengths.astype(xp.int64)[None, :])[:, :, None]
@@ -39,11 +39,7 @@ def valid_steps(xp: ModuleType, dims: Dims, lengths: Any) -> Any:
 def previous_hidden(xp: ModuleType, dims: Dims, run: int, hidden: Any, first: Any) -> Any:
     """Return the hidden state before each step (T, N, R).
 
-    Args:
-        dims: Extents and options.
-        run: Layer and direction.
-        hidden: The hidden state after each step.
-        first: The one at the beginning (N, R).
+    ``hidden`` holds the states after each step, ``first`` the initial state (N, R).
     """
     if not dims.steps:
         return hidden
@@ -67,7 +63,7 @@ def forward(
     Args:
         dims: Extents and options.
         outputs: Output, last hidden states, last cells of an LSTM, and the reserve.
-        draw: Gives the factors of dropout in a shape.
+        draw: Returns the factors of dropout for a shape.
     """
     weights = split_parameters(widen(arrays.parameters), dims)
     reserve = Reserve(outputs[-1], dims)
@@ -93,7 +89,7 @@ def forward(
 
 
 def _joined(xp: ModuleType, dims: Dims, layer: int, reserve: Reserve, valid: Any) -> Any:
-    """Return a layer's output: its directions side by side, 0 behind the end of a sequence."""
+    """Return a layer's output: its directions concatenated, 0 after the end of a sequence."""
     first = layer * dims.directions
     parts = [reserve.get("hidden", run) for run in range(first, first + dims.directions)]
     joined = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=2)
@@ -118,8 +114,8 @@ def _run_forward(
     pre = pre.reshape(dims.steps, dims.batch, w.i2h.shape[0])
     for t in time_order(dims, run):
         recurrent = product(xp, h, w.h2h.T) + w.h2h_bias
-        kept = None if gates is None else gates[t]
-        new_h, new_c = step(xp, dims, pre[t], recurrent, h, c, kept)
+        saved = None if gates is None else gates[t]
+        new_h, new_c = step(xp, dims, pre[t], recurrent, h, c, saved)
         if w.h2r is not None:
             new_h = product(xp, new_h, w.h2r.T)
         if valid is not None:
@@ -212,7 +208,7 @@ class _Run:
         Args:
             dy: Gradient of the run's output (T, N, R), or None.
             last: Gradients of the last hidden state and cell, or None.
-            x: What the layer reads.
+            x: The layer's input.
             dx: Its gradient.
             dw: Gradients of the parameters.
         """
@@ -241,7 +237,7 @@ class _Run:
     def _through_time(
         self, dy: Any, last: Sequence[Any], d_pre: Any, d_recurrent: Any, d_full: Any
     ) -> tuple[Any, Any]:
-        """Fill the gradients of both products, and of what is projected, at each step."""
+        """Fill the gradients of both products, and of the projection's input, at each step."""
         xp, dims, w = self.xp, self.dims, self.w
         step = CELLS[dims.mode].backward
         dh = xp.zeros_like(self.state) if last[0] is None else last[0]
@@ -264,9 +260,9 @@ class _Run:
             if d_full is not None:
                 d_full[t] = total
                 total = product(xp, total, w.h2r)
-            kept = None if self.gates is None else self.gates[t]
+            saved = None if self.gates is None else self.gates[t]
             direct, dc = step(
-                *(xp, dims, total, dc_here, h, cells[0], self.hidden[t], cells[1], kept),
+                *(xp, dims, total, dc_here, h, cells[0], self.hidden[t], cells[1], saved),
                 *(d_pre[t], d_recurrent[t]),
             )
             dh = product(xp, d_recurrent[t], w.h2h)

@@ -1,4 +1,4 @@
-"""RNN: layers of recurrent cells over whole sequences, in one or both directions."""
+"""RNN: layers of recurrent cells over complete sequences, in one or both directions."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -43,7 +43,7 @@ _ATTRIBUTES: dict[str, Any] = {
 
 
 def active_inputs(attrs: Attrs) -> tuple[str, ...]:
-    """Return the names of the arrays that a call takes."""
+    """Return the names of a call's inputs."""
     names = _INPUTS[: 4 if attrs["mode"] == "lstm" else 3]
     return (*names, "sequence_length") if attrs["use_sequence_length"] else names
 
@@ -113,13 +113,7 @@ def _infer(data: Spec, *rest: Spec, **attrs: Any) -> tuple[Spec, ...]:
 def dropout_factors(
     xp: ModuleType, key: tuple[int, int], shape: Shape, *, p: float, train: bool
 ) -> Any:
-    """Return the factors of dropout between layers: 0, or what keeps the mean; 1 unless training.
-
-    Args:
-        key: Of the draw.
-        shape: Of the result.
-        p: Probability of 0.
-    """
+    """Return the factors of dropout between layers: 0 or 1 / (1 - p); 1 unless training."""
     if not train:
         return xp.ones(shape, xp.float32)
     return (uniform_steps(xp, key, shape) >= p) * xp.float32(1 / (1 - p) if p < 1 else 0)
@@ -180,7 +174,7 @@ RNN = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Recurrent layers (RNN, LSTM or GRU) over whole sequences.\n\n"
+            "Recurrent layers (RNN, LSTM or GRU) over complete sequences.\n\n"
             "parameters is one vector of all weights (for each layer and direction the input\n"
             "weight, the recurrent weight and the projection), followed by all biases. width is\n"
             "projection_size, or state_size without it; directions is 2 with bidirectional,\n"
@@ -224,7 +218,7 @@ def _backward_kernel(
 
 
 def _backward(*values: Any, heads: Shape, **attrs: Any) -> tuple[Any, ...]:
-    """What `_backward_kernel` computes, in operators."""
+    """Compute `_backward_kernel`'s result with operators."""
     inputs = values[len(heads) : -1]
     dims = dims_of(inputs[0].shape, attrs)
     names = list(active_inputs(attrs))
@@ -246,7 +240,7 @@ _backward_rule = composite_gradient(_backward)
 
 
 def _backward_gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> tuple[Any, ...]:
-    # The reserve follows from the other inputs, so it has no part of its own.
+    # The reserve is a function of the other inputs, so it has no gradient.
     return (*_backward_rule(g, *values, **attrs)[:-1], None)
 
 
@@ -258,8 +252,8 @@ RNN_BACKWARD = register(
         _backward_gradient,
         doc=(
             "Gradients of RNN's data, parameters and states.\n\n"
-            "heads says which of output, state and state_cell have a gradient; reserve is the\n"
-            "hidden output of RNN."
+            "heads: which of output, state and state_cell have a gradient; reserve is the hidden\n"
+            "output of RNN."
         ),
         inputs=(*_HEADS, *_INPUTS, "reserve"),
         active_inputs=_backward_active,

@@ -1,1 +1,1 @@
-"""What operators share: shapes, precision, sums, windows, random numbers. No operator."""
+"""Shared code of operators: shapes, precision, sums, windows, random numbers. No operators."""

@@ -1,42 +1,36 @@
-"""Whether statistics of a batch are those of several processes.
+"""Batch statistics across processes.
 
-A synchronous store of several processes joins them, and says here how an array is added up over
-them: operators know nothing of processes. All ranks add up the same arrays in the same order.
+A synchronous multi-process store registers its all-reduce here, so that operators need not know
+about processes. All ranks reduce the same arrays in the same order.
 """
 
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-# Replaces an NDArray by its sum over all ranks; the text says what it is, in messages.
+# Replaces an NDArray by its sum over all ranks; the text describes it in messages.
 AddUp = Callable[[Any, str], None]
 
 _joined: list[AddUp] = []  # none or one
-# What will join the ranks, at the latest when a statistic is wanted, by what asked for that.
+# Functions that join the ranks when the first statistic is needed, by owner.
 _expected: "weakref.WeakKeyDictionary[Any, Callable[[], object]]" = weakref.WeakKeyDictionary()
 
 
 def join_ranks(add_up: AddUp) -> None:
-    """Have statistics be those of all ranks from now on.
-
-    Args:
-        add_up: Adds up over them.
-    """
+    """Compute statistics over all ranks from now on, with this all-reduce."""
     _joined[:] = [add_up]
 
 
 def expect_ranks(owner: Any, join: Callable[[], object]) -> None:
-    """Have the ranks joined when the first statistic is wanted, if not before.
+    """Call ``join`` when the first statistic is needed, as long as ``owner`` lives.
 
-    Args:
-        owner: While it lives, that holds.
-        join: Is called then; calls `join_ranks` if there are several.
+    ``join`` calls `join_ranks` if there are several ranks.
     """
     _expected[owner] = join
 
 
 def ranks_sum() -> AddUp | None:
-    """Return how to add an array up over all ranks; None where there are no others."""
+    """Return the all-reduce over ranks; None for a single rank."""
     if _expected and not _joined:
         for owner, join in list(_expected.items()):
             join()

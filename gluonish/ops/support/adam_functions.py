@@ -1,4 +1,4 @@
-"""AdamFunctions: steps of AdamW as ``nd.contrib`` and ``sym.contrib`` have them."""
+"""AdamFunctions: the AdamW updates of ``nd.contrib`` and ``sym.contrib``."""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -7,11 +7,11 @@ T = TypeVar("T")  # an NDArray or a Symbol
 
 
 class AdamFunctions(Generic[T]):
-    """Functions that make a step of AdamW, the gradient's scale a number or a tensor.
+    """AdamW updates whose gradient scale is a number or a tensor.
 
     Args:
         operator: Returns the namespace's function of an operator.
-        scale: Returns a gradient's factor as a tensor beside the weight.
+        scale: Converts a gradient scale to a tensor on the weight's device.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class AdamFunctions(Generic[T]):
             epsilon: Added to the root of ``var``.
             wd: Weight decay.
             clip_gradient: Limit of the absolute value of each element of the gradient; -1 for none.
-            out: Array that the new weight is written to; ``weight`` itself for an update in place.
-                Accepted of Symbols, which cannot be filled.
+            out: Destination of the new weight; pass ``weight`` to update in place. Ignored by
+                Symbols.
             name: Name of a Symbol's node.
             **kwargs: Further attributes of the operator.
 
@@ -113,8 +113,8 @@ class AdamFunctions(Generic[T]):
             epsilon: See `adamw_update`.
             wd: See `adamw_update`.
             clip_gradient: See `adamw_update`.
-            out: Array that the new weight is written to; ``weight`` itself for an update in place.
-                Accepted of Symbols, which cannot be filled.
+            out: Destination of the new weight; pass ``weight`` to update in place. Ignored by
+                Symbols.
             name: Name of a Symbol's node.
             **kwargs: Further attributes of the operator.
 

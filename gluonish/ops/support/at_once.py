@@ -1,8 +1,7 @@
-"""fill_at_once: a kernel's results, put by one call each where a program may look at any time.
+"""fill_at_once: write a kernel's results in one call per array.
 
-A signal's handler comes between two calls of a kernel that its thread runs. If it reads an array
-that the kernel fills step by step, as one that saves the weights may, it gets what never was a
-value of that array.
+A signal handler may run between two calls of a kernel in the same thread. If it reads an array that
+the kernel fills in steps (to save the weights, for example), it would see intermediate values.
 """
 
 from types import ModuleType
@@ -12,7 +11,7 @@ from gluonish.ops.kernel import Kernel
 
 
 def fill_at_once(kernel: Kernel, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-    """Run a kernel on memory of its own, then fill each of the arrays of ``out``."""
+    """Run a kernel on scratch memory, then copy each result to ``out``."""
     several = isinstance(out, tuple)
     targets = out if several else (out,)
     fresh = tuple(map(xp.empty_like, targets))

@@ -1,4 +1,4 @@
-"""One row of the table in `ops.elementwise.binary`: the four operators that it gives."""
+"""One row of the table in `ops.elementwise.binary`: its four operators."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -34,16 +34,15 @@ class Row:
     """The operators of one binary operation.
 
     Args:
-        word: For docstrings: ``"lhs + rhs"``.
+        word: Formula for docstrings: ``"lhs + rhs"``.
         expression: Fills ``out`` from two arrays, or an array and a scalar.
-        left: Gradient of the left operand, given (g, a, b); None where it is zero everywhere.
-        right: The same of the right operand.
-        names: Registry names of the elemwise, broadcast, scalar and reversed scalar operators,
-            aliases behind them; the last is empty where the order of operands does not matter.
-        compares: A scalar is compared, and may lie beyond the range of an integer dtype.
+        left: Gradient of the left operand, from (g, a, b); None where it is zero everywhere.
+        right: Gradient of the right operand.
+        names: Registry names of the elemwise, broadcast, scalar and reversed scalar operators, with
+            their aliases; the last is empty for commutative operations.
+        compares: Whether scalars are compared, and so may exceed the range of an integer dtype.
 
     Attributes:
-        word, expression, left, right: As given, for operators that share them.
         broadcast, elemwise, scalar, rscalar: The operators.
     """
 
@@ -117,7 +116,7 @@ def _pair_operator(
         if elemwise and lhs.shape != rhs.shape and follows_mxnet():
             raise OperatorError(
                 f"{name}: expected arrays of equal shape, got {lhs.shape} and {rhs.shape}; "
-                f"the broadcast_ operators take others"
+                f"use the broadcast_ operator"
             )
         return (infer_broadcast(name, lhs, rhs),)
 
@@ -198,5 +197,5 @@ def _scalar_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attr
 
 
 def typed(dtype: np.dtype[Any], scalar: float) -> Any:
-    """Return a scalar to compute with in an array's dtype; these two take Python's as it is."""
+    """Return a scalar in an array's dtype; float32 and float64 accept Python's number as is."""
     return scalar if dtype is FLOAT32 or dtype is FLOAT64 else in_dtype(dtype, scalar)

@@ -1,4 +1,4 @@
-"""What operators on several arrays share: broadcast shapes, one dtype, shapes filled in."""
+"""Checks and inference of operators on several arrays: broadcasting and common dtypes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ def broadcast_shapes(operator: str, a: Shape, b: Shape) -> Shape:
     """Return the shape that two shapes broadcast to.
 
     Raises:
-        OperatorError: Some pair of extents, counted from the end, differs and neither is 1.
+        OperatorError: A pair of extents, aligned at the end, differs and neither is 1.
     """
     if a == b:
         return a
@@ -35,10 +35,10 @@ def broadcast_shapes(operator: str, a: Shape, b: Shape) -> Shape:
 
 
 def check_same_dtype(operator: str, a: Spec, b: Spec) -> None:
-    """Check that two arrays have one dtype, which MXNet asks for.
+    """Check that two arrays have the same dtype, as MXNet requires.
 
     Raises:
-        OperatorError: They differ.
+        OperatorError: The dtypes differ.
     """
     if a.dtype != b.dtype:
         raise OperatorError(
@@ -51,7 +51,7 @@ def check_parameter_dtypes(operator: str, data: Spec, weight: Spec, bias: Spec |
     """Check that weight and bias have the data's dtype.
 
     Raises:
-        OperatorError: One has another; the message says which.
+        OperatorError: A dtype differs; the message names it.
     """
     for name, spec in (("weight", weight), ("bias", bias)):
         if spec is not None and spec.dtype != data.dtype:
@@ -62,7 +62,7 @@ def check_parameter_dtypes(operator: str, data: Spec, weight: Spec, bias: Spec |
 
 
 def infer_broadcast(operator: str, a: Spec, b: Spec) -> Spec:
-    """Return the spec of an operation on two arrays that broadcast; ``a`` if both are alike."""
+    """Return the spec of an operation on two broadcast arrays; ``a`` if both are equal."""
     if a == b:
         return a
     check_same_dtype(operator, a, b)
@@ -70,15 +70,15 @@ def infer_broadcast(operator: str, a: Spec, b: Spec) -> Spec:
 
 
 def infer_same(x: Spec, **_attrs: Any) -> tuple[Spec]:
-    """Inference of every operator whose output is like its input."""
+    """Infer an output like the input."""
     return (x,)
 
 
 def refuse_truth_values(operator: str, spec: Spec) -> None:
-    """Check that an array does not hold bools, which most functions of numbers refuse in MXNet.
+    """Refuse bool arrays, as most numeric functions of MXNet do.
 
     Raises:
-        OperatorError: It does.
+        OperatorError: The array is of bool.
     """
     if spec.dtype == BOOL:
         raise OperatorError(
@@ -87,7 +87,7 @@ def refuse_truth_values(operator: str, spec: Spec) -> None:
 
 
 def infer_numbers(operator: str) -> Callable[..., tuple[Spec]]:
-    """Return the inference of an operator that takes numbers, and returns its input's spec."""
+    """Return inference for numeric inputs with an output like the input."""
 
     def infer(x: Spec, **_attrs: Any) -> tuple[Spec]:
         if x.dtype is BOOL:
@@ -100,9 +100,9 @@ def infer_numbers(operator: str) -> Callable[..., tuple[Spec]]:
 def complete_same(
     inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs, name: str = "elementwise"
 ) -> None:
-    """Fill in unknown shapes and dtypes of an operator whose inputs and output 0 are alike.
+    """Fill in unknown shapes and dtypes of an operator whose inputs and output 0 have equal specs.
 
-    Inputs whose known shapes differ are left alone: they broadcast, and inference checks them.
+    Known shapes that differ are left alone: they broadcast, and inference checks them.
     """
     dtype = None
     shape: Shape | None = None

@@ -1,9 +1,8 @@
-"""Gradients of operators that are compositions of others, found by differentiating the composition.
+"""Gradients of composite operators, by differentiating the composition.
 
-A rule for the second derivative of batch normalization is a page of algebra. Instead the operator's
-result is written once more with differentiable operators, and `composite_gradient` turns that
-function into a gradient rule: it runs the function on values that remember how they were made, and
-walks back.
+The second derivative of batch normalization would take a page of algebra. Instead, the operator's
+result is rewritten with differentiable operators, and `composite_gradient` turns that function into
+a gradient rule: it traces the function and backpropagates through the trace.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from gluonish.ops.registry import Attrs, Operator, apply
 
 
 def evaluate(entry: Any) -> Any:
-    """Return what a rule's entry stands for: the value, None, or what its function makes."""
+    """Evaluate an entry of a gradient rule: a value, None, or a function that computes it."""
     return entry() if callable(entry) else entry
 
 
@@ -28,14 +27,14 @@ def input_gradients(
     attrs: Attrs,
     wanted: Iterable[bool],
 ) -> list[Any]:
-    """Call an operator's gradient rule and evaluate the entries that are wanted.
+    """Call an operator's gradient rule and evaluate the requested entries.
 
     Args:
-        grads: Gradient of every output, None for those without; at least one is there unless the
-            operator has a gradient of its own.
-        inputs: The values it was applied to.
+        grads: Gradient of every output, or None; at least one is not None unless the operator
+            ignores head gradients.
+        inputs: The operator's inputs.
         outputs: All of its outputs; may be empty unless the rule uses them.
-        wanted: For each input, whether its gradient is asked for.
+        wanted: For each input, whether its gradient is needed.
 
     Returns:
         One gradient or None for each input.
@@ -54,7 +53,7 @@ def input_gradients(
 
 
 class _Step:
-    """One operator application that a traced value came from."""
+    """One traced operator call."""
 
     __slots__ = ("attrs", "inputs", "op", "outputs")
 
@@ -66,7 +65,7 @@ class _Step:
 
 
 class _Traced(Arithmetic):
-    """A value that remembers the step that made it; everything else is the value's own."""
+    """A value with the call that produced it."""
 
     __slots__ = ("index", "step", "value")
 
@@ -96,12 +95,11 @@ class _Traced(Arithmetic):
 
 
 def composite_gradient(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
-    """Return the gradient rule of an operator that computes what ``function`` computes.
+    """Return the gradient rule of an operator that is equivalent to ``function``.
 
     Args:
-        function: ``function(*inputs, **attrs)``, written with operators whose outputs are all
-            visible; returns a value, or a
-            tuple of values in the order of the operator's outputs.
+        function: ``function(*inputs, **attrs)``, composed of operators whose outputs are all
+            visible; returns a value, or a tuple of values in the order of the operator's outputs.
 
     Returns:
         A rule for `Operator.gradient`, with an entry for each input.
@@ -121,7 +119,7 @@ def composite_gradient(function: Callable[..., Any]) -> Callable[..., tuple[Any,
 
 
 def _steps_before(step: _Step) -> list[_Step]:
-    """Return the steps that made what a step uses."""
+    """Return the calls that produced a call's inputs."""
     return [x.step for x in step.inputs if type(x) is _Traced and x.step is not None]
 
 

@@ -1,4 +1,4 @@
-"""What a convolution checks and infers of shapes."""
+"""Shape checks and inference of convolutions."""
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import UNKNOWN, Shape, Spec
@@ -23,10 +23,10 @@ def convolution_geometry(
     layout: str | None = None,
     **_: object,
 ) -> Geometry:
-    """Return the window of a convolution's attributes, with defaults filled in.
+    """Return the window geometry of a convolution's attributes, with defaults filled in.
 
     Raises:
-        OperatorError: The tuples' lengths differ, or the layout has another number of axes.
+        OperatorError: The tuples' lengths differ, or the layout has a different rank.
     """
     if len(kernel) not in LAYOUTS:
         raise OperatorError(f"Convolution: expected a kernel of 1 to 3 axes, got {kernel}")
@@ -39,7 +39,7 @@ def convolution_geometry(
 
 
 def channels_first_shape(shape: Shape, layout: str | None) -> Shape:
-    """Return a shape with the channels behind the batch, wherever the layout has them."""
+    """Return a shape of some layout as (N, C, ...)."""
     return (shape[0], shape[-1], *shape[1:-1]) if is_channels_last(layout) else shape
 
 
@@ -52,7 +52,7 @@ def weight_shape(data: Shape, attrs: Attrs) -> Shape:
 
 
 def out_shape(data: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
-    """Return the output's shape; unknown extents stay unknown, and none is checked."""
+    """Return the output's shape, unchecked; unknown extents stay unknown."""
     layout = attrs["layout"]
     first = channels_first_shape(data, layout)
     counts = tuple(
@@ -63,7 +63,7 @@ def out_shape(data: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
 
 
 def check_rank(data: Shape, geometry: Geometry) -> None:
-    """Refuse data that have other axes than batch, channels and those of the kernel."""
+    """Refuse data whose axes are not batch, channels and the kernel's axes."""
     if len(data) != len(geometry.kernel) + 2:
         raise OperatorError(
             f"Convolution: expected data of {len(geometry.kernel) + 2} axes for kernel "
@@ -73,7 +73,7 @@ def check_rank(data: Shape, geometry: Geometry) -> None:
 
 
 def check_data(data: Spec, geometry: Geometry, attrs: Attrs) -> None:
-    """Refuse data whose rank, channels or extents do not fit."""
+    """Refuse data of invalid rank, channels or extents."""
     check_rank(data.shape, geometry)
     groups = attrs["num_group"]
     channels = channels_first_shape(data.shape, attrs["layout"])[1]

@@ -1,8 +1,7 @@
-"""Which inputs and outputs of an operator have one dtype, for inference where shapes are unknown.
+"""Dtype rules: which inputs and outputs share a dtype, for inference with unknown shapes.
 
-Of an operator that says nothing all inputs and outputs are alike: `complete_alike`. The others,
-whose indices or lengths may be of any dtype or whose outputs are of a dtype that an attribute
-names, have a rule of `dtype_rule`.
+By default all inputs and outputs share one dtype: `complete_alike`. Operators whose indices or
+lengths may have any dtype, or whose output dtype is an attribute, have a rule from `dtype_rule`.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,16 +14,12 @@ Complete = Callable[[list[PartialSpec], list[PartialSpec], Attrs], None]
 
 
 def complete_alike(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
-    """Fill in the dtype that all known inputs and outputs have; leave those that disagree."""
+    """Fill in the common dtype of all known inputs and outputs, if they agree."""
     _join(inputs, range(len(inputs)), outputs)
 
 
 def dtype_rule(*alike: int) -> Complete:
-    """Return the rule that the inputs at some positions are like the outputs, others of any dtype.
-
-    Args:
-        *alike: Positions.
-    """
+    """Return the rule that the inputs at these indices share the outputs' dtype."""
 
     def complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
         _join(inputs, alike, outputs)
@@ -33,7 +28,7 @@ def dtype_rule(*alike: int) -> Complete:
 
 
 def named_dtype(_inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
-    """Give the first output the dtype that the attribute ``dtype`` names."""
+    """Set the first output's dtype to the attribute ``dtype``."""
     outputs[0] = PartialSpec(outputs[0].shape, normalize_dtype(attrs["dtype"]))
 
 

@@ -1,8 +1,7 @@
-"""Arrays in main memory, for algorithms that go element by element.
+"""Arrays in host memory, for sequential algorithms.
 
-What decides one box by those before it, needs LAPACK's unsymmetric eigenvalues, or calls OpenCV,
-runs on the host whatever the device. `to_host` waits for the device; everything else that a
-kernel does there stays behind the host.
+Non-maximum suppression, LAPACK's unsymmetric eigenvalues and OpenCV run on the host for any device.
+`to_host` synchronizes with the device; all other device work stays asynchronous.
 """
 
 from types import ModuleType
@@ -14,20 +13,12 @@ from gluonish.ops.support.precision import widen
 
 
 def to_host(xp: ModuleType, array: Any) -> np.ndarray[Any, Any]:
-    """Return an array of ``xp`` as one of NumPy: itself, or a copy of a device's.
-
-    Args:
-        array: Array of that module, any shape and dtype.
-    """
+    """Return an array of ``xp`` as a NumPy array: itself, or a copy from the device."""
     host: np.ndarray[Any, Any] = array if xp is np else xp.asnumpy(array)
     return host
 
 
 def widened_on_host(xp: ModuleType, array: Any) -> np.ndarray[Any, Any]:
-    """Return an array in NumPy, 16-bit floats in float32.
-
-    Args:
-        array: Array of that module, any shape and dtype.
-    """
+    """Return an array as a NumPy array, with 16-bit floats widened to float32."""
     wide: np.ndarray[Any, Any] = widen(to_host(xp, array))
     return wide

@@ -1,10 +1,9 @@
 """Memory layouts: operators that work on arrays whose channels come last in memory.
 
-Shapes are MXNet's everywhere, N, C, then the spatial axes. Where a value lies in memory as N,
-spatial axes, C, its array is a transposed view, which every kernel takes. oneDNN's convolutions are
-as fast so as in its blocked layouts, and what works on single elements or on channels works on such
-memory as it is. So the layout starts at convolutions and goes on from operator to operator until
-one asks for another shape.
+Shapes are always MXNet's: N, C, then the spatial axes. A value stored channels-last is a transposed
+view, which every kernel supports. oneDNN's convolutions are as fast on it as on blocked layouts,
+and elementwise or per-channel operators work on such memory as is. So the layout starts at
+convolutions, and propagates from operator to operator until one changes the shape.
 """
 
 from typing import Any
@@ -12,14 +11,14 @@ from typing import Any
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Attrs, Operator
 
-# Operators whose kernels read and write channels last at full speed, whatever comes in.
+# Operators whose kernels write channels-last at full speed from any input layout.
 _ANCHORS = frozenset(
     (
         *("Convolution", "_fused_convolution", "_convolution_backward_data"),
         *("Deconvolution", "_deconvolution_backward_data", "_int8_convolution"),
     )
 )
-# Operators, besides the elementwise ones, that write channels last as well as they read it.
+# Non-elementwise operators that write channels-last if they read it.
 _FOLLOWERS = frozenset(
     (
         *("BatchNorm", "_batch_norm_backward", "LRN", "_lrn_backward"),
@@ -36,7 +35,7 @@ _FOLLOWERS = frozenset(
 
 
 def starts_layout(op: Operator, attrs: Attrs) -> bool:
-    """Whether the operator's output lies channels last whatever its inputs do."""
+    """Whether the operator's output is channels-last for any input layout."""
     if op.name not in _ANCHORS:
         return False
     layout = attrs.get("layout")
@@ -44,27 +43,27 @@ def starts_layout(op: Operator, attrs: Attrs) -> bool:
 
 
 def keeps_layout(attrs: Attrs) -> bool:
-    """Whether a convolution is as fast on contiguous arrays: of single elements, or in groups.
+    """Whether a convolution is as fast on contiguous arrays: 1x1, or grouped.
 
-    The former is a product of matrices, and the latter, too little work to pay for another layout.
+    The former is a matrix product; the latter does too little work to pay for a conversion.
     """
     single = set(attrs["kernel"]) == {1} and not any(attrs["pad"] or ())
     return single or attrs["num_group"] > 1
 
 
 def follows_layout(op: Operator) -> bool:
-    """Whether the operator's outputs lie channels last where an input of their rank does."""
+    """Whether the operator's outputs are channels-last if an input of their rank is."""
     return (op.elementwise and not op.identity) or op.name in _FOLLOWERS
 
 
 def has_channels(spec: Spec) -> bool:
-    """Whether both layouts exist for a value, and differ."""
+    """Whether the two layouts of a value differ."""
     shape = spec.shape
     return 3 <= len(shape) <= 5 and shape[1] > 1 and spec.size > shape[0] * shape[1]
 
 
 def array_of(raw: Any, spec: Spec, *, channels_last: bool) -> Any:
-    """Return an array of a spec on memory.
+    """Return an array of a spec over raw memory.
 
     Args:
         raw: Bytes, one axis, as many as the spec needs.

@@ -1,10 +1,9 @@
 """Counter-based random numbers: Philox4x32-10 in array arithmetic, the same bits with NumPy and
 CuPy.
 
-A generator without state: word i is a function of the key and of i, so that a draw can be repeated,
-split or made on any device. The 128-bit counter holds the block's index in its low half and the
-draw's offset in its high half; draws with different offsets therefore never overlap, however long
-they are.
+The generator is stateless: the 32 bits at index i are a function of the key and i, so that a draw
+can be repeated, split or run on any device. The 128-bit counter holds the block index in its low
+half and the draw's offset in its high half, so that draws with different offsets never overlap.
 
 References:
     J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
@@ -21,8 +20,8 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
 Key = tuple[int, int]
-WordsKernel = Callable[[ModuleType, Key, int, int], Any]
-_device_words: list[WordsKernel] = []  # none, or the one that `set_device_words` was given
+BitsKernel = Callable[[ModuleType, Key, int, int], Any]
+_device_bits: list[BitsKernel] = []  # at most one, set by `set_device_words`
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -32,25 +31,25 @@ _MULTIPLIERS = tuple(map(np.uint64, _FACTORS))
 _WEYL = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS = 10
 
-# Blocks of four words in work at a time: seven arrays of 64 KiB stay in a core's second-level
-# cache, where a GPU wants few and long kernels.
+# Blocks of four uint32 per chunk: seven arrays of 64 KiB stay in the L2 cache; GPUs need few and
+# long kernels.
 _CHUNK = 1 << 13
 _CHUNK_GPU = 1 << 22
 
-# Words that Python's numbers make faster than NumPy's: some 4 us for four, where arrays take 100.
+# Number of uint32 up to which Python ints are faster than NumPy: 4 us for four, against 100 us.
 _FEW = 32
 
-# Random bits that fill the significand of a type exactly, so that rounding never reaches 1.
+# Random bits that exactly fill a dtype's significand, so that rounding never yields 1.
 _BITS = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24}
 _BELOW_ONE = np.float32(1 - 2.0**-24)
 
 
 def philox4x32(xp: ModuleType, counter: list[Any], key: Key) -> list[Any]:
-    """Return the four words that Philox4x32-10 makes of each counter.
+    """Return the four 32-bit outputs of Philox4x32-10 for each counter.
 
     Args:
         counter: Four uint64 arrays of one shape, each with values below 2**32; overwritten.
-        key: Two words below 2**32.
+        key: Two integers below 2**32.
 
     Returns:
         Four uint64 arrays of that shape, with values below 2**32.
@@ -76,31 +75,31 @@ def _mix(xp: ModuleType, product: Any, word: Any, key: np.uint64, out: Any) -> N
     xp.bitwise_xor(out, key, out=out)
 
 
-def set_device_words(kernel: WordsKernel) -> None:
-    """Let a kernel make the words of devices: the same words as arrays' arithmetic, faster.
+def set_device_words(kernel: BitsKernel) -> None:
+    """Register a device kernel that generates the same bits faster than array arithmetic.
 
     Args:
         kernel: Called with the array module, the key, the first block and the number of blocks;
-            returns an array of four uint32 words a block.
+            returns an array of four uint32 per block.
     """
-    _device_words[:] = [kernel]
+    _device_bits[:] = [kernel]
 
 
 def _chunks(xp: ModuleType, key: Key, n: int) -> Iterator[tuple[int, Any]]:
-    """Yield the position of each chunk of ``n`` words and its uint32 words, in order."""
+    """Yield the offset and the uint32 values of each chunk of ``n`` values, in order."""
     if n <= _FEW and xp is np:
-        yield 0, np.array(_few_words(key, n), dtype=np.uint32)
+        yield 0, np.array(_few_bits(key, n), dtype=np.uint32)
         return
     blocks = -(-n // 4)
     size = _CHUNK if xp is np else _CHUNK_GPU
-    make = _device_words[0] if _device_words and xp is not np else _words_of_blocks
+    make = _device_bits[0] if _device_bits and xp is not np else _bits_of_blocks
     for first in range(0, blocks, size):
         made = make(xp, key, first, min(size, blocks - first))
         yield 4 * first, made[: n - 4 * first]
 
 
-def _words_of_blocks(xp: ModuleType, key: Key, first: int, count: int) -> Any:
-    """Return the words of ``count`` blocks by arithmetic of arrays."""
+def _bits_of_blocks(xp: ModuleType, key: Key, first: int, count: int) -> Any:
+    """Return the bits of ``count`` blocks by array arithmetic."""
     seed, offset = key
     index = xp.arange(first, first + count, dtype=np.uint64)
     counter = [
@@ -115,10 +114,10 @@ def _words_of_blocks(xp: ModuleType, key: Key, first: int, count: int) -> Any:
     return made.reshape(-1)
 
 
-def _few_words(key: Key, n: int) -> list[int]:
-    """Return the first words of a draw, by Python's numbers: arrays of one block are slow."""
+def _few_bits(key: Key, n: int) -> list[int]:
+    """Return the first ``n`` uint32 of a draw, with Python ints: arrays of one block are slow."""
     seed, offset = key
-    words: list[int] = []
+    bits: list[int] = []
     for block in range(-(-n // 4)):
         c0, c1, c2, c3 = block, 0, offset & _MASK, offset >> 32 & _MASK
         k0, k1 = seed & _MASK, seed >> 32 & _MASK
@@ -126,33 +125,32 @@ def _few_words(key: Key, n: int) -> list[int]:
             a, b = c0 * _FACTORS[0], c2 * _FACTORS[1]
             c0, c1, c2, c3 = b >> 32 ^ c1 ^ k0, b & _MASK, a >> 32 ^ c3 ^ k1, a & _MASK
             k0, k1 = (k0 + _WEYL[0]) & _MASK, (k1 + _WEYL[1]) & _MASK
-        words += (c0, c1, c2, c3)
-    return words[:n]
+        bits += (c0, c1, c2, c3)
+    return bits[:n]
 
 
 def random_bits(xp: ModuleType, key: Key, n: int) -> Any:
-    """Return ``n`` uint32 words of 32 independent random bits each.
+    """Return ``n`` uint32 of independent random bits.
 
     Args:
-        key: Seed and offset of the draw, 64 bits each; equal keys give equal words.
-        n: Number of words.
+        key: Seed and offset of the draw, 64 bits each; equal keys give equal bits.
     """
     out = xp.empty(n, dtype=np.uint32)
-    for start, words in _chunks(xp, key, n):
-        out[start : start + words.size] = words
+    for start, bits in _chunks(xp, key, n):
+        out[start : start + bits.size] = bits
     return out
 
 
 def words_at(xp: ModuleType, key: Key, index: Any, attempt: int) -> list[Any]:
-    """Return four words of 32 random bits for each of some elements of a draw.
+    """Return four times 32 random bits for each element of ``index``.
 
-    They depend on the element's number and on ``attempt`` only, so that samplers that reject and
-    try again give each element numbers of its own, whatever befalls the others.
+    They depend only on the key, the element's index and ``attempt``, so that rejection samplers
+    give each element an independent stream.
 
     Args:
         key: Seed and offset of the draw.
-        index: The elements' numbers, below 2**48.
-        attempt: Which four words of theirs, below 2**16.
+        index: Indices of the elements, below 2**48.
+        attempt: Number of the attempt, below 2**16.
 
     Returns:
         Four uint64 arrays, with values below 2**32.
@@ -171,82 +169,69 @@ def words_at(xp: ModuleType, key: Key, index: Any, attempt: int) -> list[Any]:
 def uniform(
     xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT32
 ) -> Any:
-    """Return numbers that are uniform on [0, 1).
+    """Return uniform numbers on [0, 1).
 
-    In float32 a number is 32 random bits, rounded: as programs take logarithms of such numbers, 0
-    must be as rare as it can. In 16 bits the numbers are evenly spaced, and exact.
-
-    Args:
-        key: Seed and offset of the draw.
-        shape: Shape of the result.
-        dtype: A floating type.
+    A float32 is 32 random bits, rounded: programs take logarithms of such numbers, so 0 must be as
+    rare as possible. 16-bit floats are evenly spaced and exact.
     """
     dtype = np.dtype(dtype)
     if dtype != FLOAT32:
         return uniform_steps(xp, key, shape, dtype)
     out = xp.empty(math.prod(shape), dtype=dtype)
     scale = np.float32(2.0**-32)
-    for start, words in _chunks(xp, key, out.size):
-        part = out[start : start + words.size]
-        xp.multiply(words.astype(np.float32), scale, out=part)
-        xp.minimum(part, _BELOW_ONE, out=part)
+    for start, bits in _chunks(xp, key, out.size):
+        chunk = out[start : start + bits.size]
+        xp.multiply(bits.astype(np.float32), scale, out=chunk)
+        xp.minimum(chunk, _BELOW_ONE, out=chunk)
     return out.reshape(shape)
 
 
 def uniform_steps(
     xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT32
 ) -> Any:
-    """Return numbers that are uniform on [0, 1), evenly spaced and exact in ``dtype``.
+    """Return uniform numbers on [0, 1), evenly spaced and exact in ``dtype``.
 
     They are for comparisons with a probability.
-
-    Args:
-        key: Seed and offset of the draw.
-        shape: Shape of the result.
-        dtype: A floating type.
     """
     dtype = np.dtype(dtype)
     out = xp.empty(math.prod(shape), dtype=dtype)
     if dtype == FLOAT64:
-        for start, words in _chunks(xp, key, 2 * out.size):
-            high, low = words[0::2] >> np.uint32(5), words[1::2] >> np.uint32(6)
+        for start, bits in _chunks(xp, key, 2 * out.size):
+            high, low = bits[0::2] >> np.uint32(5), bits[1::2] >> np.uint32(6)
             out[start // 2 : start // 2 + high.size] = (high * 67108864.0 + low) * 2.0**-53
     else:
-        bits = _BITS[dtype]
-        scale = np.float32(2.0**-bits)
-        for start, words in _chunks(xp, key, out.size):
-            top = (words >> np.uint32(32 - bits)).astype(np.float32)
-            out[start : start + words.size] = xp.multiply(top, scale, out=top)
+        num_bits = _BITS[dtype]
+        scale = np.float32(2.0**-num_bits)
+        for start, bits in _chunks(xp, key, out.size):
+            top = (bits >> np.uint32(32 - num_bits)).astype(np.float32)
+            out[start : start + bits.size] = xp.multiply(top, scale, out=top)
     return out.reshape(shape)
 
 
 def uniform_number(key: Key) -> float:
-    """Return the number that `uniform` gives for one element of float64, at a tenth of the cost."""
-    high, low = _few_words(key, 2)
+    """Return what `uniform` returns for one float64, at a tenth of the cost."""
+    high, low = _few_bits(key, 2)
     return ((high >> 5) * 67108864.0 + (low >> 6)) * 2.0**-53
 
 
 def normal(xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT32) -> Any:
-    """Return numbers of the standard normal distribution, by the transform of Box and Muller.
+    """Return standard normal numbers by the Box-Muller transform.
 
-    Args:
-        key: Seed and offset of the draw.
-        shape: Shape of the result.
-        dtype: A floating type; computed in float64 if it is that, else in float32.
+    They are computed in float64 if ``dtype`` is float64, else in float32.
     """
     dtype = np.dtype(dtype)
     work = np.float64 if dtype == FLOAT64 else np.float32
     out = xp.empty(math.prod(shape), dtype=dtype)
-    for start, words in _chunks(xp, key, out.size + out.size % 2):
+    for start, bits in _chunks(xp, key, out.size + out.size % 2):
         # Half a step off zero keeps the logarithm finite.
-        radius = (words[0::2].astype(work) + work(0.5)) * work(2.0**-32)
+        radius = (bits[0::2].astype(work) + work(0.5)) * work(2.0**-32)
         xp.log(radius, out=radius)
         radius *= work(-2)
         xp.sqrt(xp.maximum(radius, work(0), out=radius), out=radius)
-        angle = words[1::2].astype(work)
+        angle = bits[1::2].astype(work)
         angle *= work(2 * math.pi * 2.0**-32)
-        made = xp.empty(words.size, dtype=work)
+        made = xp.empty(bits.size, dtype=work)
         xp.multiply(radius, xp.cos(angle), out=made[0::2])
         xp.multiply(radius, xp.sin(angle), out=made[1::2])
-        out[start : start + words.size] = made[: out.size - start]
+        out[start : start + bits.size] = made[: out.size - start]
     return out.reshape(shape)

@@ -1,13 +1,12 @@
 """How reference kernels round: 16-bit floats and integers compute wide, long sums are exact.
 
-Sums of 16-bit floats lose everything behind the first few hundred terms, and NumPy and CuPy
-disagree about bfloat16, so kernels widen such arrays to float32. Integers meet functions of real
-numbers in float64, and the result is cut toward zero. A number takes the dtype of the array that it
-meets.
+Sums of 16-bit floats lose everything after the first few hundred terms, and NumPy and CuPy
+disagree about bfloat16, so kernels widen such arrays to float32. Real functions of integers are
+computed in float64, and truncated. Python numbers are converted to the array's dtype.
 
-NumPy adds pairwise along the axis that lies densest in memory only; over others it adds term by
-term, and loses a digit for every hundredfold of terms. Here no more than `_BLOCK` terms are added
-so in float32, what comes of them is added in float64, and the time is that of NumPy's own sum.
+NumPy sums pairwise only along the densest axis in memory; over other axes it adds term by term, and
+loses a digit for every factor of 100 in terms. Here at most `_BLOCK` terms are added like this in
+float32, and the partial sums in float64, in the time of NumPy's sum.
 """
 
 import math
@@ -24,7 +23,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.spec import Shape
 
-_ALL_BITS = 2**64 - 1  # what of a whole number is kept before it is cut to its dtype
+_ALL_BITS = 2**64 - 1  # bits of an integer used before conversion to its dtype
 
 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
@@ -33,10 +32,10 @@ def is_narrow(dtype: np.dtype[Any]) -> bool:
 
 
 def check_number(operator: str, dtype: np.dtype[Any], number: float) -> None:
-    """Check that a number can be had in a dtype.
+    """Check that a dtype can represent a number.
 
     Raises:
-        OperatorError: It is infinite or NaN, and the dtype is one of integers.
+        OperatorError: The number is infinite or NaN, and the dtype is integral.
     """
     if dtype.kind in "iu" and not math.isfinite(number):
         raise OperatorError(
@@ -46,10 +45,10 @@ def check_number(operator: str, dtype: np.dtype[Any], number: float) -> None:
 
 
 def check_positions(operator: str, count: int, dtype: np.dtype[Any], advice: str) -> None:
-    """Check that a dtype holds the position of every element of a row.
+    """Check that a dtype can represent the index of every element of a row.
 
     Raises:
-        OperatorError: It is too narrow for the last ones, which would wrap around or be rounded.
+        OperatorError: Large indices would wrap around or be rounded.
     """
     limit = exact_up_to(dtype)
     if count > limit + 1:
@@ -60,7 +59,7 @@ def check_positions(operator: str, count: int, dtype: np.dtype[Any], advice: str
 
 
 def _holds_steps(dtype: np.dtype[Any], first: float, step: float, count: int) -> bool:
-    """Whether a dtype holds the values of a progression: whole ones all, of others no two alike."""
+    """Whether a dtype represents a progression: integers exactly, fractions as distinct values."""
     last = first + step * max(0, count - 1)
     farthest, limit = max(abs(first), abs(last)), exact_up_to(dtype)
     if count < 2 or not math.isfinite(farthest):
@@ -69,15 +68,15 @@ def _holds_steps(dtype: np.dtype[Any], first: float, step: float, count: int) ->
         return farthest <= limit and (dtype.kind != "u" or min(first, last) >= 0)
     if float(first).is_integer() and float(step).is_integer():
         shared = math.gcd(int(first), int(step))
-        return farthest <= limit * (shared & -shared)  # a power of two costs no digit
+        return farthest <= limit * (shared & -shared)  # common powers of two cost no digit
     return abs(step) * limit >= 2.0 ** (math.floor(math.log2(farthest)) + 1)
 
 
 def check_steps(operator: str, dtype: np.dtype[Any], first: float, step: float, count: int) -> None:
-    """Check that a dtype holds so many values from ``first`` in steps of ``step``.
+    """Check that a dtype represents ``count`` values from ``first`` in steps of ``step``.
 
     Raises:
-        OperatorError: It would repeat or round some of them.
+        OperatorError: Some values would be repeated or rounded.
     """
     if not _holds_steps(dtype, first, step, count):
         about = _about_steps(dtype, first, step, count)
@@ -87,7 +86,7 @@ def check_steps(operator: str, dtype: np.dtype[Any], first: float, step: float, 
 def warn_of_rounded_steps(
     operator: str, dtype: np.dtype[Any], first: float, step: float, count: int
 ) -> None:
-    """Warn where `check_steps` refuses, but under MXNet's name."""
+    """Warn where `check_steps` raises, unless MXNet 1.9's rules are followed."""
     if not _holds_steps(dtype, first, step, count) and not follows_mxnet():
         about = _about_steps(dtype, first, step, count)
         message = f"{operator}: {about}; name a dtype that holds them, such as int64"
@@ -95,9 +94,9 @@ def warn_of_rounded_steps(
 
 
 def _level_of_program() -> int:
-    """Return the stack level, for a warning of the caller, of the program's line that led to it.
+    """Return the stack level of the first line outside gluonish, for a warning of the caller.
 
-    Those of gluonish's own lines are ignored: see `gluonish.ops.registry`.
+    Warnings at gluonish's lines are filtered out: see `gluonish.ops.registry`.
     """
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gluonish."):
@@ -115,10 +114,10 @@ def _about_steps(dtype: np.dtype[Any], first: float, step: float, count: int) ->
 
 
 def in_dtype(dtype: np.dtype[Any], number: float) -> Any:
-    """Return a number in an array's dtype; integers are cut toward zero and wrap around.
+    """Return a number in an array's dtype; integer dtypes truncate and wrap around.
 
     Raises:
-        OperatorError: An integer dtype meets infinity or NaN.
+        OperatorError: Infinity or NaN for an integer dtype.
     """
     if is_floating(dtype):
         return dtype.type(number)
@@ -133,10 +132,10 @@ def in_dtype(dtype: np.dtype[Any], number: float) -> Any:
 
 
 def comparable(xp: ModuleType, data: Any, number: float) -> tuple[Any, Any]:
-    """Return integers and a number to compare, so that the result is that of their values.
+    """Return integers and a number converted so that comparing them is exact.
 
-    They meet a whole number in their dtype, a fraction in float64, where both stay on their sides
-    of each other, and a number beyond the dtype's range as infinity.
+    An integer is converted to the data's dtype; data are converted to float64 for a fraction; a
+    number outside the dtype's range becomes infinity.
     """
     limits = np.iinfo(data.dtype)
     if limits.min <= number <= limits.max:
@@ -164,10 +163,10 @@ def as_real(xp: ModuleType, x: Any) -> Any:
 
 Axes = tuple[int, ...]
 
-_SMALL = 1 << 12  # elements that are added in float64 as fast as in any other way
-_BLOCK = 64  # terms that are added in float32 one after the other
-_LONG = 1 << 20  # elements of a row from which on its running sum restarts,
-_RESTART = 1 << 10  # and after how many
+_SMALL = 1 << 12  # number of elements up to which a float64 sum is as fast
+_BLOCK = 64  # terms added sequentially in float32
+_LONG = 1 << 20  # row length from which a running sum restarts
+_RESTART = 1 << 10  # elements between restarts
 
 
 def total(
@@ -176,14 +175,13 @@ def total(
     """Return the sum of elements over axes.
 
     Args:
-        xp: NumPy or CuPy, which adds in a tree anyway.
+        xp: NumPy, or CuPy, whose sums are trees.
         data: Any dtype; only sums of float32 differ from NumPy's.
         axes: Ascending, from 0.
-        dtype: What is added in; the dtype of data by default.
-        keepdims: Whether the axes stay, with size 1.
+        dtype: Dtype of the accumulator; the dtype of data by default.
 
     Returns:
-        In ``dtype``, or float64 for a sum of float32 that was formed in it.
+        In ``dtype``, or float64 for a float32 sum that was accumulated in it.
     """
     same = dtype is None or dtype == data.dtype
     if xp is not np or data.dtype != FLOAT32 or not same or not data.size:
@@ -202,7 +200,7 @@ def average(xp: ModuleType, data: Any, axes: Axes, dtype: Any) -> Any:
     """Return the mean of elements over axes; arguments of `total`.
 
     Returns:
-        In ``dtype``, or float64 where that is an integer. A mean is infinite where the sum
+        In ``dtype``, or float64 where ``dtype`` is integral. A mean is infinite where the sum
         overflows in ``dtype``, as in MXNet.
     """
     count = max(1, prod(data.shape[i] for i in axes))
@@ -210,18 +208,13 @@ def average(xp: ModuleType, data: Any, axes: Axes, dtype: Any) -> Any:
 
 
 def running_total(xp: ModuleType, data: Any, axis: int, dtype: Any) -> Any:
-    """Return the sum of all elements up to each one along an axis.
+    """Return the cumulative sum along an axis, accumulated in ``dtype``.
 
-    A long sum of float32 restarts after every `_RESTART` elements, and sums of what went before are
-    formed in float64: one after the other, ones would stop at 2 ** 24.
-
-    Args:
-        data: Any dtype.
-        axis: Along which.
-        dtype: What is added in.
+    A long sum of float32 restarts every `_RESTART` elements, with offsets summed in float64: a
+    sequential sum of ones would stop at 2 ** 24.
     """
     count = data.shape[axis]
-    # By the ufunc: np.cumsum would warn of inf - inf in NumPy's own name.
+    # By the ufunc: np.cumsum would attribute warnings of inf - inf to NumPy.
     accumulate = np.add.accumulate if xp is np else xp.cumsum
     if xp is not np or dtype != FLOAT32 or count < _LONG or not data.size:
         return accumulate(data, axis=axis, dtype=dtype)
@@ -239,7 +232,7 @@ def running_total(xp: ModuleType, data: Any, axis: int, dtype: Any) -> Any:
 
 
 def _dense_last(data: Any, axes: Axes) -> Any:
-    """Sum with the axes in the order in which they lie in memory, and undo that."""
+    """Sum with axes sorted by memory order, and restore their order."""
     if data.flags.c_contiguous:
         return _sum(data, axes)
     order = sorted(range(data.ndim), key=lambda i: -abs(data.strides[i]))
@@ -259,18 +252,18 @@ def _sum(data: Any, axes: Axes) -> Any:
 
 
 def _outer(shape: Shape, axes: Axes) -> Axes:
-    """Return the axes that are not among the last ones; any axis of one element may be."""
+    """Return the axes that are not trailing; axes of size 1 count as trailing."""
     last = len(shape) - 1
-    kept = list(axes)
-    while kept and (kept[-1] == last or shape[last] == 1):
-        if kept[-1] == last:
-            kept.pop()
+    outer = list(axes)
+    while outer and (outer[-1] == last or shape[last] == 1):
+        if outer[-1] == last:
+            outer.pop()
         last -= 1
-    return tuple(kept)
+    return tuple(outer)
 
 
 def _blocks(data: Any, axes: Axes) -> Any:
-    """Sum over axes that are not the last: along the longest in blocks, and these in float64."""
+    """Sum over leading axes: in float32 blocks along the longest axis, then in float64."""
     axis = max(axes, key=lambda i: data.shape[i])
     count = data.shape[axis]
     if count <= _BLOCK:

@@ -1,4 +1,4 @@
-"""Products of matrices in reference kernels: the array module's, or a back end's for its arrays."""
+"""Matrix products in reference kernels, by the array module or a registered back end."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -9,15 +9,11 @@ import numpy as np
 from gluonish.ops.support.precision import is_narrow, widen
 
 ProductKernel = Callable[[ModuleType, Any, Any, Any, float], None]
-_device_products: list[ProductKernel] = []  # none, or the one that `set_device_products` was given
+_device_products: list[ProductKernel] = []  # at most one, set by `set_device_products`
 
 
 def set_device_products(kernel: ProductKernel) -> None:
-    """Let a kernel make the products of arrays of devices.
-
-    Args:
-        kernel: Called as `fill_product`, with all arguments.
-    """
+    """Register a kernel for matrix products on devices, called like `fill_product`."""
     _device_products[:] = [kernel]
 
 
@@ -25,7 +21,7 @@ def fill_product(xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0) -
     """Fill ``out`` with ``alpha * a @ b``; 16-bit floats are multiplied and summed in float32.
 
     Args:
-        out: The products, of the operands' dtype, which is floating.
+        out: The products, in the operands' floating dtype.
         a: (..., m, k), or (k,) for a row; leading axes broadcast.
         b: (..., k, n), or (k,) for a column.
         alpha: A factor.
@@ -42,7 +38,7 @@ def fill_product(xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0) -
 
 
 def product(xp: ModuleType, a: Any, b: Any) -> Any:
-    """Return ``a @ b`` of matrices, stacked or not; float32 if one of them alone has 16 bits."""
+    """Return ``a @ b`` of (stacked) matrices; float32 if only one operand has 16 bits."""
     if xp is np or not _device_products:
         return xp.matmul(a, b)
     if a.dtype != b.dtype:

@@ -1,6 +1,6 @@
-"""RandomFunctions: the functions of ``nd.random`` and ``sym.random``, written once for both.
+"""RandomFunctions: the functions of ``nd.random`` and ``sym.random``.
 
-Each namespace has an instance, and says how a distribution is drawn from.
+Each namespace has an instance with its own function for drawing samples.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
 
 T = TypeVar("T")  # an NDArray or a Symbol
-# Of a distribution's name, its parameters, all numbers or all tensors, and options.
+# draw(name of the distribution, parameters (all numbers or all tensors), options)
 Draw = Callable[[str, Mapping[str, Any], dict[str, Any]], T]
 
 
@@ -73,7 +73,7 @@ class RandomFunctions(Generic[T]):
         return self._draw("normal", {"loc": loc, "scale": scale}, options)
 
     def randn(self, *shape: int, **kwargs: Any) -> T:
-        """Draw normal samples of a given shape; ``loc`` and ``scale`` as for `normal`."""
+        """Draw normal samples of shape ``shape``; ``loc`` and ``scale`` as for `normal`."""
         return self.normal(shape=shape or None, **kwargs)
 
     def poisson(
@@ -180,7 +180,7 @@ class RandomFunctions(Generic[T]):
         return self._draw("randint", {"low": low, "high": high}, options)
 
     def shuffle(self, data: T, **kwargs: Any) -> T:
-        """Return the data with the first axis in random order; ``out`` receives it if given."""
+        """Return the data with the first axis shuffled, or write it to ``out``."""
         return self._shuffle(data, **kwargs)
 
 

@@ -1,8 +1,8 @@
-"""Adding at positions that may repeat: the sums behind the gradients of gathering operators.
+"""Scatter-add with repeated indices, for the gradients of gather operators.
 
-CuPy adds with atomic instructions, which CUDA has for floats and for integers of 32 and of unsigned
-64 bits. On a GPU the order of the additions, and so the last bits of a float sum, differ from run
-to run, unless ``MXNET_ENFORCE_DETERMINISM`` is set: sums of floats are then made on the host.
+CuPy uses atomic instructions, which CUDA provides for floats, 32-bit integers and uint64. On a GPU
+the order of additions, and thus the last bits of a float sum, varies from run to run, unless
+``MXNET_ENFORCE_DETERMINISM`` is set: floats are then summed on the host.
 """
 
 from types import ModuleType
@@ -17,18 +17,15 @@ from gluonish.ops.support.precision import accumulator
 
 
 def scatter_accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype in which values of ``dtype`` are added up at positions."""
+    """Return the accumulator dtype of scatter-add for ``dtype``."""
     narrow = dtype.kind in "biu" and dtype.itemsize < INT32.itemsize
     return INT32 if narrow else accumulator(dtype)
 
 
 def add_at(xp: ModuleType, total: Any, index: Any, values: Any) -> None:
-    """Add ``values`` to ``total[index]``, as often as a position is in the index.
+    """Add ``values`` to ``total[index]``, including repeated indices.
 
-    Args:
-        total: Sums so far, of a dtype that `scatter_accumulator` gives.
-        index: Positions, as for indexing.
-        values: Same dtype.
+    ``total`` has a dtype of `scatter_accumulator`, and ``values`` the same.
     """
     if total.dtype == INT64:  # the sum has the same bits
         total, values = total.view(xp.uint64), values.view(xp.uint64)
@@ -39,7 +36,7 @@ def add_at(xp: ModuleType, total: Any, index: Any, values: Any) -> None:
 
 
 def _add_in_order(xp: ModuleType, total: Any, index: Any, values: Any) -> None:
-    """Add as `add_at` does, in the order of the index, on the host."""
+    """Add like `add_at`, on the host in the order of the index."""
     sums = to_host(xp, total)
     parts = index if isinstance(index, tuple) else (index,)
     there = tuple(to_host(xp, part) if hasattr(part, "shape") else part for part in parts)

@@ -1,4 +1,4 @@
-"""What the special extents of Reshape, 0 and -1 to -4, mean for a known or a partly known shape."""
+"""Reshape's special extents, 0 and -1 to -4, for known and partially known shapes."""
 
 import math
 
@@ -7,7 +7,7 @@ from gluonish.core.spec import UNKNOWN, Shape
 
 
 def split_extent(extent: int, first: int, second: int) -> tuple[int, int]:
-    """Return two factors of an extent, one of which may be given as -1: what is left."""
+    """Split an extent into two factors, one of which may be -1 (inferred)."""
     if first == -1 and second > 0:
         return extent // second, second
     if second == -1 and first > 0:
@@ -16,14 +16,14 @@ def split_extent(extent: int, first: int, second: int) -> tuple[int, int]:
 
 
 def filled_in(size: int, target: Shape) -> Shape:
-    """Return a shape with its -1 replaced by what is left of ``size`` elements."""
+    """Return a shape with its -1 inferred from ``size``."""
     known = math.prod(extent for extent in target if extent != -1)
     missing = size // known if known else 0
     return tuple(missing if extent == -1 else extent for extent in target)
 
 
 class _Codes:
-    """The reading of Reshape's codes: an input shape on one side, the codes on the other."""
+    """Interpreter of Reshape's codes for a known input shape."""
 
     def __init__(self, source: Shape, codes: Shape) -> None:
         self.source = source
@@ -47,12 +47,12 @@ class _Codes:
     def code(self) -> int:
         """Consume one code."""
         if self.at >= len(self.codes):
-            raise self.fail("-4 wants two extents behind it")
+            raise self.fail("-4 needs two extents after it")
         self.at += 1
         return self.codes[self.at - 1]
 
     def split(self) -> None:
-        """Code -4: one extent becomes the two that follow, one of which may be -1."""
+        """Apply code -4: split an extent into the next two, one of which may be -1."""
         extent = self.take()
         parts = split_extent(extent, self.code(), self.code())
         if parts[0] < 0 or math.prod(parts) != extent:
@@ -60,7 +60,7 @@ class _Codes:
         self.target += parts
 
     def run(self) -> Shape:
-        """Return the target shape, in which at most one extent is -1."""
+        """Return the target shape, with at most one -1."""
         while self.at < len(self.codes):
             code = self.code()
             if code == 0:
@@ -80,27 +80,27 @@ class _Codes:
         return tuple(self.target)
 
 
-def _told_elements(codes: Shape, target: Shape) -> str:
-    """Return how many elements a shape has that does not fit."""
+def _describe_size(codes: Shape, target: Shape) -> str:
+    """Describe the number of elements of an invalid target shape."""
     if codes == target:
         return f" with {math.prod(target)}"
     known = math.prod(n for code, n in zip(codes, target, strict=False) if code != -1)
     if codes.count(-1) == 1 and len(codes) == len(target):
-        return f": no extent in place of -1 makes that of {known}"
+        return f": no value of -1 makes that of {known}"
     return f", which is {target} with {math.prod(target)}"
 
 
 def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
-    """Return the shape that Reshape's ``shape`` stands for.
+    """Return the target shape of Reshape's ``shape``.
 
     Args:
         source: Shape of the data.
-        codes: Extents, and: 0 copies an extent of the data, -1 is what is left, -2 copies all that
-            remain, -3 joins two, -4 splits one into the two numbers that follow.
-        reverse: Read both from the right.
+        codes: Extents, where 0 copies an extent of the data, -1 is inferred, -2 copies all
+            remaining extents, -3 merges two, -4 splits one into the next two numbers.
+        reverse: Match both from the right.
 
     Raises:
-        OperatorError: They do not fit the data.
+        OperatorError: The codes do not fit the data.
     """
     reading = _Codes(source[::-1], codes[::-1]) if reverse else _Codes(source, codes)
     target = reading.run()
@@ -111,13 +111,13 @@ def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
     if math.prod(target) != size:
         raise OperatorError(
             f"Reshape: expected shape to have the {size} elements of data {source}, got {codes}"
-            f"{_told_elements(codes, target)}"
+            f"{_describe_size(codes, target)}"
         )
     return target[::-1] if reverse else target
 
 
 class Exchange:
-    """Reshape's codes read with partly known shapes: each code tells extents of either side."""
+    """Interpreter of Reshape's codes for partially known shapes, inferring in both directions."""
 
     def __init__(self, source: list[int], target: list[int], codes: Shape) -> None:
         self.source = source
@@ -132,7 +132,7 @@ class Exchange:
             at += self._read(code, at)
 
     def _read(self, code: int, at: int) -> int:
-        """Read a code that stands for the target's axes from ``at`` on; return how many."""
+        """Apply a code to the target's axes from ``at`` on; return the number of axes."""
         source, target, position = self.source, self.target, self.position
         if code == -2:
             count = len(source) - position
@@ -166,7 +166,7 @@ class Exchange:
 
 
 def _factors(first: int, second: int, product: int) -> tuple[int, int, int]:
-    """Fill in the one of two extents and their product that is unknown."""
+    """Fill in the unknown value of two extents and their product."""
     if UNKNOWN not in (first, second):
         return first, second, first * second
     if product > 0 and first > 0 and product % first == 0:
@@ -177,7 +177,7 @@ def _factors(first: int, second: int, product: int) -> tuple[int, int, int]:
 
 
 def fill_rest(extents: list[int], others: list[int]) -> None:
-    """Find the one unknown extent from those of the other side, all known."""
+    """Infer the only unknown extent from the other side, where all are known."""
     if extents.count(UNKNOWN) == 1 and UNKNOWN not in others:
         known = -math.prod(extents)
         if known > 0 and math.prod(others) % known == 0:
@@ -185,7 +185,7 @@ def fill_rest(extents: list[int], others: list[int]) -> None:
 
 
 def axis_count(rank: int, codes: Shape) -> int | None:
-    """Return how many axes the target has, None where codes and source do not fit."""
+    """Return the number of axes of the target; None where codes do not fit the source."""
     position = count = at = 0
     while at < len(codes):
         code = codes[at]

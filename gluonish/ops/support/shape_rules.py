@@ -1,11 +1,8 @@
-"""Rules of shapes: axes, extents, and what follows from them.
+"""Bidirectional shape rules for partially known shapes.
 
-A rule is ``rule(inputs, outputs, attrs)``; it makes two lists of partial shapes (None, or tuples
-with `UNKNOWN` extents) more exact, forward and backward. It says nothing of what it cannot know,
-and refuses only what contradicts itself: whether known shapes fit is for the operator's inference.
-An operator without a rule is asked by `probe`.
-
-A slip in one would ask for all the memory there is.
+A rule is ``rule(inputs, outputs, attrs)``; it refines two lists of partial shapes (None, or tuples
+with `UNKNOWN` extents), forward and backward. It raises an error only for contradictions; the
+operator's inference checks known shapes. `probe` infers the outputs of operators without a rule.
 """
 
 import math
@@ -20,7 +17,7 @@ from gluonish.ops.registry import Attrs, Operator, ShapeRule
 
 Shapes = list[Shape | None]
 
-# What an unknown extent is taken for: numbers that most divisors divide, the small ones first.
+# Trial values of an unknown extent: numbers with many divisors, the small ones first.
 _TRIALS = (1, 2, 5040, 15120)
 
 
@@ -30,15 +27,15 @@ def is_known(shape: Shape | None) -> bool:
 
 
 def unknown_of(rank: int) -> Shape:
-    """Return a shape of which the rank alone is known."""
+    """Return a shape of known rank and unknown extents."""
     return (UNKNOWN,) * rank
 
 
 def tell(shapes: Shapes, index: int, found: Shape | None) -> None:
-    """Join what was found of a shape with what the list knows of it.
+    """Merge an inferred shape into the list.
 
     Raises:
-        OperatorError: They contradict each other.
+        OperatorError: The shapes contradict each other.
     """
     shapes[index] = merge_shapes(shapes[index], found, "shape")
 
@@ -49,19 +46,13 @@ def probe(
     dtypes: Sequence[np.dtype[np.generic]],
     attrs: Attrs,
 ) -> Shapes | None:
-    """Return what an operator's own inference tells of its outputs where inputs are partly known.
+    """Infer outputs from partial input shapes with the operator's inference.
 
-    Inference is asked with several numbers in place of the unknown extents: what stays the same is
-    known, the rest is not.
-
-    Args:
-        inputs: Partial shapes.
-        dtypes: One for each input.
-        attrs: Parsed attributes, those that inference takes.
+    It runs with several trial values of the unknown extents; extents that do not vary are known.
 
     Returns:
-        A partial shape for each output; None if a rank is unknown, or inference took less than two
-        of the numbers.
+        A partial shape for each output; None if a rank is unknown, or fewer than two trials
+        succeeded.
     """
     if any(shape is None for shape in inputs) or op.measure is not None or not inputs:
         return None
@@ -89,7 +80,7 @@ def _common(shapes: Sequence[Shape]) -> Shape | None:
 
 
 def alike(*, inputs: Sequence[int] | None = None) -> ShapeRule:
-    """Return the rule that the output and the inputs at some positions, or all, have one shape."""
+    """Return the rule that the output and the inputs at these indices (or all) share a shape."""
 
     def rule(given: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         shape = outputs[0]
@@ -104,7 +95,7 @@ def alike(*, inputs: Sequence[int] | None = None) -> ShapeRule:
 
 
 def broadcast(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Tell the output of two inputs that broadcast; an unknown extent may be 1, so it tells none.
+    """Infer the output of two broadcast inputs; an unknown extent may be 1, so it infers nothing.
 
     Raises:
         OperatorError: Known extents do not fit.
@@ -115,7 +106,7 @@ def broadcast(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     rank = max(len(a), len(b))
     a, b = ((1,) * (rank - len(x)) + x for x in (a, b))
     if any(x != y and not {x, y} & {1, UNKNOWN} for x, y in zip(a, b, strict=True)):
-        return  # the operator's inference says what it expected
+        return  # the operator's inference raises the error
     extents = (
         UNKNOWN if UNKNOWN in (x, y) else max(x, y) if x and y else 0
         for x, y in zip(a, b, strict=True)
@@ -142,7 +133,7 @@ def permuted(order: Callable[[int, Attrs], Sequence[int]]) -> ShapeRule:
 
 
 def same_rows(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Join the first extent of input 0 and output 0, whose ranks are known."""
+    """Unify the first extent of input 0 and output 0, whose ranks are known."""
     data, out = inputs[0], outputs[0]
     if data and out:
         tell(inputs, 0, (out[0], *unknown_of(len(data) - 1)))
@@ -150,10 +141,10 @@ def same_rows(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
 
 
 def open_spec(op: Operator, attrs: Attrs) -> PartialSpec | None:
-    """Return what is known of an array made from nothing, or None if its shape is known in full.
+    """Return the partial spec of a created array, or None if its shape is fully known.
 
-    Extents that an attribute ``shape`` leaves open follow from those who read the array: 0 or -1
-    in classic operators, -1 in NumPy's, where 0 is an extent.
+    Open extents of the attribute ``shape`` are inferred from the array's consumers: 0 or -1 in
+    classic operators, -1 in NumPy's, where 0 is an extent.
     """
     if op.opens is not None:
         return op.opens(attrs)
@@ -167,12 +158,12 @@ def open_spec(op: Operator, attrs: Attrs) -> PartialSpec | None:
 
 
 def open_extents(shape: Shape, least: int = 1) -> Shape:
-    """Return a shape with `UNKNOWN` for extents below ``least``, which stand for any."""
+    """Return a shape with `UNKNOWN` for extents below ``least``."""
     return tuple(n if n >= least else UNKNOWN for n in shape)
 
 
 def normalize_axis(operator: str, axis: int, rank: int) -> int:
-    """Return an axis as a number from 0.
+    """Return a non-negative axis.
 
     Raises:
         OperatorError: An array of ``rank`` axes has no such axis.
@@ -186,10 +177,10 @@ def normalize_axis(operator: str, axis: int, rank: int) -> int:
 
 
 def normalize_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
-    """Return axes as sorted numbers from 0.
+    """Return sorted non-negative axes.
 
     Raises:
-        OperatorError: One does not exist or is named twice.
+        OperatorError: An axis does not exist or is repeated.
     """
     found = sorted(normalize_axis(operator, axis, rank) for axis in axes)
     if len(set(found)) != len(found):
@@ -198,30 +189,27 @@ def normalize_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
 
 
 def named_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
-    """Return axes as `normalize_axes`; an array without axes may be said to have one, 0 or -1.
+    """Return sorted non-negative axes; a 0-d array accepts axis 0 or -1.
 
-    As in NumPy this holds where an axis is to go: reductions and squeeze.
+    As in NumPy, this applies to operators that remove axes: reductions and squeeze.
 
     Raises:
-        OperatorError: One does not exist or is named twice.
+        OperatorError: An axis does not exist or is repeated.
     """
     axes = tuple(axes)
     return () if not rank and axes in ((0,), (-1,)) else normalize_axes(operator, axes, rank)
 
 
-_MOST_ELEMENTS = 2**31 - 1  # of one array in MXNet
+_MOST_ELEMENTS = 2**31 - 1  # limit of MXNet's arrays
 
 
 def limited(operator: str, shape: Shape, what: str = "an output") -> Shape:
-    """Return a shape.
+    """Return the shape of an output or a temporary (``what``), after a size check.
 
-    Args:
-        shape: Of an output, or of what is needed to compute it.
-        what: What has the shape, for the message.
+    The limit protects against allocating all memory by mistake.
 
     Raises:
-        OperatorError: It has more than 2**31 - 1 elements, or would have with one along its axes
-            of extent 0.
+        OperatorError: It has more than 2**31 - 1 elements, with extents of 0 counted as 1.
     """
     if math.prod(extent or 1 for extent in shape) > _MOST_ELEMENTS:
         raise OperatorError(

@@ -1,8 +1,8 @@
-"""erf, erfinv, gamma and the derivatives of its logarithm on arrays, which NumPy lacks.
+"""erf, erfinv, gamma and the derivatives of its logarithm, which NumPy lacks.
 
-`apply_special` gives them for an array module: SciPy's on CuPy, and on NumPy those of this
-file, in float64. The error function is a polynomial in pieces, interpolated at its first use from
-`math.erf` and `math.erfc`, so that it agrees with the C library.
+`apply_special` uses cupyx.scipy on CuPy, and the float64 functions of this file on NumPy. The error
+function is a piecewise polynomial, interpolated at its first use from `math.erf` and `math.erfc`,
+so that it agrees with the C library.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-_CHUNK = 1 << 13  # elements in work at a time: a few temporary arrays of float64 stay in the cache
+_CHUNK = 1 << 13  # elements per chunk, so that a few float64 temporaries stay in the cache
 _EDGE = 1.0  # below: erf(x) / x as a function of x squared; above: the complement
 _FAR = 6.0  # erf is 1 in float64 from 5.93 on
 _TAIL_SCALE = 3.0
@@ -39,7 +39,7 @@ def _pieces() -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
 
 
 def _erfc_positive(x: Any) -> Any:
-    """The complement for x from `_EDGE` up; 0 from `_FAR` on."""
+    """Compute erfc(x) for x from `_EDGE` up; 0 from `_FAR` on."""
     x = np.minimum(x, _FAR)
     return np.where(x == _FAR, 0.0, np.exp(-x * x) * _pieces()[1](x / (x + _TAIL_SCALE)))
 
@@ -56,7 +56,7 @@ def _erf(x: Any) -> Any:
 
 
 def _erfinv(y: Any) -> Any:
-    """Solve erf(x) = y by Halley's method from Winitzki's closed form, good to three digits.
+    """Solve erf(x) = y by Halley's method, from Winitzki's closed form with three digits.
 
     References:
         S. Winitzki, A handy approximation for the error function and its inverse, 2008.
@@ -76,7 +76,7 @@ def _erfinv(y: Any) -> Any:
 
 
 def _erfinv_error(x: Any, z: Any) -> Any:
-    """erf(x) - z, above `_EDGE` from the complements, which hold the digits that matter there."""
+    """Return erf(x) - z, computed from the complements above `_EDGE` to preserve digits."""
     error = np.empty_like(x)
     near = ~(x >= _EDGE)
     error[near] = _erf(x[near]) - z[near]
@@ -112,11 +112,11 @@ def _gammaln(x: Any) -> Any:
     return _gammaln_object(x).astype(np.float64)
 
 
-_SHIFT = 12  # the asymptotic series below are exact to round-off from here on
+_SHIFT = 12  # from here on, the asymptotic series below are exact to round-off
 
 
 def _digamma(x: Any) -> Any:
-    """The derivative of gammaln: reflection, recurrence up to `_SHIFT`, asymptotic series."""
+    """Differentiate gammaln: reflection, recurrence up to `_SHIFT`, asymptotic series."""
     with np.errstate(all="ignore"):
         reflected = x <= 0
         z = np.where(reflected, 1 - x, x)
@@ -128,12 +128,12 @@ def _digamma(x: Any) -> Any:
         series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w / 132))))
         total += np.log(z) - 0.5 / z - series
         total = np.where(reflected, total - math.pi / np.tan(math.pi * x), total)
-    total[reflected & (x == np.floor(x))] = np.inf  # MXNet's value at a pole, of all that it has
+    total[reflected & (x == np.floor(x))] = np.inf  # MXNet's value at a pole
     return total
 
 
 def _trigamma(x: Any) -> Any:
-    """The derivative of `_digamma`, in the same way."""
+    """Differentiate `_digamma` in the same way."""
     with np.errstate(all="ignore"):
         reflected = x <= 0
         z = np.where(reflected, 1 - x, x)
@@ -163,14 +163,12 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
 
     Args:
         name: ``erf``, ``erfinv``, ``gamma``, ``gammaln``, ``digamma`` or ``trigamma``.
-        out: To be filled.
-        data: Same shape.
     """
     if xp is not np:
         import cupyx.scipy.special as special  # pyright: ignore[reportMissingImports]  # optional
 
         real = data.astype(xp.float64)
-        # CuPy's polygamma takes no number for the order; of order 1 it is this series.
+        # CuPy's polygamma does not accept a scalar order; for order 1 it is this series.
         found = special.zeta(2.0, real) if name == "trigamma" else getattr(special, name)(real)
         if name == "digamma":
             found = xp.where((real <= 0) & (real == xp.floor(real)), xp.inf, found)

@@ -1,4 +1,4 @@
-"""How a row of the table of elementwise functions becomes an operator."""
+"""Elementwise operators from rows of a table."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -29,7 +29,7 @@ class Unary:
 
 
 def ufunc(name: str) -> Fill:
-    """A function that NumPy has for all dtypes of its argument."""
+    """Return the kernel of a NumPy function that supports all dtypes."""
 
     def kernel(xp: ModuleType, out: Any, data: Any) -> None:
         getattr(xp, name)(data, out)
@@ -38,7 +38,7 @@ def ufunc(name: str) -> Fill:
 
 
 def real(name: str) -> Fill:
-    """A function of real numbers that NumPy has."""
+    """Return the kernel of a NumPy function of real numbers."""
 
     def kernel(xp: ModuleType, out: Any, data: Any) -> None:
         if is_floating(out.dtype):
@@ -50,7 +50,7 @@ def real(name: str) -> Fill:
 
 
 def rounding(name: str) -> Fill:
-    """A function to whole numbers that NumPy has; integers stay as they are."""
+    """Return the kernel of a NumPy rounding function; integers are unchanged."""
 
     def kernel(xp: ModuleType, out: Any, data: Any) -> None:
         if is_floating(out.dtype):
@@ -62,7 +62,7 @@ def rounding(name: str) -> Fill:
 
 
 def wide(function: Callable[[ModuleType, Any], Any]) -> Fill:
-    """A formula, computed in float32 or float64 and rounded once."""
+    """Return the kernel of a formula, computed in float32 or float64 and rounded once."""
 
     def kernel(xp: ModuleType, out: Any, data: Any) -> None:
         out[...] = function(xp, as_real(xp, data)).astype(out.dtype)
@@ -71,7 +71,7 @@ def wide(function: Callable[[ModuleType, Any], Any]) -> Fill:
 
 
 def special(name: str) -> Fill:
-    """A function of `apply_special`."""
+    """Return the kernel of a function of `apply_special`."""
 
     def kernel(xp: ModuleType, out: Any, data: Any) -> None:
         apply_special(xp, name, out, data)
@@ -89,10 +89,9 @@ def row(
     heavy: bool = False,
     several_passes: bool = False,
 ) -> Unary:
-    """Register a row; one without a rule is constant almost everywhere."""
+    """Register a row; without a rule, the function is constant almost everywhere."""
     name, *aliases = names.split()
     rule: Callable[..., tuple[Any, ...]] = zero_gradient
-    # A lambda for each kind of rule: a def would repeat itself.
     if gradient is not None:
         rule = lambda g, x: (gradient(g, x),)  # noqa: E731
     elif gradient_of_output is not None:
@@ -114,7 +113,7 @@ def row(
 
 
 def whole(function: Callable[[ModuleType, Any], Any]) -> Fill:
-    """A formula for whole numbers; integers stay as they are."""
+    """Return the kernel of a rounding formula; integers are unchanged."""
     fill = wide(function)
 
     def kernel(xp: ModuleType, out: Any, data: Any) -> None:

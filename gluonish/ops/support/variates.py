@@ -1,9 +1,9 @@
-"""Random variates by rejection or inversion, each element from a stream of its own.
+"""Random variates by rejection or inversion, with an independent stream per element.
 
-A draw is ``draw(xp, key, index, *parameters)``: ``index`` holds the elements' numbers in the whole
-draw, and the parameters are float64 arrays of that length. The result, float64, of an element
-depends on the key, its number and its parameters alone: neither on the other elements, nor on how
-a draw is cut into parts. Parameters out of range give NaN.
+A draw is ``draw(xp, key, index, *parameters)``: ``index`` holds the elements' indices in the full
+draw, and the parameters are float64 arrays of that length. An element's float64 result depends only
+on the key, its index and its parameters: not on other elements, nor on how the draw is split into
+chunks. Parameters out of range give NaN.
 
 References:
     G. Marsaglia, W. W. Tsang, A Simple Method for Generating Gamma Variables, 2000.
@@ -23,21 +23,21 @@ from gluonish.ops.support.philox import words_at
 Key = tuple[int, int]
 Draw = Callable[..., Any]
 
-_CHUNK = 1 << 13  # elements in work at a time, so that the temporary arrays stay in the cache
+_CHUNK = 1 << 13  # elements per chunk, so that temporaries stay in the cache
 _CHUNK_GPU = 1 << 22
 _ATTEMPTS = 1 << 12  # far more than any sampler needs: each accepts two of three
 _LONGEST = 200  # steps of inversion, where the mean is below 10
-_INVERTED = 10.0  # means below are inverted, the others rejected
+_INVERTED = 10.0  # below this mean: inversion, else rejection
 
 
 def substream(key: Key, number: int) -> Key:
-    """Return a key for the next numbers of one draw; multiples of an odd constant never meet."""
+    """Derive the key of a substream; multiples of an odd constant never collide."""
     return (key[0] + number * 0x9E3779B97F4A7C15) & (2**64 - 1), key[1]
 
 
-def _piece(xp: ModuleType, parameter: Any, part: slice) -> Any:
-    """Return a part of an array of parameters, in float64."""
-    return parameter[part].astype(xp.float64)
+def _chunk_of(xp: ModuleType, parameter: Any, chunk: slice) -> Any:
+    """Return a chunk of an array of parameters, in float64."""
+    return parameter[chunk].astype(xp.float64)
 
 
 def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[Any]) -> None:
@@ -45,8 +45,6 @@ def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[An
 
     Args:
         out: C-contiguous; its elements are numbered in that order.
-        draw: One of this module.
-        key: Seed and offset of the draw.
         parameters: Numbers, or arrays that broadcast to ``out``.
     """
     flat = out.reshape(-1)
@@ -57,15 +55,16 @@ def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[An
     size = _CHUNK if xp is np else _CHUNK_GPU
     for start in range(0, flat.size, size):
         index = xp.arange(start, min(start + size, flat.size))
-        part = slice(start, start + size)
-        given = [
-            xp.full(index.size, p) if isinstance(p, float) else _piece(xp, p, part) for p in columns
+        chunk = slice(start, start + size)
+        params = [
+            xp.full(index.size, p) if isinstance(p, float) else _chunk_of(xp, p, chunk)
+            for p in columns
         ]
-        flat[part] = draw(xp, key, index, *given).astype(out.dtype)
+        flat[chunk] = draw(xp, key, index, *params).astype(out.dtype)
 
 
 def _open(high: Any, low: Any) -> Any:
-    """Return numbers inside (0, 1) from two words each, 52 bits: 53 would round to 1 at times."""
+    """Return numbers in (0, 1) from 52 of 64 bits each: 53 could round to 1."""
     bits = ((high >> np.uint64(6)) << np.uint64(26)) | (low >> np.uint64(6))
     return (bits.astype(np.float64) + 0.5) * 2.0**-52
 
@@ -76,7 +75,7 @@ def _pair(xp: ModuleType, key: Key, index: Any, attempt: int) -> tuple[Any, Any]
 
 
 def open_uniform(xp: ModuleType, key: Key, index: Any) -> Any:
-    """Draw numbers inside (0, 1)."""
+    """Draw uniform numbers in the open interval (0, 1)."""
     return _pair(xp, key, index, 0)[0]
 
 
@@ -94,15 +93,15 @@ def normal(xp: ModuleType, key: Key, index: Any) -> Any:
 def _rejected(
     xp: ModuleType,
     index: Any,
-    wanted: Any,
+    pending: Any,
     out: Any,
     propose: Callable[[Any, Any, int], tuple[Any, Any]],
 ) -> Any:
-    """Fill ``out`` where ``wanted`` with what is accepted first.
+    """Fill ``out`` where ``pending`` by rejection sampling.
 
-    ``propose(positions, numbers, attempt)`` returns values and whether each is accepted.
+    ``propose(positions, numbers, attempt)`` returns candidates and whether each is accepted.
     """
-    missing = xp.nonzero(wanted)[0]
+    missing = xp.nonzero(pending)[0]
     for attempt in range(_ATTEMPTS):
         if not missing.size:
             break
@@ -119,10 +118,10 @@ def gamma(xp: ModuleType, key: Key, index: Any, alpha: Any, scale: Any) -> Any:
     c = 1 / xp.sqrt(9 * d)
 
     def propose(at: Any, numbers: Any, attempt: int) -> tuple[Any, Any]:
-        words = words_at(xp, key, numbers, attempt)
-        u = _open(*words[2:])
-        radius = xp.sqrt(-2 * xp.log((words[0].astype(xp.float64) + 0.5) * 2.0**-32))
-        x = radius * xp.cos(words[1] * (2 * math.pi * 2.0**-32))
+        bits = words_at(xp, key, numbers, attempt)
+        u = _open(*bits[2:])
+        radius = xp.sqrt(-2 * xp.log((bits[0].astype(xp.float64) + 0.5) * 2.0**-32))
+        x = radius * xp.cos(bits[1] * (2 * math.pi * 2.0**-32))
         size = d[at]
         root = 1 + c[at] * x
         v = xp.maximum(root, 1e-100) ** 3
@@ -131,7 +130,7 @@ def gamma(xp: ModuleType, key: Key, index: Any, alpha: Any, scale: Any) -> Any:
 
     out = xp.full(index.size, xp.nan)
     _rejected(xp, index, (alpha >= 0) & (alpha < xp.inf), out, propose)
-    if xp is np and not small.any():  # a GPU's answer would be waited for
+    if xp is np and not small.any():  # would synchronize a GPU
         return out * scale
     boost = _pair(xp, key, index, _ATTEMPTS)[0]
     power = xp.where(small, 1 / xp.where(small, alpha, 1), 0)
@@ -139,10 +138,10 @@ def gamma(xp: ModuleType, key: Key, index: Any, alpha: Any, scale: Any) -> Any:
 
 
 def _log_factorial(xp: ModuleType, k: Any) -> Any:
-    """Stirling's series for log k!, behind a recurrence where it would be inexact."""
+    """Compute log k! by Stirling's series, after a recurrence for small k."""
     small = k < 15
     product = xp.ones_like(k)
-    if xp is np:  # of the few alone
+    if xp is np:  # only where needed
         few = k[small]
         behind = np.ones_like(few)
         for i in range(1, 16):
@@ -162,24 +161,24 @@ def _inverted(
     key: Key,
     index: Any,
     out: Any,
-    wanted: Any,
+    pending: Any,
     first: Any,
     ratio: Callable[[Any, int], Any],
-    alike: bool,
+    all_equal: bool,
 ) -> None:
-    """Fill ``out`` where ``wanted`` with the number of terms that a uniform number lies beyond.
+    """Fill ``out`` where ``pending`` by inversion of the cumulative distribution.
 
-    ``first`` is the probability of 0, ``ratio(positions, k)`` that of k over that of k - 1; with
-    ``alike`` they are the same everywhere.
+    ``first`` is P(0), ``ratio(positions, k)`` is P(k) / P(k - 1); ``all_equal``: whether they are
+    equal for all elements.
     """
     u = open_uniform(xp, key, index)
-    if xp is np and index.size and alike:
-        if wanted[0]:
-            out[...] = _inverted_alike(u, first[0], ratio)
+    if xp is np and index.size and all_equal:
+        if pending[0]:
+            out[...] = _inverted_equal(u, first[0], ratio)
         return
     term, total = first.copy(), first.copy()
-    out[wanted] = 0
-    active = xp.nonzero(wanted & (u > total))[0]
+    out[pending] = 0
+    active = xp.nonzero(pending & (u > total))[0]
     for k in range(1, _LONGEST):
         if not active.size:
             break
@@ -189,8 +188,8 @@ def _inverted(
         active = active[(u[active] > total[active]) & (term[active] > 0)]
 
 
-def _inverted_alike(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any:
-    """Return what the loop of `_inverted` finds, from one table of the sums that it makes."""
+def _inverted_equal(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any:
+    """Invert like `_inverted`, with one table of cumulative sums."""
     one = np.zeros(1, np.int64)
     term = first
     totals = [term]
@@ -202,8 +201,8 @@ def _inverted_alike(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any
     return np.minimum(np.searchsorted(totals, u), len(totals) - 1)
 
 
-def _alike(xp: ModuleType, *parameters: Any) -> bool:
-    """Whether all elements have the same parameters; a GPU's answer would be waited for."""
+def _all_equal(xp: ModuleType, *parameters: Any) -> bool:
+    """Whether all elements have the same parameters; False on GPUs, to avoid synchronizing."""
     return xp is np and all(bool((p == p[:1]).all()) for p in parameters)
 
 
@@ -212,8 +211,8 @@ def poisson(xp: ModuleType, key: Key, index: Any, lam: Any) -> Any:
     out = xp.full(index.size, xp.nan)
     small = (lam >= 0) & (lam < _INVERTED)
     mean = xp.where(small, lam, 0.0)
-    alike = _alike(xp, lam)
-    _inverted(xp, key, index, out, small, xp.exp(-mean), lambda at, k: mean[at] / k, alike)
+    all_equal = _all_equal(xp, lam)
+    _inverted(xp, key, index, out, small, xp.exp(-mean), lambda at, k: mean[at] / k, all_equal)
     large = (lam >= _INVERTED) & (lam < xp.inf)
     if xp is np and not large.any():
         return out
@@ -227,22 +226,22 @@ def poisson(xp: ModuleType, key: Key, index: Any, lam: Any) -> Any:
         u -= 0.5
         left = 0.5 - xp.abs(u)
         k = xp.floor((2 * a[at] / left + b[at]) * u + lam[at] + 0.43)
-        whole = xp.maximum(k, 0)
+        integer = xp.maximum(k, 0)
         ratio = xp.log(v * inverse_alpha[at] / (a[at] / (left * left) + b[at]))
-        fits = ratio <= whole * xp.log(lam[at]) - lam[at] - _log_factorial(xp, whole)
-        return whole, ((left >= 0.07) & (v <= height[at])) | ((k >= 0) & fits)
+        fits = ratio <= integer * xp.log(lam[at]) - lam[at] - _log_factorial(xp, integer)
+        return integer, ((left >= 0.07) & (v <= height[at])) | ((k >= 0) & fits)
 
     return _rejected(xp, index, large, out, propose)
 
 
 def negative_binomial(xp: ModuleType, key: Key, index: Any, k: Any, p: Any) -> Any:
-    """Draw the failures before the ``k``-th success of probability ``p``, 1 if it is above."""
+    """Draw the number of failures before the ``k``-th success of probability ``min(p, 1)``."""
     scale = xp.where(p > 0, xp.maximum(1 - p, 0) / xp.where(p > 0, p, 1), xp.nan)
     return poisson(xp, substream(key, 1), index, gamma(xp, key, index, k, scale))
 
 
 def generalized_negative_binomial(xp: ModuleType, key: Key, index: Any, mu: Any, alpha: Any) -> Any:
-    """Draw from Poisson distributions whose mean is gamma distributed: mean ``mu``, dispersion."""
+    """Draw from Poisson distributions of gamma distributed means."""
     spread = alpha > 0
     shape = xp.where(spread, 1 / xp.where(spread, alpha, 1), xp.where(alpha == 0, 1.0, xp.nan))
     mixed = gamma(xp, key, index, shape, mu * alpha)
@@ -250,7 +249,7 @@ def generalized_negative_binomial(xp: ModuleType, key: Key, index: Any, mu: Any,
 
 
 def binomial(xp: ModuleType, key: Key, index: Any, n: Any, p: Any) -> Any:
-    """Draw the successes of probability ``p`` among ``n`` trials."""
+    """Draw the number of successes in ``n`` trials of probability ``p``."""
     flipped = p > 0.5
     r = xp.where(flipped, 1 - p, p)
     usable = (n >= 0) & (r >= 0)
@@ -262,7 +261,7 @@ def binomial(xp: ModuleType, key: Key, index: Any, n: Any, p: Any) -> Any:
     def ratio(at: Any, k: int) -> Any:
         return odds[at] * (n[at] - k + 1) / k
 
-    _inverted(xp, key, index, out, small, first, ratio, _alike(xp, n, p))
+    _inverted(xp, key, index, out, small, first, ratio, _all_equal(xp, n, p))
     deviation = xp.sqrt(xp.where(usable, n * r * (1 - r), 1))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * r
@@ -274,17 +273,17 @@ def binomial(xp: ModuleType, key: Key, index: Any, n: Any, p: Any) -> Any:
         left = 0.5 - xp.abs(u)
         trials, m = n[at], middle[at]
         k = xp.floor((2 * a[at] / left + b[at]) * u + trials * r[at] + 0.5)
-        whole = xp.clip(k, 0, trials)
+        integer = xp.clip(k, 0, trials)
         weight = (2.83 + 5.1 / b[at]) * deviation[at] / (a[at] / (left * left) + b[at])
         want = (
             _log_factorial(xp, m)
             + _log_factorial(xp, trials - m)
-            - _log_factorial(xp, whole)
-            - _log_factorial(xp, trials - whole)
-            + (whole - m) * xp.log(odds[at])
+            - _log_factorial(xp, integer)
+            - _log_factorial(xp, trials - integer)
+            + (integer - m) * xp.log(odds[at])
         )
         inside = (left >= 0.07) & (v <= 0.92 - 4.2 / b[at])
-        return whole, (k == whole) & (inside | (xp.log(v * weight) <= want))
+        return integer, (k == integer) & (inside | (xp.log(v * weight) <= want))
 
     _rejected(xp, index, usable & ~small, out, propose)
     return xp.where(flipped, n - out, out)

@@ -1,4 +1,4 @@
-"""Pooling by one window that covers everything: reductions, without a loop over positions.
+"""Global pooling: one window that covers all data, computed by reductions.
 
 Arrays are channels-first: data (N, C, *spatial), results (N, C, 1, ..).
 """
@@ -13,7 +13,7 @@ from gluonish.ops.support.windows import Geometry
 
 
 def covers(spatial: Shape, counts: Shape, geometry: Geometry) -> bool:
-    """Whether the only window is the data, without padding."""
+    """Whether a single window covers the data, without padding."""
     return geometry.kernel == spatial and math.prod(counts) == 1 and not any(geometry.pad)
 
 
@@ -22,17 +22,17 @@ def _spatial_axes(data: Any) -> tuple[int, ...]:
 
 
 def maximum(data: Any) -> Any:
-    """Return the largest elements; NaN where there is one."""
+    """Return the maxima; NaN propagates."""
     return widen(data).max(axis=_spatial_axes(data), keepdims=True)
 
 
 def total(data: Any) -> Any:
-    """Return the sums, in the type that sums are kept in."""
+    """Return the sums, in the accumulator's dtype."""
     return data.sum(axis=_spatial_axes(data), keepdims=True, dtype=accumulator(data.dtype))
 
 
 def first_maximum(xp: ModuleType, data: Any, out: Any) -> Any:
-    """Return where the data first equals ``out``; nowhere in a channel whose ``out`` is NaN."""
+    """Return the mask of the first maximum; empty in channels whose ``out`` is NaN."""
     equal = (data == out).reshape(*data.shape[:2], math.prod(data.shape[2:]))
     first = equal.argmax(axis=2)[:, :, None]
     return (equal & (xp.arange(equal.shape[2]) == first)).reshape(data.shape)

@@ -1,7 +1,6 @@
 """Sliding windows over the spatial axes of (N, C, ...) arrays, for convolution and pooling.
 
-Everything here is channels-first; `channels_first` and `channels_last` are how kernels get there
-from other layouts.
+All functions are channels-first; `channels_first` and `channels_last` convert other layouts.
 """
 
 import itertools
@@ -14,13 +13,13 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape
 from gluonish.ops.support.shape_rules import limited
 
-# Elements that a kernel gathers at a time: 16 MiB of float32, whatever the batch.
+# Elements gathered at a time: 16 MiB of float32 for any batch size.
 _CHUNK_ELEMENTS = 1 << 22
 _MOST = 2**31 - 1  # of any extent, step or padding
 
 
 class Geometry(NamedTuple):
-    """Window, step and zeros around the data, one entry for each spatial axis."""
+    """Kernel, stride, dilation and padding, with one entry per spatial axis."""
 
     kernel: Shape
     stride: Shape
@@ -32,10 +31,10 @@ class Geometry(NamedTuple):
 def normalize_geometry(
     operator: str, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape
 ) -> Geometry:
-    """Fill in what was left empty: steps of 1, no dilation, no padding.
+    """Fill in defaults: strides of 1, no dilation, no padding.
 
     Raises:
-        OperatorError: A tuple has another length than ``kernel``, or an extent is out of range.
+        OperatorError: A tuple's length differs from ``kernel``'s, or an extent is out of range.
     """
     rank = len(kernel)
     filled = Geometry(kernel, stride or (1,) * rank, dilate or (1,) * rank, pad or (0,) * rank)
@@ -58,29 +57,29 @@ def is_channels_last(layout: str | None) -> bool:
 
 
 def channels_first(xp: ModuleType, array: Any, layout: str | None) -> Any:
-    """Return a view with the channel axis at 1; of a weight, with the input channels there."""
+    """Return a view with the channel axis (a weight's input channels) at 1."""
     return xp.moveaxis(array, -1, 1) if is_channels_last(layout) else array
 
 
 def channels_last(shape: Shape, layout: str | None) -> Shape:
-    """Return a channels-first shape in the given layout."""
+    """Return a channels-first shape in another layout."""
     return (shape[0], *shape[2:], shape[1]) if is_channels_last(layout) else shape
 
 
 def window_count(extent: int, kernel: int, stride: int, dilate: int, pad: int) -> int:
-    """Return how many windows fit in an axis with ``pad`` zeros at both ends; may be below 1."""
+    """Return the number of windows along an axis padded at both ends; may be below 1."""
     return (extent + 2 * pad - dilate * (kernel - 1) - 1) // stride + 1
 
 
 def sample_chunks(samples: int, elements: int) -> Iterator[slice]:
-    """Yield slices of the batch axis so that gathering ``elements`` a sample stays small."""
+    """Yield slices of the batch axis that limit the memory of gathering ``elements`` per sample."""
     step = max(1, _CHUNK_ELEMENTS // max(1, elements))
     for start in range(0, samples, step):
         yield slice(start, min(start + step, samples))
 
 
 def _padded_shape(spatial: Shape, counts: Shape, geometry: Geometry) -> Shape:
-    """Return the extents that hold the data behind its padding, and the last window to its end."""
+    """Return the padded extents, large enough for the last window."""
     return tuple(
         max(extent + pad, (count - 1) * stride + (kernel - 1) * dilate + 1)
         for extent, count, kernel, stride, dilate, pad in zip(
@@ -90,15 +89,15 @@ def _padded_shape(spatial: Shape, counts: Shape, geometry: Geometry) -> Shape:
 
 
 def check_windows(operator: str, data: Shape, counts: Shape, geometry: Geometry) -> None:
-    """Check that the padded data is no larger than an array may be.
+    """Check the size of the padded data.
 
     Args:
-        data: Shape (N, C, *spatial) of what windows are taken of, or added to.
-        counts: How many windows there are along each axis.
+        data: Shape (N, C, *spatial).
+        counts: Number of windows along each axis.
         geometry: The windows.
 
     Raises:
-        OperatorError: It is larger.
+        OperatorError: It exceeds the limit of an array.
     """
     padded = tuple(
         max(extent + 2 * pad, needed)
@@ -110,14 +109,14 @@ def check_windows(operator: str, data: Shape, counts: Shape, geometry: Geometry)
 
 
 def _inner(spatial: Shape, pad: Shape) -> tuple[slice, ...]:
-    """Where the data lies in its padded array."""
+    """Return the index of the data in its padded array."""
     return tuple(slice(p, p + n) for n, p in zip(spatial, pad, strict=True))
 
 
 def padded_for_windows(
     xp: ModuleType, data: Any, geometry: Geometry, counts: Shape, fill: float = 0
 ) -> Any:
-    """Return the data with ``fill`` around it as far as windows reach; itself if they do not."""
+    """Pad the data with ``fill`` as far as windows reach; return it as is if they do not."""
     spatial = data.shape[2:]
     needed = _padded_shape(spatial, counts, geometry)
     if needed == spatial:
@@ -130,11 +129,8 @@ def padded_for_windows(
 def sliding_windows(xp: ModuleType, data: Any, geometry: Geometry, counts: Shape) -> Any:
     """Return the windows of (N, C, *spatial) as a view (N, C, *kernel, *counts).
 
-    The data is copied once if a window reaches beyond it.
-
-    Args:
-        geometry: The window.
-        counts: Number of windows along each spatial axis.
+    The data is copied once if a window reaches beyond it. ``counts`` holds the number of windows
+    along each spatial axis.
     """
     data = padded_for_windows(xp, data, geometry, counts)
     steps = data.strides[2:]
@@ -150,14 +146,12 @@ def sliding_windows(xp: ModuleType, data: Any, geometry: Geometry, counts: Shape
 
 
 class WindowSum:
-    """The transpose of gathering: adds up what windows hold, where they overlap too.
+    """Sum of (overlapping) windows: the transpose of `sliding_windows`.
 
     Args:
-        xp: NumPy or CuPy.
         shape: Shape (N, C, *spatial) of the data.
-        geometry: The window.
         counts: Number of windows along each spatial axis.
-        dtype: In which to add.
+        dtype: Dtype of the accumulator.
     """
 
     __slots__ = ("_inner", "total")
@@ -171,7 +165,7 @@ class WindowSum:
         self._inner = _inner(shape[2:], geometry.pad)
 
     def result(self) -> Any:
-        """The sums where the data is, without its padding."""
+        """Return the sums, without the padding."""
         return self.total[(..., *self._inner)]
 
 
@@ -185,7 +179,7 @@ def add_windows(xp: ModuleType, out: Any, columns: Any, geometry: Geometry) -> N
 
 
 def window_elements(geometry: Geometry, counts: Shape) -> Iterator[tuple[Shape, tuple[Any, ...]]]:
-    """Yield each position in a window, and the index of all windows' elements in padded data."""
+    """Yield each index in a window, and the index of that element of all windows in padded data."""
     for position in itertools.product(*map(range, geometry.kernel)):
         slices = (
             slice(i * dilate, i * dilate + (count - 1) * stride + 1, stride)

@@ -844,8 +844,7 @@ def roll(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Shift elements by shift places along axis; those pushed past the end come in at the
-    beginning."""
+    """Shift elements by shift positions along axis; elements shifted past the end wrap around."""
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> NumpySymbol:
     """Roll the specified axis backwards, until it lies in a given position."""
 def roots(p: Any) -> NumpySymbol:

@@ -1,6 +1,6 @@
 """``sym.np._internal``: operators behind ``mx.np``, by their names without ``_npi_``."""
 
-from gluonish.ops.face import prefixed
+from gluonish.ops.frontend import prefixed
 from gluonish.symbol.numpy_symbol import make_np_function
 
 __all__: list[str] = []

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
-from gluonish.ops.face import prefixed as prefixed
+from gluonish.ops.frontend import prefixed as prefixed
 from gluonish.symbol.numpy import abs as abs
 from gluonish.symbol.numpy import absolute as absolute
 from gluonish.symbol.numpy import add as add
@@ -758,7 +758,7 @@ def repeats(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    """Repeat each position along axis repeats times, with one number for all or one for each;
     without axis, data is flattened first."""
 def rldexp_scalar(
     data: NumpySymbol | None = None,

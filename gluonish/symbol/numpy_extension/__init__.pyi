@@ -255,7 +255,7 @@ def leaky_relu(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Leaky ReLU and its relatives, elementwise, as act_type says."""
+    """Leaky ReLU and its variants, elementwise, by act_type."""
 def log_softmax(
     data: NumpySymbol | None = None,
     axis: int = -1,
@@ -420,7 +420,7 @@ def rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over complete sequences."""
 def roi_pooling(
     data: NumpySymbol | None = None,
     rois: NumpySymbol | None = None,

@@ -28,7 +28,7 @@ def kernels_that_compile(monkeypatch: pytest.MonkeyPatch) -> None:
         for op in all_operators():
             for fast in filter(needs_compiler, op.fast_kernels):
                 monkeypatch.setattr(fast, "enabled", lambda: False)
-        monkeypatch.setattr(philox, "_device_words", [])
+        monkeypatch.setattr(philox, "_device_bits", [])
         monkeypatch.setattr(optimizer, "fused_step", lambda *_: None)
 
 

@@ -44,8 +44,8 @@ def test_words_in_chunks_are_the_same(device: OneDevice, monkeypatch: pytest.Mon
 
 def test_blocks_beyond_32_bits_carry(device: OneDevice) -> None:
     first = 2**32 - 3
-    made = philox._device_words[0](device.cupy, (7, 8), first, 6)
-    expected = philox._words_of_blocks(np, (7, 8), first, 6)
+    made = philox._device_bits[0](device.cupy, (7, 8), first, 6)
+    expected = philox._bits_of_blocks(np, (7, 8), first, 6)
     np.testing.assert_array_equal(made._raw, expected)
 
 

@@ -64,7 +64,7 @@ def test_the_output_follows_from_all_inputs() -> None:
     ("shapes", "given", "message"),
     [
         ([(1, 2, 3)], {"sample_type": "nearest"}, r"expected data \(N, C, H, W\)"),
-        ([(1, 2, 4, 4), (1, 2, 3, 3)], {"sample_type": "nearest"}, "whole factors"),
+        ([(1, 2, 4, 4), (1, 2, 3, 3)], {"sample_type": "nearest"}, "integer factors"),
         ([(1, 2, 4, 4), (2, 2, 4, 4)], {"sample_type": "nearest"}, "of one batch size"),
         ([(1, 2, 4, 4)], {"sample_type": "bilinear"}, "expected data and weight"),
     ],

@@ -440,8 +440,7 @@ def roll(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Shift elements by shift places along axis; those pushed past the end come in at the
-    beginning."""
+    """Shift elements by shift positions along axis; elements shifted past the end wrap around."""
 def sometrue(
     data: ndarray,
     axis: int | Sequence[int] | None = None,

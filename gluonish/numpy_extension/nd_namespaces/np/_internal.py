@@ -2,7 +2,7 @@
 
 from gluonish.ndarray.namespace import make_operator_function
 from gluonish.numpy_extension.operators import taking_np_arrays
-from gluonish.ops.face import prefixed
+from gluonish.ops.frontend import prefixed
 
 __all__: list[str] = []
 

@@ -125,7 +125,7 @@ from gluonish.numpy_extension.nd_namespaces.np import vstack as vstack
 from gluonish.numpy_extension.nd_namespaces.np import where as where
 from gluonish.numpy_extension.nd_namespaces.np import zeros as zeros
 from gluonish.numpy_extension.operators import taking_np_arrays as taking_np_arrays
-from gluonish.ops.face import prefixed as prefixed
+from gluonish.ops.frontend import prefixed as prefixed
 from typing import Literal
 
 
@@ -701,7 +701,7 @@ def repeats(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    """Repeat each position along axis repeats times, with one number for all or one for each;
     without axis, data is flattened first."""
 def rldexp_scalar(
     data: ndarray,

@@ -234,7 +234,7 @@ def leaky_relu(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Leaky ReLU and its relatives, elementwise, as act_type says."""
+    """Leaky ReLU and its variants, elementwise, by act_type."""
 def log_softmax(
     data: ndarray,
     axis: int = -1,
@@ -387,7 +387,7 @@ def rnn(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over complete sequences."""
 def roi_pooling(
     data: ndarray,
     rois: ndarray,

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
+from gluonish.ops.frontend import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import find_operator
 
 DENSE = find_operator("FullyConnected")
@@ -62,13 +62,13 @@ def test_none_means_left_out_where_the_attribute_does_not_take_it() -> None:
 
 
 def test_signature_has_inputs_attributes_and_the_faces_own() -> None:
-    tail = [inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)]
-    signature = signature_of(DENSE, tail)
+    extra = [inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)]
+    signature = signature_of(DENSE, extra)
     names = list(signature.parameters)
     assert names[:4] == ["data", "weight", "bias", "num_hidden"]
     assert names[-1] == "out"
     assert signature.parameters["flatten"].default is True
-    concat = signature_of(CONCAT, tail)
+    concat = signature_of(CONCAT, extra)
     assert concat.parameters["data"].kind is inspect.Parameter.VAR_POSITIONAL
     assert concat.parameters["dim"].kind is inspect.Parameter.KEYWORD_ONLY
 

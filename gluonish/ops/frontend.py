@@ -1,7 +1,7 @@
-"""From an operator to the function that users call: arguments, signatures and docstrings.
+"""User functions of operators: argument binding, signatures and docstrings.
 
-``nd.*``, ``sym.*`` and the fluent methods of arrays are all made here, so that an operator has one
-signature everywhere: its inputs, then its attributes, positional or by name.
+``nd.*``, ``sym.*`` and the fluent methods of arrays are generated here, so that an operator has the
+same signature everywhere: its inputs, then its attributes, positional or by name.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from gluonish.core.schema import REQUIRED, format_attribute
 from gluonish.ops.help.meaning import meaning
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
-# Packages of the namespaces whose functions have NumPy's semantics.
+# Namespaces with NumPy semantics, and their packages.
 NUMPY_FACES = {
     "np": "numpy",
     "npx": "numpy_extension",
@@ -23,7 +23,7 @@ NUMPY_FACES = {
     "numpy_extension": "numpy_extension",
 }
 _WIDTH = 92  # columns of a docstring
-Make = Callable[[Operator, str], Callable[..., Any]]  # of an operator and the name it is asked by
+Make = Callable[[Operator, str], Callable[..., Any]]  # make(operator, requested name)
 
 
 def make_function(
@@ -33,17 +33,15 @@ def make_function(
     namespace: str,
     prefix: str = "",
 ) -> Callable[..., Any]:
-    """Return the function of an operator in a namespace, made at its first use.
+    """Return the function of an operator in a namespace, created at first use.
 
     Args:
-        name: Any registry name.
-        made: The namespace's functions so far, to which it is added.
-        make: Makes a function of an operator and the name that it was asked by.
-        namespace: For the error.
-        prefix: What the registry puts before the namespace's names.
+        made: The namespace's functions so far; the new function is added.
+        namespace: For the error message.
+        prefix: The registry prefix of the namespace's names.
 
     Raises:
-        AttributeError: There is no operator of this name.
+        AttributeError: No operator of this name.
     """
     registered = prefix + name
     if registered in absent_names():
@@ -55,13 +53,13 @@ def make_function(
         )
     op = find_operator(registered)
     function = make(op, name)
-    function.operator = op  # type: ignore[attr-defined]  # what `gluonish where` goes by
+    function.operator = op  # type: ignore[attr-defined]  # for `gluonish where`
     return made.setdefault(name, function)
 
 
 def nearest_name(registered: str, prefix: str, made: Iterable[str]) -> str:
-    """Return a hint at the public names of a namespace that are most like a wrong one."""
-    if registered.startswith("__"):  # asked for by Python, not by a user
+    """Return a hint with the public names of a namespace closest to an unknown one."""
+    if registered.startswith("__"):  # requested by Python, not by a user
         return ""
     known = (name.removeprefix(prefix) for name in all_names() if name.startswith(prefix))
     public = [name for name in (*known, *made) if not name.startswith("_")]
@@ -71,13 +69,11 @@ def nearest_name(registered: str, prefix: str, made: Iterable[str]) -> str:
 def prefixed(
     prefix: str, module: str, make: Make, *, own: Sequence[str] = ()
 ) -> tuple[Callable[[str], Callable[..., Any]], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a module that shows operators of one prefix.
+    """Return ``__getattr__`` and ``__dir__`` of a module of operators with a common prefix.
 
     Args:
         prefix: ``"_contrib_"`` for ``nd.contrib``.
-        module: The module's name.
-        make: Makes a function of an operator and the name that it is asked by.
-        own: What the module defines itself.
+        own: Names that the module itself defines.
     """
     made: dict[str, Callable[..., Any]] = {}
 
@@ -99,13 +95,7 @@ def prefixed(
 def chosen(
     operators: Mapping[str, str], module: str, make: Make
 ) -> Callable[[str], Callable[..., Any]]:
-    """Return ``__getattr__`` of a module that shows some operators, under names of its own.
-
-    Args:
-        operators: The module's names, each with a registry name.
-        module: The module's name.
-        make: Makes a function of an operator and its registry name.
-    """
+    """Return ``__getattr__`` of a module that maps its names to registry names."""
     made: dict[str, Callable[..., Any]] = {}
 
     def find(name: str) -> Callable[..., Any]:
@@ -126,7 +116,7 @@ def chosen(
 
 
 def _refusing(name: str) -> Callable[..., Any]:
-    """Return the function that a face shows for an operator that is not here."""
+    """Return the function of an operator that is not available: it raises an error."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs
@@ -142,13 +132,12 @@ def bind_arguments(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Sort a call's arguments into array inputs and parsed attributes.
 
-    Inputs that are left out are None at their position; the face decides what that means (a Symbol
-    makes a variable). Where the attributes leave out an input, the arrays given may be in the order
-    of the others. The inputs of a variadic operator may come one by one or as one list.
+    Omitted inputs are None; the frontend decides what that means (a Symbol creates a variable).
+    Where the attributes disable an input, positional arrays may follow the order of the others. The
+    inputs of a variadic operator may be passed one by one or as one list.
 
     Raises:
-        OperatorError: for too many arguments, an unknown name, a name given twice, or a bad
-        attribute.
+        OperatorError: Too many arguments, an unknown or repeated name, or an invalid attribute.
     """
     if op.variadic is not None:
         return _bind_variadic(op, args, kwargs)
@@ -168,31 +157,27 @@ def bind_arguments(
         given[name] = value
     inputs = [given.pop(name, None) for name in names]
     attrs = op.schema.parse(
-        op.name, {name: value for name, value in given.items() if not _left_out(op, name, value)}
+        op.name, {name: value for name, value in given.items() if not _is_omitted(op, name, value)}
     )
-    wanted = op.input_names(attrs)
-    if len(wanted) < len(names):
+    required = op.input_names(attrs)
+    if len(required) < len(names):
         arrays = [value for value in inputs if value is not None]
-        inputs = [value for name, value in zip(names, inputs, strict=True) if name in wanted]
-        if any(value is None for value in inputs) and len(arrays) == len(wanted):
+        inputs = [value for name, value in zip(names, inputs, strict=True) if name in required]
+        if any(value is None for value in inputs) and len(arrays) == len(required):
             inputs = arrays
     return inputs, attrs
 
 
 def require_inputs(op: Operator, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> None:
-    """Refuse a call that leaves out an array.
-
-    Raises:
-        OperatorError: naming the array.
-    """
+    """Raise an OperatorError that names the first missing array, if any."""
     for i, value in enumerate(inputs):
         if value is None:
             missing = op.input_names(attrs)[i]
             raise OperatorError(f"{op.name}: expected an array for {missing}, got none")
 
 
-def _left_out(op: Operator, name: str, value: Any) -> bool:
-    """Whether None stands for "not given": where the attribute does not itself take None."""
+def _is_omitted(op: Operator, name: str, value: Any) -> bool:
+    """Whether None means "omitted": where None is not a value of the attribute."""
     if value is not None:
         return False
     attribute = op.schema.attributes.get(name)
@@ -215,8 +200,8 @@ def _bind_variadic(
     return inputs, op.schema.parse(op.name, attrs)
 
 
-def signature_of(op: Operator, tail: Sequence[inspect.Parameter]) -> inspect.Signature:
-    """Return the call signature: inputs, attributes with defaults, then what the face adds."""
+def signature_of(op: Operator, extra: Sequence[inspect.Parameter]) -> inspect.Signature:
+    """Return the call signature: inputs, attributes with defaults, and the frontend's arguments."""
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters: list[inspect.Parameter] = []
     if op.variadic is not None:
@@ -228,42 +213,38 @@ def signature_of(op: Operator, tail: Sequence[inspect.Parameter]) -> inspect.Sig
         default = None if attribute.default is REQUIRED else attribute.default
         parameters.append(inspect.Parameter(name, kind, default=default))
     names = {parameter.name for parameter in parameters}
-    parameters += [parameter for parameter in tail if parameter.name not in names]
+    parameters += [parameter for parameter in extra if parameter.name not in names]
     return inspect.Signature(parameters)
 
 
-def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return a docstring: what the operator computes, its inputs and attributes.
-
-    Args:
-        tail: What the face adds: argument and meaning.
-    """
+def docstring_of(op: Operator, extra: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a docstring with inputs and attributes, then the frontend's arguments (``extra``)."""
     lines = [_wrapped(op.doc), "", *_shapes(op), "Args:"]
     if op.variadic is not None:
         lines.append("    data: Arrays, one by one or as one list.")
     else:
-        changed = () if callable(op.mutates) else op.mutates
+        mutated = () if callable(op.mutates) else op.mutates
         for i, name in enumerate(op.inputs):
-            what = meaning(op.name, name, is_input=True) or "Array"
-            lines += _entry(name, what + ("; changed in place" if i in changed else ""))
+            text = meaning(op.name, name, is_input=True) or "Array"
+            lines += _entry(name, text + ("; modified in place" if i in mutated else ""))
     for name, attribute in op.schema.attributes.items():
         if name == op.variadic:
-            lines.append(f"    {name}: The number of arrays; counted in any case.")
+            lines.append(f"    {name}: The number of arrays; ignored, they are counted.")
             continue
         default = (
             "required" if attribute.default is REQUIRED else f"default {_shown(attribute.default)}"
         )
-        text = meaning(op.name, name, is_input=False)
-        kind = f"{attribute.expected}, {default}"
-        lines += _entry(name, kind if text is None else f"{text}; {kind}")
-    lines += [f"    {name}: {text}" for name, text in tail.items()]
+        described = meaning(op.name, name, is_input=False)
+        expected = f"{attribute.expected}, {default}"
+        lines += _entry(name, expected if described is None else f"{described}; {expected}")
+    lines += [f"    {name}: {text}" for name, text in extra.items()]
     lines += _returns(op)
-    lines += ["", "Raises:", "    OperatorError: The inputs or attributes are not as described."]
+    lines += ["", "Raises:", "    OperatorError: Invalid inputs or attributes."]
     return "\n".join(lines)
 
 
 def _entry(name: str, text: str) -> list[str]:
-    """Return an argument and what it is, in lines of `_WIDTH`."""
+    """Return the lines of one entry in Args."""
     return textwrap.wrap(
         f"{name}: {text}.",
         _WIDTH,
@@ -279,7 +260,6 @@ def _shown(default: Any) -> str:
 
 
 def _wrapped(doc: str) -> str:
-    """Return paragraphs in lines of `_WIDTH`."""
     return "\n\n".join(
         textwrap.fill(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
         for paragraph in doc.split("\n\n")
@@ -287,7 +267,7 @@ def _wrapped(doc: str) -> str:
 
 
 def _shapes(op: Operator) -> list[str]:
-    """Return what to say of the shapes of an elementwise operator, unless its own doc says it."""
+    """Return the Shapes line of an elementwise operator, unless its doc has one."""
     if "Shapes:" in op.doc or not op.elementwise:
         return []
     *others, last = op.inputs
@@ -302,7 +282,11 @@ def _shapes(op: Operator) -> list[str]:
 
 def _returns(op: Operator) -> list[str]:
     if callable(op.visible):
-        return ["", "Returns:", "    The output, or a list of several where attributes say so."]
+        return [
+            "",
+            "Returns:",
+            "    The output, or a list of several, depending on the attributes.",
+        ]
     if op.visible < 2:
         return []
     names = op.output_words({})[: op.visible]
