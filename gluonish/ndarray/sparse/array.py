@@ -30,7 +30,7 @@ from gluonish.ndarray.ndarray import Link, NDArray
 __all__ = ["BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray"]
 
 
-class _Parts:
+class _Storage:
     """What the handles of one sparse array share.
 
     Attributes:
@@ -69,7 +69,7 @@ class BaseSparseNDArray(NDArray):
     ) -> None:
         if values is None:  # a pickle of MXNet's, whose state comes next
             return
-        self._parts = _Parts(values, tuple(aux))
+        self._parts = _Storage(values, tuple(aux))
         self._spec = Spec(shape, values._spec.dtype)
         self._link = link
 
@@ -83,7 +83,7 @@ class BaseSparseNDArray(NDArray):
         """Return a new array with other values at the same places."""
         return type(self)(values, self._parts.aux, self.shape)
 
-    def _take_over(self, other: "BaseSparseNDArray") -> None:
+    def _replace_storage(self, other: "BaseSparseNDArray") -> None:
         """Hold what another array of this kind and shape holds."""
         parts = other._parts
         self._parts.values, self._parts.aux = parts.values, parts.aux

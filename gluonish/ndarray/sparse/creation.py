@@ -12,7 +12,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
-from gluonish.ndarray.sparse.storage import compressed, convert, nothing, with_rows
+from gluonish.ndarray.sparse.storage import compressed, convert, empty_sparse, with_rows
 
 __all__ = ["array", "csr_matrix", "empty", "from_record", "row_sparse_array", "zeros"]
 
@@ -70,7 +70,7 @@ def row_sparse_array(
     if isinstance(arg1, tuple):
         if _is_shape(arg1):
             _check_shape("row_sparse_array", arg1, shape)
-            made = nothing(arg1, "row_sparse", ctx or current_context(), dtype or FLOAT32)
+            made = empty_sparse(arg1, "row_sparse", ctx or current_context(), dtype or FLOAT32)
         else:
             made = _rows_from_parts(arg1, shape, ctx, dtype)
     else:
@@ -114,7 +114,7 @@ def _csr_from_parts(
     context = ctx or current_context()
     if len(given) == 2 and _is_shape(given):
         _check_shape("csr_matrix", given, shape)
-        empty = nothing(given, "csr", context, dtype or FLOAT32)
+        empty = empty_sparse(given, "csr", context, dtype or FLOAT32)
         assert isinstance(empty, CSRNDArray)
         return empty
     if len(given) == 2:
@@ -145,9 +145,9 @@ def _csr_from_coordinates(
         )
     if shape is None:
         shape = tuple(int(n.max()) + 1 if n.size else 0 for n in (rows, columns))
-    flat, places = np.unique(rows * max(1, shape[1]) + columns, return_inverse=True)
+    flat, positions = np.unique(rows * max(1, shape[1]) + columns, return_inverse=True)
     summed = np.zeros(len(flat), values.dtype)
-    np.add.at(summed, places.reshape(-1), values)
+    np.add.at(summed, positions.reshape(-1), values)
     pointers = np.searchsorted(flat // max(1, shape[1]), np.arange(shape[0] + 1))
     unsorted = (np.sort(rows).searchsorted(np.arange(shape[0] + 1)), columns)
     _check("csr_matrix", "csr", shape, values, unsorted)
@@ -252,7 +252,7 @@ def zeros(
     context, kind = ctx or current_context(), dtype or FLOAT32
     if stype == "default":
         return from_host(np.zeros(extents), context, kind)
-    return nothing(extents, stype, context, kind)
+    return empty_sparse(extents, stype, context, kind)
 
 
 def empty(

@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import nothing
+from gluonish.ndarray.sparse.storage import empty_sparse
 from gluonish.ops.registry import Attrs, Operator
 
 _ZERO_KEEPING = """
@@ -57,4 +57,4 @@ def _quadratic(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) 
 @implement("zeros_like", "r c")
 def _zeros_like(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> Any:
     (x,) = inputs
-    return nothing(x.shape, x.stype, x.context, x.dtype)
+    return empty_sparse(x.shape, x.stype, x.context, x.dtype)

@@ -9,7 +9,7 @@ from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import nothing, numbers, to_dense, with_rows
+from gluonish.ndarray.sparse.storage import empty_sparse, int_array, to_dense, with_rows
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.shape.reshape import reshape
@@ -22,14 +22,14 @@ def embedding_gradient(grad: NDArray, data: NDArray, attrs: Attrs) -> RowSparseN
     """
     count, width = attrs["input_dim"], attrs["output_dim"]
     wanted = data.asnumpy().astype(np.int64).clip(0, count - 1).reshape(-1)
-    rows, places = np.unique(wanted, return_inverse=True)
+    rows, positions = np.unique(wanted, return_inverse=True)
     if not len(rows):
-        empty = nothing((count, width), "row_sparse", grad.context, grad.dtype)
+        empty = empty_sparse((count, width), "row_sparse", grad.context, grad.dtype)
         assert isinstance(empty, RowSparseNDArray)
         return empty
     heads = reshape(to_dense(grad), (len(wanted), width))
     inner = {**attrs, "input_dim": len(rows), "sparse_grad": False}
-    values = invoke(EMBEDDING_BACKWARD, (heads, numbers(places, grad)), inner)
+    values = invoke(EMBEDDING_BACKWARD, (heads, int_array(positions, grad)), inner)
     return with_rows(values, rows, (count, width))
 
 

@@ -18,7 +18,7 @@ from gluonish.ndarray.recording import RECORDING, Leaf
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import apply_sparse
 from gluonish.ndarray.sparse.functions import add, divide, multiply, subtract
-from gluonish.ndarray.sparse.storage import STYPES, convert, nothing
+from gluonish.ndarray.sparse.storage import STYPES, convert, empty_sparse
 from gluonish.ops.elementwise.identity import COPY
 from gluonish.ops.indexing.slice import SLICE
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
@@ -61,7 +61,7 @@ def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
         return other
     made = convert(self.detach(), other.stype)
     assert isinstance(made, BaseSparseNDArray)
-    other._take_over(_on(_astype(made, other.dtype, copy=False), other.context))
+    other._replace_storage(_on(_astype(made, other.dtype, copy=False), other.context))
     return other
 
 
@@ -138,7 +138,7 @@ def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = Non
         raise ArgumentError(f"attach_grad: expected stype None or in {STYPES}, got {stype!r}")
     grad: NDArray
     if kind != "default":
-        grad = nothing(self.shape, kind, self.context, self.dtype)
+        grad = empty_sparse(self.shape, kind, self.context, self.dtype)
     elif isinstance(self, BaseSparseNDArray):
         grad = from_host(np.zeros(self.shape), self.context, self.dtype)
     else:

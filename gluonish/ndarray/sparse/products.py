@@ -9,7 +9,7 @@ from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.array import CSRNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import convert, no_rows, numbers, to_dense, with_rows
+from gluonish.ndarray.sparse.storage import convert, int_array, no_rows, to_dense, with_rows
 from gluonish.ops.linalg.matmul import DOT, matmul
 from gluonish.ops.registry import Attrs, Operator, V
 from gluonish.ops.shape.reshape import reshape
@@ -75,11 +75,11 @@ def _compressed_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -
         return convert(_csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[0]), wanted or "default")
     if wanted == "default" or dense.ndim == 1:
         return _csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[1], transpose=True)
-    rows, places = _distinct(lhs._parts.aux[1].asnumpy(), lhs.shape[1])
+    rows, positions = _distinct(lhs._parts.aux[1].asnumpy(), lhs.shape[1])
     shape = (lhs.shape[1], *dense.shape[1:])
     if not len(rows):
         return convert(with_rows(no_rows(dense), rows, shape), wanted or "row_sparse")
-    values = _csr_dot(lhs, dense, numbers(places, lhs), len(rows), transpose=True)
+    values = _csr_dot(lhs, dense, int_array(positions, lhs), len(rows), transpose=True)
     product = with_rows(values, rows, shape)
     return product if wanted in (None, "row_sparse") else convert(to_dense(product), wanted)
 
@@ -87,8 +87,8 @@ def _compressed_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -
 def _distinct(columns: Any, extent: int) -> tuple[Any, Any]:
     """Return the columns that there are, ascending, and the place of each element's among them."""
     if extent > 4 * len(columns):
-        rows, places = np.unique(columns, return_inverse=True)
-        return rows, places.reshape(-1)
+        rows, positions = np.unique(columns, return_inverse=True)
+        return rows, positions.reshape(-1)
     seen = np.zeros(extent, np.bool_)
     seen[columns] = True
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[columns]

@@ -10,7 +10,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.arithmetic import take_rows
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import compressed, element_rows, no_rows, numbers, with_rows
+from gluonish.ndarray.sparse.storage import compressed, element_rows, int_array, no_rows, with_rows
 from gluonish.ops.indexing.take import take, whole_positions
 from gluonish.ops.registry import Attrs, Operator
 
@@ -37,10 +37,10 @@ def _retain(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
 def _embedding(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
     data, weight = inputs
     wanted = data.asnumpy().astype(np.int64).clip(0, attrs["input_dim"] - 1)
-    rows, places = np.unique(wanted, return_inverse=True)
+    rows, positions = np.unique(wanted, return_inverse=True)
     if not len(rows):
         return NotImplemented
-    taken: NDArray = take(take_rows(weight, rows), numbers(places.reshape(data.shape), weight))
+    taken: NDArray = take(take_rows(weight, rows), int_array(positions.reshape(data.shape), weight))
     return taken
 
 
@@ -50,7 +50,7 @@ def _elements(x: CSRNDArray, kept: Any, columns: Any, pointers: Any, shape: Any)
     if isinstance(kept, slice):
         chosen = values[kept] if kept.stop > kept.start else no_rows(values)
     else:
-        chosen = take(values, numbers(kept, values)) if len(kept) else no_rows(values)
+        chosen = take(values, int_array(kept, values)) if len(kept) else no_rows(values)
     return compressed(chosen, columns, pointers, shape)
 
 
@@ -117,7 +117,7 @@ def _getnnz(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> 
     (x,) = inputs
     pointers, columns = (part.asnumpy() for part in x._parts.aux)
     if attrs["axis"] is None:
-        return numbers([len(columns)], x)
+        return int_array([len(columns)], x)
     if attrs["axis"] == 1:
-        return numbers(np.diff(pointers), x)
-    return numbers(np.bincount(columns, minlength=x.shape[1]), x)
+        return int_array(np.diff(pointers), x)
+    return int_array(np.bincount(columns, minlength=x.shape[1]), x)

@@ -21,7 +21,7 @@ from gluonish.ops.sparse.compressed import CSR_TO_DENSE
 STYPES = ("default", "row_sparse", "csr")
 
 
-def numbers(values: Any, like: NDArray | Context) -> NDArray:
+def int_array(values: Any, like: NDArray | Context) -> NDArray:
     """Return whole numbers of the host as an int64 array on a device."""
     context = like.context if isinstance(like, NDArray) else like
     return from_host(np.asarray(values), context, INT64)
@@ -29,12 +29,12 @@ def numbers(values: Any, like: NDArray | Context) -> NDArray:
 
 def with_rows(values: NDArray, rows: Any, shape: Sequence[int]) -> RowSparseNDArray:
     """Return a row-sparse array of rows whose numbers are on the host."""
-    return RowSparseNDArray(values, (numbers(rows, values),), tuple(shape))
+    return RowSparseNDArray(values, (int_array(rows, values),), tuple(shape))
 
 
 def compressed(values: NDArray, columns: Any, pointers: Any, shape: Sequence[int]) -> CSRNDArray:
     """Return a CSR matrix of elements whose places are on the host."""
-    aux = (numbers(pointers, values), numbers(columns, values))
+    aux = (int_array(pointers, values), int_array(columns, values))
     return CSRNDArray(values, aux, tuple(shape))
 
 
@@ -56,13 +56,15 @@ def no_rows(like: NDArray) -> NDArray:
     return from_host(np.zeros((0, *like.shape[1:])), like.context, like.dtype)
 
 
-def place_rows(values: NDArray, rows: NDArray, shape: Sequence[int]) -> NDArray:
+def scatter_rows(values: NDArray, rows: NDArray, shape: Sequence[int]) -> NDArray:
     """Return zeros of a shape with rows (or elements) put at their numbers."""
     placed: NDArray = invoke(ROWS_TO_DENSE, (values, rows), {"shape": tuple(shape)})
     return placed
 
 
-def nothing(shape: Sequence[int], stype: str, context: Context, dtype: Any) -> BaseSparseNDArray:
+def empty_sparse(
+    shape: Sequence[int], stype: str, context: Context, dtype: Any
+) -> BaseSparseNDArray:
     """Return a sparse array that holds nothing.
 
     Raises:
@@ -91,7 +93,7 @@ def to_dense(x: NDArray) -> NDArray:
         return x
     parts = x._parts
     if isinstance(x, RowSparseNDArray):
-        return place_rows(parts.values, parts.aux[0], x.shape)
+        return scatter_rows(parts.values, parts.aux[0], x.shape)
     pointers, columns = parts.aux
     inputs = (parts.values, columns, pointers)
     dense: NDArray = invoke(CSR_TO_DENSE, inputs, {"shape": x.shape})
@@ -106,7 +108,7 @@ def _to_row_sparse(x: NDArray) -> RowSparseNDArray:
         rows = np.flatnonzero(invoke(MAX, (differs,), attrs).asnumpy())
     if not len(rows):
         return with_rows(no_rows(x), rows, x.shape)
-    return with_rows(take(x, numbers(rows, x)), rows, x.shape)
+    return with_rows(take(x, int_array(rows, x)), rows, x.shape)
 
 
 def _to_csr(x: NDArray) -> CSRNDArray:
@@ -115,8 +117,8 @@ def _to_csr(x: NDArray) -> CSRNDArray:
     if not len(rows):
         empty = from_host(np.zeros(0), x.context, x.dtype)
         return compressed(empty, columns, pointers, x.shape)
-    places = numbers(rows * x.shape[1] + columns, x)
-    return compressed(take(reshape(x, (x.size,)), places), columns, pointers, x.shape)
+    positions = int_array(rows * x.shape[1] + columns, x)
+    return compressed(take(reshape(x, (x.size,)), positions), columns, pointers, x.shape)
 
 
 def convert(x: NDArray, stype: str) -> NDArray:

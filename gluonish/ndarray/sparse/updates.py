@@ -11,7 +11,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.arithmetic import take_rows
 from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import numbers, place_rows, union, with_rows
+from gluonish.ndarray.sparse.storage import int_array, scatter_rows, union, with_rows
 from gluonish.ops.registry import Attrs, Operator
 
 
@@ -29,18 +29,18 @@ def put_rows(target: NDArray, rows: Any, values: NDArray) -> None:
         own = target._parts.aux[0].asnumpy()
         merged = union(own, rows)
         if len(merged) > len(own):
-            places = numbers(np.searchsorted(merged, own), target)
+            positions = int_array(np.searchsorted(merged, own), target)
             extents = (len(merged), *target.shape[1:])
-            spread = place_rows(target._parts.values, places, extents)
-            target._take_over(with_rows(spread, merged, target.shape))
+            spread = scatter_rows(target._parts.values, positions, extents)
+            target._replace_storage(with_rows(spread, merged, target.shape))
         target, rows = target._parts.values, np.searchsorted(merged, rows)
-    numbered = numbers(rows, target)
+    numbered = int_array(rows, target)
     target._make_contiguous()
     target._write(partial(_put, numbered, values), [numbered, values, target], "_put_rows")
 
 
-def _put(places: NDArray, values: NDArray, out: Any) -> None:
-    out[places._data] = values._data
+def _put(positions: NDArray, values: NDArray, out: Any) -> None:
+    out[positions._data] = values._data
 
 
 _UPDATES = {
