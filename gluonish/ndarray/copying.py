@@ -11,7 +11,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.loading import load
 from gluonish.engine import submit
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
+from gluonish.ndarray.ndarray import NDArray, empty_for_copy, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
 from gluonish.ops.support.work import LARGE_COPY
 
@@ -120,7 +120,7 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
         if device is source._device:
             target = empty_like_spec(source._spec, device, type(source))
         else:
-            target, lane = arriving(source._spec, device, type(source))
+            target, lane = empty_for_copy(source._spec, device, type(source))
         target._truth = source._truth
     elif isinstance(other, NDArray):
         target = other

@@ -88,7 +88,7 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
             return _select_on_device(x, on_device, single, recorded=bool(recorded))
         key = host_key(key)
         if recorded:
-            gathered: NDArray = take_by_key(x, key, single)
+            gathered: NDArray = gather_by_key(x, key, single)
             return gathered
         return _copy_of(x, key, single)
     if recorded:
@@ -204,7 +204,7 @@ def resolve_basic(
     return tuple(begin), tuple(end), tuple(step), tuple(selected) or single
 
 
-def flat_positions(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
+def flat_indices(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
     """Return the flat index of each element that the key selects."""
     indices = np.arange(Spec(shape, INT64).size, dtype=INT64).reshape(shape)
     try:
@@ -213,13 +213,13 @@ def flat_positions(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
         raise _out_of_bounds(shape, error) from error
 
 
-def take_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
+def gather_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
     """Return ``x[key]`` for any key on the host, by the operator `take`; see `slice_by_key`.
 
     Raises:
         OutOfBoundsError: An index is out of bounds, or there are too many.
     """
-    positions = flat_positions(x.shape, key)
+    positions = flat_indices(x.shape, key)
     index = from_host(positions.reshape(positions.shape or single), x.context, INT64)
     take = find_operator("take")
     attrs = take.schema.parse("take", {"axis": 0, "mode": "clip"})

@@ -27,7 +27,14 @@ from gluonish.ndarray.recording import RECORDING, Leaf, Node
 from gluonish.ops.fluent import Fluent
 from gluonish_engine import Var
 
-__all__ = ["LIGHT_INLINE_SIZE", "NDArray", "arriving", "assign", "empty_like_spec", "from_host"]
+__all__ = [
+    "LIGHT_INLINE_SIZE",
+    "NDArray",
+    "assign",
+    "empty_for_copy",
+    "empty_like_spec",
+    "from_host",
+]
 
 # An operator that reads and writes at most this many elements runs in the calling thread: a
 # hand-off to a worker costs tens of microseconds.
@@ -328,7 +335,9 @@ def empty_like_spec(
     return kind(raw, spec, device, Var())
 
 
-def arriving(spec: Spec, device: Device, kind: type[NDArray] = NDArray) -> tuple[NDArray, Lane]:
+def empty_for_copy(
+    spec: Spec, device: Device, kind: type[NDArray] = NDArray
+) -> tuple[NDArray, Lane]:
     """Return a new array as the target of a copy from another device, and the engine lane to use.
 
     Raises:
@@ -369,7 +378,7 @@ def from_host(
         return result
     # The engine orders the copy among the launches. A small copy runs on the kernels' lane, which
     # needs no event.
-    result, lane = arriving(spec, device, kind)
+    result, lane = empty_for_copy(spec, device, kind)
     lane = device.lane if lane == device.copy_lane else lane
     fill = partial(device.from_host, values, result._data)
     current_engine().push(fill, (), (result._var,), lane, 0, "_from_host")

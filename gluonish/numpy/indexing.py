@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import NoValuesError
-from gluonish.ndarray.indexing import host_key, is_basic, select, slice_by_key, take_by_key
+from gluonish.ndarray.indexing import gather_by_key, host_key, is_basic, select, slice_by_key
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import call, is_value
 
@@ -40,7 +40,7 @@ def get_traced_item(x: Any, key: Any) -> Any:
     traced = [i for i, k in enumerate(keys) if is_value(k) and not isinstance(k, NDArray)]
     if not traced:
         basic = is_basic(key)
-        return slice_by_key(x, key, ()) if basic else take_by_key(x, host_key(key), ())
+        return slice_by_key(x, key, ()) if basic else gather_by_key(x, host_key(key), ())
     if len(keys) == 1 and keys[0].dtype == np.bool_:
         return call("_npi_boolean_mask", (x, keys[0]), {"axis": 0}, what="index")
     if len(traced) == 1 and all(_is_full_slice(k) for i, k in enumerate(keys) if i != traced[0]):

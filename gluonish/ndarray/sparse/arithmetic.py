@@ -30,7 +30,7 @@ _ZERO_AT_ZEROS = "_maximum _minimum _hypot"
 
 
 def _spread_rows(x: RowSparseNDArray, rows: Any) -> NDArray:
-    """Return the values of an array at rows that include its own, which may be all."""
+    """Return the values of an array scattered to a superset of its rows."""
     own = x._parts.aux[0].asnumpy()
     if len(own) == len(rows):
         return x._parts.values
@@ -39,11 +39,9 @@ def _spread_rows(x: RowSparseNDArray, rows: Any) -> NDArray:
 
 
 def take_rows(x: NDArray, rows: Any) -> NDArray:
-    """Return a copy of some rows of a dense or a row-sparse array, zeros where that has none.
+    """Return copies of rows of a dense or row-sparse array, zeros for rows that are not stored.
 
-    Args:
-        x: The array.
-        rows: Distinct numbers, ascending, on the host.
+    ``rows`` are distinct, ascending indices on the host.
     """
     if not isinstance(x, RowSparseNDArray):
         return take(x, int_array(rows, x)) if len(rows) else no_rows(x)
@@ -125,7 +123,7 @@ def _dense_and_sparse(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> 
 
 
 def _flat_places(x: CSRNDArray) -> Any:
-    """Return the number of each element in a matrix without zeros left out, on the host."""
+    """Return the flat index of each stored element in the dense matrix, on the host."""
     return element_rows(x) * x.shape[1] + x._parts.aux[1].asnumpy()
 
 
@@ -134,7 +132,7 @@ def _ascending(*positions: Any) -> bool:
 
 
 def _matrix(values: NDArray, positions: Any, shape: Shape) -> CSRNDArray:
-    """Return the matrix that holds values at flat places, which ascend."""
+    """Return the matrix with values at ascending flat indices."""
     width = max(1, shape[1])
     pointers = np.searchsorted(positions, np.arange(shape[0] + 1) * width)
     return compressed(values, positions % width, pointers, shape)
@@ -156,17 +154,17 @@ def _combine_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) 
     ]
     values: NDArray = invoke(op, spread, attrs)
     if op is not ADD.elemwise and len(merged):
-        # MXNet leaves out the differences that are 0.
-        kept = np.flatnonzero(values.asnumpy())
-        if len(kept) < len(merged):
-            merged = merged[kept]
-            values = _some(values, kept)
+        # MXNet does not store differences that are 0.
+        nonzero = np.flatnonzero(values.asnumpy())
+        if len(nonzero) < len(merged):
+            merged = merged[nonzero]
+            values = _take_or_empty(values, nonzero)
     return _matrix(values, merged, inputs[0].shape)
 
 
-def _some(values: NDArray, kept: Any) -> NDArray:
-    """Return the elements at some numbers, which may be none."""
-    return take(values, int_array(kept, values)) if len(kept) else no_rows(values)
+def _take_or_empty(values: NDArray, indices: Any) -> NDArray:
+    """Return the elements at indices, of which there may be none."""
+    return take(values, int_array(indices, values)) if len(indices) else no_rows(values)
 
 
 @implement("elemwise_mul", "cc")
@@ -177,7 +175,7 @@ def _multiply_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs)
         return NotImplemented
     both = np.intersect1d(*positions)
     in_a, in_b = (np.searchsorted(own, both) for own in positions)
-    taken = (_some(a._parts.values, in_a), _some(b._parts.values, in_b))
+    taken = (_take_or_empty(a._parts.values, in_a), _take_or_empty(b._parts.values, in_b))
     return _matrix(invoke(op, taken, attrs), both, a.shape)
 
 

@@ -1,4 +1,4 @@
-"""Sums and norms of sparse arrays over what they hold; the results are dense."""
+"""Sums and norms of sparse arrays over their stored values; the results are dense."""
 
 from collections.abc import Sequence
 from typing import Any

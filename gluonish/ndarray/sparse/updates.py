@@ -1,4 +1,4 @@
-"""Optimizer steps by row-sparse gradients: only the rows that are there move."""
+"""Lazy optimizer updates by row-sparse gradients, which change only the stored rows."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,13 +16,7 @@ from gluonish.ops.registry import Attrs, Operator
 
 
 def put_rows(target: NDArray, rows: Any, values: NDArray) -> None:
-    """Overwrite some rows of a dense or row-sparse array.
-
-    Args:
-        target: The array.
-        rows: Distinct numbers, ascending, on the host.
-        values: The new rows.
-    """
+    """Overwrite some rows of a dense or row-sparse array; ``rows`` are distinct and ascending."""
     if not len(rows):
         return
     if isinstance(target, RowSparseNDArray):
@@ -54,7 +48,7 @@ _UPDATES = {
 
 
 def _lazy(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
-    """Run an update on the rows that the gradient holds; the states change in place."""
+    """Update the rows stored in the gradient, and their optimizer states, in place."""
     weight, grad, *states = inputs
     if not attrs.get("lazy_update", True):
         return NotImplemented
@@ -66,8 +60,8 @@ def _lazy(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> An
         taken = [take_rows(x, rows) for x in states]
         values = invoke(op, (take_rows(weight, rows), grad._parts.values, *taken), attrs)
         put_rows(new, rows, values)
-        for state, moved in zip(states, taken, strict=True):
-            put_rows(state, rows, moved)
+        for state, updated in zip(states, taken, strict=True):
+            put_rows(state, rows, updated)
     return new
 
 
