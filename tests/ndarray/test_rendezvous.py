@@ -138,5 +138,5 @@ def test_naive_engine_says_that_it_needs_threads(impatient: None) -> None:
         where = place()
         with pytest.raises(OperatorError, match="each in its own thread"):
             where.join(part(0, 1.0), 1)
-        with pytest.raises(OperatorError, match=r"got those on cpu\(1\)"):
+        with pytest.raises(OperatorError, match=r"got calls on cpu\(1\)"):
             where.join(part(1, 1.0), 1)

@@ -117,7 +117,7 @@ def test_missing_files_and_arrays_are_named(tmp_path: Path) -> None:
     name = "m-00001-of-00003.safetensors"
     with pytest.raises(FileFormatError, match=rf"expected 'c' in '{name}', as the index says"):
         nd.load(written(tmp_path, {"a": name, "c": name}))
-    with pytest.raises(MissingFileError, match="expected a file 'none' beside it"):
+    with pytest.raises(MissingFileError, match="expected a file 'none' in the same folder"):
         nd.load(written(tmp_path, {"a": "none"}))
 
 
