@@ -1,4 +1,4 @@
-"""`mx.contrib`: experimental operators and tools; each module loads at its first use."""
+"""`mx.contrib`: experimental operators and tools; modules are loaded on first access."""
 
 from typing import TYPE_CHECKING
 

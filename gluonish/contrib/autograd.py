@@ -1,4 +1,4 @@
-"""`mx.contrib.autograd`: gradients by the names that MXNet had before `mx.autograd`."""
+"""`mx.contrib.autograd`: MXNet's autograd interface before `mx.autograd`."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ def test_section() -> TrainingStateScope:
     return TrainingStateScope(False)
 
 
-# Not a test of pytest's, in programs that import it by name.
+# Programs import it by name: pytest must not collect it as a test.
 test_section.__test__ = False  # type: ignore[attr-defined]  # functions take any attribute
 
 
@@ -72,7 +72,7 @@ def backward(
     out_grads: Sequence[NDArray | None] | None = None,
     retain_graph: bool = False,
 ) -> None:
-    """Compute gradients of recorded arrays, and store them where `mark_variables` said.
+    """Compute gradients of recorded arrays, and store them in the arrays of `mark_variables`.
 
     Args:
         outputs: List of arrays.
@@ -124,8 +124,8 @@ def grad_and_loss(
     def wrapped(*args: Any) -> tuple[list[NDArray], Any]:
         variables: list[Any] = list(args)
         if argnum is not None:
-            wanted = [argnum] if isinstance(argnum, int) else argnum
-            variables = [args[i] for i in wanted]
+            indices = [argnum] if isinstance(argnum, int) else argnum
+            variables = [args[i] for i in indices]
         for variable in variables:
             if not isinstance(variable, NDArray):
                 raise ArgumentTypeError(

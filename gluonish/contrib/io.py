@@ -1,4 +1,4 @@
-"""DataLoaderIter: a Gluon DataLoader for programs that want an iterator of ``mx.io``."""
+"""DataLoaderIter: a Gluon DataLoader as an iterator of ``mx.io``."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -73,7 +73,7 @@ class DataLoaderIter(DataIter):
         Raises:
             ArgumentError: The batch is not a pair, or is larger than the first one.
         """
-        # The batch that told the shapes is the first one, too: it was loaded once.
+        # The constructor has loaded the first batch, to read the shapes.
         batch, self._first = self._first, None
         batch = next(self._iter, None) if batch is None else batch
         self._current = None if batch is None else self._checked(batch)
@@ -89,10 +89,10 @@ class DataLoaderIter(DataIter):
             )
         return data, label
 
-    def _filled(self, place: int) -> Any:
+    def _padded(self, index: int) -> Any:
         if self._current is None:
             return None
-        values = self._current[place].astype(self.dtype, copy=False)
+        values = self._current[index].astype(self.dtype, copy=False)
         pad = self.getpad()
         if not pad:
             return values
@@ -101,11 +101,11 @@ class DataLoaderIter(DataIter):
 
     def getdata(self) -> Any:
         """Return the data of the current batch, (batch_size, ...); None if there is no batch."""
-        return self._filled(0)
+        return self._padded(0)
 
     def getlabel(self) -> Any:
         """Return the labels of the current batch; None if there is no batch."""
-        return self._filled(1)
+        return self._padded(1)
 
     def getpad(self) -> int:
         """Return the number of padding samples at the end of the current batch."""

@@ -1,7 +1,7 @@
-"""Functions of MXNet that gluonish does not have yet: they can be imported, and say so when called.
+"""Functions of MXNet that gluonish does not have yet, which raise an error when they are called.
 
-Programs import whole packages at their top, and call what they need under an option. What only
-a call needs is therefore refused at the call.
+Programs import complete packages and call some functions only under an option, so the import must
+not fail.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ def later(name: str, instead: str) -> Callable[..., NoReturn]:
     """Return a function that raises NotSupportedError.
 
     Args:
-        name: Its dotted name, after ``mx.``.
-        instead: What a program can do instead.
+        name: Dotted name of the function, without ``mx.``.
+        instead: Advice for the message.
     """
 
     def function(*args: object, **kwargs: object) -> NoReturn:
@@ -23,7 +23,7 @@ def later(name: str, instead: str) -> Callable[..., NoReturn]:
 
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__doc__ = (
-        f"Refuse: gluonish does not have ``mx.{name}`` yet; {instead}.\n\n"
+        f"Not supported: gluonish does not have ``mx.{name}`` yet; {instead}.\n\n"
         "Raises:\n    NotSupportedError: Always."
     )
     return function

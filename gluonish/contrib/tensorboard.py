@@ -1,8 +1,7 @@
 """`mx.contrib.tensorboard`: metrics for TensorBoard.
 
-MXNet wrote through the package mxboard, which is no longer kept. Here it is tensorboardX, whose
-event files are the same: it needs protobuf alone, where TensorBoard's own writer comes with its
-server and eight packages.
+MXNet used the package mxboard, which is no longer maintained. tensorboardX writes the same event
+files and depends only on protobuf; TensorBoard's own writer needs its server and eight packages.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""`mx.contrib.tensorrt`: networks in NVIDIA's TensorRT; nothing of it is there yet."""
+"""`mx.contrib.tensorrt`: NVIDIA's TensorRT, which is not supported yet."""
 
 from gluonish.contrib.later import later
 

@@ -1,7 +1,7 @@
-"""BaseModule: what every module can do, and the training loop over it.
+"""BaseModule: the training and evaluation loops of modules.
 
-A module is bound to shapes, gets weights and an optimizer, and then computes: forward, backward,
-update. `fit`, `score` and `predict` do that over an iterator.
+A module is bound to shapes and initialized with weights and an optimizer; then it runs forward,
+backward and update. `fit`, `score` and `predict` do so for the batches of an iterator.
 """
 
 import time
@@ -34,7 +34,7 @@ __all__ = ["BaseModule"]
 
 
 class BaseModule(ModuleInterface):
-    """Base class of modules: training and evaluation loops over a subclass's single steps.
+    """Base class of modules: training and evaluation loops.
 
     Arguments and attributes are those of `ModuleInterface`.
     """
@@ -84,21 +84,21 @@ class BaseModule(ModuleInterface):
             eval_data.reset()
         eval_metric = _metric(eval_metric)
         eval_metric.reset()
-        seen = 0
+        count = 0
         for nbatch, eval_batch in enumerate(eval_data):
             if nbatch == num_batch:
                 break
             self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
             self.forward(eval_batch, is_train=False)
-            self._show(eval_metric, eval_batch)
+            self._update_metric(eval_metric, eval_batch)
             call_back(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
-            seen = nbatch + 1
-        call_back(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
+            count = nbatch + 1
+        call_back(score_end_callback, BatchEndParam(epoch, count, eval_metric, locals()))
         found: list[tuple[str, float]] = eval_metric.get_global_name_value()
         return found
 
-    def _show(self, eval_metric: EvalMetric, batch: Any) -> None:
-        """Show the last outputs to a metric; a list has a batch for each device."""
+    def _update_metric(self, eval_metric: EvalMetric, batch: Any) -> None:
+        """Update a metric with the last outputs; a list has a batch for each device."""
         if isinstance(batch, list):
             self.update_metric(eval_metric, [one.label for one in batch], pre_sliced=True)
         else:
@@ -181,14 +181,14 @@ class BaseModule(ModuleInterface):
                 "predict: expected the same number of outputs in each batch, got "
                 f"{[len(outputs) for outputs in found]}; pass merge_batches=False"
             )
-        whole = [
-            parts[0] if len(parts) == 1 else concat(*parts, dim=0)
-            for parts in zip(*found, strict=True)
+        merged = [
+            batches[0] if len(batches) == 1 else concat(*batches, dim=0)
+            for batches in zip(*found, strict=True)
         ]
-        return whole[0] if len(whole) == 1 and not always_output_list else whole
+        return merged[0] if len(merged) == 1 and not always_output_list else merged
 
     def _before_epoch(self, epoch: int, train_data: Any) -> None:
-        """What `fit` does before each epoch: nothing, but in modules derived from this one."""
+        """Hook that `fit` calls before each epoch."""
 
     def fit(
         self,
@@ -278,8 +278,8 @@ class BaseModule(ModuleInterface):
                     monitor.tic()
                 self.forward_backward(data_batch)
                 self.update()
-                self._show(eval_metric, data_batch)
-                # The next batch is fetched while the devices work at this one.
+                self._update_metric(eval_metric, data_batch)
+                # The next batch is fetched while the devices compute this one.
                 next_data_batch = next(data_iter, None)
                 if next_data_batch is not None:
                     self.prepare(next_data_batch, sparse_row_id_fn=sparse_row_id_fn)
@@ -292,7 +292,7 @@ class BaseModule(ModuleInterface):
                 nbatch += 1
             self._log(epoch, "Train", totals)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - tic)
-            # Auxiliary states differ between devices: all go on with their mean.
+            # Auxiliary states differ between devices: replace them by their mean.
             weights, states = self.get_params()
             self.set_params(weights, states)
             call_back(epoch_end_callback, epoch, self.symbol, weights, states)
@@ -342,8 +342,8 @@ class BaseModule(ModuleInterface):
 
 
 class _NoDataError(ArgumentTypeError, ValueError):
-    """What is to be predicted is no data; MXNet raises a ValueError."""
+    """The data to predict for have the wrong type; MXNet raises a ValueError."""
 
 
-def _metric(given: Any) -> EvalMetric:
-    return given if isinstance(given, EvalMetric) else create_metric(given)
+def _metric(metric: Any) -> EvalMetric:
+    return metric if isinstance(metric, EvalMetric) else create_metric(metric)

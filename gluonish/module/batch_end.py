@@ -1,4 +1,4 @@
-"""BatchEndParam: what training loops hand to callbacks at the end of a batch."""
+"""BatchEndParam: the argument of callbacks at the end of a batch."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""How a batch is cut over devices: in proportion to their loads."""
+"""Split of a batch over devices, in proportion to their loads."""
 
 import itertools
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from gluonish.core.errors import ArgumentError
 def split_by_load(extent: int, loads: Sequence[float]) -> list[slice]:
     """Return the slice of a batch for each device, in proportion to its load.
 
-    Sizes are rounded to whole samples (half to even, as in MXNet); the last device gets the rest.
+    Sizes are rounded to integers (half to even, as in MXNet); the last device gets the rest.
 
     Args:
         extent: Number of samples in the batch.
@@ -25,10 +25,10 @@ def split_by_load(extent: int, loads: Sequence[float]) -> list[slice]:
         )
     counts = [round(extent * load / total) for load in loads[:-1]]
     bounds = [0, *itertools.accumulate(counts), extent]
-    parts = [slice(*pair) for pair in itertools.pairwise(bounds)]
-    if any(part.start >= part.stop for part in parts):
+    slices = [slice(*pair) for pair in itertools.pairwise(bounds)]
+    if any(each.start >= each.stop for each in slices):
         raise ArgumentError(
             f"work_load_list: expected a batch with an example for each of {len(loads)} devices "
             f"with loads {list(loads)}, got {extent} examples; use fewer devices or a larger batch"
         )
-    return parts
+    return slices

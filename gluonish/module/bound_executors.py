@@ -1,6 +1,6 @@
-"""BoundExecutors: one executor a device, bound to its part of every batch, and their arrays.
+"""BoundExecutors: one executor per device, bound to its slice of every batch, and their arrays.
 
-Executors for shapes that came before are kept, and all work on the memory of the largest batch.
+Executors of earlier shapes are cached, and all share the memory of the largest batch.
 """
 
 import sys
@@ -19,7 +19,7 @@ from gluonish.symbol.binding import simple_bind
 from gluonish.symbol.executor import Executor
 from gluonish.symbol.symbol import Symbol
 
-_KEPT = 16  # shapes whose executors are kept; the oldest goes first
+_MAX_CACHED = 16  # shapes whose executors are cached; the oldest is dropped first
 
 
 class BoundExecutors:
@@ -28,7 +28,7 @@ class BoundExecutors:
     Arguments and attributes are those of `DataParallelExecutorGroup`, which runs them.
     """
 
-    _total_exec_bytes = 0  # in MXNet, too
+    _total_exec_bytes = 0  # as in MXNet
 
     def __init__(
         self,
@@ -75,25 +75,25 @@ class BoundExecutors:
         self.execs: list[Executor] = []
         self.batch_size = 0
         self.slices: list[slice] = []
-        # Executors on the largest memory so far, from which others are made, and those made.
-        self._widest: tuple[int, list[Executor]] = (0, [])
-        self._kept: dict[Any, list[Executor]] = {}
+        # The executors of the largest batch so far, which others are reshaped from, and these.
+        self._largest: tuple[int, list[Executor]] = (0, [])
+        self._cache: dict[Any, list[Executor]] = {}
         self.bind_exec(data_shapes, label_shapes, shared_group)
         if shared_group is not None:
             self._adopt(shared_group)
 
     def _adopt(self, other: "BoundExecutors") -> None:
-        """Take over the lists of weights, which tell an update that nothing has moved."""
+        """Share the lists of weights if they are equal; an update compares them by identity."""
         for field in ("param_arrays", "grad_arrays"):
-            own, lent = ([x for row in getattr(of, field) for x in row] for of in (self, other))
-            if len(own) == len(lent) and all(map(is_, own, lent)):
+            own, shared = ([x for row in getattr(of, field) for x in row] for of in (self, other))
+            if len(own) == len(shared) and all(map(is_, own, shared)):
                 setattr(self, field, getattr(other, field))
 
     def decide_slices(self, data_shapes: Sequence[DataDesc]) -> list[int]:
         """Split the batch over the devices, and return the batch axis of each array.
 
         Args:
-            data_shapes: Descriptions of the arrays of a whole batch.
+            data_shapes: Descriptions of the arrays of a complete batch.
 
         Raises:
             ArgumentError: Arrays have different numbers of samples, or too few for the devices.
@@ -121,28 +121,28 @@ class BoundExecutors:
         shared_group: "BoundExecutors | None" = None,
         reshape: bool = False,
     ) -> None:
-        """Create the executors for given shapes.
+        """Create the executors for batches of some shapes.
 
         Args:
-            data_shapes: Descriptions of the data of a whole batch.
-            label_shapes: Descriptions of the labels of a whole batch.
+            data_shapes: Descriptions of the data of a complete batch.
+            label_shapes: Descriptions of the labels of a complete batch.
             shared_group: As for the constructor.
             reshape: Whether to reshape the existing executors, in the same memory.
 
         Raises:
-            ArgumentError: The shapes that follow for the weights differ from the weights' own.
+            ArgumentError: The inferred shapes of weights differ from those of the weights.
         """
         data, label = described(data_shapes), described(label_shapes)
-        # Where no array has a batch, each device gets all.
+        # If no array has a batch axis, each device gets all data.
         self.batch_size, self.slices = 0, [slice(0, sys.maxsize)] * len(self.contexts)
         self.data_layouts = self.decide_slices(data)
         self.label_layouts = self.decide_slices(label) if label else []
         if reshape:
             self.execs = self._reshaped([*data, *label])
         else:
-            lent = [None] * len(self.contexts) if shared_group is None else shared_group.execs
-            self.execs = [self._bound(i, [*data, *label], lent[i]) for i in range(len(lent))]
-            self._widest, self._kept = (self.batch_size, self.execs), {}
+            shared = [None] * len(self.contexts) if shared_group is None else shared_group.execs
+            self.execs = [self._bound(i, [*data, *label], shared[i]) for i in range(len(shared))]
+            self._largest, self._cache = (self.batch_size, self.execs), {}
         self.data_shapes = data
         self.label_shapes = label or None
         self.data_names = [desc.name for desc in data]
@@ -150,61 +150,61 @@ class BoundExecutors:
         self._collect()
 
     def _shapes(self, device: int, descs: Sequence[DataDesc]) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each input's part on a device."""
+        """Return the shape of each input's slice on a device."""
         shapes = {}
         for desc in descs:
             shape = list(desc.shape)
             axis = DataDesc.get_batch_axis(desc.layout)
             if axis >= 0:
-                part = self.slices[device]
-                shape[axis] = part.stop - part.start
+                rows = self.slices[device]
+                shape[axis] = rows.stop - rows.start
             if desc.name in self.arg_names:
                 shapes[desc.name] = tuple(shape)
         return shapes
 
-    def _bound(self, device: int, descs: Sequence[DataDesc], lent: Executor | None) -> Executor:
+    def _bound(self, device: int, descs: Sequence[DataDesc], shared: Executor | None) -> Executor:
         shapes: dict[str, Any] = self._shapes(device, descs)
-        known = {desc.name: desc.dtype for desc in descs if desc.name in self.arg_names}
+        dtypes = {desc.name: desc.dtype for desc in descs if desc.name in self.arg_names}
         made = simple_bind(
             self.symbol,
             self.contexts[device],
             grad_req=self.grad_req,
-            type_dict=known,
+            type_dict=dtypes,
             group2ctx=self.group2ctxs[device],
             shared_arg_names=self.param_names,
-            shared_exec=lent,
+            shared_exec=shared,
             shared_buffer=self.shared_data_arrays[device],
             **shapes,
         )
-        for name in self.param_names:  # which executors share anyway
+        for name in self.param_names:  # shared through the executors
             self.shared_data_arrays[device].pop(name, None)
-        if lent is not None:
-            _check_shared(self.param_names, made.arg_dict, lent.arg_dict)
+        if shared is not None:
+            _check_shared(self.param_names, made.arg_dict, shared.arg_dict)
         return made
 
     def _reshaped(self, descs: Sequence[DataDesc]) -> list[Executor]:
         shapes = [self._shapes(i, descs) for i in range(len(self.contexts))]
-        key = tuple(tuple(sorted(given.items())) for given in shapes)
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
-        size, widest = self._widest
+        key = tuple(tuple(sorted(named.items())) for named in shapes)
+        cached = self._cache.get(key)
+        if cached is not None:
+            return cached
+        size, largest = self._largest
         made = [
-            executor.reshape(allow_up_sizing=True, **self._with_followers(given))
-            for executor, given in zip(widest, shapes, strict=True)
+            executor.reshape(allow_up_sizing=True, **self._with_inferred(named))
+            for executor, named in zip(largest, shapes, strict=True)
         ]
         if self.batch_size > size:
-            self._widest, self._kept = (self.batch_size, made), {}
-        self._kept[key] = made
-        if len(self._kept) > _KEPT:
-            self._kept.pop(next(iter(tuple(self._kept))), None)
+            self._largest, self._cache = (self.batch_size, made), {}
+        self._cache[key] = made
+        if len(self._cache) > _MAX_CACHED:
+            self._cache.pop(next(iter(tuple(self._cache))), None)
         return made
 
-    def _with_followers(self, given: dict[str, tuple[int, ...]]) -> dict[str, Any]:
-        """Add shapes of arguments that follow the data's: labels that did not come, and states."""
-        found, _, _ = self.symbol.infer_shape(**given)
+    def _with_inferred(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
+        """Add inferred shapes of missing labels and states."""
+        found, _, _ = self.symbol.infer_shape(**shapes)
         if found is None:
-            return given
+            return shapes
         named = dict(zip(self.arg_names, found, strict=True))
         return {name: shape for name, shape in named.items() if name not in self.param_names}
 
@@ -217,9 +217,9 @@ class BoundExecutors:
         def inputs(names: Sequence[str]) -> list[list[tuple[slice, NDArray]]]:
             return [
                 [
-                    (part, own[name])
-                    for part, own in zip(self.slices, arguments, strict=True)
-                    if name in own
+                    (rows, named[name])
+                    for rows, named in zip(self.slices, arguments, strict=True)
+                    if name in named
                 ]
                 for name in names
             ]
@@ -238,14 +238,14 @@ class BoundExecutors:
             ]
 
     def reshape(self, data_shapes: Sequence[Any], label_shapes: Sequence[Any] | None) -> None:
-        """Change the shapes of the batches; weights and gradients stay in place.
+        """Change the shapes of the batches; weights and gradients keep their memory.
 
         Args:
-            data_shapes: Descriptions of the data of a whole batch.
-            label_shapes: Descriptions of the labels of a whole batch.
+            data_shapes: Descriptions of the data of a complete batch.
+            label_shapes: Descriptions of the labels of a complete batch.
 
         Raises:
-            ArgumentError: Shapes of weights would change; then nothing is changed.
+            ArgumentError: Shapes of weights would change; the group is unchanged then.
         """
         data, label = described(data_shapes), described(label_shapes) or None
         if data == self.data_shapes and label == self.label_shapes:
@@ -263,11 +263,11 @@ def _batch_axis_of(output: Symbol) -> int:
 
 
 def _check_shared(
-    names: Sequence[str], own: Mapping[str, NDArray], lent: Mapping[str, NDArray]
+    names: Sequence[str], own: Mapping[str, NDArray], shared: Mapping[str, NDArray]
 ) -> None:
     for name in names:
-        if name in own and name in lent and own[name] is not lent[name]:
+        if name in own and name in shared and own[name] is not shared[name]:
             raise ArgumentError(
-                f"bind: expected {name} of shape {lent[name].shape}, that of the shared module, "
+                f"bind: expected {name} of shape {shared[name].shape}, that of the shared module, "
                 f"got {own[name].shape}"
             )

@@ -91,7 +91,7 @@ class BucketingModule(BucketingAttributes):
 
     @property
     def _curr_module(self) -> Module | None:
-        """The current bucket's module, under the name by which programs for MXNet get at it."""
+        """The current bucket's module, which MXNet programs read."""
         return self._buckets.get(self._curr_bucket_key)
 
     def _current(self, what: str) -> Module:
@@ -159,10 +159,10 @@ class BucketingModule(BucketingAttributes):
         """
         if shared_module is not None:
             raise ArgumentError(
-                "BucketingModule.bind: expected shared_module=None, got one; its buckets share "
-                "already"
+                "BucketingModule.bind: expected shared_module=None, got one; the buckets already "
+                "share weights with each other"
             )
-        if self._keeps_binding(force_rebind):
+        if self._is_rebind_ignored(force_rebind):
             return
         module = self._default if self.binded else self._made
         module.bind(
@@ -218,7 +218,7 @@ class BucketingModule(BucketingAttributes):
     ) -> None:
         """Initialize weights and auxiliary states; see `Module.init_params`."""
         if self.params_initialized and not force_init:
-            self._kept_weights("init_params")
+            self._warn_initialized("init_params")
             return
         self._expect_bound("init_params")
         self._default.init_params(
@@ -236,7 +236,7 @@ class BucketingModule(BucketingAttributes):
     ) -> None:
         """Set weights and auxiliary states; see `Module.set_params`."""
         if self.params_initialized and not force_init:
-            self._kept_weights("set_params")
+            self._warn_initialized("set_params")
             return
         self._expect_bound("set_params")
         self._default.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
@@ -251,7 +251,7 @@ class BucketingModule(BucketingAttributes):
     ) -> None:
         """Create the optimizer, which all buckets share; see `Module.init_optimizer`."""
         self._expect_weights("init_optimizer")
-        if self._keeps_optimizer(force_init):
+        if self._is_reinit_ignored(force_init):
             return
         self._default.init_optimizer(kvstore, optimizer, optimizer_params, force_init)
         for module in self._buckets.values():
@@ -362,7 +362,7 @@ class BucketingModule(BucketingAttributes):
         aux_params: Params = None,
         **kwargs: Any,
     ) -> "BucketingModule":
-        """Return a module with given networks and weights, not bound yet.
+        """Return a module with the networks and weights, not bound yet.
 
         Args:
             sym_dict: Symbols by bucket key, which replace those of ``sym_gen``.
@@ -377,16 +377,16 @@ class BucketingModule(BucketingAttributes):
         """
         if sym_gen is None:
             raise ArgumentError("BucketingModule.load: expected sym_gen, got None")
-        given = dict(sym_dict or {})
+        symbols = dict(sym_dict or {})
 
-        def stored(key: Key) -> Any:
+        def saved_symbol(key: Key) -> Any:
             made = sym_gen(key)
-            symbol = given.get(key)
+            symbol = symbols.get(key)
             if symbol is None:
                 return made
             return symbol if isinstance(made, Symbol) else (symbol, *made[1:])
 
-        module = BucketingModule(stored, default_bucket_key, **kwargs)
+        module = BucketingModule(saved_symbol, default_bucket_key, **kwargs)
         module._made._weights.arguments.update(arg_params or {})
         module._made._weights.auxiliary.update(aux_params or {})
         module._made.params_initialized = module.params_initialized = True

@@ -1,7 +1,6 @@
-"""Callbacks of training loops: speed, progress and metrics to the log, checkpoints to files.
+"""Callbacks of training loops, which log speed, progress and metrics, and save checkpoints.
 
-They log with the root logger, as programs for MXNet expect: ``logging.basicConfig`` makes them
-seen.
+They use the root logger, as in MXNet: ``logging.basicConfig`` shows the messages.
 """
 
 import logging
@@ -25,9 +24,9 @@ class _SavesCheckpoints(Protocol):
     ) -> object: ...
 
 
-def _check_positive(who: str, name: str, value: float) -> None:
+def _check_positive(what: str, name: str, value: float) -> None:
     if not value > 0:
-        raise ArgumentError(f"{who}: expected a positive {name}, got {value}")
+        raise ArgumentError(f"{what}: expected a positive {name}, got {value}")
 
 
 def module_checkpoint(
@@ -92,7 +91,7 @@ def log_train_metric(period: int, auto_reset: bool = False) -> Callable[[BatchEn
 class Speedometer:
     """Batch-end callback that logs the speed in samples per second, and the metrics.
 
-    Timing starts with the first batch of an epoch that it receives.
+    Timing starts at the first call in each epoch.
 
     Args:
         batch_size: Number of samples in a batch.
@@ -135,7 +134,7 @@ class Speedometer:
             self.tic = time.time()
 
     def _speed(self, elapsed_s: float) -> float:
-        # A clock may stand still, or be set back.
+        # The clock may have a coarse resolution, or be set back.
         return self.frequent * self.batch_size / elapsed_s if elapsed_s else math.inf
 
     def _log(self, param: BatchEndParams, speed: float) -> None:
@@ -151,7 +150,7 @@ class Speedometer:
         logging.info(
             "Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec" + "\t%s=%f" * len(pairs),
             *(epoch, start, count, speed),
-            *(part for pair in pairs for part in pair),
+            *(item for pair in pairs for item in pair),
         )
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints of a Module, and the weights that it gives to its users and shares."""
+"""Checkpoints of a Module, and its weights on the CPU."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -125,7 +125,7 @@ def _number(epoch: int) -> str:
 
 
 class MissingWeightError(ArgumentError, RuntimeError):
-    """One of the given weights is missing; MXNet raises a RuntimeError."""
+    """A weight is missing in ``arg_params``; MXNet raises a RuntimeError."""
 
 
 class Weights:
@@ -155,13 +155,13 @@ def first_values(
     *,
     allow_missing: bool,
 ) -> dict[str, NDArray]:
-    """Return initial values: the given ones, and for the others what an initializer returns.
+    """Return initial values: the supplied ones, and the others from an initializer.
 
     Random numbers are drawn in the order of sorted names, as in MXNet.
 
     Args:
         arrays: The arrays on the devices, by name.
-        given: Given values by name; None initializes all.
+        given: Supplied values by name; None initializes all.
         initializer: Called with an `InitDesc` and an array; None keeps the current values.
         attributes: Attributes of the network's variables.
         allow_missing: Whether ``given`` may lack some weights.

@@ -1,4 +1,4 @@
-"""ComputedModule: a module whose passes something else computes."""
+"""ComputedModule: base class of modules that delegate computation to another object."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class ComputedModule(BaseModule):
     """
 
     def _computer(self, what: str) -> Any:
-        """Return what computes; ``what`` is the method that asks, for the error where none does."""
+        """Return the object to delegate to; ``what`` is the calling method, for errors."""
         raise self._undefined("_computer")
 
     def _ready_computer(self, what: str) -> Any:
@@ -48,7 +48,7 @@ class ComputedModule(BaseModule):
         """Return the outputs of the last forward pass; the next one overwrites them.
 
         Args:
-            merge_multi_context: Whether to concatenate the devices' parts of each output; if not,
+            merge_multi_context: Whether to concatenate the devices' slices of each output; if not,
                 each output is a list with one array for each device.
         """
         found: list[Any] = self._ready_computer("get_outputs").get_outputs(merge_multi_context)

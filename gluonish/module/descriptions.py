@@ -1,4 +1,4 @@
-"""Descriptions of data and labels, and what `bind` requests."""
+"""Descriptions of data and labels, and gradient requests of `bind`."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,17 +13,7 @@ class ModuleStateError(GluonishError, AssertionError):
 
 
 def expect(condition: object, what: str, state: str, remedy: str) -> None:
-    """Raise unless a module is in the state that a method needs.
-
-    Args:
-        condition: Whether it is.
-        what: Class and method, for the message.
-        state: The state that was expected.
-        remedy: What to do.
-
-    Raises:
-        ModuleStateError: ``condition`` is False.
-    """
+    """Raise a ModuleStateError unless a module is in the state that a method needs."""
     if not condition:
         raise ModuleStateError(f"{what}: expected {state}, got one that is not ready; {remedy}")
 
@@ -40,7 +30,7 @@ def described(shapes: Iterable[Any] | None) -> list[DataDesc]:
 def described_batch(
     batch: DataBatch, data: Sequence[DataDesc], label: Sequence[DataDesc]
 ) -> tuple[list[DataDesc], list[DataDesc]]:
-    """Return the descriptions of a batch: its own, or those of its arrays under known names.
+    """Return the descriptions of a batch; by default of its arrays, with the previous names.
 
     Args:
         batch: The batch.
@@ -64,11 +54,11 @@ def _resized(before: Sequence[DataDesc], arrays: Sequence[Any] | None) -> list[D
 def check_names(
     arguments: Sequence[str], names: Sequence[str], what: str, *, strict: bool = True
 ) -> None:
-    """Check that a network has arguments of given names.
+    """Check that a network has arguments of some names.
 
     Args:
         arguments: Names of the network's arguments.
-        names: The given names.
+        names: The names to check.
         what: Argument of Module that they were passed as.
         strict: Whether to raise rather than warn.
 
@@ -98,10 +88,10 @@ def check_described(
     Raises:
         ArgumentError: The names differ.
     """
-    given = [desc.name for desc in shapes]
-    if sorted(given) != sorted(names):
+    found = [desc.name for desc in shapes]
+    if sorted(found) != sorted(names):
         _complain(
-            f"Module.bind: expected {what}_shapes for {list(names)}, got them for {given}",
+            f"Module.bind: expected {what}_shapes for {list(names)}, got them for {found}",
             strict=strict,
         )
 
@@ -112,9 +102,7 @@ def parsed_descriptions(
     data_shapes: Iterable[Any],
     label_shapes: Iterable[Any] | None,
 ) -> tuple[list[DataDesc], list[DataDesc] | None]:
-    """Return the descriptions of data and labels, checked as in `Module.bind`.
-
-    MXNet's programs import it.
+    """Return the descriptions of data and labels, checked as in `Module.bind`, for MXNet programs.
 
     Args:
         data_names: Names of the data inputs.
@@ -134,7 +122,7 @@ def parsed_descriptions(
 
 
 def check_input_names(symbol: Any, names: Sequence[str], typename: str, throw: bool) -> None:
-    """Check that a Symbol has arguments of given names; MXNet's programs import it.
+    """Check that a Symbol has arguments of some names, for MXNet programs.
 
     Args:
         symbol: The Symbol.

@@ -10,7 +10,7 @@ from gluonish.ndarray import NDArray, array, concat
 
 
 def part_of(x: Any, part: slice, axis: int) -> Any:
-    """Return a slice of an array along its batch axis; the whole array if it has none.
+    """Return a slice of an array along its batch axis; all of the array if it has none.
 
     Args:
         x: The array.
@@ -23,7 +23,7 @@ def part_of(x: Any, part: slice, axis: int) -> Any:
 
 
 def merged(arrays: Sequence[NDArray], axis: int) -> NDArray:
-    """Concatenate the devices' parts of a batch; without a batch axis return the first.
+    """Concatenate the devices' slices of a batch; without a batch axis return the first.
 
     Args:
         arrays: One array for each device.
@@ -32,8 +32,8 @@ def merged(arrays: Sequence[NDArray], axis: int) -> NDArray:
     first = arrays[0]
     if len(arrays) == 1 or axis < 0 or not first.shape:
         return first
-    together: NDArray = concat(*(x.as_in_context(first.context) for x in arrays), dim=axis)
-    return together
+    joined: NDArray = concat(*(x.as_in_context(first.context) for x in arrays), dim=axis)
+    return joined
 
 
 def on_host(arrays: Sequence[NDArray]) -> NDArray:
@@ -74,7 +74,7 @@ def load(
         ArgumentError: The batch has fewer arrays than there are names; more are ignored.
     """
     batches = batch if isinstance(batch, list) else [batch]  # a batch may be a namedtuple
-    apart = batches is batch
+    one_per_device = batches is batch
     columns = [getattr(one, field, None) or () for one in batches]
     for sources in columns:
         if optional and not sources:
@@ -84,13 +84,13 @@ def load(
                 f"forward: expected a batch with {field} for {list(names)}, got {len(sources)} "
                 "arrays"
             )
-    for i, (places, axis) in enumerate(zip(targets, axes, strict=False)):
-        for device, (part, target) in enumerate(places):
-            source = columns[device][i] if apart else columns[0][i]
+    for i, (on_devices, axis) in enumerate(zip(targets, axes, strict=False)):
+        for device, (rows, target) in enumerate(on_devices):
+            source = columns[device][i] if one_per_device else columns[0][i]
             if isinstance(source, list | tuple):
                 source = source[device]
-            elif not apart:
-                source = part_of(source, part, axis)
+            elif not one_per_device:
+                source = part_of(source, rows, axis)
             _copy(source, target)
 
 
@@ -126,8 +126,8 @@ def groups_of(given: Groups, count: int) -> list[dict[str, Context]]:
             )
         return groups
     columns: dict[str, list[Context]] = {}
-    for name, where in given.items():
-        column = [where] if isinstance(where, Context) else list(where)
+    for name, devices in given.items():
+        column = [devices] if isinstance(devices, Context) else list(devices)
         column *= count if len(column) == 1 else 1
         if len(column) != count:
             raise ArgumentError(

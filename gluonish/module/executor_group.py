@@ -1,8 +1,7 @@
-"""DataParallelExecutorGroup: one executor a device, each with its part of every batch.
+"""DataParallelExecutorGroup: one executor per device, each with its slice of every batch.
 
-A batch is cut along the axis ``"N"`` of its arrays' layouts, and copied into arrays that the
-executors read in each pass. All that runs on the devices is pushed to the engine, so that they work
-at the same time.
+A batch is split along the axis ``"N"`` of its arrays' layouts, and copied into the arrays that the
+executors read. All operations are pushed to the engine, so the devices run in parallel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,14 +20,14 @@ __all__ = ["DataParallelExecutorGroup"]
 
 
 class DataParallelExecutorGroup(BoundExecutors):
-    """Executors of one network on several devices, each of which computes a part of the batch.
+    """Executors of one network on several devices, each of which computes a slice of the batch.
 
     Args:
         symbol: The network.
         contexts: The devices.
         workload: Relative load of each device; the batch is split in proportion.
-        data_shapes: Descriptions of the data of a whole batch.
-        label_shapes: Descriptions of the labels of a whole batch; None for none.
+        data_shapes: Descriptions of the data of a complete batch.
+        label_shapes: Descriptions of the labels of a complete batch; None for none.
         param_names: Names of the arguments that are weights.
         for_training: Whether to allocate gradients.
         inputs_need_grad: Whether to compute gradients of the data, too.
@@ -78,14 +77,14 @@ class DataParallelExecutorGroup(BoundExecutors):
             executor.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
 
     def get_params(self, arg_params: dict[str, NDArray], aux_params: dict[str, NDArray]) -> None:
-        """Put weights and auxiliary states into dicts: means over the devices, on the CPU.
+        """Store weights and auxiliary states in dicts: means over the devices, on the CPU.
 
         Args:
-            arg_params: Dict that receives the weights, by name.
-            aux_params: Dict that receives the auxiliary states, by name.
+            arg_params: Dict to store the weights in, by name.
+            aux_params: Dict to store the auxiliary states in, by name.
         """
-        own = [name for name in self.arg_names if name in self.param_names]
-        for name, arrays in zip(own, self.param_arrays, strict=True):
+        names = [name for name in self.arg_names if name in self.param_names]
+        for name, arrays in zip(names, self.param_arrays, strict=True):
             arg_params[name] = on_host(arrays)
         for name, arrays in zip(self.aux_names, self.aux_arrays, strict=True):
             aux_params[name] = on_host(arrays)
@@ -107,7 +106,7 @@ class DataParallelExecutorGroup(BoundExecutors):
         if self.label_arrays:
             load(
                 *(data_batch, "label", self.label_names, self.label_arrays, self.label_layouts),
-                # Predictions need none, whose memory keeps what it held.
+                # Prediction needs no labels; their arrays are unchanged.
                 optional=True,
             )
         for executor in self.execs:
@@ -117,7 +116,7 @@ class DataParallelExecutorGroup(BoundExecutors):
         """Compute the gradients.
 
         Args:
-            out_grads: Gradients of the outputs of a whole batch; None if the outputs are losses.
+            out_grads: Gradients of the outputs of a complete batch; None if the outputs are losses.
 
         Raises:
             ModuleStateError: The group is not bound for training.
@@ -141,7 +140,7 @@ class DataParallelExecutorGroup(BoundExecutors):
             )
 
     def get_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Return a list of pairs (name, shape) of the outputs of a whole batch."""
+        """Return a list of pairs (name, shape) of the outputs of a complete batch."""
         found = []
         for i, (name, axis) in enumerate(zip(self.output_names, self.output_layouts, strict=True)):
             shapes = [executor.outputs[i].shape for executor in self.execs]
@@ -157,17 +156,18 @@ class DataParallelExecutorGroup(BoundExecutors):
         """Return the outputs of the last forward pass.
 
         Args:
-            merge_multi_context: Whether to concatenate the devices' parts of each output; if not,
+            merge_multi_context: Whether to concatenate the devices' slices of each output; if not,
                 each output is a list with one array for each device.
             begin: Index of the first output to return.
             end: Index after the last output to return; None for all.
         """
         chosen = range(self.num_outputs)[begin:end]
-        parts = [[executor.outputs[i] for executor in self.execs] for i in chosen]
+        outputs = [[executor.outputs[i] for executor in self.execs] for i in chosen]
         if not merge_multi_context:
-            return parts
+            return outputs
         return [
-            merged(arrays, self.output_layouts[i]) for i, arrays in zip(chosen, parts, strict=True)
+            merged(arrays, self.output_layouts[i])
+            for i, arrays in zip(chosen, outputs, strict=True)
         ]
 
     def get_states(self, merge_multi_context: bool = True) -> list[list[NDArray]]:
@@ -195,7 +195,7 @@ class DataParallelExecutorGroup(BoundExecutors):
             value: Number to fill all states with, instead of ``states``.
 
         Raises:
-            ArgumentError: Both are given, or neither.
+            ArgumentError: Both are passed, or neither.
         """
         if (states is None) == (value is None):
             raise ArgumentError(
@@ -206,8 +206,8 @@ class DataParallelExecutorGroup(BoundExecutors):
                 for array in arrays:
                     array[:] = value
             return
-        for arrays, given in zip(self.state_arrays, states, strict=True):
-            for array, state in zip(arrays, given, strict=True):
+        for arrays, values in zip(self.state_arrays, states, strict=True):
+            for array, state in zip(arrays, values, strict=True):
                 state.copyto(array)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
@@ -237,7 +237,7 @@ class DataParallelExecutorGroup(BoundExecutors):
 
         Args:
             eval_metric: The EvalMetric.
-            labels: Labels of the whole batch, a list of arrays.
+            labels: Labels of the complete batch, a list of arrays.
             pre_sliced: Whether ``labels`` is instead a list with the labels for each device.
         """
         for i, (executor, part) in enumerate(zip(self.execs, self.slices, strict=True)):
@@ -260,4 +260,4 @@ class DataParallelExecutorGroup(BoundExecutors):
         """
         for executor in self.execs:
             mon.install(executor)
-        self._widest, self._kept = (self.batch_size, self.execs), {}
+        self._largest, self._cache = (self.batch_size, self.execs), {}

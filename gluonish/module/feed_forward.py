@@ -1,4 +1,4 @@
-"""FeedForward, the oldest interface to train a Symbol; and checkpoints, which all of them write."""
+"""FeedForward: MXNet's oldest interface to train a Symbol."""
 
 import logging
 import os
@@ -40,7 +40,7 @@ __all__ = [
 
 Params = Mapping[str, NDArray] | None
 
-# FeedForward is no estimator of scikit-learn's, whether that is installed or not.
+# FeedForward is not an estimator of scikit-learn, whether that is installed or not.
 SKLEARN_INSTALLED = False
 BASE_ESTIMATOR = object
 
@@ -68,7 +68,7 @@ class FeedForward(BASE_ESTIMATOR):
         aux_params: Auxiliary states by name, likewise.
         symbol: The network.
         sym_gen: The function passed in place of a network, or None.
-        argument_checked: Whether weights were checked; kept for MXNet's programs.
+        argument_checked: Whether weights were checked; for MXNet programs.
         kwargs: Arguments of the optimizer. The other arguments are attributes, too.
     """
 
@@ -234,8 +234,8 @@ class FeedForward(BASE_ESTIMATOR):
         rows: list[tuple[list[Any], list[Any], list[Any]]] = []
         for outputs, _, batch in module.iter_predict(data, num_batch, reset):
             size = outputs[0].shape[0]
-            kept = (batch.data, batch.label or []) if return_data else ([], [])
-            found = (outputs, *([x[:size] for x in arrays] for arrays in kept))
+            inputs = (batch.data, batch.label or []) if return_data else ([], [])
+            found = (outputs, *([x[:size] for x in arrays] for arrays in inputs))
             rows.append(tuple([x.asnumpy() for x in arrays] for arrays in found))  # type: ignore[arg-type]
         columns = [joined([row[i] for row in rows]) for i in range(3)]
         return tuple(columns) if return_data else columns[0]
@@ -267,23 +267,23 @@ class FeedForward(BASE_ESTIMATOR):
         return metric.get()[1]
 
     def _bound_predictor(self, what: str, data: DataIter) -> Module:
-        """Return a module on the first device, with the weights of now."""
+        """Return a module on the first device, with the current weights."""
         if self.arg_params is None or self.symbol is None:
             raise ArgumentError(
                 f"FeedForward.{what}: expected weights, got none; call fit, or load"
             )
         shapes = described(data.provide_data)  # type: ignore[attr-defined]
         names = [desc.name for desc in shapes]
-        known = self._predictor
-        # Symbols are told apart by identity: == makes a Symbol.
-        if known is None or known[0] is not self.symbol or known[1].data_names != names:
+        cached = self._predictor
+        # Symbols are compared by identity: == creates a Symbol.
+        if cached is None or cached[0] is not self.symbol or cached[1].data_names != names:
             labels = described(getattr(data, "provide_label", None))
             arguments = self.symbol.list_arguments()
             inputs = [desc.name for desc in labels if desc.name in arguments]
             module = Module(self.symbol, names, inputs, context=self.ctx[0])
             module.bind(shapes, labels if inputs else None, for_training=False)
-            self._predictor = known = self.symbol, module
-        module = known[1]
+            self._predictor = cached = self.symbol, module
+        module = cached[1]
         module.init_params(
             self.initializer,
             self.arg_params,

@@ -1,4 +1,4 @@
-"""What FeedForward trains on and predicts for: arrays as iterators, and the batches of an epoch."""
+"""Data of FeedForward: iterators over arrays, and the batches of an epoch."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -80,8 +80,8 @@ def epochs_of(
     Args:
         data: The iterator, which is reset first.
         first: Number of the first epoch, for the log.
-        size: Number of batches in an epoch, for which the iterator is reset as often as needed;
-            None for one pass.
+        size: Number of batches in an epoch; the iterator is reset when it ends before. None for
+            one pass.
         logger: Logs each reset of the iterator.
     """
     data.reset()
@@ -99,7 +99,7 @@ def epochs_of(
                     return
             logger.info("Epoch[%d] Resetting Data Iterator", epoch)
             data.reset()
-            # Data that give nothing from their beginning would be asked for ever.
+            # An empty iterator would be reset forever.
             if size is None or (empty and restarted):
                 return
             restarted = True

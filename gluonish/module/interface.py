@@ -1,4 +1,4 @@
-"""ModuleInterface: what a kind of module defines, and the state that its steps check."""
+"""ModuleInterface: the interface of modules, and the state that their methods check."""
 
 import logging
 import warnings
@@ -20,7 +20,7 @@ RATE: OptimizerParams = (("learning_rate", 0.01),)
 
 
 class ModuleInterface:
-    """What a module can do; methods that a subclass does not define raise NotSupportedError.
+    """Interface of modules; methods that a subclass does not define raise NotSupportedError.
 
     A subclass defines ``data_names``, ``output_names``, ``data_shapes``, ``label_shapes``,
     ``output_shapes``, `get_params`, `init_params`, `bind`, `init_optimizer`, `forward`, `backward`,
@@ -38,7 +38,7 @@ class ModuleInterface:
         optimizer_initialized: Whether there is an optimizer.
     """
 
-    _total_exec_bytes = 0  # in MXNet, too
+    _total_exec_bytes = 0  # as in MXNet
 
     def __init__(self, logger: Any = logging) -> None:
         self.logger = logger
@@ -70,27 +70,27 @@ class ModuleInterface:
             "call init_optimizer first",
         )
 
-    def _kept_weights(self, what: str) -> None:
+    def _warn_initialized(self, what: str) -> None:
         warnings.warn(
             f"{type(self).__name__}.{what}: expected force_init=True for a module that has weights "
-            "already, got False; they stay as they are",
+            "already, got False; the weights are unchanged",
             UserWarning,
             stacklevel=3,
         )
 
-    def _keeps_binding(self, force_rebind: bool) -> bool:
-        """Whether `bind` leaves the module as it is, which the log then says."""
-        kept = self.binded and not force_rebind
-        if kept:
+    def _is_rebind_ignored(self, force_rebind: bool) -> bool:
+        """Whether the module is bound and `bind` is ignored, with a log message."""
+        ignored = self.binded and not force_rebind
+        if ignored:
             self.logger.warning("Already bound, ignoring bind()")
-        return kept
+        return ignored
 
-    def _keeps_optimizer(self, force_init: bool) -> bool:
-        """The same of `init_optimizer`."""
-        kept = self.optimizer_initialized and not force_init
-        if kept:
+    def _is_reinit_ignored(self, force_init: bool) -> bool:
+        """Whether there is an optimizer and `init_optimizer` is ignored, with a log message."""
+        ignored = self.optimizer_initialized and not force_init
+        if ignored:
             self.logger.warning("optimizer already initialized, ignoring...")
-        return kept
+        return ignored
 
     def _undefined(self, name: str) -> NotSupportedError:
         return NotSupportedError(
@@ -214,7 +214,7 @@ class ModuleInterface:
         """Return the outputs of the last forward pass.
 
         Args:
-            merge_multi_context: Whether to concatenate the devices' parts of each output.
+            merge_multi_context: Whether to concatenate the devices' slices of each output.
         """
         raise self._undefined("get_outputs")
 
@@ -222,7 +222,7 @@ class ModuleInterface:
         """Return the gradients of the data of the last backward pass.
 
         Args:
-            merge_multi_context: Whether to concatenate the devices' parts of each gradient.
+            merge_multi_context: Whether to concatenate the devices' slices of each gradient.
         """
         raise self._undefined("get_input_grads")
 
@@ -250,7 +250,7 @@ class ModuleInterface:
         shared_module: "ModuleInterface | None" = None,
         grad_req: Requests = "write",
     ) -> None:
-        """Allocate arrays for batches of given shapes; see `Module.bind`."""
+        """Allocate arrays for batches of some shapes; see `Module.bind`."""
         raise self._undefined("bind")
 
     def init_optimizer(

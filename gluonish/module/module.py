@@ -46,7 +46,7 @@ class Module(SymbolModule):
         logger: Logger for messages.
         context: Device, or list of devices.
         work_load_list: Relative load of each device: ``[3, 1]`` gives the first three quarters of a
-            batch. None for equal parts.
+            batch. None for equal slices.
         fixed_param_names: Names of weights that are not trained.
         state_names: Names of arguments that are neither data nor weights, which `set_states` sets.
         group2ctxs: Dict from ``ctx_group`` to a device, or to a list with one for each of
@@ -109,8 +109,8 @@ class Module(SymbolModule):
             remove_amp_cast: Whether to leave out casts that mixed precision inserted.
         """
         filename = _states_file(prefix, epoch)
-        parts = (f"{prefix}-symbol.json", f"{prefix}-{epoch:04d}.params", filename)
-        with written_together(*parts):
+        names = (f"{prefix}-symbol.json", f"{prefix}-{epoch:04d}.params", filename)
+        with written_together(*names):
             save_checkpoint(prefix, epoch, self._symbol, *self.get_params(), remove_amp_cast)
             if save_optimizer_states:
                 self.save_optimizer_states(filename)
@@ -159,14 +159,14 @@ class Module(SymbolModule):
         shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
-        """Allocate arrays for batches of given shapes, on all devices.
+        """Allocate arrays for batches of some shapes, on all devices.
 
         Args:
             data_shapes: A `DataDesc` or pair (name, shape) for each of ``data_names``.
             label_shapes: The same for ``label_names``; None for none.
             for_training: Whether to allocate gradients.
             inputs_need_grad: Whether to compute gradients of the data, too.
-            force_rebind: Whether to bind again a module that is bound; its weights are kept.
+            force_rebind: Whether to bind a bound module again; it keeps its weights.
             shared_module: A module with which this one shares weights and their gradients.
             grad_req: ``"write"``, ``"add"`` or ``"null"``: one for all, a list in the order of the
                 network's arguments, or a dict by name.
@@ -175,7 +175,7 @@ class Module(SymbolModule):
             ArgumentError: Names or shapes do not match.
             ModuleStateError: ``shared_module`` has no weights.
         """
-        if self._keeps_binding(force_rebind):
+        if self._is_rebind_ignored(force_rebind):
             return
         if inputs_need_grad and not for_training:
             raise ArgumentError(
@@ -211,7 +211,7 @@ class Module(SymbolModule):
             )
 
     def reshape(self, data_shapes: Shapes, label_shapes: Shapes | None = None) -> None:
-        """Change the shapes of the batches; weights and gradients stay in place.
+        """Change the shapes of the batches; weights and gradients keep their memory.
 
         `forward` calls it when the shapes of a batch change.
 
@@ -249,7 +249,7 @@ class Module(SymbolModule):
             ArgumentTypeError: ``optimizer`` or ``kvstore`` is neither a name nor such an object.
         """
         group = self._ready("init_optimizer")
-        if self._keeps_optimizer(force_init):
+        if self._is_reinit_ignored(force_init):
             return
         weights, _ = self.get_params()
         store, in_store = choose_store(kvstore, len(self._context), weights)
@@ -329,13 +329,13 @@ class Module(SymbolModule):
         self._expect_bound("prepare")
 
 
-def _settings(given: Any) -> dict[str, Any]:
+def _settings(params: Any) -> dict[str, Any]:
     """Return arguments of an optimizer, a dict or pairs, as a dict."""
     try:
-        return dict(given)
+        return dict(params)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
-            f"init_optimizer: expected optimizer_params as a dict or pairs, got {given!r:.80}"
+            f"init_optimizer: expected optimizer_params as a dict or pairs, got {params!r:.80}"
         ) from None
 
 

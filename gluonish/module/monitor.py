@@ -1,4 +1,4 @@
-"""Monitor: statistics of what flows through executors, every so many batches."""
+"""Monitor: statistics of the outputs and arguments of executors, every few batches."""
 
 import logging
 import math
@@ -9,14 +9,13 @@ from typing import Any, Protocol
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import NDArray, norm
 
-# What a statistic is: one array, or several.
 Statistic = NDArray | list[NDArray]
 # Batch, name of the array, statistic.
 Record = tuple[int, str, Any]
 
 
 class _Monitored(Protocol):
-    """What a monitor needs of an executor."""
+    """The part of an executor's interface that a monitor uses."""
 
     arg_arrays: list[NDArray]
 
@@ -28,12 +27,12 @@ class _Monitored(Protocol):
     def set_monitor_callback(
         self, callback: Callable[[str, NDArray], object], monitor_all: bool = False
     ) -> None:
-        """Have what operators compute reported."""
+        """Report the operators' outputs to ``callback``."""
         raise NotImplementedError
 
 
 def _mean_magnitude(x: NDArray) -> NDArray:
-    """Return the norm of an array over the square root of its size: the magnitude of an element."""
+    """Return the norm of an array divided by the square root of its size."""
     magnitude: NDArray = norm(x) / math.sqrt(x.size)
     return magnitude
 
@@ -42,7 +41,7 @@ class Monitor:
     """Collects statistics of an executor's outputs and arguments, between `tic` and `toc`.
 
     Args:
-        interval: Number of batches from one that is monitored to the next.
+        interval: Number of batches between two monitored ones.
         stat_func: Function that takes an array and returns its statistic, an NDArray or a list of
             NDArrays. By default the norm divided by the square root of the size.
         pattern: Regular expression that must match the start of a name.
@@ -114,7 +113,7 @@ class Monitor:
     def tic(self) -> None:
         """Start a batch, before `forward`; every ``interval``-th batch is monitored."""
         if self.step % self.interval == 0:
-            self._settle()
+            self._wait()
             self.queue = []
             self.activated = True
         self.step += 1
@@ -129,7 +128,7 @@ class Monitor:
         """
         if not self.activated:
             return []
-        self._settle()
+        self._wait()
         for exe in self.exes:
             for name, values in exe.arg_dict.items():
                 self.stat_helper(name, values)
@@ -143,15 +142,15 @@ class Monitor:
         for step, name, text in self.toc():
             logging.info("Batch: %7d %-30s %s", step, name, text)
 
-    def _settle(self) -> None:
-        """Let what the executors still compute finish, so that statistics are of one batch."""
+    def _wait(self) -> None:
+        """Wait for the executors, so that all statistics are of the same batch."""
         for exe in self.exes:
             for array in exe.arg_arrays:
                 array.wait_to_read()
 
 
 def _text(statistic: Any) -> str:
-    """Return values as text, each with a tabulator after it."""
+    """Return values as text, each followed by a tab."""
     values = statistic if isinstance(statistic, list) else [statistic]
     texts = []
     for value in values:

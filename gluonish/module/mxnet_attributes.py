@@ -1,4 +1,4 @@
-"""A module's inner facts, under the names by which programs for MXNet get at them."""
+"""Private attributes of MXNet's modules that programs read."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ from gluonish.optimizer import Optimizer
 
 
 class ModuleAttributes(ComputedModule):
-    """Attributes of `Module` that MXNet's programs read although their names begin with ``_``."""
+    """Private attributes of `Module` that MXNet programs read."""
 
     _weights: Weights
     _exec_group: DataParallelExecutorGroup | None
     _updates: WeightUpdates | None
-    _states_file: str | None = None  # read when there is an optimizer
-    _grad_req: Requests | None = None  # what `bind` was given
+    _states_file: str | None = None  # loaded by `init_optimizer`
+    _grad_req: Requests | None = None  # the argument of `bind`
 
     @property
     def _arg_params(self) -> dict[str, NDArray] | None:
@@ -34,7 +34,7 @@ class ModuleAttributes(ComputedModule):
 
     @property
     def _params_dirty(self) -> bool:
-        """Whether the devices have newer ones."""
+        """Whether the devices have newer weights."""
         return self._weights.stale
 
     @property
@@ -54,12 +54,12 @@ class ModuleAttributes(ComputedModule):
 
     @property
     def _updater(self) -> Any:
-        """What updates the weights where the store does not."""
+        """The updater of the weights; None if the store updates them."""
         return None if self._updates is None else self._updates._updater
 
     @property
     def _preload_opt_states(self) -> str | None:
-        """The file of the optimizer's states that is read when there is one."""
+        """The file of optimizer states that `init_optimizer` will load."""
         return self._states_file
 
     @property
@@ -74,7 +74,7 @@ class ModuleAttributes(ComputedModule):
 
 
 class BucketingAttributes(ComputedModule):
-    """Attributes of `BucketingModule` that programs read: most are what it was given."""
+    """Private attributes of `BucketingModule` that programs read; most are its arguments."""
 
     _settings: dict[str, Any]
 
@@ -110,7 +110,7 @@ class BucketingAttributes(ComputedModule):
 
     @property
     def _compression_params(self) -> Any:
-        """How gradients are compressed."""
+        """The parameters of gradient compression."""
         return self._settings["compression_params"]
 
     @property

@@ -134,7 +134,7 @@ class PythonModule(BaseModule):
         Raises:
             ArgumentError: Names do not match, or ``grad_req`` is not ``"write"``.
         """
-        if self._keeps_binding(force_rebind):
+        if self._is_rebind_ignored(force_rebind):
             return
         if grad_req != "write":
             raise ArgumentError(
@@ -149,7 +149,7 @@ class PythonModule(BaseModule):
         self.inputs_need_grad = inputs_need_grad
 
     def _compute_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Return name and shape of each output; ``_data_shapes`` are known."""
+        """Return name and shape of each output; ``_data_shapes`` are set."""
         raise self._undefined("_compute_output_shapes")
 
     def init_optimizer(
@@ -167,7 +167,7 @@ class PythonModule(BaseModule):
 
 
 class PythonLossModule(PythonModule):
-    """A loss at the end of a chain: it passes its input through, and a function gives the gradient.
+    """A loss at the end of a chain: the identity, with a gradient computed by a function.
 
     Args:
         name: The output is named ``name_output``.
@@ -237,7 +237,7 @@ class PythonLossModule(PythonModule):
             out_grads: Must be None: nothing follows a loss.
 
         Raises:
-            ArgumentError: ``out_grads`` is given.
+            ArgumentError: ``out_grads`` is not None.
             ModuleStateError: The module is not bound for training.
         """
         if out_grads is not None:

@@ -1,4 +1,4 @@
-"""SequentialModule: modules one after another, each fed with the outputs of the one before."""
+"""SequentialModule: a chain of modules, each of which reads the outputs of the previous one."""
 
 import copy
 import logging
@@ -19,7 +19,7 @@ __all__ = ["SequentialModule"]
 
 
 class SequentialModule(BaseModule):
-    """A chain of modules; each reads the outputs of the one before.
+    """A chain of modules; each reads the outputs of the previous one.
 
     Args:
         logger: Logger for messages.
@@ -117,7 +117,7 @@ class SequentialModule(BaseModule):
             ArgumentError: Two modules have weights of the same name.
         """
         if self.params_initialized and not force_init:
-            self._kept_weights("init_params")
+            self._warn_initialized("init_params")
             return
         self._expect_bound("init_params")
         owners: dict[str, int] = {}
@@ -161,12 +161,12 @@ class SequentialModule(BaseModule):
         shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
-        """Bind all modules, each to the output shapes of the one before; see `Module.bind`.
+        """Bind all modules, each to the output shapes of the previous one; see `Module.bind`.
 
         Raises:
-            ArgumentError: There are no modules, ``shared_module`` is given, or names do not match.
+            ArgumentError: There are no modules, ``shared_module`` is passed, or names do not match.
         """
-        if self._keeps_binding(force_rebind):
+        if self._is_rebind_ignored(force_rebind):
             return
         if inputs_need_grad and not for_training:
             raise ArgumentError(
@@ -185,7 +185,7 @@ class SequentialModule(BaseModule):
                 shapes,
                 label_shapes if meta.get(self.META_TAKE_LABELS) else None,
                 for_training,
-                # Gradients flow back over all modules but the first.
+                # All modules but the first pass gradients to the previous one.
                 inputs_need_grad or (for_training and i > 0),
                 force_rebind,
                 grad_req=grad_req,
@@ -204,7 +204,7 @@ class SequentialModule(BaseModule):
     ) -> None:
         """Create an optimizer for each module; see `Module.init_optimizer`."""
         self._expect_weights("init_optimizer")
-        if self._keeps_optimizer(force_init):
+        if self._is_reinit_ignored(force_init):
             return
         for module in self._modules:
             module.init_optimizer(kvstore, optimizer, optimizer_params, force_init)
@@ -278,7 +278,7 @@ class SequentialModule(BaseModule):
 
 
 def _renamed(names: Sequence[str], shapes: Sequence[Any]) -> list[DataDesc]:
-    """Return descriptions under a module's own names."""
+    """Return descriptions with a module's data names."""
     if len(names) != len(shapes):
         raise ArgumentError(
             f"bind: expected {len(names)} outputs for {list(names)}, got {len(shapes)}"

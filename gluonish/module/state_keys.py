@@ -1,7 +1,7 @@
-"""Keys of a Module's optimizer states: names of weights in a store, numbers without one.
+"""Keys of a Module's optimizer states: names of weights in a store, integers without one.
 
-Without a store the weight i of device d has the number ``i * devices + d``, as in MXNet. A file
-that was saved with another number of devices, or with a store instead, has other keys.
+Without a store the key of weight i on device d is ``i * devices + d``, as in MXNet. A file saved
+with another number of devices, or with a store, has other keys.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,16 +11,16 @@ from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, State
 from gluonish.optimizer.rule_optimizer import state_arrays
 
-# From the name of a weight to its shape; None for one that has no gradient. Others are unknown.
+# Shapes of weights by name; None for weights without gradient. Other weights are missing.
 Shapes = Mapping[str, tuple[int, ...] | None]
 
 
 class LoadedStates(dict[Index, State]):
-    """States under the keys of a file, which are found under the keys in use, too.
+    """States by the keys of a file, with lookup by the keys in use, too.
 
     Args:
         found: States by the file's keys.
-        adopted: The same by the keys in use.
+        adopted: The same states by the keys in use.
     """
 
     def __init__(self, found: Mapping[Index, State], adopted: dict[Index, State]) -> None:
@@ -32,7 +32,7 @@ class LoadedStates(dict[Index, State]):
 
 
 def numbers_of(names: Sequence[str], devices: int) -> dict[int, str]:
-    """Return the name of the weight behind each index that an optimizer uses.
+    """Return the names of weights by the optimizer's indices.
 
     Args:
         names: Names of the weights.
@@ -48,16 +48,16 @@ def keyed(
     target: int | None,
     copy: Callable[[Any], Any],
 ) -> dict[Index, Any]:
-    """Return values of weights under the keys of other devices, or of a store.
+    """Return values by keys for another number of devices, or by names.
 
-    A device that is new gets copies of what the first one has.
+    Additional devices get copies of the first device's values.
 
     Args:
-        found: Values by the keys of a file, names or numbers.
+        found: Values by the keys of a file, names or integers.
         names: Names of all weights.
-        devices: How many devices its numbers are of.
-        target: The number of devices for the new keys; None for names, as in a store.
-        copy: Copies a value, where two devices would share one.
+        devices: Number of devices of the file's integer keys.
+        target: Number of devices of the new keys; None for names, as in a store.
+        copy: Copies a value for another device.
     """
     numbers = {name: i for i, name in enumerate(names)}
     by_name: dict[str, dict[int, Any]] = {}
@@ -85,13 +85,13 @@ def keyed(
 def devices_of(
     states: Mapping[Index, State], names: Sequence[str], own: int, shapes: Shapes
 ) -> int:
-    """Return how many devices the numbers of a file are of, which MXNet's files do not store.
+    """Infer the number of devices of a file's integer keys, which MXNet's files do not store.
 
     Args:
-        states: The file's states by number; those by name do not count.
+        states: The file's states; keys that are names are ignored.
         names: Names of all weights.
-        own: The number of devices in use, where others fit no better.
-        shapes: What is known of weights.
+        own: The number of devices in use, preferred if others fit no better.
+        shapes: Known shapes of weights.
     """
     numbers = [key for key in states if isinstance(key, int)]
     found = [
@@ -113,7 +113,7 @@ def _fit(
     names: Sequence[str],
     shapes: Shapes,
 ) -> tuple[int, int] | None:
-    """Return how well numbers fit that many devices: the larger the better; None for not at all."""
+    """Return how well keys fit a number of devices, larger is better; None if they do not fit."""
     weights = {number // devices for number in numbers}
     if len(numbers) != len(weights) * devices or max(weights) >= len(names):
         return None
@@ -129,12 +129,12 @@ def _fit(
 
 def _arrays(state: State) -> list[NDArray]:
     if isinstance(state, tuple | list):
-        return [array for part in state for array in _arrays(part)]
+        return [array for item in state for array in _arrays(item)]
     return [array for array in state_arrays(state) if isinstance(array, NDArray)]
 
 
 def copied(state: Any) -> Any:
-    """Return a state with arrays of its own: devices must not share one."""
+    """Return a deep copy of a state, as devices must not share arrays."""
     if isinstance(state, tuple | list):
-        return type(state)(copied(part) for part in state)
+        return type(state)(copied(item) for item in state)
     return state.copy() if isinstance(state, NDArray | dict) else state

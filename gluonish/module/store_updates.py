@@ -1,4 +1,4 @@
-"""Steps of training as `mx.model` has them for loops of a program's own, over stores."""
+"""Functions of `mx.model` for custom training loops: create a store, update weights."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ def create_store(
         arg_params: Weights by name.
 
     Raises:
-        ArgumentTypeError: ``kvstore`` is something else.
+        ArgumentTypeError: ``kvstore`` has another type.
         ArgumentError: There is no store of this name.
     """
     return choose_store(kvstore, num_device, arg_params)
@@ -34,7 +34,7 @@ def initialize_store(
     param_names: Sequence[str],
     update_on_kvstore: bool,
 ) -> None:
-    """Put the initial weights into a store; if it updates them, also copy them to all devices.
+    """Initialize the weights in a store; if it updates them, also copy them to all devices.
 
     Args:
         kvstore: The store.

@@ -1,4 +1,4 @@
-"""SymbolModule: one network with its names and its weights."""
+"""SymbolModule: a network with its names and weights."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,7 @@ from gluonish.symbol import Symbol
 
 
 class SymbolModule(ModuleAttributes):
-    """The part of `Module` that holds its network and its weights.
-
-    The arguments are those of `Module`, which binds and trains it.
-    """
+    """Base class of `Module` that manages the network and its weights; same arguments."""
 
     def __init__(
         self,
@@ -123,7 +120,7 @@ class SymbolModule(ModuleAttributes):
         """Initialize weights and auxiliary states.
 
         Args:
-            initializer: Initializer of those that are not given.
+            initializer: Initializer of values that are not supplied.
             arg_params: Weights by name; None initializes all.
             aux_params: Auxiliary states by name; None initializes all.
             allow_missing: Whether to initialize weights that are missing in ``arg_params`` or
@@ -137,32 +134,32 @@ class SymbolModule(ModuleAttributes):
             ArgumentError: A weight is missing, or a shape differs.
         """
         if self.params_initialized and not force_init:
-            self._kept_weights("init_params")
+            self._warn_initialized("init_params")
             return
         group = self._bound("init_params")
         attributes = self._symbol.attr_dict()
         values = [
             first_values(
                 dict(zip(names, arrays, strict=True)),
-                given,
+                supplied,
                 initializer,
                 attributes,
                 allow_missing=allow_missing,
             )
-            for names, arrays, given in (
+            for names, arrays, supplied in (
                 (self._param_names, group.param_arrays, arg_params),
                 (self._aux_names, group.aux_arrays, aux_params),
             )
         ]
-        self._take(group, *values)
+        self._replace_weights(group, *values)
 
-    def _take(
+    def _replace_weights(
         self,
         group: DataParallelExecutorGroup,
         arguments: Mapping[str, NDArray],
         auxiliary: Mapping[str, NDArray],
     ) -> None:
-        """Go on with other weights: here, on the devices, and in the store that updates them."""
+        """Replace the weights on the CPU, on the devices, and in a store that updates them."""
         self.params_initialized = True
         self._weights.arguments.update(arguments)
         self._weights.auxiliary.update(auxiliary)
@@ -180,7 +177,7 @@ class SymbolModule(ModuleAttributes):
     ) -> None:
         """Set weights and auxiliary states.
 
-        A store that updates weights gets them, too; in MXNet it keeps its own.
+        In a store that updates weights, they are replaced, too; MXNet does not replace them there.
 
         Args:
             arg_params: Weights by name.
@@ -195,15 +192,15 @@ class SymbolModule(ModuleAttributes):
             ArgumentError: A name is missing or unknown, or a shape differs.
         """
         if self.params_initialized and not force_init:
-            self._kept_weights("set_params")
+            self._warn_initialized("set_params")
             return
         self._expect_bound("set_params")
         arguments, auxiliary = dict(arg_params or {}), dict(aux_params or {})
         unknown = [
             name
-            for given, own in ((arguments, self._param_names), (auxiliary, self._aux_names))
-            for name in given
-            if name not in own
+            for values, names in ((arguments, self._param_names), (auxiliary, self._aux_names))
+            for name in values
+            if name not in names
         ]
         if unknown and allow_missing and not allow_extra:
             raise ArgumentError(

@@ -1,4 +1,4 @@
-"""WeightUpdates: a Module's optimizer with its states, in a kvstore or beside the weights."""
+"""WeightUpdates: a Module's optimizer with its states, in a kvstore or on the devices."""
 
 import os
 import warnings
@@ -18,7 +18,7 @@ from gluonish.optimizer import create as create_optimizer
 from gluonish.optimizer.states import load_states, pack_setting, unpack_setting
 from gluonish.symbol import Symbol
 
-# Weights of more elements are not updated in a store on the CPU, which would take longer.
+# Larger weights are not updated in a store on the CPU, which would take longer.
 _LARGE = 16 << 20
 
 Columns = Sequence[Sequence[Any]]
@@ -68,7 +68,7 @@ class WeightUpdates:
         self.store = store
         self.in_store = in_store
         self._updater = None if in_store else get_updater(optimizer)
-        # The arrays of the last update, and what was made of them.
+        # The arrays of the last update, and the calls prepared for them.
         self._arrays: tuple[Columns, Columns] | None = None
         self._members: list[_Member] = []
         self._calls: list[tuple[Any, Any, Any]] = []
@@ -86,7 +86,7 @@ class WeightUpdates:
             store.set_optimizer(optimizer)
 
     def begin(self, arrays: Columns, weights: Mapping[str, NDArray]) -> None:
-        """Put the initial weights into the store, and copy the store's weights to all devices.
+        """Initialize the weights in the store, and copy the store's weights to all devices.
 
         Args:
             arrays: For each weight a list of its arrays, one for each device.
@@ -107,13 +107,13 @@ class WeightUpdates:
                 self.store._overwrite(name, value)
 
     def check(self, names: Sequence[str]) -> None:
-        """Check that all weights of a module are among those that this object updates.
+        """Check that this object updates all weights of a module.
 
         Args:
             names: Names of the module's weights.
 
         Raises:
-            ArgumentError: One is not.
+            ArgumentError: A weight is unknown.
         """
         unknown = [name for name in names if name not in self._numbers]
         if unknown:
@@ -130,8 +130,8 @@ class WeightUpdates:
             gradients: The same for gradients; None for weights without.
         """
         self._adopt_loaded()
-        known = self._arrays
-        if known is None or known[0] is not arrays or known[1] is not gradients:
+        last = self._arrays
+        if last is None or last[0] is not arrays or last[1] is not gradients:
             self._arrays = (arrays, gradients)
             self._members = [
                 _Member(self._numbers[name], name, list(weights), list(slopes))
@@ -147,9 +147,9 @@ class WeightUpdates:
             self._update_on_devices()
 
     def _call(self, device: int) -> tuple[Any, Any, Any]:
-        """Return numbers, gradients and weights of a device, as an updater takes them.
+        """Return indices, gradients and weights of a device, the arguments of an updater.
 
-        Tuples: it goes on from the last call where it gets the same ones.
+        An updater reuses its prepared call if it gets the same tuples.
         """
         return (
             tuple(member.number * self._devices + device for member in self._members),
@@ -158,7 +158,7 @@ class WeightUpdates:
         )
 
     def _update_in_store(self) -> None:
-        """Hand gradients to the store and take new weights, several at once where it can."""
+        """Push gradients to the store and pull new weights, several per call if possible."""
         assert self.store is not None
         size = weights_a_call(self.store, self.optimizer)
         for start in range(0, len(self._members), size):
@@ -178,7 +178,7 @@ class WeightUpdates:
     def _update_on_devices(self) -> None:
         """Add up gradients by the store, if there is one, and update each device's weights.
 
-        A device's weight has the number ``i * devices + device`` for the optimizer, as in MXNet.
+        The optimizer's index of a weight is ``i * devices + device``, as in MXNet.
         """
         assert self._updater is not None
         if self.store is not None:
@@ -205,17 +205,17 @@ class WeightUpdates:
     def load_states(self, fname: str | os.PathLike[str], shapes: Shapes | None = None) -> None:
         """Load the states that `save_states` saved, with or without a store, for any devices.
 
-        A store saves states under the weights' names, otherwise they are saved under numbers of
-        weights and devices; both are accepted. MXNet accepts only what it would save itself, and
-        silently starts with new states, or with those of other weights. Until the next update the
-        updater's states have the file's keys, as programs see them in MXNet, and ours.
+        A store saves states by name, otherwise the keys are indices of weights and devices; both
+        are accepted. MXNet accepts only the keys it would save itself, and otherwise silently
+        starts with new states, or with those of other weights. Until the next update the updater's
+        states can be looked up by the file's keys, as in MXNet, and by the keys in use.
 
-        Under the name ``mxnet`` the optimizer counts updates from where it is, as MXNet does, whose
-        programs shorten their schedules; else it counts on from where the file was written.
+        Under the name ``mxnet`` the optimizer keeps its current update count, as in MXNet, whose
+        programs shorten their schedules; else it continues with the file's count.
 
         Args:
             fname: Path of the file.
-            shapes: Shapes of weights, as far as they are known; None without a gradient.
+            shapes: Known shapes of weights; None for weights without gradient.
 
         Raises:
             MissingFileError: The file does not exist.
@@ -236,14 +236,14 @@ class WeightUpdates:
             _catch_up(updater.optimizer)
 
     def _adopt_loaded(self) -> None:
-        """Bring loaded states under the keys of these devices, or of the store."""
+        """Re-key loaded states for these devices, or for the store."""
         updater = self._updater if self._updater is not None else self._in_store_updater()
         if isinstance(updater, Updater) and isinstance(updater.states, LoadedStates):
             updater.states = updater.states.adopted
             updater.states_synced = dict.fromkeys(updater.states, False)
 
     def _keyed(self, found: Mapping[Any, Any], devices: int) -> dict[Any, Any]:
-        """Return values of weights under the keys of these devices, or of the store."""
+        """Return values of weights by the keys of these devices, or of the store."""
         target = None if self.in_store else self._devices
         return keyed(found, list(self._numbers), devices, target, copied)
 
@@ -254,14 +254,14 @@ class WeightUpdates:
         updater = self._in_store_updater() if self.in_store else self._updater
         if not isinstance(updater, Updater):
             raise ArgumentError(
-                "Module: expected a store whose optimizer's states can be read, got "
+                "Module: expected a store with readable optimizer states, got "
                 f"{type(self.store).__name__}"
             )
         return updater
 
 
 def _catch_up(optimizer: Optimizer) -> None:
-    """Bring a new scheduler that has an end, and is past it, to the rate of its last update."""
+    """Advance a new scheduler that is past its end to the rate of its last update."""
     last = getattr(optimizer.lr_scheduler, "max_update", None)
     if isinstance(last, int) and callable(optimizer.lr_scheduler) and optimizer.num_update >= last:
         optimizer.lr_scheduler(last)
@@ -280,12 +280,12 @@ def made_optimizer(
         optimizer: The name, or the Optimizer.
         arguments: Arguments of the optimizer, if it is a name.
         scale: Default of ``rescale_grad``, 1 / batch size.
-        numbers: Name of the weight behind each index.
+        numbers: Names of weights by index.
         symbol: The network.
 
     Raises:
         ArgumentError: There is no optimizer of this name.
-        ArgumentTypeError: ``optimizer`` is something else.
+        ArgumentTypeError: ``optimizer`` has another type.
     """
     if isinstance(optimizer, str):
         settings = {"rescale_grad": scale, **arguments}
@@ -317,7 +317,7 @@ def choose_store(
         weights: Weights by name.
 
     Raises:
-        ArgumentTypeError: ``kvstore`` is something else.
+        ArgumentTypeError: ``kvstore`` has another type.
         ArgumentError: A store is needed, and there is none of this name.
     """
     if kvstore is None:

@@ -1,4 +1,4 @@
-"""Steps of AdamW and LAMB as ``nd.contrib`` has them: arrays by role, and a scale."""
+"""AdamW and LAMB updates of ``nd.contrib``, with arrays grouped by role and a gradient scale."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ Arrays = Sequence[NDArray]
 
 
 def _scale(rescale_grad: NDArray | float, weight: NDArray) -> NDArray:
-    """Return the gradient's factor as an array beside the weight."""
+    """Return the gradient's factor as an array on the weight's device."""
     if isinstance(rescale_grad, NDArray):
         return rescale_grad
     return full((1,), rescale_grad, weight.context)
@@ -37,7 +37,7 @@ def multi_adamw_update(
     size: int = 0,
     **kwargs: Any,
 ) -> Any:
-    """Make one step of AdamW on several weights: lists with one entry per weight.
+    """Update several weights by one AdamW step; each list has one entry per weight.
 
     Args:
         weights: The weights.
@@ -114,7 +114,7 @@ def multi_lamb_update(
     num_tensors: int = 0,
     **kwargs: Any,
 ) -> Any:
-    """Make one step of LAMB on several weights: lists with one entry per weight.
+    """Update several weights by one LAMB step; each list has one entry per weight.
 
     Args:
         weights: The weights.
@@ -125,7 +125,7 @@ def multi_lamb_update(
         lrs: Learning rates.
         wds: Weight decays.
         out: Arrays that the new weights are written to.
-        num_tensors: Number of weights; None for the length of the list.
+        num_tensors: Number of weights; 0 for the length of the list.
         **kwargs: Further attributes of the operator.
 
     Returns:
@@ -177,7 +177,7 @@ def multi_mp_lamb_update(
 def _many(
     name: str, groups: Sequence[Arrays], rescale_grad: NDArray | float | None = None
 ) -> Callable[..., Any]:
-    """Return an operator's function with its arrays: those of the first weight, the second .."""
+    """Return an operator's function bound to its arrays, ordered by weight."""
     arrays = [array for entry in zip(*groups, strict=True) for array in entry]
     if rescale_grad is not None:
         arrays.append(_scale(rescale_grad, groups[0][0]))

@@ -1,11 +1,11 @@
-"""Files of arrays of every format: chosen by the name's ending when written, known by their first
-bytes when read.
+"""Array files of all formats. The extension selects the format to write; when reading, the first
+bytes determine it.
 
 ===========================  ====================================================================
 ``.safetensors``             `gluonish.ndarray.safetensors_file`
-``.safetensors.index.json``  the same in shards, with an index: `gluonish.ndarray.sharded_file`
-``.npz``                     NumPy's archive: `gluonish.ndarray.npz_file`
-any other name               MXNet's list file, mostly ``.params``: `gluonish.ndarray.list_file`
+``.safetensors.index.json``  sharded safetensors with an index: `gluonish.ndarray.sharded_file`
+``.npz``                     NumPy archive: `gluonish.ndarray.npz_file`
+any other name               MXNet list file, mostly ``.params``: `gluonish.ndarray.list_file`
 ===========================  ====================================================================
 """
 
@@ -69,13 +69,13 @@ Source = str | os.PathLike[str] | bytes | bytearray | BinaryIO
 
 @dataclass(slots=True)
 class ArrayFile:
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
         kind: ``"params"``, ``"npz"``, ``"npy"``, ``"safetensors"`` or ``"sharded safetensors"``.
-        arrays: In the order of the file; those that are not read yet can be read while it is open.
-        names: One for each array, or none. They need not be distinct in a list file.
-        metadata: Text by name; only safetensors and npz files have any.
+        arrays: In file order; arrays that are read lazily can be read while the file is open.
+        names: One name per array, or none. A list file may contain duplicates.
+        metadata: Text by name; only in safetensors and npz files.
     """
 
     kind: str
@@ -86,21 +86,22 @@ class ArrayFile:
 
 @contextmanager
 def open_arrays(source: Source, mmap: bool | None = False) -> Iterator[ArrayFile]:
-    """Open a file of arrays, and read what can be known without their values.
+    """Open an array file and read its structure; values may be read lazily.
 
-    The first bytes tell the kind: a list file, an archive (``PK``), a single array of NumPy's
-    (``\\x93NUM``), the index of shards (a JSON object), or a length and a JSON object: safetensors.
+    The first bytes determine the kind: a list file, an archive (``PK``), a single NumPy array
+    (``\\x93NUM``), an index of shards (a JSON object), or safetensors (a length and a JSON object).
 
     Args:
         source: Path, content, or a binary file, which is read from its current position to its end.
-        mmap: Whether large arrays of safetensors and npz files stay in the file, also after the
-            block (`gluonish.core.file_map`); None for what ``GLUONISH_MAP_FILES`` says.
+        mmap: Whether to map large arrays of safetensors and npz files instead of reading them; the
+            mapping outlives the block (`gluonish.core.file_map`). None for the option
+            ``GLUONISH_MAP_FILES``.
 
     Yields:
-        What it holds, to be read inside the ``with`` block, into memory of its own.
+        The content, to be read inside the ``with`` block.
 
     Raises:
-        FileFormatError: The file is truncated, corrupt, or of another kind.
+        FileFormatError: The file is truncated, corrupt, or has another format.
         OSError: The path cannot be read.
     """
     with ExitStack() as stack:
@@ -116,23 +117,23 @@ def open_arrays(source: Source, mmap: bool | None = False) -> Iterator[ArrayFile
 
 
 def read_arrays(source: Source, mmap: bool | None = False) -> ArrayFile:
-    """Read a file of arrays with its values; see `open_arrays`."""
+    """Read an array file with its values; see `open_arrays`."""
     with CollectionPause(), open_arrays(source, mmap) as found:
         found.arrays = [record_of(array) for array in found.arrays]
         return found
 
 
 def read_array_list(source: Source) -> tuple[list[ArrayRecord], list[str]]:
-    """Return arrays, and their names where they have some; see `open_arrays`."""
+    """Return the arrays of a file and their names, if any; see `open_arrays`."""
     found = read_arrays(source)
     return [record_of(array) for array in found.arrays], found.names
 
 
 def kind_of(head: bytes) -> str:
-    """Return what the first nine bytes of a file say that it is: a kind of `ArrayFile`, or ``""``.
+    """Return the kind of `ArrayFile` by the first nine bytes of a file; ``""`` if unknown.
 
-    A safetensors file begins with the length of its header, which can be the number that a list
-    file begins with, or look like a brace; the header's own brace comes then.
+    A safetensors file begins with the header length, which may equal the magic number of a list
+    file or look like a brace; so the brace of its header, the ninth byte, is checked first.
     """
     if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         return NPZ
@@ -160,10 +161,10 @@ def _read_any(file: BinaryIO, name: str, mmap: bool | None, stack: ExitStack) ->
         entries, names, metadata = load("gluonish.ndarray.npz_file").read_npz(file, name, memory)
         return _without_names(ArrayFile(NPZ, entries, names, metadata))
     if kind == SAFETENSORS:
-        whole: BinaryIO = io.BytesIO(file.read()) if start else file
-        memory = private_map(whole, mmap)
+        rest: BinaryIO = io.BytesIO(file.read()) if start else file
+        memory = private_map(rest, mmap)
         safetensors = load("gluonish.ndarray.safetensors_file")
-        return _named(kind, safetensors.read_safetensors(whole, name, memory))
+        return _named(kind, safetensors.read_safetensors(rest, name, memory))
     if kind == SHARDS:
         sharded_file = load("gluonish.ndarray.sharded_file")
         shards = stack.enter_context(sharded_file.ShardReader(mmap))
@@ -181,8 +182,8 @@ def _named(kind: str, found: "Safetensors") -> ArrayFile:
 
 
 def _without_names(found: ArrayFile) -> ArrayFile:
-    """Take the names away that a list of arrays got because its format wants some."""
+    """Remove the generated names of a list of arrays in a format that requires names."""
     if found.metadata.pop(LIST_KEY, None) == LIST:
-        wanted = [list_name(found.kind, i) for i in range(len(found.arrays))]
-        found.names = found.names if found.names != wanted else []
+        generated = [list_name(found.kind, i) for i in range(len(found.arrays))]
+        found.names = found.names if found.names != generated else []
     return found

@@ -1,8 +1,7 @@
-"""One array as it stands in `.params` files and trainer states: bytes to NumPy and back.
+"""Array records of `.params` files and trainer states: decode to NumPy, and encode.
 
-Everything is little-endian. The first 32 bits tell the layout: a magic number for V1, V2 and V3,
-and in V0 the number of dimensions itself. What is read is never trusted: a size is compared with
-the bytes that are left before memory is asked for.
+All numbers are little-endian. The first 32 bits are a magic number in V1, V2 and V3, and the rank
+in V0. Input is not trusted: a size is compared with the remaining bytes before memory is allocated.
 """
 
 import io
@@ -29,8 +28,7 @@ class DenseRecord:
     """A dense array.
 
     Args:
-        values: The array, of any shape and of a dtype that files can hold; None for an undefined
-            one.
+        values: The array; None for an undefined one.
         device: Device type and number as written; a reader may ignore it.
     """
 
@@ -60,9 +58,9 @@ class SparseRecord:
     Args:
         stype: ``row_sparse`` or ``csr``.
         shape: Logical shape.
-        values: ``row_sparse``: (K, *shape[1:]), the K rows that are stored. ``csr``: (NNZ,).
-        aux: ``row_sparse``: the K row numbers. ``csr``: the row pointers (rows + 1,), and the NNZ
-            column numbers.
+        values: ``row_sparse``: (K, *shape[1:]), the K stored rows. ``csr``: (NNZ,).
+        aux: ``row_sparse``: the K row indices. ``csr``: the row pointers (rows + 1,), and the NNZ
+            column indices.
         device: Device type and number as written; a reader may ignore it.
     """
 
@@ -83,10 +81,10 @@ ArrayRecord = DenseRecord | SparseRecord
 
 
 def read_record(reader: ByteReader) -> ArrayRecord:
-    """Read the array record that starts at the reader's position, of any version.
+    """Read the array record, of any version, at the reader's offset.
 
     Raises:
-        FileFormatError: The bytes are no array record, or end inside it.
+        FileFormatError: The bytes are not an array record, or are truncated.
     """
     start = reader.offset
     (magic,) = reader.numbers("I", "array header")
@@ -103,14 +101,10 @@ def read_record(reader: ByteReader) -> ArrayRecord:
 
 
 def decode_record(data: bytes | bytearray, name: str = "array record") -> ArrayRecord:
-    """Decode one array record, as trainer states hold it.
-
-    Args:
-        data: The record.
-        name: What error messages call it.
+    """Decode one array record; ``name`` is its name in error messages.
 
     Raises:
-        FileFormatError: The bytes are no array record, or end inside it.
+        FileFormatError: The bytes are not an array record, or are truncated.
     """
     return read_record(ByteReader(io.BytesIO(data), name))
 
@@ -180,17 +174,17 @@ def _read_sparse(
 def sparse_problem(
     stype: str, shape: tuple[int, ...], values: Any, aux: tuple[Any, ...], numbers: bool = True
 ) -> str:
-    """What makes these the parts of no sparse array, in words; empty when they are in order.
+    """Return why these do not form a sparse array, as text; empty if they do.
 
     Args:
         stype: ``row_sparse`` or ``csr``.
         shape: Logical shape.
-        values: As `SparseRecord` has them.
-        aux: The same.
-        numbers: Whether to look at the numbers too, and not at shapes only.
+        values: See `SparseRecord`.
+        aux: See `SparseRecord`.
+        numbers: Whether to check the values of indices, too, not only shapes.
     """
-    if any(part.dtype.kind != "i" for part in aux):
-        return f"indices of type {', '.join(part.dtype.name for part in aux)}"
+    if any(indices.dtype.kind != "i" for indices in aux):
+        return f"indices of type {', '.join(indices.dtype.name for indices in aux)}"
     if stype == "row_sparse":
         return _row_sparse_problem(shape, values, aux[0], numbers)
     return _csr_problem(shape, values, aux[0], aux[1], numbers)
@@ -223,15 +217,15 @@ def _csr_problem(
 
 
 def encode_record(record: ArrayRecord, *, numpy_shape: bool = False) -> bytes:
-    """Encode one array, without the list around it.
+    """Encode one array as a record.
 
     Args:
         record: The array.
-        numpy_shape: Write V3, which knows scalars; else V2, which every version from 0.12 on reads.
+        numpy_shape: Write V3, which supports scalars; else V2, which MXNet reads from 0.12 on.
 
     Raises:
-        ArgumentError: V2 was asked for a scalar, or V3 for a sparse array.
-        ArgumentTypeError: The array's dtype has no number in files.
+        ArgumentError: The array is a scalar and the version V2, or it is sparse and the version V3.
+        ArgumentTypeError: The dtype is not supported by the format.
     """
     return b"".join(record_chunks(record, numpy_shape=numpy_shape))
 
@@ -239,12 +233,7 @@ def encode_record(record: ArrayRecord, *, numpy_shape: bool = False) -> bytes:
 def record_chunks(
     record: ArrayRecord, *, numpy_shape: bool = False
 ) -> Iterator[bytes | memoryview]:
-    """The pieces of `encode_record`, the values as views of the arrays and not as copies.
-
-    Raises:
-        ArgumentError: V2 was asked for a scalar, or V3 for a sparse array.
-        ArgumentTypeError: The array's dtype has no number in files.
-    """
+    """Yield the chunks of `encode_record`, without copying values; raises the same errors."""
     if isinstance(record, SparseRecord):
         if numpy_shape:
             raise ArgumentError(
@@ -253,10 +242,10 @@ def record_chunks(
         yield struct.pack("<Ii", _V2, _STORAGE_FLAGS[record.stype])
         yield _shape_bytes(record.values.shape) + _shape_bytes(record.shape)
         yield struct.pack("<iii", *record.device, _dtype_flag(record.values.dtype))
-        for part in record.aux:
-            yield struct.pack("<i", _dtype_flag(part.dtype)) + _shape_bytes(part.shape)
-        for part in (record.values, *record.aux):
-            yield _value_bytes(part)
+        for indices in record.aux:
+            yield struct.pack("<i", _dtype_flag(indices.dtype)) + _shape_bytes(indices.shape)
+        for array in (record.values, *record.aux):
+            yield _value_bytes(array)
         return
     yield struct.pack("<Ii", _V3 if numpy_shape else _V2, 0)
     if record.values is None:
@@ -285,6 +274,6 @@ def _dtype_flag(dtype: np.dtype[Any]) -> int:
 
 
 def _value_bytes(values: Any) -> memoryview:
-    plain = np.asarray(values, dtype=values.dtype.newbyteorder("<"), order="C")
-    view: memoryview = plain.reshape(-1).view(np.uint8).data
+    contiguous = np.asarray(values, dtype=values.dtype.newbyteorder("<"), order="C")
+    view: memoryview = contiguous.reshape(-1).view(np.uint8).data
     return view

@@ -1,4 +1,4 @@
-"""Writing files of arrays in the format that the name's ending says; see `array_file`."""
+"""Write array files in the format that the extension selects; see `array_file`."""
 
 import os
 from collections import Counter
@@ -15,26 +15,25 @@ Target = str | os.PathLike[str] | BinaryIO
 
 PARAMS, NPZ, NPY = "params", "npz", "npy"
 SAFETENSORS, SHARDS = "safetensors", "sharded safetensors"
-# Longest first. All other names are those of list files.
+# Longest first. All other names are list files.
 _ENDINGS = {".safetensors.index.json": SHARDS, ".safetensors": SAFETENSORS, ".npz": NPZ}
 
 _PREFIX_ENDINGS = (".safetensors", ".npz")
 
-# In the metadata of files whose format wants names: that the arrays have none.
+# Metadata entry that marks a list of arrays without names, in formats that require names.
 LIST_KEY, LIST = "gluonish.arrays", "list"
 
 
 def format_of(path: AnyPath) -> str:
-    """Return the kind of file that is written under a name; see `ArrayFile`."""
+    """Return the kind of file to write to a path; see `ArrayFile`."""
     name = os.fsdecode(path).lower()
     return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), PARAMS)
 
 
 def split_prefix(prefix: AnyPath) -> tuple[str, str]:
-    """Return what names of a model's files begin with, and the ending of its arrays' files.
+    """Split a model's prefix into the stem of its file names and the extension of array files.
 
-    A prefix that ends with ``.safetensors`` or ``.npz`` says the format; any other is taken as it
-    is, with ``.params``.
+    The extension is ``.safetensors`` or ``.npz`` if the prefix ends with it, else ``.params``.
     """
     prefix = path_text(prefix, "prefix")
     for ending in _PREFIX_ENDINGS:
@@ -44,11 +43,11 @@ def split_prefix(prefix: AnyPath) -> tuple[str, str]:
 
 
 def find_arrays(prefix: AnyPath, middle: str) -> str:
-    """Return the path of a model's arrays, in the format of which there is a file.
+    """Return the path of a model's array file, in the first format for which a file exists.
 
     Args:
-        prefix: As of `split_prefix`; the format that it says is looked for first.
-        middle: What stands between the prefix and the ending.
+        prefix: See `split_prefix`; its format is tried first.
+        middle: Text between the stem and the extension.
     """
     stem, ending = split_prefix(prefix)
     paths = [f"{stem}{middle}{kind}" for kind in (ending, ".params", *_PREFIX_ENDINGS)]
@@ -56,7 +55,7 @@ def find_arrays(prefix: AnyPath, middle: str) -> str:
 
 
 def list_name(kind: str, number: int) -> str:
-    """Return the name that an array without one gets where the format wants names."""
+    """Return the name of an unnamed array in a format that requires names."""
     return f"arr_{number}" if kind == NPZ else str(number)
 
 
@@ -69,56 +68,55 @@ def write_arrays(
     metadata: Mapping[str, str] | None = None,
     max_shard_nbytes: int | None = None,
 ) -> None:
-    """Write arrays as the path's ending says; what was there is replaced as a whole or left.
+    """Write arrays atomically, in the format that the extension of the path selects.
 
     Args:
         path: The file.
-        arrays: The arrays; each is read when its turn comes.
+        arrays: The arrays; lazy ones are read one at a time.
         names: One for each array, or none at all.
         numpy_shape: For list files, see `write_list`.
-        metadata: Text by name, which list files have no place for.
-        max_shard_nbytes: For ``.safetensors.index.json``: bytes of values in one shard, except that
-            a larger array has one to itself; None for 5 GB.
+        metadata: Text by name; not supported by list files.
+        max_shard_nbytes: For ``.safetensors.index.json``: maximum bytes of values in one shard; a
+            larger array gets its own shard. None for 5 GB.
 
     Raises:
-        ArgumentError: The format cannot hold a name or an array, there is metadata for a list file,
-            or a size for what is not split.
-        ArgumentTypeError: The format cannot hold the dtype of an array.
+        ArgumentError: The format does not support a name, an array, metadata or a shard size.
+        ArgumentTypeError: The format does not support the dtype of an array.
         OSError: The file cannot be written.
     """
     kind = format_of(path)
-    told = dict(metadata or {})
+    entries = dict(metadata or {})
     if max_shard_nbytes is not None and (kind != SHARDS or max_shard_nbytes < 1):
         raise ArgumentError(
             "save: expected max_shard_nbytes of 1 or more and a name that ends with "
             f"'.safetensors.index.json', got {max_shard_nbytes} and {os.fspath(path)!r}"
         )
     if kind == PARAMS:
-        if told:
+        if entries:
             raise ArgumentError(
-                f"save: expected no metadata for a list file, got {sorted(told)} for "
+                f"save: expected no metadata for a list file, got {sorted(entries)} for "
                 f"{os.fspath(path)!r}; save as .safetensors or .npz"
             )
         write_array_list(path, arrays, names, numpy_shape=numpy_shape)
         return
     _check_names(arrays, names)
     if not names:
-        told[LIST_KEY] = LIST
+        entries[LIST_KEY] = LIST
         names = [list_name(kind, i) for i in range(len(arrays))]
     if kind == NPZ:
         npz_writer = load("gluonish.ndarray.npz_writer")
-        npz_writer.check_npz(arrays, names, told)
+        npz_writer.check_npz(arrays, names, entries)
         with atomic_write(path) as file:
-            npz_writer.write_npz(file, arrays, names, told)
+            npz_writer.write_npz(file, arrays, names, entries)
         return
     dense = {name: _dense(array, name) for array, name in zip(arrays, names, strict=True)}
     safetensors_writer = load("gluonish.ndarray.safetensors_writer")
-    safetensors_writer.check_safetensors(dense, told)
+    safetensors_writer.check_safetensors(dense, entries)
     if kind == SHARDS:
-        safetensors_writer.write_shards(path, dense, told, max_shard_nbytes)
+        safetensors_writer.write_shards(path, dense, entries, max_shard_nbytes)
         return
     with atomic_write(path) as file:
-        safetensors_writer.write_safetensors(file, dense, told)
+        safetensors_writer.write_safetensors(file, dense, entries)
 
 
 def _check_names(arrays: Sequence[Entry], names: Sequence[str]) -> None:
@@ -149,18 +147,11 @@ def write_array_list(
     *,
     numpy_shape: bool = False,
 ) -> None:
-    """Write arrays as a list file, whatever its name; see `write_list`.
-
-    Args:
-        target: Path, which is replaced as a whole or left as it was, or a file open for writing
-            bytes.
-        records: The arrays.
-        names: One for each array, or none at all.
-        numpy_shape: Write V3 records.
+    """Write a list file to a path, atomically, or to an open binary file; see `write_list`.
 
     Raises:
         ArgumentError: The number of names is wrong, or as `write_list`.
-        ArgumentTypeError: An array's dtype has no number in files.
+        ArgumentTypeError: The format does not support the dtype of an array.
         OSError: The file cannot be written.
     """
     if names and len(names) != len(records):

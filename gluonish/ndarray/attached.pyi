@@ -56,7 +56,7 @@ class AttachedMethods(Fluent):
     as_in_ctx = _function_as_in_context
     as_nd_ndarray = _function_as_nd_ndarray
     def as_np_ndarray(self) -> ndarray:
-        """Return a handle of the ``np`` face on an array's memory, with the same gradient."""
+        """Return an ``np`` array on an array's memory, with the same gradient."""
     astype = _function_astype
     attach_grad = _function_attach_grad
     def backward(

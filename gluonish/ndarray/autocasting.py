@@ -1,7 +1,7 @@
-"""Operators on arrays while mixed precision is on: their inputs are cast first.
+"""Mixed precision of eager operators: cast the inputs before the call.
 
-`install` puts `invoke` here before that of `gluonish.ndarray.eager`. It is called when mixed
-precision is first asked for, so that programs without it pay nothing.
+`install` wraps `gluonish.ndarray.eager.invoke`. It is called when mixed precision is first turned
+on, so that programs without it pay nothing.
 """
 
 from collections.abc import Sequence
@@ -17,24 +17,24 @@ from gluonish.ops.registry import Attrs, Operator
 
 
 def installed() -> bool:
-    """Whether calls of operators come here."""
+    """Whether operator calls are wrapped."""
     return getattr(NDArray.__apply__, "casts", False)
 
 
 def install() -> None:
-    """Have all operators on arrays ask the policy of their thread."""
+    """Make all operators on arrays follow the policy of the calling thread."""
     if installed():
         return
-    plain: Any = NDArray.__apply__
+    uncast: Any = NDArray.__apply__
 
     def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
         policy = current()
         if policy is None:
-            return plain(op, inputs, attrs, out)
+            return uncast(op, inputs, attrs, out)
         cast = _cast_inputs(policy, op, inputs, attrs)
         if out is None or cast is inputs:
-            return plain(op, cast, attrs, out)
-        return _into(out, plain(op, cast, attrs, None))
+            return uncast(op, cast, attrs, out)
+        return _cast_into(out, uncast(op, cast, attrs, None))
 
     invoke.casts = True  # type: ignore[attr-defined]
     NDArray.__apply__ = staticmethod(invoke)
@@ -43,7 +43,7 @@ def install() -> None:
 def _cast_inputs(
     policy: Policy, op: Operator, inputs: Sequence[Any], attrs: Attrs
 ) -> Sequence[Any]:
-    """Return inputs in the dtypes that the policy says; sparse arrays stay as they are."""
+    """Return the inputs cast by the policy; unchanged if any is sparse or traced."""
     if any(not isinstance(x, NDArray) or x.stype != "default" or x.is_traced for x in inputs):
         return inputs
     return policy.cast(op, inputs, attrs, [x._spec.dtype for x in inputs], _cast)
@@ -53,10 +53,10 @@ def _cast(x: NDArray, dtype: np.dtype[Any]) -> Any:
     return eager.invoke(AMP_CAST, (x,), {"dtype": dtype})
 
 
-def _into(out: Any, results: Any) -> Any:
-    """Write results to the arrays that a program gave for them, in the dtypes of those."""
-    given = out if isinstance(out, list | tuple) else [out]
-    made = results if isinstance(results, list) else [results]
-    for target, result in zip(given, made, strict=False):
+def _cast_into(out: Any, results: Any) -> Any:
+    """Write results to ``out``, cast to its dtypes, and return it."""
+    targets = out if isinstance(out, list | tuple) else [out]
+    values = results if isinstance(results, list) else [results]
+    for target, result in zip(targets, values, strict=False):
         eager.invoke(AMP_CAST, (result,), {"dtype": target._spec.dtype}, target)
     return out

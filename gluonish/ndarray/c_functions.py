@@ -1,7 +1,7 @@
-"""The functions of MXNet's C library that programs call on arrays, on the memory they point to.
+"""Functions of MXNet's C library that programs call by ctypes, on an array's raw memory.
 
-The handle of an array is here its NumPy array. A function waits for all pending work first, since
-a handle does not tell whose it is.
+The handle of an array is its raw NumPy or CuPy array, which has no engine variable, so each
+function waits for all pending work.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ from gluonish.ndarray.functions import waitall
 
 
 def _settled(what: str, handle: Any, size: Any) -> Any:
-    """Return the array of a handle when no work is pending on it."""
+    """Return a handle's array after all pending work, with its size checked."""
     waitall()
     expected = int(getattr(size, "value", size))
     if handle.size != expected:
@@ -25,12 +25,12 @@ def _settled(what: str, handle: Any, size: Any) -> Any:
 
 
 def copy_to_memory(handle: Any, data: Any, size: Any) -> int:
-    """Copy an array's elements, in its own dtype and in row-major order; returns 0.
+    """Copy an array's elements to memory, in the array's dtype and row-major order; return 0.
 
     Args:
         handle: ``NDArray.handle``.
-        data: Pointer of `ctypes` to memory for them.
-        size: How many elements there are.
+        data: `ctypes` pointer to the target memory.
+        size: Number of elements.
 
     Raises:
         ArgumentError: ``size`` is another number.
@@ -42,12 +42,12 @@ def copy_to_memory(handle: Any, data: Any, size: Any) -> int:
 
 
 def copy_from_memory(handle: Any, data: Any, size: Any) -> int:
-    """Fill an array with elements of its own dtype in row-major order; returns 0.
+    """Copy elements from memory to an array, in the array's dtype and row-major order; return 0.
 
     Args:
         handle: ``NDArray.handle``.
-        data: Pointer of `ctypes` to them.
-        size: How many elements there are.
+        data: `ctypes` pointer to the source memory.
+        size: Number of elements.
 
     Raises:
         ArgumentError: ``size`` is another number.

@@ -1,4 +1,4 @@
-"""``nd.contrib``: operators that MXNet held to be experimental, and control flow."""
+"""``nd.contrib``: operators that MXNet considers experimental, and control flow."""
 
 from gluonish.ndarray.adam_updates import (
     adamw_update,

@@ -1,7 +1,7 @@
-"""``nd.contrib``'s control flow: loops and branches, run as they are met.
+"""``nd.contrib``: control flow (`foreach`, `while_loop`, `cond`), `isnan` and `rand_zipfian`.
 
-On arrays, Python itself loops. While a ``forward`` is traced, the function becomes the body of one
-node of the graph. And samplers and tests that stand beside them in MXNet's module.
+On arrays, Python runs the loop. While a ``forward`` is traced, the function becomes the body of one
+node of the graph.
 """
 
 import math
@@ -25,14 +25,14 @@ def _leaves(nested: Any) -> list[Any]:
 
 
 def _mapped(function: Callable[[Any], Any], nested: Any) -> Any:
-    """Return the nesting, lists for tuples, with a function's results in place of the leaves."""
+    """Apply a function to the leaves of nested lists; tuples become lists."""
     if isinstance(nested, list | tuple):
         return [_mapped(function, item) for item in nested]
     return function(nested)
 
 
-def _of_graph(*groups: Any) -> Any:
-    """Return the functions for values of graphs if there is one among the arguments."""
+def _graph_functions(*groups: Any) -> Any:
+    """Return the control-flow functions for graph values if any argument is one, else None."""
     for group in groups:
         for leaf in _leaves(group):
             functions = getattr(type(leaf), "__control_flow__", None)
@@ -62,10 +62,10 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any,
         The outputs of all iterations, stacked along axis 0, and the final states.
 
     Raises:
-        ArgumentTypeError: Something is not an array.
+        ArgumentTypeError: An input is not an array.
         ArgumentError: The data have different lengths, or there are none.
     """
-    functions = _of_graph(data, init_states)
+    functions = _graph_functions(data, init_states)
     if functions is not None:
         results: tuple[Any, Any] = functions.foreach(body, data, init_states)
         return results
@@ -86,11 +86,7 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any,
 
 
 def check_pair(what: str, result: Any) -> Sequence[Any]:
-    """Return what a function gave, outputs and states.
-
-    Raises:
-        ArgumentError: It is something else.
-    """
+    """Return a body's result after checking that it is a pair of outputs and states."""
     if not isinstance(result, list | tuple) or len(result) != 2:
         raise ArgumentError(
             f"{what}: expected a function that returns a pair of outputs and states, got "
@@ -125,7 +121,7 @@ def while_loop(
     loop_vars: Any,
     max_iterations: int | None = None,
 ) -> tuple[Any, Any]:
-    """Loop while a condition is true, feeding a function its own results.
+    """Loop while a condition is true, passing the loop variables from one iteration to the next.
 
     Args:
         cond: ``cond(*loop_vars)`` returns an array of one number; the loop ends when it is 0.
@@ -140,11 +136,11 @@ def while_loop(
     Raises:
         ArgumentError: ``max_iterations`` is missing, there are no loop variables, or their number
             changes.
-        ArgumentTypeError: Something is not an array.
+        ArgumentTypeError: An input is not an array.
     """
     if max_iterations is None:
         raise ArgumentError("while_loop: expected max_iterations, got none")
-    functions = _of_graph(loop_vars)
+    functions = _graph_functions(loop_vars)
     if functions is not None:
         results: tuple[Any, Any] = functions.while_loop(cond, func, loop_vars, max_iterations)
         return results
@@ -180,7 +176,7 @@ def _unpacked(variables: Any) -> Sequence[Any]:
 
 
 def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
-    """Call one of two functions, depending on a value; the other one is not run.
+    """Call one of two functions, depending on a condition; the other is not called.
 
     Args:
         pred: The condition: an array of one number.
@@ -190,7 +186,7 @@ def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) 
     Raises:
         ArgumentError: ``pred`` has more than one element.
     """
-    functions = _of_graph(pred)
+    functions = _graph_functions(pred)
     if functions is not None:
         return functions.cond(pred, then_func, else_func)
     return then_func() if bool(pred) else else_func()

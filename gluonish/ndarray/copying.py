@@ -1,4 +1,4 @@
-"""Copies between arrays and devices, recorded so that gradients flow back over them."""
+"""Copies between arrays and devices, with gradients."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.loading import load
 from gluonish.engine import submit
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
+from gluonish.ndarray.ndarray import NDArray, empty_for_copy, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
 from gluonish.ops.support.work import LARGE_COPY
 
@@ -19,7 +19,7 @@ _STRIDED_COPY = "gluonish.kernels.generated.strided_copy"
 
 
 class _CopyNode:
-    """A copy over devices and dtypes; its gradient is copied back."""
+    """The tape node of a copy to another device or dtype; its gradient is copied back."""
 
     __slots__ = ("context", "dtype", "freed", "made", "output_count", "parents")
 
@@ -48,7 +48,7 @@ class _CopyNode:
         ]
 
     def free(self) -> None:
-        """Drop the parent; nothing else was kept."""
+        """Drop the parent."""
         self.parents = ()
         self.freed = moment()
 
@@ -61,15 +61,15 @@ def copy_into(
     refreshes: bool = False,
     lane: Lane | None = None,
 ) -> None:
-    """Push a copy of values into another array of the same shape, over devices and dtypes.
+    """Push a copy to another array of the same shape, of any device and dtype.
 
     Args:
-        source: Where from.
-        target: Where to; its dtype is kept.
-        priority: Higher goes first among what waits on the same lane.
+        source: Source array.
+        target: Target array; the values are converted to its dtype.
+        priority: Operations of higher priority on the same lane run first.
         refreshes: The target holds an older value of the source, as a weight does of its copy in a
-            kvstore: if the source failed, that value stays, as in an update in place.
-        lane: The engine's lane; None for the usual one.
+            kvstore: if the source failed, the target is unchanged, as in an update in place.
+        lane: The engine's lane; None to choose it by the devices.
     """
     large = source._data.size >= LARGE_COPY and source._device.is_host
     on_team = large and load(_STRIDED_COPY).is_large(source._data)
@@ -89,7 +89,7 @@ def copy_into(
 
 
 def transfer(source: NDArray, target: NDArray) -> None:
-    """Copy values at once, in whatever thread the engine chose."""
+    """Copy values synchronously, in the thread that the engine chose."""
     if source._device.is_host and target._device.is_host:
         if target._data.size >= LARGE_COPY:
             load(_STRIDED_COPY).copy(target._data, source._data)
@@ -98,11 +98,11 @@ def transfer(source: NDArray, target: NDArray) -> None:
     elif source._device.is_host == target._device.is_host:
         target._device.from_peer(source._data, target._data)
     elif target._device.is_host:
-        place = target._data
-        if place.flags.c_contiguous and place.dtype == source._data.dtype:
-            source._device.to_host(source._data, place)
+        raw = target._data
+        if raw.flags.c_contiguous and raw.dtype == source._data.dtype:
+            source._device.to_host(source._data, raw)
         else:
-            place[...] = source._device.to_host(source._data)
+            raw[...] = source._device.to_host(source._data)
     else:
         target._device.from_host(source._data, target._data, stays=True)
 
@@ -120,7 +120,7 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
         if device is source._device:
             target = empty_like_spec(source._spec, device, type(source))
         else:
-            target, lane = arriving(source._spec, device, type(source))
+            target, lane = empty_for_copy(source._spec, device, type(source))
         target._truth = source._truth
     elif isinstance(other, NDArray):
         target = other
@@ -142,23 +142,22 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
 
 
 def as_in_context(source: NDArray, context: Context) -> NDArray:
-    """Return the array itself if it lies on ``context``, else a copy there."""
+    """Return the array itself if it is on ``context``, else a copy on it."""
     return source if source.context == context else copyto(source, context)
 
 
 def duplicate(source: NDArray, memo: object = None) -> NDArray:
-    """Return a copy outside the recorded graph; this is ``copy.copy`` and ``copy.deepcopy``."""
+    """Return a copy outside the recorded graph, for ``copy.copy`` and ``copy.deepcopy``."""
     return copyto(source.detach(), source.context)
 
 
 def on_one_cpu(arrays: Sequence[NDArray]) -> list[NDArray] | None:
-    """Return arrays of one CPU and of pinned or shared host memory as arrays of that CPU.
+    """Return the arrays on their one CPU, copied there from pinned or shared memory; else None.
 
-    A `DataLoader` with ``pin_memory`` feeds a network on a CPU that way. None: the arrays lie on
-    devices that do not mix.
+    A `DataLoader` with ``pin_memory`` that feeds a network on a CPU mixes these.
     """
-    plain = {x.context for x in arrays if not x.context.is_host_buffer}
-    if len(plain) != 1:
+    contexts = {x.context for x in arrays if not x.context.is_host_buffer}
+    if len(contexts) != 1:
         return None
-    (context,) = plain
+    (context,) = contexts
     return None if context.is_gpu else [as_in_context(x, context) for x in arrays]

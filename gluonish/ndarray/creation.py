@@ -1,4 +1,4 @@
-"""Arrays from values: array, zeros, full, arange and the like; also joining and moving axes."""
+"""Creation of arrays (array, zeros, full, arange ...), concatenate and moveaxis."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,8 +39,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
         source_array: NDArray, NumPy array, number, or nested sequence; for a sparse NDArray or
             SciPy matrix the result is sparse.
         ctx: Device; the current context by default.
-        dtype: Element type; by default that of a source NDArray, and float32 for everything else,
-            even a NumPy array of another dtype.
+        dtype: Element type; by default the dtype of a source NDArray, and float32 for all other
+            sources, even a NumPy array of another dtype.
 
     Raises:
         ArgumentTypeError: The source is not an array of numbers.
@@ -48,8 +48,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     if isinstance(source_array, BaseSparseNDArray) or hasattr(source_array, "tocsr"):
         return sparse_array(source_array, ctx, dtype)
     if isinstance(source_array, NDArray):
-        kept = source_array._spec.dtype if dtype is None else dtype
-        return from_host(source_array.asnumpy(), ctx, kept)
+        dtype = source_array._spec.dtype if dtype is None else dtype
+        return from_host(source_array.asnumpy(), ctx, dtype)
     try:
         values = np.asarray(source_array)
     except ValueError as error:
@@ -73,15 +73,15 @@ def _extents(shape: Extents, what: str) -> tuple[int, ...]:
 
 def _make(
     operator: str,
-    given: dict[str, Any],
+    args: dict[str, Any],
     ctx: Context | None,
     dtype: Any,
     out: NDArray | None = None,
 ) -> NDArray:
     """Run an operator without inputs on a device."""
     op = find_operator(operator)
-    given["dtype"] = FLOAT32 if dtype is None else dtype
-    made: NDArray = source(op, op.schema.parse(operator.lstrip("_"), given), ctx, out)
+    args["dtype"] = FLOAT32 if dtype is None else dtype
+    made: NDArray = source(op, op.schema.parse(operator.lstrip("_"), args), ctx, out)
     return made
 
 
@@ -122,8 +122,8 @@ def zeros(
     """
     if stype not in (None, "default"):
         return sparse_zeros(stype, shape, ctx, dtype)
-    given = {"shape": _extents(shape, "zeros"), "value": 0}
-    return _make("_full", given, ctx, dtype, kwargs.get("out"))
+    args = {"shape": _extents(shape, "zeros"), "value": 0}
+    return _make("_full", args, ctx, dtype, kwargs.get("out"))
 
 
 def ones(shape: Extents, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
@@ -135,14 +135,14 @@ def ones(shape: Extents, ctx: Context | None = None, dtype: Any = None, **kwargs
         dtype: Element type; None for float32.
         **kwargs: ``out``, an array to fill instead of a new one; others are ignored.
     """
-    given = {"shape": _extents(shape, "ones"), "value": 1}
-    return _make("_full", given, ctx, dtype, kwargs.get("out"))
+    args = {"shape": _extents(shape, "ones"), "value": 1}
+    return _make("_full", args, ctx, dtype, kwargs.get("out"))
 
 
 def empty(
     shape: Extents, ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
-    """Return an array to be filled later; it is zeroed, so that runs are reproducible.
+    """Return an array to be filled later; it is zeroed, to make runs reproducible.
 
     Args:
         shape: Shape of the array.
@@ -183,8 +183,8 @@ def arange(
         >>> mx.nd.arange(2, 6, step=2, repeat=2).tolist()
         [2.0, 2.0, 4.0, 4.0]
     """
-    given = {"start": start, "stop": stop, "step": step, "repeat": repeat}
-    return _make("_arange", given, ctx, dtype)
+    args = {"start": start, "stop": stop, "step": step, "repeat": repeat}
+    return _make("_arange", args, ctx, dtype)
 
 
 def linspace(
@@ -205,8 +205,8 @@ def linspace(
         ctx: Device; the current context by default.
         dtype: Element type.
     """
-    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
-    return _make("_linspace", given, ctx, dtype)
+    args = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
+    return _make("_linspace", args, ctx, dtype)
 
 
 def eye(

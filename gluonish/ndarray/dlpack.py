@@ -1,4 +1,4 @@
-"""Sharing memory with other libraries: DLPack capsules in and out, and NumPy arrays in."""
+"""Sharing memory with other libraries: DLPack export and import, and NumPy arrays."""
 
 import ctypes
 from typing import Any
@@ -25,8 +25,8 @@ def to_dlpack_for_read(data: NDArray, bits: bool = False) -> Any:
 
     Args:
         data: The array.
-        bits: Whether bfloat16 and 8-bit floats say that they are unsigned integers of their width,
-            for libraries that know no such types, NumPy among them.
+        bits: Whether to export bfloat16 and 8-bit floats as unsigned integers of the same width,
+            for libraries without these types, such as NumPy.
     """
     data.wait_to_read()
     return _capsule(data, bits)
@@ -35,11 +35,11 @@ def to_dlpack_for_read(data: NDArray, bits: bool = False) -> Any:
 def to_dlpack_for_write(data: NDArray, bits: bool = False) -> Any:
     """Return a DLPack capsule over the array's memory, for writing; waits for all its readers.
 
-    The engine does not see writes through the capsule: be done before the array is used again.
+    The engine does not see writes through the capsule: finish them before using the array again.
 
     Args:
         data: The array.
-        bits: As of `to_dlpack_for_read`.
+        bits: See `to_dlpack_for_read`.
     """
     data.wait_to_write()
     return _capsule(data, bits)
@@ -53,78 +53,79 @@ def _capsule(data: NDArray, bits: bool) -> Any:
     return data._device.to_dlpack(raw)
 
 
-# Where memory lies, in DLPack's numbers: of a GPU, and of all GPUs and the host ("managed").
-_OF_GPUS = (2, 13)
+# DLPack's device types for CUDA memory: device memory and managed memory.
+_CUDA_TYPES = (2, 13)
 
 
 def from_dlpack(dlpack: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """Return an array over the memory behind a DLPack capsule.
+    """Return an array that shares the memory of a DLPack capsule.
 
-    bfloat16 and 8-bit floats are taken from whoever says so; other libraries hand them over as
-    integers of the same width, with ``dtype="bfloat16"`` here.
+    Libraries that export bfloat16 and 8-bit floats as integers of the same width need ``dtype``, as
+    in ``dtype="bfloat16"``.
 
     Args:
         dlpack: A DLPack capsule, which this call consumes, or an object with ``__dlpack__``; in CPU
             or GPU memory.
         ctx: Device to copy the values to; None to share memory.
-        dtype: What the numbers are, of the width that they say; None for what they say.
+        dtype: Element type to reinterpret the values as, of the same width; None for the type of
+            the capsule.
 
     Returns:
-        An array that shares the memory, or a copy if that is not C-contiguous or read-only.
+        An array that shares the memory, or a copy if that is not C-contiguous or is read-only.
 
     Raises:
-        ArgumentTypeError: It is neither, or ``dtype`` has another width.
-        DeviceError: It is on a GPU, and CuPy or the device is missing.
+        ArgumentTypeError: ``dlpack`` is neither, or ``dtype`` has another width.
+        DeviceError: The memory is on a GPU, and CuPy or the device is missing.
     """
     bare = not hasattr(dlpack, "__dlpack__")
-    offered = Retyped(BareCapsule(dlpack) if bare else dlpack)
-    kind, number = map(int, offered.__dlpack_device__())
-    if kind in _OF_GPUS:
-        shared = _shared_on_gpu(offered, gpu(number), dtype)
+    exporter = Retyped(BareCapsule(dlpack) if bare else dlpack)
+    kind, number = map(int, exporter.__dlpack_device__())
+    if kind in _CUDA_TYPES:
+        shared = _shared_on_gpu(exporter, gpu(number), dtype)
         return shared if ctx is None else as_in_context(shared, ctx)
-    values = np.from_dlpack(offered)
+    values = np.from_dlpack(exporter)
     if bare and not values.flags.writeable and values.flags.c_contiguous:
-        # A capsule of the first version cannot say whether it may be written, and NumPy then
-        # assumes not; MXNet's programs write through it.
+        # An unversioned capsule has no read-only flag, and NumPy assumes read-only; MXNet programs
+        # write through it.
         values = _writable(values)
-    values = _of_dtype(offered.typed(values), dtype)
+    values = _reinterpreted(exporter.typed(values), dtype)
     elsewhere = ctx is not None and ctx.device_type != "cpu"
     if elsewhere or not (values.flags.c_contiguous and values.flags.writeable):
         return from_host(values, ctx, values.dtype)
     return _wrap(values, ctx)
 
 
-def _of_dtype(raw: Any, dtype: Any) -> Any:
-    """Return a raw array whose numbers are taken for another type of their width."""
+def _reinterpreted(raw: Any, dtype: Any) -> Any:
+    """Return a view of a raw array as another type of the same width."""
     if dtype is None:
         return raw
-    wanted = normalize_dtype(dtype)
-    if wanted.itemsize != raw.dtype.itemsize:
+    target = normalize_dtype(dtype)
+    if target.itemsize != raw.dtype.itemsize:
         raise ArgumentTypeError(
             f"from_dlpack: expected a dtype of {raw.dtype.itemsize} bytes, as {raw.dtype} has, got "
-            f"{wanted}; use astype to convert"
+            f"{target}; use astype to convert"
         )
-    return raw.view(wanted)
+    return raw.view(target)
 
 
-def _shared_on_gpu(offered: Retyped, context: Context, dtype: Any) -> NDArray:
-    """Return an array over memory of a GPU.
+def _shared_on_gpu(exporter: Retyped, context: Context, dtype: Any) -> NDArray:
+    """Return an array over GPU memory.
 
-    CuPy has the other library order its work before the stream that is current. That is the
-    kernels': an operation without a kernel tells the engine that other streams have to wait, too.
+    CuPy makes the exporter order its work before the current stream, which is the kernels'. An
+    engine operation makes the other streams wait for it, too.
     """
     device = device_of(context)
-    taken: list[Any] = []
+    imported: list[Any] = []
     var = Var()
     engine = current_engine()
 
-    def take() -> None:
-        raw = _of_dtype(offered.typed(device.xp.from_dlpack(offered)), dtype)
-        taken.append(raw if raw.flags.c_contiguous else device.xp.ascontiguousarray(raw))
+    def import_() -> None:
+        raw = _reinterpreted(exporter.typed(device.xp.from_dlpack(exporter)), dtype)
+        imported.append(raw if raw.flags.c_contiguous else device.xp.ascontiguousarray(raw))
 
-    engine.push(take, (), (var,), device.lane, 0, "from_dlpack")
+    engine.push(import_, (), (var,), device.lane, 0, "from_dlpack")
     engine.wait(var)
-    (raw,) = taken
+    (raw,) = imported
     return NDArray(raw, Spec(raw.shape, normalize_dtype(raw.dtype)), device, var)
 
 
@@ -145,16 +146,16 @@ def from_numpy(
     """Create an array from a NumPy array, of the same dtype, sharing its memory by default.
 
     Args:
-        ndarray: C-contiguous values of a dtype that gluonish has.
+        ndarray: C-contiguous values of a supported dtype.
         zero_copy: Share the memory; ``ndarray`` becomes read-only, since the engine orders writes
-            to it from now on. An array that is read-only is shared again if the memory is NumPy's
-            own, and so may be written; else, as that of a file, it is copied. Arrays on the same
-            memory know nothing of each other: wait for one before the next is used.
+            from now on. A read-only array is shared if NumPy allocated its memory, so that it may
+            be written; otherwise, as for a mapped file, it is copied. The engine does not order
+            accesses of several arrays on the same memory: wait for one before using the next.
         array_cls: Accepted for compatibility.
 
     Raises:
         ArgumentError: The values are not C-contiguous.
-        ArgumentTypeError: Gluonish has no such dtype.
+        ArgumentTypeError: The dtype is not supported.
     """
     if not ndarray.flags.c_contiguous:
         raise ArgumentError(
@@ -162,15 +163,15 @@ def from_numpy(
             "use numpy.ascontiguousarray"
         )
     values = ndarray.view(np.ndarray)
-    if not zero_copy or not (values.flags.writeable or _is_of_numpy(values)):
+    if not zero_copy or not (values.flags.writeable or _is_numpy_memory(values)):
         return from_host(ndarray, None, ndarray.dtype)
     shared = _wrap(values if values.flags.writeable else _writable(values), None)
     ndarray.flags.writeable = False
     return shared
 
 
-def _is_of_numpy(values: np.ndarray[Any, Any]) -> bool:
-    """Whether an array's memory was allocated by NumPy."""
+def _is_numpy_memory(values: np.ndarray[Any, Any]) -> bool:
+    """Whether NumPy allocated an array's memory."""
     base: Any = values
     while isinstance(base.base, np.ndarray):
         base = base.base

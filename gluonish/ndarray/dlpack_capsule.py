@@ -1,8 +1,8 @@
-"""DLPack capsules of the types that NumPy and CuPy do not exchange: bfloat16 and 8-bit floats.
+"""DLPack capsules of types that NumPy and CuPy do not exchange: bfloat16 and 8-bit floats.
 
-A capsule points to a tensor that says what its numbers are. NumPy makes and takes such capsules for
-unsigned integers of the same width, and here the word for the type is exchanged: after NumPy made
-one, and before it takes one. The memory is the same, and so is who frees it.
+NumPy exports and imports capsules of unsigned integers of the same width. The type code in the
+capsule's tensor is replaced after NumPy exports it, and before NumPy imports it. Memory and deleter
+stay the same.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from gluonish.core.dtype import BFLOAT16
 from gluonish.core.errors import ArgumentTypeError
 
 _UNSIGNED = 1
-# DLPack's words for types (dlpack.h).
+# DLPack's type codes (dlpack.h).
 _CODES: dict[np.dtype[Any], int] = {
     BFLOAT16: 4,
     np.dtype(ml_dtypes.float8_e4m3fn): 10,
@@ -34,7 +34,7 @@ _pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char
 
 
 class _Tensor(ctypes.Structure):
-    """The beginning of what a capsule points to: ``DLTensor`` of dlpack.h."""
+    """The first fields of ``DLTensor`` (dlpack.h)."""
 
     _fields_: ClassVar[Any] = [
         ("data", ctypes.c_void_p),
@@ -47,13 +47,13 @@ class _Tensor(ctypes.Structure):
     ]
 
 
-# Names of a capsule, and where the tensor lies in what it points to: the newer kind
-# (``DLManagedTensorVersioned``) has a version, two pointers and flags in front.
+# Capsule names, and the offset of the tensor in the struct: ``DLManagedTensorVersioned`` begins
+# with a version, two pointers and flags.
 _KINDS = ((b"dltensor", 0), (b"dltensor_versioned", 32))
 
 
 def _tensor_of(capsule: Any) -> _Tensor | None:
-    """Return a capsule's tensor; None if it is no capsule, or was taken."""
+    """Return a capsule's tensor; None for another object or a consumed capsule."""
     for name, offset in _KINDS:
         try:
             return _Tensor.from_address(int(_pointer_of(capsule, name)) + offset)
@@ -63,13 +63,10 @@ def _tensor_of(capsule: Any) -> _Tensor | None:
 
 
 class BareCapsule:
-    """Gives a bare DLPack capsule the interface that importers ask for.
-
-    Args:
-        capsule: The capsule; nobody took it yet.
+    """An exporter (``__dlpack__``, ``__dlpack_device__``) of a DLPack capsule.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: The object is not a capsule, or the capsule was consumed.
     """
 
     def __init__(self, capsule: Any) -> None:
@@ -90,21 +87,18 @@ class BareCapsule:
 
 
 class Retyped:
-    """Offers what another object does, bfloat16 and 8-bit floats as unsigned integers.
-
-    Args:
-        offered: An object with ``__dlpack__``.
+    """A wrapper of an exporter that exports bfloat16 and 8-bit floats as unsigned integers.
 
     Attributes:
-        dtype: What the integers stand for, once they were taken; None if they are what they say.
+        dtype: The original type, set by `__dlpack__`; None if it was not replaced.
     """
 
-    def __init__(self, offered: Any) -> None:
-        self._offered = offered
+    def __init__(self, exporter: Any) -> None:
+        self._exporter = exporter
         self.dtype: np.dtype[Any] | None = None
 
     def __dlpack__(self, **options: Any) -> Any:
-        capsule = self._offered.__dlpack__(**options)
+        capsule = self._exporter.__dlpack__(**options)
         tensor = _tensor_of(capsule)
         if tensor is not None and tensor.lanes == 1:
             self.dtype = _DTYPES.get((tensor.code, tensor.bits))
@@ -113,30 +107,24 @@ class Retyped:
         return capsule
 
     def __dlpack_device__(self) -> Any:
-        return self._offered.__dlpack_device__()
+        return self._exporter.__dlpack_device__()
 
     def typed(self, raw: Any) -> Any:
-        """Return what an importer made of it, with its own type."""
+        """Return an imported array as a view of its original type."""
         return raw if self.dtype is None else raw.view(self.dtype)
 
 
 def as_bits(raw: Any) -> Any:
-    """Return a raw array of a type that NumPy does not exchange as the integers that it is."""
+    """Return a raw array of bfloat16 or 8-bit floats as unsigned integers; others unchanged."""
     return raw.view(_BITS[raw.dtype.itemsize]) if raw.dtype in _CODES else raw
 
 
 def export(device: Device, raw: Any, **options: Any) -> Any:
-    """Return a capsule over a raw array of any type, on whose values nobody works any more.
-
-    Args:
-        device: Where it lies.
-        raw: The array.
-        **options: Those of ``__dlpack__``.
-    """
+    """Return a capsule of a raw array of any type, on which no operation is pending."""
     capsule = device.to_dlpack(as_bits(raw), **options)
     code = _CODES.get(raw.dtype)
     if code is not None:
         tensor = _tensor_of(capsule)
-        assert tensor is not None, "a capsule that was just made"
+        assert tensor is not None, "a new capsule"
         tensor.code = code
     return capsule

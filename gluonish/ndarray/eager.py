@@ -1,7 +1,7 @@
-"""The eager path: infer, allocate, push, and lay down a tape node while recording.
+"""Eager execution of operators: infer shapes, allocate, push to the engine, record on the tape.
 
-`invoke` is what every operator call on NDArrays comes to, so nothing on it may be slow (STYLE.md,
-"The hot path").
+Every operator call on NDArrays goes through `invoke`, so nothing in it may be slow (STYLE.md, "The
+hot path").
 """
 
 from collections import defaultdict, deque
@@ -34,47 +34,44 @@ from gluonish.ops.support.memory_layout import (
 )
 from gluonish_engine import Var
 
-# The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as
-# convolutions.
+# LIGHT_INLINE_SIZE for operators that do much work per element, such as convolutions.
 HEAVY_INLINE_SIZE = 1 << 15
-# And for those that no team has a kernel for. Handing them over costs as much as they do, and all
-# small work that follows goes to the worker, too, since it waits for them.
+# And for operators without a multi-threaded kernel: a hand-off costs as much as the operator, and
+# small operators that depend on its result would go to the worker, too.
 LONE_INLINE_SIZE = 1 << 18
 
-# Elements from which on it pays to lay channels out last.
-_LAID_OUT = 1 << 12
+# Channels-last memory pays above this many elements.
+_MIN_CHANNELS_LAST = 1 << 12
 
-# Bytes of an array that is worth a wait, and how many operators that make such run ahead.
-_BULKY = 1 << 20
-_AHEAD = 1
-_under_way: defaultdict[Lane, deque[Var]] = defaultdict(deque)  # what the last of them write
+# A result of at least this many bytes is large; at most _MAX_PENDING_LARGE operators with large
+# results are pending per lane.
+_LARGE_BYTES = 1 << 20
+_MAX_PENDING_LARGE = 1
+_pending_large: defaultdict[Lane, deque[Var]] = defaultdict(deque)  # variables of their results
 
-# How many of the others may be, so that a loop that never waits holds less than 256 MiB of results.
-_SMALL_AHEAD = 256
-_small: defaultdict[Lane, deque[Var]] = defaultdict(deque)
+# The limit for small results: a loop that never waits holds less than 256 MiB of them.
+_MAX_PENDING_SMALL = 256
+_pending_small: defaultdict[Lane, deque[Var]] = defaultdict(deque)
 
-# Mapped over the inputs, these cost less than a comprehension does.
+# `map` over these costs less than a comprehension.
 _data_of, _link_of = attrgetter("_data"), attrgetter("_link")
 _spec_of, _var_of = attrgetter("_spec"), attrgetter("_var")
 
 
 def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
-    """Run an operator eagerly: this is ``NDArray.__apply__``.
+    """Run an operator eagerly and return its visible outputs; implements ``NDArray.__apply__``.
 
     Args:
         op: The operator.
-        inputs: NDArrays on one device; other values that know operators take the call over.
+        inputs: NDArrays on one device. Inputs of other classes with ``__apply__`` get the call.
         attrs: Parsed attributes.
-        out: Receives the visible outputs instead of new arrays.
-
-    Returns:
-        The output as an NDArray, or a list of the visible outputs where there are several.
+        out: Array, or list of arrays, to store the visible outputs in.
 
     Raises:
-        DeviceError: The arrays lie on several devices.
+        DeviceError: The arrays are on different devices.
         OutOfMemoryError: There is no memory for the result.
-        ArgumentTypeError: An input is no array.
-        ArgumentError: ``out`` has another shape or dtype than the result.
+        ArgumentTypeError: An input is not an array.
+        ArgumentError: ``out`` differs from the result in shape or dtype.
     """
     try:
         specs = list(map(_spec_of, inputs))
@@ -88,18 +85,18 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     out_specs = op.infer(*specs, **attrs)
     if not op.plain:
         divert = op.diverted
-        if divert is not None and (taken := divert(inputs, attrs, out)) is not NotImplemented:
-            return taken
+        if divert is not None and (result := divert(inputs, attrs, out)) is not NotImplemented:
+            return result
         attrs = runtime_attrs(op, attrs, flags, device)
         out_specs = measured_specs(op, inputs, attrs, out_specs, device)
     if out is not None:
-        results = _given_outputs(op, out, inputs, out_specs, device)
+        results = _out_arrays(op, out, inputs, out_specs, device)
     else:
         try:
             if len(out_specs[0].shape) > 2 and device.is_host:
                 results = _new_outputs(op, inputs, attrs, out_specs, device)
             else:
-                kind = type(inputs[0])  # arrays of ``np`` give arrays of ``np``
+                kind = type(inputs[0])  # ``np`` arrays yield ``np`` arrays
                 results = [
                     kind(device.empty(spec.shape, spec.dtype), spec, device, Var())
                     for spec in out_specs
@@ -107,37 +104,37 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         except (MemoryError, ValueError):
             make = partial(_new_outputs, op, inputs, attrs, out_specs, device)
             results = allocate(make, op.name, out_specs, device.context)
-    run(op, inputs, attrs, results, device, given=out is not None)
+    run(op, inputs, attrs, results, device, into_out=out is not None)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
     if flags & WATCHED:
         recording.watcher.get()(op, attrs, inputs, results)
     if op.single and out is None:
         return results[0]
-    return _handed_back(op, attrs, results, out)
+    return _visible(op, attrs, results, out)
 
 
-def _handed_back(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -> Any:
-    """Return the visible outputs as a caller gets them: an NDArray, a list, or ``out`` itself."""
-    shown = results[: op.num_visible(attrs)]
+def _visible(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -> Any:
+    """Return the visible outputs: an NDArray, a list of several, or ``out`` itself."""
+    visible = results[: op.num_visible(attrs)]
     if out is not None:
-        return _deliver(out, shown)
-    return shown[0] if len(shown) == 1 else shown
+        return _store_in_out(out, visible)
+    return visible[0] if len(visible) == 1 else visible
 
 
 def _new_outputs(
     op: Operator, inputs: Sequence[NDArray], attrs: Attrs, specs: Sequence[Spec], device: Device
 ) -> list[NDArray]:
-    """Return outputs that may have axes of channels, laid out for the operator."""
+    """Allocate the outputs, channels last where the operator's layout is."""
     rank = len(specs[0].shape)
     if not device.is_host:
         last = False
     elif starts_layout(op, attrs):
-        large = specs[0].size > _LAID_OUT and not (
+        large = specs[0].size > _MIN_CHANNELS_LAST and not (
             inputs[0]._data.flags.c_contiguous and keeps_layout(attrs)
         )
-        given = [x._spec for x in inputs]
-        last = large and op.select_fast(device.platform, given, attrs) is not None
+        in_specs = [x._spec for x in inputs]
+        last = large and op.select_fast(device.platform, in_specs, attrs) is not None
     else:
         last = follows_layout(op) and any(
             not x._data.flags.c_contiguous for x in inputs if x._data.ndim == rank
@@ -161,18 +158,18 @@ def run(
     results: Sequence[NDArray],
     device: Device,
     *,
-    given: bool = False,
+    into_out: bool = False,
 ) -> None:
-    """Push the kernel of an operator that fills ``results``, which are allocated.
+    """Push the kernel of an operator to fill ``results``.
 
     Args:
         op: The operator.
-        inputs: Its inputs.
-        attrs: Its attributes.
-        results: Its outputs.
-        device: Where all of them are.
-        given: Whether results may be arrays that the program has already, and may look at from a
-            handler in the middle of the kernel.
+        inputs: Input arrays.
+        attrs: Attributes.
+        results: Allocated output arrays.
+        device: Device of all arrays.
+        into_out: Whether results may be the caller's ``out`` arrays, which a signal handler may
+            read while the kernel runs.
     """
     kernel = op.kernel
     first = results[0]
@@ -186,7 +183,7 @@ def run(
         inline = inline or (on_team and (small or not inputs))
     if not inline and kernel is op.kernel and not op.heavy:
         inline = max([x._data.size for x in (*results, *inputs)]) <= LONE_INLINE_SIZE
-    if given and inline and kernel is op.kernel and not op.at_once and device.is_host:
+    if into_out and inline and kernel is op.kernel and not op.at_once and device.is_host:
         kernel = partial(fill_at_once, kernel)
     if op.single:
         out, writes = first._data, [first._var]
@@ -208,29 +205,29 @@ def run(
 
 
 def keep_pace(device: Device, made: NDArray) -> None:
-    """Wait until no more than two large operators of a CPU are under way.
+    """Wait until few enough CPU operators are pending: two with large results, 256 with small.
 
-    A worker that has one waiting loses no time. A caller that runs further ahead gains none, and
-    each array it asks for is new memory that no cache holds, where one could be used again. Of
-    those with smaller results, 256 may be under way.
+    One queued operator keeps a worker busy. A caller that runs further ahead gains nothing, and
+    each of its results is allocated in memory that is not in a cache, where freed memory could be
+    reused.
 
     Args:
-        device: Where the last operator runs.
-        made: What it writes.
+        device: Device of the last operator.
+        made: The last operator's result.
     """
     if not device.is_host:
         return
-    if made._data.nbytes >= _BULKY:
-        running, most = _under_way[device.lane], _AHEAD
+    if made._data.nbytes >= _LARGE_BYTES:
+        pending, limit = _pending_large[device.lane], _MAX_PENDING_LARGE
     else:
-        running, most = _small[device.lane], _SMALL_AHEAD
-    running.append(made._var)
-    if len(running) > most:
-        current_engine().settle(running.popleft())
+        pending, limit = _pending_small[device.lane], _MAX_PENDING_SMALL
+    pending.append(made._var)
+    if len(pending) > limit:
+        current_engine().settle(pending.popleft())
 
 
 def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dict[str, Any]:
-    """Return attributes with what only the moment of the call knows: training and random key."""
+    """Return the attributes of a call, with the training mode and a random key where used."""
     extended = dict(attrs)
     if op.train_dependent:
         extended["train"] = bool(flags & TRAINING)
@@ -246,9 +243,9 @@ def measured_specs(
     specs: tuple[Spec, ...],
     device: Device,
 ) -> tuple[Spec, ...]:
-    """Return output specs that are known: where they follow from values, those are waited for.
+    """Return the output specs, after waiting for the input values where shapes depend on them.
 
-    A device with streams computes them in an engine operation, in order with its other work.
+    A device with streams measures in an engine operation, in order with its other work.
     """
     if op.measure is None:
         return specs
@@ -272,7 +269,7 @@ def measured_specs(
 def record_call(
     op: Operator, inputs: Sequence[NDArray], attrs: Attrs, results: Sequence[NDArray]
 ) -> None:
-    """Lay down a tape node for a call that was run, unless no gradient can flow to its inputs."""
+    """Record a call on the tape, unless no input requires a gradient."""
     parents = list(map(_link_of, inputs))
     if not any(parents):
         return
@@ -283,62 +280,62 @@ def record_call(
         result._link = (node, i)
 
 
-def _given_outputs(
+def _out_arrays(
     op: Operator, out: Any, inputs: Sequence[NDArray], specs: Sequence[Spec], device: Device
 ) -> list[NDArray]:
-    """Return arrays for the kernel to fill: those of ``out``, new ones where that is not safe."""
-    wanted = _listed(out)
+    """Return the arrays for the kernel to fill: ``out``, or temporaries where that is not safe."""
     results = []
-    for spec, given in zip_longest(specs, wanted[: len(specs)]):
-        if given is None:
+    for spec, target in zip_longest(specs, _as_list(out)[: len(specs)]):
+        if target is None:
             results.append(empty_like_spec(spec, device, owner=op.name))
             continue
-        _check_output(op, given, spec)
-        if given.stype != "default":
+        _check_out(op, target, spec)
+        if target.stype != "default":
             results.append(empty_like_spec(spec, device, owner=op.name))
             continue
-        # The kernel may overwrite what it has yet to read, unless it works element by element and
-        # both are the same array.
-        safe = given._device is device and all(
-            given._var is not x._var or (op.elementwise and given._data is x._data) for x in inputs
+        # An output may alias an input only if the kernel is elementwise and both are the same
+        # array: else the kernel may overwrite elements before it reads them.
+        safe = target._device is device and all(
+            target._var is not x._var or (op.elementwise and target._data is x._data)
+            for x in inputs
         )
-        # Kernels that do not know of layouts fill contiguous arrays.
-        safe = safe and (given._data.flags.c_contiguous or follows_layout(op))
+        # Kernels that ignore layouts fill contiguous arrays.
+        safe = safe and (target._data.flags.c_contiguous or follows_layout(op))
         results.append(
-            given.detach() if safe else empty_like_spec(spec, device, type(given), op.name)
+            target.detach() if safe else empty_like_spec(spec, device, type(target), op.name)
         )
     return results
 
 
-def _check_output(op: Operator, given: Any, spec: Spec) -> None:
-    if not isinstance(given, NDArray):
+def _check_out(op: Operator, target: Any, spec: Spec) -> None:
+    if not isinstance(target, NDArray):
         raise ArgumentTypeError(
-            f"{op.name}: expected out to be an NDArray, got {type(given).__name__}"
+            f"{op.name}: expected out to be an NDArray, got {type(target).__name__}"
         )
-    given._check_writable(f"{op.name} with out")
-    if given._spec != spec:
-        kind = ArgumentError if given.dtype == spec.dtype else ArgumentTypeError
-        raise kind(f"{op.name}: expected out to be {spec}, got {given._spec}")
+    target._check_writable(f"{op.name} with out")
+    if target._spec != spec:
+        kind = ArgumentError if target.dtype == spec.dtype else ArgumentTypeError
+        raise kind(f"{op.name}: expected out to be {spec}, got {target._spec}")
 
 
-def _deliver(out: Any, results: Sequence[NDArray]) -> Any:
-    """Hand results to ``out`` and return it: copy where another was filled, link the tape."""
-    for given, result in zip(_listed(out), results, strict=False):
-        if given.stype != "default":
-            result.detach().copyto(given)
-        elif given._var is not result._var:
-            copy_into(result, given)
+def _store_in_out(out: Any, results: Sequence[NDArray]) -> Any:
+    """Return ``out`` with the results: copy those computed in temporaries, set the producers."""
+    for target, result in zip(_as_list(out), results, strict=False):
+        if target.stype != "default":
+            result.detach().copyto(target)
+        elif target._var is not result._var:
+            copy_into(result, target)
         if result._link is not None:
-            given._link = result._link
+            target._link = result._link
     return out
 
 
-def _listed(out: Any) -> Sequence[Any]:
+def _as_list(out: Any) -> Sequence[Any]:
     return out if isinstance(out, list | tuple) else [out]
 
 
 def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> Any:
-    """Hand a call with other values than dense arrays to their kind, or say which one is wrong."""
+    """Dispatch a call with inputs that are not dense arrays to ``__apply__`` of their class."""
     for x in (*inputs, out):
         if isinstance(x, NDArray) and x.is_traced:
             apply: Any = x.__apply__
@@ -359,22 +356,22 @@ def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> An
 
 
 def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDArray]:
-    """Return the inputs on one device, which host memory beside a CPU allows.
+    """Return the inputs on one device: arrays in pinned or shared memory are copied to the CPU.
 
     Raises:
-        DeviceError: The devices do not mix, or the operator would overwrite what was moved.
+        DeviceError: The devices do not mix, or the operator would write to a copy.
     """
-    moved = on_one_cpu(inputs)
-    if moved is None or any(moved[i] is not inputs[i] for i in op.mutated_inputs(attrs)):
+    gathered = on_one_cpu(inputs)
+    if gathered is None or any(gathered[i] is not inputs[i] for i in op.mutated_inputs(attrs)):
         devices = ", ".join(str(x.context) for x in inputs)
         raise DeviceError(
             f"{op.name}: expected arrays on one device, got {devices}; move them with as_in_context"
         )
-    return moved
+    return gathered
 
 
 def parse_context(ctx: Context | str | None) -> Context | None:
-    """Return the device that a Context or its text, ``"cpu(0)"``, names; None for none."""
+    """Return a Context, parsed from text such as ``"cpu(0)"``; None for None or no text."""
     if ctx is None or isinstance(ctx, Context):
         return ctx
     if not isinstance(ctx, str):
@@ -386,15 +383,15 @@ def parse_context(ctx: Context | str | None) -> Context | None:
 
 
 def source(op: Operator, attrs: Attrs, ctx: Context | str | None, out: Any = None) -> Any:
-    """Run an operator without inputs on a device: creation and random numbers.
+    """Run an operator without inputs, such as a creation or sampling operator, on a device.
 
-    While a `forward` is traced, random numbers and what the program's own code makes become part of
-    the graph, so that each call of it makes them anew.
+    While a `forward` is traced, random and live operators become nodes of the graph, so that every
+    call of the graph runs them again.
     """
     tracer = recording.tracer.get()
     if tracer is not None and (op.random or op.live) and out is None:
         return tracer.source(op, attrs)
-    context = parse_context(ctx) if out is None else _listed(out)[0].context
+    context = parse_context(ctx) if out is None else _as_list(out)[0].context
     device = device_of(context or current_context())
     specs = op.infer(**attrs)
     flags = recording.mode.get()
@@ -402,11 +399,8 @@ def source(op: Operator, attrs: Attrs, ctx: Context | str | None, out: Any = Non
     if out is None:
         results = [empty_like_spec(spec, device, owner=op.name) for spec in specs]
     else:
-        results = _given_outputs(op, out, (), specs, device)
+        results = _out_arrays(op, out, (), specs, device)
     run(op, (), attrs, results, device)
     if flags & WATCHED and op.random:
         recording.watcher.get()(op, attrs, (), results)
-    results = results[: op.num_visible(attrs)]
-    if out is not None:
-        return _deliver(out, results)
-    return results[0] if len(results) == 1 else results
+    return _visible(op, attrs, results, out)

@@ -104,7 +104,7 @@ def waitall() -> None:
     """Block until all pending operations have finished.
 
     Raises:
-        OperatorError: An operation failed, and its error was not raised before.
+        OperatorError: An operation failed, and its error was not raised yet.
     """
     current_engine().wait_all()
 
@@ -140,11 +140,11 @@ def split_v2(
                 f"split_v2: expected equal parts, got {indices_or_sections} of an axis of "
                 f"{extent}: array split does not result in an equal division"
             )
-        given: dict[str, Any] = {"indices": (), "sections": indices_or_sections}
-    else:  # the operator wants the start of every part, the first included
-        given = {"indices": (0, *indices_or_sections), "sections": 0}
-    given |= {"axis": axis, "squeeze_axis": squeeze_axis}
-    return apply(op, (ary,), op.schema.parse("split_v2", given))
+        args: dict[str, Any] = {"indices": (), "sections": indices_or_sections}
+    else:  # the operator's indices start with 0
+        args = {"indices": (0, *indices_or_sections), "sections": 0}
+    args |= {"axis": axis, "squeeze_axis": squeeze_axis}
+    return apply(op, (ary,), op.schema.parse("split_v2", args))
 
 
 document_arguments(globals(), __all__)

@@ -1,7 +1,7 @@
-"""Graphs as CSR matrices: subgraphs, and samples of neighbours, as DGL used them with MXNet.
+"""Graphs as CSR matrices: subgraphs and neighbour sampling, as DGL used them with MXNet.
 
-Row v of a graph holds the edges of vertex v: their columns are the neighbours, their values the
-edges' numbers. Everything is computed on the host.
+Row v of a graph holds the edges of vertex v: the columns are its neighbours, the values the edge
+ids. Everything is computed on the host.
 """
 
 from collections import deque
@@ -19,7 +19,7 @@ from gluonish.ndarray.sparse.creation import csr_matrix
 
 
 class _Graph(NamedTuple):
-    """The parts of a CSR matrix on the host."""
+    """The arrays of a CSR matrix on the host."""
 
     values: Any
     columns: Any
@@ -43,7 +43,7 @@ def _vertices(what: str, vertices: NDArray, count: int) -> Any:
 
 
 def _matrix(rows: Sequence[tuple[Any, Any]], columns: int) -> CSRNDArray:
-    """A CSR matrix of int64 of (columns, values) by row."""
+    """Return an int64 CSR matrix of (columns, values) per row."""
     starts = np.cumsum([0, *(len(names) for names, _ in rows)])
     empty = np.zeros(0, np.int64)
     names = np.concatenate([empty, *(names for names, _ in rows)])
@@ -71,53 +71,53 @@ def dgl_adjacency(data: CSRNDArray) -> CSRNDArray:
 def dgl_subgraph(
     graph: CSRNDArray, *data: NDArray, return_mapping: bool, num_args: int | None = None
 ) -> Any:
-    """Return the graphs of some vertices, with the edges among them.
+    """Return the subgraphs induced by arrays of vertices.
 
     Args:
         graph: (n, n), a graph.
         *data: Arrays of vertices, each sorted.
-        return_mapping: Whether matrices with the edges' numbers in ``graph`` follow.
-        num_args: Accepted: how many arrays there are.
+        return_mapping: Whether to return matrices with the edge ids in ``graph``, too.
+        num_args: Accepted; the number of arrays.
 
     Returns:
-        A matrix (k, k) for each array of k vertices, whose edges are numbered from 0 by row; then
-        the same with the numbers of ``graph``. One alone is no list.
+        A matrix (k, k) for each array of k vertices, with edges numbered from 0 by row; then the
+        same with the edge ids of ``graph``. A single matrix is returned without a list.
 
     Raises:
         OperatorError: ``graph`` is not a CSR matrix, or vertices are not sorted or not in it.
     """
-    own = _graph("dgl_subgraph", graph)
+    parent = _graph("dgl_subgraph", graph)
     new, old = [], []
-    for given in data:
-        vertices = _vertices("dgl_subgraph", given, graph.shape[0])
+    for array_ in data:
+        vertices = _vertices("dgl_subgraph", array_, graph.shape[0])
         if (np.diff(vertices) < 0).any():
             raise OperatorError(
                 f"dgl_subgraph: The input vertex list has to be sorted, got {vertices.tolist()}"
             )
-        places = {int(vertex): i for i, vertex in enumerate(vertices)}
-        rows = [_among(own, int(vertex), places) for vertex in vertices]
+        columns = {int(vertex): i for i, vertex in enumerate(vertices)}
+        rows = [_edges_among(parent, int(vertex), columns) for vertex in vertices]
         old.append(_matrix(rows, len(vertices)))
         new.append(_renumbered(rows, len(vertices)))
     return _alone([*new, *old] if return_mapping else new)
 
 
-def _among(graph: _Graph, row: int, places: dict[int, int]) -> tuple[Any, Any]:
-    """The edges of a row to some vertices: their places, and the edges' values."""
-    part = graph.row(row)
+def _edges_among(graph: _Graph, row: int, columns: dict[int, int]) -> tuple[Any, Any]:
+    """Return the edges of a row to the vertices of ``columns``: new columns and values."""
+    span = graph.row(row)
     pairs = [
-        (places[int(vertex)], value)
-        for vertex, value in zip(graph.columns[part], graph.values[part], strict=True)
-        if int(vertex) in places
+        (columns[int(vertex)], value)
+        for vertex, value in zip(graph.columns[span], graph.values[span], strict=True)
+        if int(vertex) in columns
     ]
     pairs.sort()
     return (
-        np.array([place for place, _ in pairs], np.int64),
+        np.array([column for column, _ in pairs], np.int64),
         np.array([value for _, value in pairs], np.int64),
     )
 
 
 def _renumbered(rows: Sequence[tuple[Any, Any]], columns: int) -> CSRNDArray:
-    """A matrix whose edges are numbered from 0 by row."""
+    """Return a matrix with edges numbered from 0 by row."""
     begin, numbered = 0, []
     for names, _ in rows:
         numbered.append((names, np.arange(begin, begin + len(names))))
@@ -137,30 +137,30 @@ def dgl_csr_neighbor_uniform_sample(
     num_neighbor: int = 2,
     max_num_vertices: int = 100,
 ) -> list[NDArray]:
-    """Sample neighbours of vertices, and theirs: each vertex's edges with equal probability.
+    """Sample subgraphs around seed vertices, choosing neighbours with equal probability.
 
     Args:
         csr_matrix: (n, n), a graph.
-        *seed_arrays: Arrays of vertices to start at; each gives a sample.
-        num_args: Accepted: how many arrays there are.
-        num_hops: How many edges there are from a start to the farthest vertex.
-        num_neighbor: Most edges that a vertex has in the sample.
-        max_num_vertices: Most vertices of a sample, at least as many as starts.
+        *seed_arrays: Arrays of seed vertices, one per sample.
+        num_args: Accepted; the number of arrays.
+        num_hops: Maximum number of edges from a seed to a vertex.
+        num_neighbor: Maximum number of sampled edges per vertex.
+        max_num_vertices: Maximum number of vertices in a sample, at least the number of seeds.
 
     Returns:
-        For each sample the sorted vertices, int64 (max_num_vertices + 1,), whose last element is
-        their number and what is between is 0; then for each the edges, (max_num_vertices, n), a row
-        for each vertex; then for each the number of hops to each vertex.
+        For each sample the sorted vertices, int64 (max_num_vertices + 1,), padded with 0, with
+        their number as last element; then for each the edges, (max_num_vertices, n), one row per
+        vertex; then for each the number of hops to each vertex.
 
     Raises:
-        OperatorError: The graph is no CSR matrix, or a start is not in it or too many.
+        OperatorError: The graph is not a CSR matrix, a seed is not in it, or there are too many.
     """
     what = "dgl_csr_neighbor_uniform_sample"
     samples = [
         _sample(what, csr_matrix, seeds, None, num_hops, num_neighbor, max_num_vertices)
         for seeds in seed_arrays
     ]
-    return [part for kind in (0, 1, 3) for sample in samples for part in [sample[kind]]]
+    return [sample[kind] for kind in (0, 1, 3) for sample in samples]
 
 
 def dgl_csr_neighbor_non_uniform_sample(
@@ -172,22 +172,22 @@ def dgl_csr_neighbor_non_uniform_sample(
     num_neighbor: int = 2,
     max_num_vertices: int = 100,
 ) -> list[NDArray]:
-    """Sample neighbours of vertices, and theirs, each neighbour by a weight of its own.
+    """Sample subgraphs around seed vertices, choosing neighbours by weight.
 
     Args:
         csr_matrix: (n, n), a graph.
         probability: (n,), the vertices' weights.
-        *seed_arrays: Arrays of vertices to start at; each gives a sample.
-        num_args: Accepted: how many arrays there are.
-        num_hops: How many edges there are from a start to the farthest vertex.
-        num_neighbor: Most edges that a vertex has in the sample.
-        max_num_vertices: Most vertices of a sample, at least as many as starts.
+        *seed_arrays: Arrays of seed vertices, one per sample.
+        num_args: Accepted; the number of arrays.
+        num_hops: Maximum number of edges from a seed to a vertex.
+        num_neighbor: Maximum number of sampled edges per vertex.
+        max_num_vertices: Maximum number of vertices in a sample, at least the number of seeds.
 
     Returns:
         As `dgl_csr_neighbor_uniform_sample`, with the vertices' weights before the hops.
 
     Raises:
-        OperatorError: The graph is no CSR matrix, or a start is not in it or too many.
+        OperatorError: The graph is not a CSR matrix, a seed is not in it, or there are too many.
     """
     what = "dgl_csr_neighbor_non_uniform_sample"
     weights = probability.asnumpy()
@@ -195,7 +195,7 @@ def dgl_csr_neighbor_non_uniform_sample(
         _sample(what, csr_matrix, seeds, weights, num_hops, num_neighbor, max_num_vertices)
         for seeds in seed_arrays
     ]
-    return [part for kind in range(4) for sample in samples for part in [sample[kind]]]
+    return [sample[kind] for kind in range(4) for sample in samples]
 
 
 def _sample(
@@ -207,7 +207,7 @@ def _sample(
     most_edges: int,
     most_vertices: int,
 ) -> tuple[NDArray, CSRNDArray, NDArray, NDArray]:
-    """One sample: vertices, edges, weights, hops."""
+    """Return vertices, edges, weights and hops of one sample."""
     graph = _graph(what, matrix)
     starts = list(dict.fromkeys(_vertices(what, seeds, matrix.shape[0]).tolist()))
     if len(starts) > most_vertices:
@@ -216,7 +216,7 @@ def _sample(
             "raise max_num_vertices"
         )
     choose = _chooser(seeds, weights, most_edges)
-    found, edges = _walked(graph, starts, hops, most_vertices, choose)
+    found, edges = _walk(graph, starts, hops, most_vertices, choose)
     order = sorted(found)
     vertices = np.zeros(most_vertices + 1, np.int64)
     vertices[: len(order)] = order
@@ -238,47 +238,45 @@ def _sample(
 
 
 def _chooser(seeds: NDArray, weights: Any, most: int) -> Callable[[Any], Any]:
-    """A function that draws ``most`` of the places of neighbours, in order."""
-    draw = np.random.default_rng(next_key(seeds.context))
+    """Return a function that samples at most ``most`` indices of neighbours, sorted."""
+    rng = np.random.default_rng(next_key(seeds.context))
 
     def choose(neighbours: Any) -> Any:
         if len(neighbours) <= most:
             return np.arange(len(neighbours))
         if weights is None:
-            return np.sort(draw.choice(len(neighbours), most, replace=False))
-        own = weights[neighbours].astype(np.float64)
-        likely = int(np.count_nonzero(own))
-        chosen = draw.choice(len(neighbours), min(most, likely), replace=False, p=own / own.sum())
-        return np.sort(chosen)
+            return np.sort(rng.choice(len(neighbours), most, replace=False))
+        p = weights[neighbours].astype(np.float64)
+        count = min(most, int(np.count_nonzero(p)))
+        return np.sort(rng.choice(len(neighbours), count, replace=False, p=p / p.sum()))
 
     return choose
 
 
-def _walked(
+def _walk(
     graph: _Graph, starts: Sequence[int], hops: int, most: int, choose: Callable[[Any], Any]
 ) -> tuple[dict[int, int], dict[int, tuple[Any, Any]]]:
-    """The hops to each vertex, and the edges of those that were gone on from."""
+    """Return the hops to each vertex, and the sampled edges of each expanded vertex."""
     found = dict.fromkeys(starts, 0)
     edges = {}
-    waiting = deque(starts)
-    while waiting:
-        vertex = waiting.popleft()
+    queue = deque(starts)
+    while queue:
+        vertex = queue.popleft()
         if found[vertex] == hops:
             continue
-        part = graph.row(vertex)
-        chosen = choose(graph.columns[part])
-        kept = []
-        for place in chosen:
-            neighbour = int(graph.columns[part][place])
+        span = graph.row(vertex)
+        sampled = []
+        for index in choose(graph.columns[span]):
+            neighbour = int(graph.columns[span][index])
             if neighbour not in found:
                 if len(found) == most:
                     continue
                 found[neighbour] = found[vertex] + 1
-                waiting.append(neighbour)
-            kept.append(place)
+                queue.append(neighbour)
+            sampled.append(index)
         edges[vertex] = (
-            graph.columns[part][kept].astype(np.int64),
-            graph.values[part][kept].astype(np.int64),
+            graph.columns[span][sampled].astype(np.int64),
+            graph.values[span][sampled].astype(np.int64),
         )
     return found, edges
 
@@ -289,20 +287,20 @@ def dgl_graph_compact(
     graph_sizes: int | Sequence[int],
     num_args: int | None = None,
 ) -> Any:
-    """Return samples as graphs of their own, whose vertices are numbered from 0.
+    """Return sampled subgraphs as graphs with vertices numbered from 0.
 
     Args:
         *graph_data: The edges of each sample, then the vertices of each.
-        return_mapping: Whether matrices with the original numbers of the edges follow.
-        graph_sizes: How many vertices each sample has.
-        num_args: Accepted: how many arrays there are.
+        return_mapping: Whether to return matrices with the original edge ids, too.
+        graph_sizes: Number of vertices of each sample.
+        num_args: Accepted; the number of arrays.
 
     Returns:
-        A matrix (size, size) for each sample, whose edges are numbered from 0 by row; then the same
-        with the original numbers. One alone is no list.
+        A matrix (size, size) for each sample, with edges numbered from 0 by row; then the same with
+        the original edge ids. A single matrix is returned without a list.
 
     Raises:
-        OperatorError: There are not as many vertices as a size says, or not a size for each.
+        OperatorError: A size differs from the number of vertices, or the counts do not match.
     """
     count = len(graph_data) // 2
     sizes = [int(size) for size in np.atleast_1d(np.asarray(graph_sizes))]
@@ -312,15 +310,15 @@ def dgl_graph_compact(
             f"{len(graph_data)} arrays and {len(sizes)} sizes"
         )
     new, old = [], []
-    for matrix, given, size in zip(graph_data[:count], graph_data[count:], sizes, strict=True):
+    for matrix, array_, size in zip(graph_data[:count], graph_data[count:], sizes, strict=True):
         graph = _graph("dgl_graph_compact", matrix)
-        known = given.asnumpy().astype(np.int64)
-        if known[-1] != size:
+        vertices = array_.asnumpy().astype(np.int64)
+        if vertices[-1] != size:
             raise OperatorError(
-                f"dgl_graph_compact: expected a size of {known[-1]}, by its vertices, got {size}"
+                f"dgl_graph_compact: expected a size of {vertices[-1]}, by its vertices, got {size}"
             )
-        places = {int(vertex): i for i, vertex in enumerate(known[:size])}
-        rows = [_among(graph, row, places) for row in range(size)]
+        columns = {int(vertex): i for i, vertex in enumerate(vertices[:size])}
+        rows = [_edges_among(graph, row, columns) for row in range(size)]
         old.append(_matrix(rows, size))
         new.append(_renumbered(rows, size))
     return _alone([*new, *old] if return_mapping else new)

@@ -1,4 +1,4 @@
-"""``nd.histogram``: how many elements of an array fall between edges."""
+"""``nd.histogram``."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,23 +19,23 @@ def histogram(
     Args:
         a: Any shape.
         bins: Number of bins of equal width, or an ascending array of their edges.
-        range: Lower edge of the first and upper edge of the last bin, for a number of bins.
-            Without it they are the extremes of ``a``, half a unit to each side where those are
-            equal; the counts are float32 then, as in MXNet.
+        range: Lower edge of the first and upper edge of the last bin, for a number of bins. By
+            default the minimum and maximum of ``a``, widened by 0.5 on each side if they are equal;
+            the counts are float32 then, as in MXNet.
 
     Returns:
-        Counts, (edges - 1,), and edges, (edges,); a tuple where there was no range to go by.
+        Counts, (edges - 1,), and edges, (edges,); a tuple by default, a list with a range or edges.
 
     Raises:
         ArgumentError: There is no range, and ``a`` is empty or not finite.
-        OperatorError: ``bins`` and ``range`` do not fit together.
+        OperatorError: ``bins`` and ``range`` are inconsistent.
     """
     if isinstance(bins, NDArray):
         found: list[Any] = apply(HISTOGRAM, (a, bins), {"bin_cnt": None, "range": None})
         return found
-    given = {"bin_cnt": bins, "range": _extremes(a) if range is None else range}
-    found = apply(HISTOGRAM, (a,), HISTOGRAM.schema.parse("histogram", given))
-    return found if range is not None else tuple(part.astype("float32") for part in found)
+    args = {"bin_cnt": bins, "range": _extremes(a) if range is None else range}
+    found = apply(HISTOGRAM, (a,), HISTOGRAM.schema.parse("histogram", args))
+    return found if range is not None else tuple(x.astype("float32") for x in found)
 
 
 def _extremes(a: NDArray) -> tuple[float, float]:

@@ -1,8 +1,8 @@
 """``x[key]`` and ``x[key] = value`` on arrays.
 
-Without recording, NumPy's (or CuPy's) own indexing does the work: basic keys that select contiguous
-memory give views, others copies. While recording, the same key becomes operators, so that gradients
-flow: basic keys a `slice` and a `reshape`, all others a `take` of flat positions.
+Without recording, NumPy (or CuPy) indexes the raw array: basic keys that select contiguous memory
+return views, others copies. While recording, a key becomes differentiable operators: a basic key
+`slice` and `reshape`, any other key `take` of flat indices.
 """
 
 from typing import Any
@@ -21,11 +21,11 @@ from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import in_dtype
 
-_ONE = (1,)  # the shape of a single element: MXNet's own arrays have no scalars
+_ONE = (1,)  # the shape of a single element: ``nd`` has no scalar arrays
 
 
 def is_basic(key: Any) -> bool:
-    """Whether a key holds only integers, slices, None and Ellipsis."""
+    """Whether a key consists of integers, slices, None and Ellipsis."""
     keys = key if isinstance(key, tuple) else (key,)
     return all(
         k is None
@@ -37,7 +37,7 @@ def is_basic(key: Any) -> bool:
 
 
 def host_key(key: Any) -> Any:
-    """Return a key with NumPy arrays for NDArrays and lists; float indices are cut to integers."""
+    """Return a key with NDArrays and lists converted to NumPy; float indices are truncated."""
     if isinstance(key, tuple):
         return tuple(host_key(k) for k in key)
     if isinstance(key, NDArray):
@@ -73,8 +73,8 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
 
     Args:
         x: The array.
-        key: What Python gives to ``__getitem__``.
-        single: The shape of a single element: (1,), or () as NumPy has it.
+        key: The argument of ``__getitem__``.
+        single: The shape of a single element: (1,), or () as in NumPy.
 
     Raises:
         OutOfBoundsError: An index is out of bounds, or there are too many.
@@ -83,17 +83,17 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     recorded = x._link is not None and recording.mode.get() & recording.RECORDING
     if isinstance(key, NDArray | list | np.ndarray) or not is_basic(key):
         key = as_mask(x, key)
-        near = device_key(x, key)
-        if near is not None and not (recorded and len(near.parts) > 1):
-            return _select_near(x, near, single, recorded=bool(recorded))
+        on_device = device_key(x, key)
+        if on_device is not None and not (recorded and len(on_device.indices) > 1):
+            return _select_on_device(x, on_device, single, recorded=bool(recorded))
         key = host_key(key)
         if recorded:
-            taken: NDArray = take_by_key(x, key, single)
-            return taken
+            gathered: NDArray = gather_by_key(x, key, single)
+            return gathered
         return _copy_of(x, key, single)
     if recorded:
-        part: NDArray = slice_by_key(x, key, single)
-        return part
+        sliced: NDArray = slice_by_key(x, key, single)
+        return sliced
     raw = x._make_contiguous()
     try:
         selected = raw[key]
@@ -108,26 +108,22 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     return _copy_of(x, key, single)
 
 
-def _select_near(x: NDArray, key: DeviceKey, single: Shape, *, recorded: bool) -> NDArray:
-    """Return what a key selects whose arrays lie on the device of ``x``."""
-    shape = _checked_near(x, key) or single
-    if recorded:  # positions along the first axis
+def _select_on_device(x: NDArray, key: DeviceKey, single: Shape, *, recorded: bool) -> NDArray:
+    """Return ``x[key]`` for a key whose arrays are on the device of ``x``."""
+    shape = _checked_device_key(x, key) or single
+    if recorded:  # indices along the first axis
         take = find_operator("take")
         attrs = take.schema.parse("take", {"axis": 0, "mode": "wrap"})
-        part: NDArray = apply(take, (x, key.parts[0]), attrs).reshape(shape)
-        return part
+        taken: NDArray = apply(take, (x, key.indices[0]), attrs).reshape(shape)
+        return taken
     result = empty_like_spec(Spec(shape, x._spec.dtype), x._device, type(x))
     result._write(lambda out: _set(out, ..., x._data[key.raw()]), [x, *key.arrays], "getitem")
     return result
 
 
-def _checked_near(x: NDArray, key: DeviceKey) -> Shape:
-    """Return the shape that a key on the device selects.
-
-    Raises:
-        OutOfBoundsError: A position is out of bounds, or there are too many indices.
-    """
-    shape = _selected_shape(x.shape, key.like_numpy())
+def _checked_device_key(x: NDArray, key: DeviceKey) -> Shape:
+    """Return the shape that a key on the device selects, after checking its bounds."""
+    shape = _selected_shape(x.shape, key.shape_key())
     if not key.is_within(x.shape):
         raise OutOfBoundsError(
             f"index: expected positions within shape {x.shape}, got some outside it"
@@ -143,7 +139,7 @@ def _copy_of(x: NDArray, key: Any, single: Shape) -> NDArray:
 
 
 def _selected_shape(shape: Shape, key: Any) -> Shape:
-    """Return the shape that NumPy gives to what a key selects."""
+    """Return the shape of ``x[key]`` by NumPy's rules."""
     probe = np.broadcast_to(np.empty((), np.bool_), shape)
     try:
         selected: Shape = probe[key].shape
@@ -159,7 +155,7 @@ def _out_of_bounds(shape: Shape, error: IndexError) -> OutOfBoundsError:
 def slice_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
     """Return ``x[key]`` for a basic key, by the operators `slice` and `Reshape`.
 
-    ``x`` may be a value of a graph; ``single`` is the shape of a single element.
+    ``x`` may be a graph value; ``single`` is the shape of a single element.
     """
     begin, end, step, shape = resolve_basic(x.shape, key, single)
     slice_op = find_operator("slice")
@@ -167,7 +163,7 @@ def slice_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
     sliced = apply(slice_op, (x,), attrs) if x.shape else x
     if sliced.shape == shape:
         return sliced
-    # In the operator of the files, 0 is a code.
+    # `Reshape` reads 0 as "copy this extent".
     return reshape(sliced, shape) if 0 in shape else sliced.reshape(shape)
 
 
@@ -193,7 +189,7 @@ def resolve_basic(
         if isinstance(k, slice):
             bounds = k.indices(extent)
             selected.append(len(range(*bounds)))
-            # Without elements, begin may be -1, which stands for the last one.
+            # An empty slice may begin at -1, which would be read as the last element.
             start, stop, stride = bounds if selected[-1] else (0, 0, 1)
             begin.append(start)
             end.append(None if stop < 0 else stop)
@@ -208,22 +204,22 @@ def resolve_basic(
     return tuple(begin), tuple(end), tuple(step), tuple(selected) or single
 
 
-def flat_positions(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
-    """Return, for each element that the key selects, its position in the flattened array."""
-    positions = np.arange(Spec(shape, INT64).size, dtype=INT64).reshape(shape)
+def flat_indices(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
+    """Return the flat index of each element that the key selects."""
+    indices = np.arange(Spec(shape, INT64).size, dtype=INT64).reshape(shape)
     try:
-        return np.asarray(positions[key])
+        return np.asarray(indices[key])
     except IndexError as error:
         raise _out_of_bounds(shape, error) from error
 
 
-def take_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
-    """Return ``x[key]`` for any key without NDArrays, by the operator `take`; see `slice_by_key`.
+def gather_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
+    """Return ``x[key]`` for any key on the host, by the operator `take`; see `slice_by_key`.
 
     Raises:
         OutOfBoundsError: An index is out of bounds, or there are too many.
     """
-    positions = flat_positions(x.shape, key)
+    positions = flat_indices(x.shape, key)
     index = from_host(positions.reshape(positions.shape or single), x.context, INT64)
     take = find_operator("take")
     attrs = take.schema.parse("take", {"axis": 0, "mode": "clip"})
@@ -233,23 +229,23 @@ def take_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
 def set_item(x: NDArray, key: Any, value: Any) -> None:
     """Assign to the elements that the key selects, converting the value's dtype.
 
-    While recording, a value of the graph can be assigned to a whole array only, which then becomes
+    While recording, a recorded value can only be assigned to all of an array, which then becomes
     part of the graph.
 
     Raises:
-        AutogradError: ``x`` is part of the graph that is being recorded, or the value is and the
-            key selects less than the whole array.
+        AutogradError: ``x`` is part of the recorded graph, or the value is and the key selects only
+            some elements.
         OutOfBoundsError: An index is out of bounds, or there are too many.
-        ArgumentError: The value does not broadcast to what is selected.
+        ArgumentError: The value does not broadcast to the selected shape.
     """
     x._check_writable("item assignment")
     basic = is_basic(key)
     key = key if basic else as_mask(x, key)
-    near = None if basic else device_key(x, key)
+    on_device = None if basic else device_key(x, key)
     arrays: list[NDArray] = []
-    if near is not None:
-        selected = _checked_near(x, near)
-        key, arrays = near.raw(), near.arrays
+    if on_device is not None:
+        selected = _checked_device_key(x, on_device)
+        key, arrays = on_device.raw(), on_device.arrays
     else:
         key = key if basic else host_key(key)
         selected = _selected_shape(x.shape, key)
@@ -257,27 +253,27 @@ def set_item(x: NDArray, key: Any, value: Any) -> None:
         number = value.item() if isinstance(value, np.generic) else value
         if not is_floating(x._spec.dtype):
             number = in_dtype(x._spec.dtype, number).item()
-        x._write(lambda out: _set(out, key, number), [*_kept(x, key), *arrays], "setitem")
+        x._write(lambda out: _set(out, key, number), [*_reads_of(x, key), *arrays], "setitem")
         return
-    given = _assigned_array(value, x)
-    shape = _fitting(given.shape, selected)
-    if given._link is not None and recording.mode.get() & recording.RECORDING:
-        given = _whole_value(given, x, key)
-        x._link = given._link
-        shape = given.shape
-    reads = [given, *_kept(x, key), *arrays]
-    x._write(lambda out: _set(out, key, given._data.reshape(shape)), reads, "setitem")
+    source = _as_array(value, x)
+    shape = _squeezed(source.shape, selected)
+    if source._link is not None and recording.mode.get() & recording.RECORDING:
+        source = _recorded_value(source, x, key)
+        x._link = source._link
+        shape = source.shape
+    reads = [source, *_reads_of(x, key), *arrays]
+    x._write(lambda out: _set(out, key, source._data.reshape(shape)), reads, "setitem")
 
 
-def _kept(x: NDArray, key: Any) -> list[NDArray]:
-    """Return the array itself if some of its elements stay: then the write is an update of it."""
+def _reads_of(x: NDArray, key: Any) -> list[NDArray]:
+    """Return ``[x]`` if the key leaves some elements unchanged, so that the write is an update."""
     keys = key if isinstance(key, tuple) else (key,)
-    whole = all(k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in keys)
-    return [] if whole else [x]
+    selects_all = all(k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in keys)
+    return [] if selects_all else [x]
 
 
-def _assigned_array(value: Any, x: NDArray) -> NDArray:
-    """Return what is to be assigned as an array on the device of ``x``."""
+def _as_array(value: Any, x: NDArray) -> NDArray:
+    """Return a value to assign as an array on the device of ``x``."""
     if isinstance(value, NDArray):
         if value.stype != "default":
             value = value.tostype("default")
@@ -294,29 +290,25 @@ def _assigned_array(value: Any, x: NDArray) -> NDArray:
     return from_host(values, x.context, x._spec.dtype)
 
 
-def _whole_value(value: NDArray, x: NDArray, key: Any) -> NDArray:
-    """Return a recorded value in the shape and dtype of all of ``x``, which is its target."""
+def _recorded_value(value: NDArray, x: NDArray, key: Any) -> NDArray:
+    """Return a recorded value broadcast and cast to ``x``, whose elements it replaces."""
     if key is not Ellipsis and not (isinstance(key, slice) and key == slice(None)):
         raise AutogradError(
             "item assignment: expected a value outside the recorded graph, got one inside it for "
             "a part of the array; join the parts with concat, stack or where instead"
         )
     if value.shape != x.shape:
-        tail = value.shape[max(0, value.ndim - x.ndim) :]
-        value = value.reshape((1,) * (x.ndim - len(tail)) + tail).broadcast_to(x.shape)
-    whole: NDArray = value.astype(x.dtype, copy=False)
-    return whole
+        trailing = value.shape[max(0, value.ndim - x.ndim) :]
+        value = value.reshape((1,) * (x.ndim - len(trailing)) + trailing).broadcast_to(x.shape)
+    converted: NDArray = value.astype(x.dtype, copy=False)
+    return converted
 
 
-def _fitting(shape: Shape, selected: Shape) -> Shape:
-    """Return a value's shape without those leading axes of size 1 that its target lacks.
-
-    Args:
-        shape: The value's.
-        selected: The target's.
+def _squeezed(shape: Shape, selected: Shape) -> Shape:
+    """Return a value's shape without leading axes of size 1 that the selected shape lacks.
 
     Raises:
-        ArgumentError: The value does not broadcast to its target.
+        ArgumentError: The value does not broadcast to the selected shape.
     """
     while len(shape) > len(selected) and shape[0] == 1:
         shape = shape[1:]

@@ -1,8 +1,7 @@
-"""Keys of indexing, on the host and as arrays on a device.
+"""Index keys whose arrays are on a device, and MXNet's helper functions for keys.
 
-The positions are not copied to the host. That they lie in range is asked in one operation, whose
-answer is a single number; a mask becomes positions by the operator `nonzero`, which has to wait for
-how many there are.
+Index arrays are not copied to the host: their bounds are checked in one operation that returns a
+single bool. A mask is converted to indices by the operator `nonzero`, which waits for their number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,47 +24,47 @@ _NO_BOOL = -1
 def indexing_key_expand_implicit_axes(
     key: Any, shape: Sequence[int]
 ) -> tuple[tuple[Any, ...], int]:
-    """Return an index with a part for each axis, and the plain bool among its parts.
+    """Return a key with an index for each axis, and the value of Python bools in it.
 
     Args:
-        key: An index of an array.
+        key: A key of an array.
         shape: The array's shape.
 
     Returns:
-        The parts, where slices stand for what the index leaves out and for an ellipsis; and 1 for
-        True among the parts, 0 for False, -1 for neither. It is not in the tuple.
+        The indices, with ``slice(None)`` for omitted axes and an ellipsis, without bools; and 1 if
+        all bools are True, 0 if one is False, -1 if there are none.
 
     Raises:
         ArgumentError: There are several ellipses.
     """
-    parts = list(key) if isinstance(key, tuple) else [key]
-    flags = [part for part in parts if isinstance(part, bool | np.bool_)]
-    parts = [part for part in parts if not isinstance(part, bool | np.bool_)]
-    ellipses = [i for i, part in enumerate(parts) if part is Ellipsis]
+    indices = list(key) if isinstance(key, tuple) else [key]
+    flags = [k for k in indices if isinstance(k, bool | np.bool_)]
+    indices = [k for k in indices if not isinstance(k, bool | np.bool_)]
+    ellipses = [i for i, k in enumerate(indices) if k is Ellipsis]
     if len(ellipses) > 1:
         raise ArgumentError(f"index: expected one ellipsis at most, got {len(ellipses)}")
-    taken = sum(part is not None and part is not Ellipsis for part in parts)
-    whole = [slice(None)] * max(len(shape) - taken, 0)
-    at = ellipses[0] if ellipses else len(parts)
-    return (*parts[:at], *whole, *parts[at + 1 :]), int(all(flags)) if flags else _NO_BOOL
+    used = sum(k is not None and k is not Ellipsis for k in indices)
+    omitted = [slice(None)] * max(len(shape) - used, 0)
+    at = ellipses[0] if ellipses else len(indices)
+    return (*indices[:at], *omitted, *indices[at + 1 :]), int(all(flags)) if flags else _NO_BOOL
 
 
 def get_indexing_dispatch_code(key: Sequence[Any]) -> int:
-    """Return 1 if an index has arrays, lists or tuples among its parts, 0 if it has none.
+    """Return 1 for a key with arrays, lists or tuples (advanced indexing), else 0 (basic).
 
     Args:
-        key: The parts, with no ellipsis.
+        key: The indices, without an ellipsis.
 
     Raises:
-        ArgumentError: A part is nothing that an array is indexed by.
+        ArgumentError: An index has an unsupported type.
     """
     code = _BASIC
-    for part in key:
-        if isinstance(part, NDArray | np.ndarray | list | tuple):
+    for index in key:
+        if isinstance(index, NDArray | np.ndarray | list | tuple):
             code = _ADVANCED
-        elif part is not None and not isinstance(part, int | np.integer | slice):
+        elif index is not None and not isinstance(index, int | np.integer | slice):
             raise ArgumentError(
-                f"index: expected integers, slices, None and arrays, got {part!r} of {type(part)}"
+                f"index: expected integers, slices, None and arrays, got {index!r} of {type(index)}"
             )
     return code
 
@@ -81,106 +80,95 @@ def get_oshape_of_gather_nd_op(dshape: Sequence[int], ishape: Sequence[int]) -> 
 
 
 class DeviceKey(NamedTuple):
-    """A key with arrays of positions on a device.
+    """A key with index arrays on a device.
 
     Attributes:
-        parts: What stands for each axis: slices, integers, None, Ellipsis and int NDArrays.
-        checked: Whether the positions are known to lie in range.
+        indices: Slices, integers, None, Ellipsis and integer NDArrays.
+        checked: Whether the index arrays are known to be in bounds.
     """
 
-    parts: tuple[Any, ...]
+    indices: tuple[Any, ...]
     checked: bool
 
     @property
     def arrays(self) -> list[NDArray]:
-        """The arrays of positions."""
-        return [part for part in self.parts if isinstance(part, NDArray)]
+        """The index arrays."""
+        return [k for k in self.indices if isinstance(k, NDArray)]
 
-    def like_numpy(self) -> tuple[Any, ...]:
-        """Return a key that selects the same shape of a NumPy array."""
+    def shape_key(self) -> tuple[Any, ...]:
+        """Return a NumPy key that selects the same shape."""
         return tuple(
-            np.broadcast_to(np.int64(0), part.shape) if isinstance(part, NDArray) else part
-            for part in self.parts
+            np.broadcast_to(np.int64(0), k.shape) if isinstance(k, NDArray) else k
+            for k in self.indices
         )
 
     def raw(self) -> tuple[Any, ...]:
-        """Return the key for the device's arrays; for engine operations that read `arrays`."""
-        return tuple(part._data if isinstance(part, NDArray) else part for part in self.parts)
+        """Return the key for raw arrays; for engine operations that read `arrays`."""
+        return tuple(k._data if isinstance(k, NDArray) else k for k in self.indices)
 
     def bounds(self, shape: Shape) -> Iterator[tuple[NDArray, int]]:
-        """Yield each array of positions, and the extent of the axis of ``shape`` it goes along."""
-        used = sum(part is not None and part is not Ellipsis for part in self.parts)
+        """Yield each index array, and the extent of the axis of ``shape`` that it indexes."""
+        used = sum(k is not None and k is not Ellipsis for k in self.indices)
         axis = 0
-        for part in self.parts:
-            if isinstance(part, NDArray):
-                yield part, shape[axis]
-            if part is Ellipsis:
+        for k in self.indices:
+            if isinstance(k, NDArray):
+                yield k, shape[axis]
+            if k is Ellipsis:
                 axis += len(shape) - used
-            elif part is not None:
+            elif k is not None:
                 axis += 1
 
     def is_within(self, shape: Shape) -> bool:
-        """Whether all positions lie in an array of that shape; waits for them.
-
-        Args:
-            shape: The array's, with an axis for each part of the key.
-        """
+        """Whether all indices are in the bounds of ``shape``; waits for them."""
         if self.checked:
             return True
         pairs = list(self.bounds(shape))
         device = pairs[0][0]._device
         found: list[bool] = []
-        known = Var()
+        done = Var()
 
-        def look() -> None:
+        def check() -> None:
             outside: Any = False
-            for positions, extent in pairs:
-                raw = positions._data
+            for indices, extent in pairs:
+                raw = indices._data
                 outside |= ((raw < -extent) | (raw >= extent)).any()
             found.append(not bool(outside))
 
         engine = current_engine()
-        engine.push(look, [part._var for part in self.arrays], [known], device.lane, 0, "getitem")
-        engine.wait(known)
+        engine.push(check, [k._var for k in self.arrays], [done], device.lane, 0, "getitem")
+        engine.wait(done)
         return found[0]
 
 
 def device_key(x: NDArray, key: Any) -> DeviceKey | None:
-    """Return a key whose arrays stay where they are; None if the key has to go over the host.
-
-    Args:
-        x: What is indexed.
-        key: What Python gives to ``__getitem__``.
-    """
-    parts = key if isinstance(key, tuple) else (key,)
-    arrays = [part for part in parts if isinstance(part, NDArray)]
+    """Return a key whose arrays are on the device of ``x``; None if it must go through the host."""
+    indices = key if isinstance(key, tuple) else (key,)
+    arrays = [k for k in indices if isinstance(k, NDArray)]
     if not x._device.streams or not arrays:
         return None
-    if any(part._device is not x._device or part.stype != "default" for part in arrays):
+    if any(k._device is not x._device or k.stype != "default" for k in arrays):
         return None
-    if any(part._spec.dtype.kind == "b" for part in arrays):
-        return _of_mask(x, parts[0]) if len(parts) == 1 else None
-    if not all(_is_plain(part) or isinstance(part, NDArray) for part in parts):
+    if any(k._spec.dtype.kind == "b" for k in arrays):
+        return _mask_key(x, indices[0]) if len(indices) == 1 else None
+    if not all(_is_basic_index(k) or isinstance(k, NDArray) for k in indices):
         return None
-    whole = (_positions(part) if isinstance(part, NDArray) else part for part in parts)
-    return DeviceKey(tuple(whole), checked=False)
+    converted = (_as_integers(k) if isinstance(k, NDArray) else k for k in indices)
+    return DeviceKey(tuple(converted), checked=False)
 
 
-def _is_plain(part: Any) -> bool:
-    """Whether this selects along one axis, or makes one, without an array."""
-    whole = isinstance(part, int | np.integer) and not isinstance(part, bool)
-    return part is None or part is Ellipsis or isinstance(part, slice) or whole
+def _is_basic_index(k: Any) -> bool:
+    is_integer = isinstance(k, int | np.integer) and not isinstance(k, bool)
+    return k is None or k is Ellipsis or isinstance(k, slice) or is_integer
 
 
-def _positions(part: NDArray) -> NDArray:
-    """Return positions as integers that CuPy takes; fractions are cut off."""
-    part = part.detach()
-    known = part._spec.dtype in (INT32, INT64)
-    return part if known else part.astype(INT64)
+def _as_integers(indices: NDArray) -> NDArray:
+    """Return indices in a dtype that CuPy supports; floats are truncated."""
+    indices = indices.detach()
+    return indices if indices._spec.dtype in (INT32, INT64) else indices.astype(INT64)
 
 
-def _of_mask(x: NDArray, mask: NDArray) -> DeviceKey | None:
-    """Return the positions where a mask is set; None if it does not fit the array."""
+def _mask_key(x: NDArray, mask: NDArray) -> DeviceKey | None:
+    """Return the key of the elements where a mask is set; None if it does not fit the array."""
     if mask.shape != x.shape[: mask.ndim] or not mask.shape:
         return None
     rows = apply(find_operator("_npx_nonzero"), (mask.detach(),), {})

@@ -1,4 +1,4 @@
-"""``x += y`` and the like: arithmetic that leaves its result in the memory of its left operand."""
+"""In-place arithmetic: ``x += y`` and the like."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,8 @@
-"""Arrays in MXNet's files of lists.
+"""MXNet's list files (``.params``).
 
-A header of three 64-bit numbers (magic, 0, array count), the arrays, the name count (0, or one for
-each array) and the names. All versions from 0.8 on are read; V2 is written, or V3 on request.
+A list file has a header of three 64-bit numbers (magic, 0, array count), the arrays, the name count
+(0 or the array count) and the names. Record versions V0 to V3 can be read; V2 is written by
+default, V3 for NumPy shapes.
 """
 
 import struct
@@ -22,13 +23,12 @@ from gluonish.ndarray.byte_reader import ByteReader
 
 
 class StoredArray(NamedTuple):
-    """An array in a file, whose place in it was checked, or one on a device that is to be written.
+    """A lazy array: in a file, at a checked offset, or on a device, to be written.
 
     Attributes:
-        shape: Extents.
-        dtype: Of the elements.
-        read: Returns the values; those of a file may belong to its reader, which works while the
-            file is open, and must not be changed then.
+        shape: Shape.
+        dtype: Element type.
+        read: Returns the values, while the file is open; they must not be modified.
     """
 
     shape: tuple[int, ...]
@@ -36,28 +36,27 @@ class StoredArray(NamedTuple):
     read: Callable[[], Any]
 
 
-# An array as files hold it, or as it will be read.
+# A record, or a lazy array.
 Entry = StoredArray | DenseRecord | SparseRecord
 
 
 def record_of(entry: Entry) -> DenseRecord | SparseRecord:
-    """Return an entry with its values."""
+    """Return an entry as a record, reading a lazy array."""
     return DenseRecord(entry.read()) if isinstance(entry, StoredArray) else entry
 
 
 _LIST_MAGIC = 0x112
-# Of an undefined V0 array, which is its rank 0 and nothing else; and of an empty name, which is its
-# length.
+# An undefined V0 array is only its rank, and an empty name only its length.
 _MIN_RECORD_NBYTES = 4
 _MIN_NAME_NBYTES = 8
 LIST_START = struct.pack("<Q", _LIST_MAGIC)
 
 
 def read_list(reader: ByteReader) -> tuple[list[ArrayRecord], list[str]]:
-    """Read a list file; bytes after the last name are ignored, as MXNet does.
+    """Read a list file; bytes after the last name are ignored, as in MXNet.
 
     Raises:
-        FileFormatError: The file is truncated, corrupt, or of another kind.
+        FileFormatError: The file is truncated, corrupt, or has another format.
     """
     magic, _, count = reader.numbers("QQQ", "file header")
     if magic != _LIST_MAGIC:
@@ -74,7 +73,7 @@ def read_list(reader: ByteReader) -> tuple[list[ArrayRecord], list[str]]:
 
 def _read_name(reader: ByteReader) -> str:
     (length,) = reader.numbers("Q", "name length")
-    data = reader.take(length, "a name")
+    data = reader.read(length, "a name")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -89,15 +88,14 @@ def write_list(
 
     Args:
         file: A file open for writing bytes.
-        arrays: The arrays; each is read when its turn comes.
+        arrays: The arrays; lazy ones are read one at a time.
         names: One for each array, or none at all.
-        numpy_shape: Write V3 records, which know scalars but which MXNet reads under NumPy shape
+        numpy_shape: Write V3 records, which support scalars but which MXNet reads under NumPy shape
             semantics only.
 
     Raises:
-        ArgumentError: A name is no text that UTF-8 can hold, or a record does not fit the version
-            asked for.
-        ArgumentTypeError: An array's dtype has no number in files.
+        ArgumentError: A name cannot be encoded in UTF-8, or the version does not support a record.
+        ArgumentTypeError: The format does not support the dtype of an array.
         OSError: The file cannot be written.
     """
     encoded = [_encode_name(name) for name in names]

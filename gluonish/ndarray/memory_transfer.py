@@ -1,9 +1,9 @@
-"""Moving the values of an array into another one by its memory, where a copy is not needed.
+"""Write the values of a temporary array into another array, by swapping memory instead of copying.
 
-Weights that are loaded into a network that has some would be read and then copied, which takes as
-long again. The memory that they were read into can take the place of the weights' own, unless that
-has another user: a view, an executor's or optimizer's reference, an export by DLPack. All of them
-refer to the NumPy array or to the one that it is a view of, so its references are counted.
+Loading weights into an initialized network would otherwise copy them after reading, which takes as
+long again. The memory they were read into replaces the weight's memory, unless that is referenced
+elsewhere: by a view, an executor, an optimizer or a DLPack export. All of these refer to the NumPy
+array or its base, so references are counted.
 """
 
 import sys
@@ -18,31 +18,31 @@ import numpy as np
 from gluonish.engine import submit
 from gluonish.ndarray.ndarray import NDArray
 
-# A copy of fewer elements costs less than finding out whether it is needed.
-_LEAST_SIZE = 4096
+# A copy of fewer elements costs less than the check whether it is needed.
+_MIN_SIZE = 4096
 
 
 def write_into(source: NDArray, targets: Sequence[NDArray], taken: bool) -> None:
-    """Write the values of an array into others of its shape.
+    """Write the values of an array into others of its shape, converting to their dtypes.
 
-    Every handle and view of a target has the new values then. The only target gets the memory of
-    a source that is taken, where nobody else uses that of either.
+    All handles and views of a target see the new values. A single target gets the memory of a
+    temporary source if neither memory is referenced elsewhere.
 
     Args:
         source: The array.
-        targets: Where to; their dtypes are kept.
-        taken: Whether nobody but the caller has the source, who does not use it afterwards.
+        targets: Arrays to write to.
+        taken: Whether the source is a temporary that is not used after the call.
     """
-    if taken and len(targets) == 1 and _may_move(source, targets[0]):
+    if taken and len(targets) == 1 and _is_movable(source, targets[0]):
         targets[0]._check_writable("copyto")
-        if _has_moved(source, targets[0]):
+        if _try_move(source, targets[0]):
             return
     for target in targets:
         source.copyto(target)
 
 
-def _has_moved(source: NDArray, target: NDArray) -> bool:
-    """Replace the target's memory where nothing is pending on it; return whether that was done."""
+def _try_move(source: NDArray, target: NDArray) -> bool:
+    """Replace the target's memory if nothing is pending on it; return whether it was replaced."""
     moved: list[bool] = []
     run = partial(_move, source, target, get_ident(), moved)
     lane = target._device.lane
@@ -50,15 +50,14 @@ def _has_moved(source: NDArray, target: NDArray) -> bool:
     return bool(moved)
 
 
-def _may_move(source: NDArray, target: NDArray) -> bool:
+def _is_movable(source: NDArray, target: NDArray) -> bool:
     if not source.stype == target.stype == "default" or source._spec != target._spec:
         return False
-    near = source._device is target._device and source._device.is_host
-    return near and source.size >= _LEAST_SIZE
+    return source._device is target._device and source._device.is_host and source.size >= _MIN_SIZE
 
 
 def _move(source: NDArray, target: NDArray, thread: int, moved: list[bool]) -> None:
-    # In another thread the caller may be about to use the target's memory.
+    # In a worker thread this would race with the caller's use of the target's memory.
     if thread == get_ident() and _is_private(source, "_data") and _is_private(target, "_data"):
         target._data = source._data
         moved.append(True)
@@ -68,12 +67,12 @@ def _references(owner: Any, name: str) -> int:
     return sys.getrefcount(getattr(owner, name))
 
 
-# Of an object that only the attribute refers to; versions of Python count differently.
+# Of an object that only the attribute refers to; Python versions count differently.
 _SOLE_REFERENCE = _references(SimpleNamespace(x=object()), "x")
 
 
 def _is_private(owner: Any, name: str) -> bool:
-    """Whether a raw array is memory of its own, and no object but its owner refers to it."""
+    """Whether a raw array owns its memory and only its owner's attribute refers to it."""
     if _references(owner, name) > _SOLE_REFERENCE:
         return False
     raw = getattr(owner, name)

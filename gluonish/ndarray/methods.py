@@ -1,7 +1,6 @@
-"""What an NDArray can do beyond holding values: operators, indexing, copies, files.
+"""Attach operators, indexing, copying and pickling to NDArray as methods.
 
-These live in modules that need the class themselves, so the class cannot import them; here they are
-attached to it.
+Their modules import the class, so it cannot import them.
 """
 
 from collections.abc import Callable
@@ -31,7 +30,7 @@ from gluonish.ops.shape.reshape import RESHAPE
 from gluonish.ops.support.shape_codes import resolve_shape
 
 _ROUND = find_operator("round")
-# Methods named after operators that copy or move elements: of a mask they give a mask.
+# Methods named after operators that copy or move elements: a mask stays a mask.
 _KEEPING = (
     *("broadcast_axes", "flip", "repeat", "reshape_like", "slice", "slice_axis", "slice_like"),
     *("swapaxes", "take", "tile", "transpose"),
@@ -50,7 +49,7 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
 
     Raises:
         OperatorError: The new shape has another number of elements.
-        ArgumentTypeError: NumPy's ``order`` is given, so that `numpy.reshape` uses its own code.
+        ArgumentTypeError: NumPy's ``order`` is passed; `numpy.reshape` then uses its own code.
     """
     if "order" in kwargs:
         raise ArgumentTypeError("reshape: expected shape and reverse, got NumPy's order")
@@ -65,7 +64,7 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
 
 
 def _in_place(name: str, operator: str) -> Callable[..., NDArray]:
-    """Return a method that changes axes only: with ``inplace`` a view on the same memory."""
+    """Return a method that only changes axes; with ``inplace`` it returns a view."""
     op, method = find_operator(operator), getattr(Fluent, name)
     names = tuple(op.schema.attributes)
 
@@ -96,10 +95,10 @@ def broadcast_like(
         other: An array of the target shape.
         lhs_axes: Axes to stretch; None for all.
         rhs_axes: For each of them the axis of ``other``; None for all.
-        rhs: Another name of ``other``, that of Symbols.
+        rhs: The name of ``other`` for Symbols.
 
     Raises:
-        ArgumentTypeError: Neither ``other`` nor ``rhs`` is given, or both are.
+        ArgumentTypeError: Neither ``other`` nor ``rhs`` is passed, or both are.
     """
     if other is None or rhs is not None or lhs_axes is not None or rhs_axes is not None:
         return Fluent.broadcast_like(self, other, lhs_axes, rhs_axes, rhs=rhs)
@@ -115,7 +114,7 @@ def round_(self: NDArray, decimals: int = 0, out: Any = None) -> NDArray:
         out: Array to store the result in.
 
     Raises:
-        ArgumentTypeError: ``decimals`` is not 0, so that `numpy.round` uses its own code.
+        ArgumentTypeError: ``decimals`` is not 0; `numpy.round` then uses its own code.
     """
     if decimals:
         raise ArgumentTypeError(f"round: expected decimals=0, got {decimals!r}; use numpy.round")
@@ -172,17 +171,17 @@ def slice_assign_scalar(self: NDArray, value: float, begin: Any, end: Any, step:
 
 
 def as_nd_ndarray(self: NDArray) -> NDArray:
-    """Return the array itself, which is a legacy ``nd`` array already."""
+    """Return the array itself, which already is an ``nd`` array."""
     return self
 
 
 def _at(self: NDArray, idx: int) -> Any:
-    """Return what is at a place of the first axis; MXNet's name of ``self[idx]``."""
+    """Return ``self[idx]``, under MXNet's name."""
     return self[idx]
 
 
 def _slice(self: NDArray, start: int | None, stop: int | None) -> Any:
-    """Return places of the first axis; MXNet's name of ``self[start:stop]``."""
+    """Return ``self[start:stop]``, under MXNet's name."""
     return self[start:stop]
 
 
@@ -197,11 +196,11 @@ def _sync_copyfrom(self: NDArray, source_array: Any) -> None:
 
     Args:
         self: The array.
-        source_array: A NumPy array, or what makes one, of the same shape.
+        source_array: A NumPy array of the same shape, or values convertible to one.
 
     Raises:
-        ArgumentTypeError: It makes none.
-        ArgumentError: It has another shape.
+        ArgumentTypeError: The values are not convertible.
+        ArgumentError: The shape differs.
     """
     try:
         source = np.asarray(source_array, dtype=self.dtype)
@@ -215,7 +214,7 @@ def _sync_copyfrom(self: NDArray, source_array: Any) -> None:
 
 
 def attach() -> None:
-    """Give `NDArray` its methods."""
+    """Attach the methods to `NDArray`."""
     methods: dict[str, Any] = {
         "__apply__": staticmethod(invoke),
         "__copy__": duplicate,

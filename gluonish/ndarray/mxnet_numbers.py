@@ -1,6 +1,6 @@
-"""The numbers that MXNet's C interface and files have for element types, storage types and so on.
+"""MXNet's integer codes of element types, storage types and gradient requests.
 
-Programs import these tables under MXNet's names, from ``mx.nd.ndarray``.
+Programs import these tables under MXNet's names from ``mx.nd.ndarray``.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 
 from gluonish.core.dtype import DTYPE_FLAGS
 
-# Kinds of Python values that programs import from here, too.
+# Python types that programs import from the same module.
 integer_types = (int, np.int32, np.int64)
 py_slice = slice
 

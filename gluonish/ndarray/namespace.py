@@ -1,4 +1,4 @@
-"""The ``nd`` namespace: a function for every registered operator, made when first asked for."""
+"""The ``nd`` namespace: a function for every registered operator, created on first access."""
 
 import contextlib
 import inspect
@@ -30,14 +30,14 @@ _TAIL_DOC = {
     "out": "NDArray that the result is written to, or a list of them.",
     "name": "Accepted; only Symbols have names.",
 }
-_MOST_CALLS = 64  # of a function, whose parsed attributes are kept
+_MAX_CACHED_CALLS = 64  # per function: calls whose parsed attributes are cached
 _made: dict[str, Callable[..., Any]] = {}
 
 
 def operator_function(name: str) -> Any:
-    """Return the imperative function of an operator, or the package ``np`` or ``npx``.
+    """Return the imperative function of an operator, or a package such as ``np``.
 
-    This is the ``__getattr__`` of the namespace.
+    Implements ``__getattr__`` of the namespace.
 
     Raises:
         AttributeError: There is no operator of this name.
@@ -51,12 +51,12 @@ def operator_function(name: str) -> Any:
 
 
 def names() -> list[str]:
-    """Return what the namespace holds, operators included; this is its ``__dir__``."""
+    """Return all names of the namespace, operators included; implements ``__dir__``."""
     return sorted({*vars(sys.modules["gluonish.ndarray"]), *all_names()})
 
 
 def make_operator_function(op: Operator, name: str) -> Callable[..., Any]:
-    """Return the imperative function of an operator, under the name that it is asked by."""
+    """Return the imperative function of an operator, called ``name``."""
     function = _source_function(op) if not op.inputs and op.variadic is None else _function(op)
     if op.name in COMPARISONS:
         function = marking(function)
@@ -68,7 +68,7 @@ def make_operator_function(op: Operator, name: str) -> Callable[..., Any]:
 
 
 def _function(op: Operator) -> Callable[..., Any]:
-    known: dict[tuple[Any, ...], Attrs] = {}  # attributes of calls whose arrays are all positional
+    cache: dict[tuple[Any, ...], Attrs] = {}  # attributes of calls whose arrays are all positional
     apply = applying(op)
 
     def function(*args: Any, out: Any = None, name: str | None = None, **kwargs: Any) -> Any:
@@ -77,8 +77,8 @@ def _function(op: Operator) -> Callable[..., Any]:
             call = (len(args), *kwargs.items(), *map(type, kwargs.values()))
         if out is None and args and hasattr(args[0], "__apply__"):
             try:
-                attrs = known.get(call)
-            except TypeError:  # a list, say
+                attrs = cache.get(call)
+            except TypeError:  # an unhashable argument
                 attrs = None
             if attrs is not None:
                 return apply(op, args, attrs)
@@ -88,19 +88,19 @@ def _function(op: Operator) -> Callable[..., Any]:
         require_inputs(op, inputs, attrs)
         if out is None and hasattr(inputs[0], "__apply__"):
             if len(inputs) == len(args) and all(map(is_, inputs, args)):
-                _remember(known, call, attrs)
+                _cache_attrs(cache, call, attrs)
             return apply(op, inputs, attrs)
         return invoke(op, inputs, attrs, out)
 
     return function
 
 
-def _remember(known: dict[tuple[Any, ...], Attrs], call: tuple[Any, ...], attrs: Attrs) -> None:
-    """Keep the parsed attributes of a call, unless it is of values that cannot be a key."""
-    if len(known) >= _MOST_CALLS:
-        known.clear()
+def _cache_attrs(cache: dict[tuple[Any, ...], Attrs], call: tuple[Any, ...], attrs: Attrs) -> None:
+    """Cache the parsed attributes of a call, unless an argument is unhashable."""
+    if len(cache) >= _MAX_CACHED_CALLS:
+        cache.clear()
     with contextlib.suppress(TypeError):
-        known[call] = attrs
+        cache[call] = attrs
 
 
 def _source_function(op: Operator) -> Callable[..., Any]:

@@ -1,10 +1,10 @@
-"""NDArray: an array on a device whose values the engine may still be computing.
+"""NDArray: a multi-dimensional array on a device, computed asynchronously by the engine.
 
-An NDArray is a handle: a raw array, its Spec, its device, and the engine's variable that orders
-reads and writes of the memory. The raw array need not be C-contiguous: a convolution, for example,
-may leave its output with the channels last; `_make_contiguous` copies the values into the order of
-the shape. Views share memory and variable. Operators run in `gluonish.ndarray.eager`, indexing in
-`gluonish.ndarray.indexing`; `gluonish.ndarray.methods` makes both methods of the class.
+An NDArray is a handle of a raw array, its Spec, its device, and the engine variable that orders
+reads and writes of the memory. The raw array need not be C-contiguous: a convolution may store its
+output channels last. `_make_contiguous` converts it to row-major order. Views share memory and
+variable. `gluonish.ndarray.eager` runs operators, `gluonish.ndarray.indexing` implements indexing;
+`gluonish.ndarray.methods` attaches both to the class.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,15 +27,22 @@ from gluonish.ndarray.recording import RECORDING, Leaf, Node
 from gluonish.ops.fluent import Fluent
 from gluonish_engine import Var
 
-__all__ = ["LIGHT_INLINE_SIZE", "NDArray", "arriving", "assign", "empty_like_spec", "from_host"]
+__all__ = [
+    "LIGHT_INLINE_SIZE",
+    "NDArray",
+    "assign",
+    "empty_for_copy",
+    "empty_like_spec",
+    "from_host",
+]
 
-# Below this many elements, read or written, an operator runs in the calling thread: handing over to
-# a worker costs tens of microseconds.
+# An operator that reads and writes at most this many elements runs in the calling thread: a
+# hand-off to a worker costs tens of microseconds.
 LIGHT_INLINE_SIZE = 1 << 16
 
 Link = tuple[Node | Leaf, int]
 
-# MXNet's pickles call the class with None, and what an array consists of comes with `__setstate__`.
+# Pickles made by MXNet call the class with None alone; `__setstate__` restores the array.
 _IN_STATE: Any = None
 
 if TYPE_CHECKING:
@@ -47,15 +54,16 @@ else:
 class NDArray(AttachedMethods):
     """A multi-dimensional array on a device.
 
-    Created by `nd.array`, `nd.zeros` and other functions, not by calling the class.
+    Create arrays with `nd.array`, `nd.zeros` and the like, not by calling the class. Operations
+    return at once and run asynchronously; reading the values (`asnumpy`, `wait_to_read`) waits.
 
     Attributes:
         shape: The shape, a tuple of ints.
         dtype: NumPy type of the elements.
         context: The device.
-        grad: Gradient written by backward; None without `attach_grad`.
-        stype: Storage type: ``"default"``, that is dense; ``"row_sparse"`` and ``"csr"`` are those
-            of `gluonish.ndarray.sparse`.
+        grad: Gradient buffer that `backward` writes; None without `attach_grad`.
+        stype: Storage type: ``"default"`` for dense arrays; ``"row_sparse"`` and ``"csr"`` for the
+            sparse arrays of `gluonish.ndarray.sparse`.
 
     Example:
         >>> import gluonish as mx
@@ -66,10 +74,11 @@ class NDArray(AttachedMethods):
         [10.0, 14.0]
     """
 
-    # _truth: whether comparisons gave it, so that it is a mask as a key; see `ndarray.truth`.
+    # _truth: whether this is the result of a comparison, used as a mask when indexing with it; see
+    # `ndarray.truth`.
     __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_truth", "_var")
     stype: ClassVar[str] = "default"  # read on hot paths: no property
-    # Whether it stands for a value of a graph and has none of its own; see `graph.traced_array`.
+    # Whether this is a placeholder for a graph's value, without data; see `graph.traced_array`.
     is_traced: ClassVar[bool] = False
 
     def __init__(
@@ -93,9 +102,9 @@ class NDArray(AttachedMethods):
         def __setitem__(self, key: Any, value: Any) -> None: ...
 
     def connected(self, link: Link | None) -> "NDArray":
-        """Return this array as the value of a tape node: itself, or a handle on its memory.
+        """Return an array on the same memory with this producer on the tape.
 
-        It is of the ``nd`` face, whose arithmetic is what gradient rules are written in.
+        The result is an NDArray even for ``np`` arrays: gradient rules use ``nd`` arithmetic.
         """
         if self._link == link:
             return self
@@ -136,7 +145,7 @@ class NDArray(AttachedMethods):
 
     @property
     def handle(self) -> Any:
-        """The raw NumPy or CuPy array, for debugging; work may still be pending on it."""
+        """The raw NumPy or CuPy array, for debugging; operations may still be pending on it."""
         return self._make_contiguous()
 
     @property
@@ -145,7 +154,7 @@ class NDArray(AttachedMethods):
         return True
 
     @property
-    def grad(self) -> "NDArray | Any":  # Any for None, which few programs ask about
+    def grad(self) -> "NDArray | Any":  # Any for None, which few programs check
         """The gradient that `backward` writes; None without `attach_grad`."""
         leaf = None if self._link is None else self._link[0]
         return leaf.grad if isinstance(leaf, Leaf) else None
@@ -162,7 +171,7 @@ class NDArray(AttachedMethods):
             leaf.fresh = fresh
 
     def detach(self) -> "NDArray":
-        """Return an array that shares the memory but is cut off from the recorded graph."""
+        """Return an array that shares the memory but is not part of the recorded graph."""
         detached = type(self)(self._data, self._spec, self._device, self._var)
         detached._truth = self._truth
         return detached
@@ -202,16 +211,18 @@ class NDArray(AttachedMethods):
         """Return the values as nested lists."""
         return self.asnumpy().tolist()
 
-    def _only(self, what: str) -> Any:
+    def _scalar(self, operator: str) -> Any:
         if self.size != 1:
-            raise ArgumentTypeError(f"{what}: expected an array of size 1, got shape {self.shape}")
+            raise ArgumentTypeError(
+                f"{operator}: expected an array of size 1, got shape {self.shape}"
+            )
         return self.asscalar()
 
     def __float__(self) -> float:
-        return float(self._only("float"))
+        return float(self._scalar("float"))
 
     def __int__(self) -> int:
-        return int(self._only("int"))
+        return int(self._scalar("int"))
 
     def __index__(self) -> int:
         if self._spec.dtype.kind not in "iu":
@@ -253,7 +264,7 @@ class NDArray(AttachedMethods):
         return self._data.__dlpack_device__()
 
     def _write(self, fill: Any, reads: Sequence["NDArray"] = (), name: str = "_write") -> None:
-        """Push ``fill(raw)``, which overwrites some of the raw array, as one engine operation."""
+        """Push ``fill(raw)``, which writes to the raw array, as one engine operation."""
         current_engine().push(
             partial(fill, self._data),
             [x._var for x in reads],
@@ -265,29 +276,29 @@ class NDArray(AttachedMethods):
         )
 
     def _make_contiguous(self) -> Any:
-        """Return the raw array in the order of the shape, moving the values if they lie otherwise.
+        """Return the raw array, first copied to C-contiguous memory if it is not contiguous.
 
-        Other handles of the array keep the memory they have: whoever may write through a view
-        makes it contiguous first.
+        Other handles of the array still refer to the old memory, so make an array contiguous before
+        creating a view that may be written to.
         """
         raw = self._data
         if not raw.flags.c_contiguous:
-            plain = empty_or_refuse(self._device, *self._spec, "_make_contiguous")
-            self._write(partial(_copy_raw, plain), name="_make_contiguous")
-            self._data = plain
+            contiguous = empty_or_refuse(self._device, *self._spec, "_make_contiguous")
+            self._write(partial(_copy_raw, contiguous), name="_make_contiguous")
+            self._data = contiguous
         return self._data
 
     def _check_writable(self, what: str) -> None:
         if self._link is not None and recording.mode.get() & RECORDING:
             raise AutogradError(
                 f"{what}: expected an array outside the recorded graph, got one inside it; "
-                "a write would change what the backward pass needs: make a new array. "
-                f"{_MXNET_WORDS}"
+                "a write would change values that the backward pass needs: make a new array. "
+                f"{_MXNET_MESSAGE}"
             )
 
 
-# MXNet's two messages for this, which programs look for.
-_MXNET_WORDS = (
+# MXNet's two messages for this error, which programs match.
+_MXNET_MESSAGE = (
     "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd. "
     "Assigning to NDArrays that are already in a computational graph will cause undefined behavior "
     "when evaluating gradients."
@@ -306,13 +317,13 @@ def assign(source: "NDArray", out: Any) -> None:
 def empty_like_spec(
     spec: Spec, device: Device, kind: type[NDArray] = NDArray, owner: str = ""
 ) -> NDArray:
-    """Return a new array of undefined values, of the ``kind`` of the face that asks for it.
+    """Return a new, uninitialized array of class ``kind``.
 
     Args:
         spec: Shape and dtype.
-        device: Where.
+        device: Device to allocate on.
         kind: Class of the array.
-        owner: Operator or Block that asks, for messages and who watches allocations.
+        owner: Operator or Block that allocates, for messages and allocation observers.
 
     Raises:
         OutOfMemoryError: There is no memory for it.
@@ -324,13 +335,10 @@ def empty_like_spec(
     return kind(raw, spec, device, Var())
 
 
-def arriving(spec: Spec, device: Device, kind: type[NDArray] = NDArray) -> tuple[NDArray, Lane]:
-    """Return a new array for a copy from elsewhere to fill, and the engine's lane of that copy.
-
-    Args:
-        spec: Shape and dtype.
-        device: Where.
-        kind: Class of the array.
+def empty_for_copy(
+    spec: Spec, device: Device, kind: type[NDArray] = NDArray
+) -> tuple[NDArray, Lane]:
+    """Return a new array as the target of a copy from another device, and the engine lane to use.
 
     Raises:
         OutOfMemoryError: There is no memory for it.
@@ -357,9 +365,9 @@ def from_host(
     """Return an NDArray with a copy of host values.
 
     Args:
-        values: NumPy array of any dtype and order.
-        context: Where to; None for the current context.
-        dtype: Element type; None for that of the values.
+        values: NumPy array of any dtype and memory order.
+        context: Device; None for the current context.
+        dtype: Element type; None for the dtype of the values.
         kind: Class of the array.
     """
     spec = Spec(values.shape, normalize_dtype(values.dtype if dtype is None else dtype))
@@ -368,9 +376,9 @@ def from_host(
         result = empty_like_spec(spec, device, kind)
         device.from_host(values, result._data)
         return result
-    # The copy takes its place among the launches, and the variable knows of it. A small one goes
-    # with the kernels, and needs no event.
-    result, lane = arriving(spec, device, kind)
+    # The engine orders the copy among the launches. A small copy runs on the kernels' lane, which
+    # needs no event.
+    result, lane = empty_for_copy(spec, device, kind)
     lane = device.lane if lane == device.copy_lane else lane
     fill = partial(device.from_host, values, result._data)
     current_engine().push(fill, (), (result._var,), lane, 0, "_from_host")
@@ -380,7 +388,7 @@ def from_host(
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Return what MXNet has in this module and gluonish in the package: `array`, `zeros` ..."""
+        """Return a name that MXNet defines in this module, gluonish in the package: `array` ..."""
         if name.startswith("__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(load("gluonish.ndarray"), name)

@@ -1,8 +1,8 @@
-"""NumPy's `.npy` and `.npz`, which MXNet 2.0 writes under the name `.params`, read with care.
+"""A safe reader of NumPy's `.npy` and `.npz`, which MXNet 2.0 also writes as `.params`.
 
-NumPy's own loader trusts the sizes that a header tells and would unpickle objects. Here a member
-can be no larger than its compressed bytes can give, and only the element types of `.params` files
-are taken. Checksums are computed beside the reading, by a thread, as they take as long.
+NumPy's loader trusts the sizes in a header and may unpickle objects. This reader limits a member's
+size by its compressed size, and accepts only the element types of `.params` files. A thread
+computes checksums while reading, as they take as long.
 """
 
 import ast
@@ -33,22 +33,22 @@ from gluonish.ndarray.byte_reader import MAX_RANK, ByteReader
 from gluonish.ndarray.list_file import Entry, StoredArray
 
 _STORED: dict[str, np.dtype[Any]] = {dtype.name: dtype for dtype in STORED_DTYPES}
-# NumPy calls the other types of 8 bits all by one name.
+# NumPy writes this one type under its own code, and all other 8-bit floats under one name.
 _NAMED_BY_NUMPY = ("float8_e5m2", "<f1")
-# More than deflate's best ratio allows; for members of a few bytes.
+# Added to the limit by deflate's best ratio, for members of a few bytes.
 _SLACK_NBYTES = 1024
 _MAX_HEADER_NBYTES = 10_000
 SUFFIX = ".npy"
-# The header before each member: its first bytes, and the lengths of name and extra field at its
-# end, which stand between it and the member. And the bits for encryption and for names in UTF-8.
+# A member's local header: the magic, and the lengths of the name and the extra field, which follow
+# it. And the flag bits for encryption and for names in UTF-8.
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _LOCAL_MAGIC = b"PK\x03\x04"
 _ENCRYPTED, _UTF8 = 0x1, 0x800
-# Larger members are read when they are asked for, and summed beside that.
-_LEAST_LATER_NBYTES = 1 << 22
-# The member that tells a sparse array's kind, and the parts of each kind in the order of a record.
+# Members of at least this size are read lazily, with the checksum computed by a thread.
+_MIN_LAZY_NBYTES = 1 << 22
+# The member that names a sparse array's storage type, and the index arrays of each type in order.
 FORMAT = "/format"
-SPARSE_PARTS = {"csr": ("indptr", "indices"), "row_sparse": ("indices",)}
+SPARSE_AUX = {"csr": ("indptr", "indices"), "row_sparse": ("indices",)}
 _BROKEN_ZIP = (
     zipfile.BadZipFile,
     struct.error,
@@ -61,24 +61,24 @@ _BROKEN_ZIP = (
 
 
 def read_npy(reader: ByteReader) -> Any:
-    """Read one `.npy` array in any byte order, either memory order, format version 1 or 2.
+    """Read one `.npy` array of any byte and memory order, format version 1 or 2.
 
     Raises:
-        FileFormatError: It is truncated or corrupt, or holds no type of number that gluonish has.
+        FileFormatError: It is truncated or corrupt, or its dtype is not supported.
     """
     return _read_values(reader, *_read_header(reader))
 
 
 def _read_header(reader: ByteReader) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
-    """Return shape, dtype as stored, and whether the memory order is Fortran's."""
-    magic = reader.take(8, "npy header")
+    """Return shape, stored dtype, and whether the memory order is Fortran."""
+    magic = reader.read(8, "npy header")
     if magic[:6] != b"\x93NUMPY" or magic[6] not in (1, 2):
         reader.offset -= 8
         raise reader.error("an npy header of version 1 or 2", magic)
     (length,) = reader.numbers("H" if magic[6] == 1 else "I", "npy header length")
     if length > _MAX_HEADER_NBYTES:
         raise reader.error(f"an npy header of up to {_MAX_HEADER_NBYTES} bytes", length)
-    header = reader.take(length, "npy header")
+    header = reader.read(length, "npy header")
     try:
         fields = ast.literal_eval(header.decode("latin1"))
         shape, fortran_order = fields["shape"], fields["fortran_order"]
@@ -101,7 +101,7 @@ def _read_values(
 
 
 def _npy_dtype(description: object) -> np.dtype[Any]:
-    # MXNet's own spelling of bfloat16, and NumPy's for types of other packages.
+    # MXNet's spelling of bfloat16, and NumPy's spellings of unknown types.
     if description in ([("bfloat16", "<u2")], "<V2", "|V2"):
         description = BFLOAT16.name
     for name, dtype in _STORED.items():
@@ -122,21 +122,21 @@ def _native(values: Any) -> Any:
 def read_npz(
     file: BinaryIO, name: str, memory: mmap.mmap | None = None
 ) -> tuple[list[Entry], list[str], dict[str, str]]:
-    """Read an archive of `.npy` members; sparse arrays are folders of several members.
+    """Read an archive of `.npy` members; a sparse array is a folder of several members.
 
     Args:
-        file: The archive, up to its end; it stays open while arrays are read.
-        name: What error messages call it.
-        memory: The whole file as `private_map` gave it, in which arrays that are not compressed
-            stay; None if it is to be read.
+        file: The archive; it must stay open while arrays are read.
+        name: Name in error messages.
+        memory: The file as mapped by `private_map`, for arrays that are not compressed; None to
+            read them.
 
     Returns:
-        The arrays in the order of the archive, their names, and what the archive's comment says if
-        it is text by name in JSON. A large array that is damaged is found to be so when it is read.
+        The arrays in the order of the archive, their names, and the metadata in the archive's
+        comment. Damage to a large array is detected when it is read.
 
     Raises:
-        FileFormatError: The archive is corrupt or tells sizes that it cannot hold, or a member is
-            no array.
+        FileFormatError: The archive is corrupt or states impossible sizes, or a member is not an
+            array.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -147,9 +147,9 @@ def read_npz(
             }
             metadata = _metadata(archive.comment)
     except (*_BROKEN_ZIP, OSError) as error:
-        # A place before the beginning, which an archive may name, is an error of the system.
-        foreign = isinstance(error, OSError) and error.errno != errno.EINVAL
-        if foreign or isinstance(error, FileFormatError):
+        # A corrupt archive may state a negative offset, for which seek raises EINVAL.
+        is_system_error = isinstance(error, OSError) and error.errno != errno.EINVAL
+        if is_system_error or isinstance(error, FileFormatError):
             raise
         raise FileFormatError(
             f"{name}: expected an npz archive in bytes 0 to {file.seek(0, io.SEEK_END)}, got "
@@ -168,7 +168,7 @@ def _metadata(comment: bytes) -> dict[str, str]:
 
 
 def _check_sizes(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
-    """Refuse claims that would let a small file fill the memory, overlapping members included."""
+    """Refuse sizes that would let a small file fill the memory, and overlapping members."""
     total = file.seek(0, io.SEEK_END)
     infos = archive.infolist()
     if sum(info.compress_size for info in infos) > total:
@@ -195,19 +195,19 @@ def _check_sizes(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
 def _read_member(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, memory: mmap.mmap | None
 ) -> Any:
-    """Return a member's array, or where it is not compressed and large, what reads it."""
+    """Return a member's array; a `StoredArray` if it is large and not compressed."""
     label = f"{name}/{info.filename}"
     if not info.filename.endswith(SUFFIX):
         raise FileFormatError(
             f"{name}: expected members named *{SUFFIX}, got {info.filename!r:.80} at byte "
             f"{info.header_offset}"
         )
-    start = _place(archive, info)
+    start = _offset(archive, info)
     if start is None:
         with archive.open(info) as member:
             return read_npy(ByteReader(member, label, start=0, end=info.file_size))  # type: ignore[arg-type]  # reads like a file
     file: Any = archive.fp
-    if memory is None and info.file_size >= _LEAST_LATER_NBYTES:
+    if memory is None and info.file_size >= _MIN_LAZY_NBYTES:
         header = ByteReader(file, label, None, start, start + info.file_size)
         shape, dtype, _ = _read_header(header)
         read = partial(_read_stored, file, label, None, start, info)
@@ -218,7 +218,7 @@ def _read_member(
 def _read_stored(
     file: Any, label: str, memory: mmap.mmap | None, start: int, info: zipfile.ZipInfo
 ) -> Any:
-    """Read a member that is not compressed, and compare its checksum."""
+    """Read a member that is not compressed, and check its checksum."""
     end = start + info.file_size
     if memory is not None:
         with memoryview(memory) as content, content[start:end] as member:
@@ -228,7 +228,7 @@ def _read_stored(
     with _Checksum(info.file_size) as checksum:
         reader = ByteReader(file, label, None, start, end, checksum.add)
         values = read_npy(reader)
-        reader.take(reader.remaining, "what follows the array")
+        reader.read(reader.remaining, "bytes after the array")
     if checksum.value != info.CRC:
         raise _damaged(label, info)
     return values
@@ -242,45 +242,45 @@ def _damaged(label: str, info: zipfile.ZipInfo) -> FileFormatError:
 
 
 class _Checksum:
-    """The CRC-32 of what is read, once the ``with`` block has ended.
+    """Computes the CRC-32 of chunks; the value is complete when the ``with`` block ends.
 
-    Of much, a thread computes it while the next piece is read.
+    For large members a thread computes it while the next chunk is read.
     """
 
     def __init__(self, nbytes: int) -> None:
         self.value = 0
-        self._pieces: SimpleQueue[Any] = SimpleQueue()
+        self._chunks: SimpleQueue[Any] = SimpleQueue()
         self._thread: Thread | None = None
-        if nbytes >= _LEAST_LATER_NBYTES:
+        if nbytes >= _MIN_LAZY_NBYTES:
             self._thread = Thread(target=self._run, name="gluonish checksum", daemon=True)
 
     def __enter__(self) -> "_Checksum":
         try:
             if self._thread is not None:
                 self._thread.start()
-        except RuntimeError:  # no thread starts while the interpreter ends
+        except RuntimeError:  # the interpreter is shutting down
             self._thread = None
         return self
 
-    def add(self, piece: Any) -> None:
-        """Add bytes that nobody changes before the block has ended."""
+    def add(self, chunk: Any) -> None:
+        """Add bytes, which must not change before the block ends."""
         if self._thread is None:
-            self.value = zlib.crc32(piece, self.value)
+            self.value = zlib.crc32(chunk, self.value)
         else:
-            self._pieces.put(piece)
+            self._chunks.put(chunk)
 
     def _run(self) -> None:
-        while (piece := self._pieces.get()) is not None:
-            self.value = zlib.crc32(piece, self.value)
+        while (chunk := self._chunks.get()) is not None:
+            self.value = zlib.crc32(chunk, self.value)
 
     def __exit__(self, *_: object) -> None:
         if self._thread is not None:
-            self._pieces.put(None)
+            self._chunks.put(None)
             self._thread.join()
 
 
-def _place(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int | None:
-    """Return where in the file a member's bytes begin; None if they do not stand there as such."""
+def _offset(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int | None:
+    """Return the offset of a member's bytes; None if they are compressed or encrypted."""
     if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _ENCRYPTED:
         return None
     if info.file_size != info.compress_size:
@@ -325,17 +325,17 @@ def _values(member: Any) -> Any:
 def _sparse_record(members: dict[str, Any], owner: str, name: str) -> SparseRecord:
     text = _values(members[owner + FORMAT])
     stype = bytes(text.item()).decode("latin1") if text.dtype.kind == "S" and not text.ndim else ""
-    if stype not in SPARSE_PARTS:
+    if stype not in SPARSE_AUX:
         raise FileFormatError(
             f"{name}: expected csr or row_sparse in {owner + FORMAT!r}, got {text}"
         )
-    wanted = [f"{owner}/{part}" for part in ("shape", "data", *SPARSE_PARTS[stype])]
-    missing = [part for part in wanted if part not in members]
+    required = [f"{owner}/{key}" for key in ("shape", "data", *SPARSE_AUX[stype])]
+    missing = [key for key in required if key not in members]
     if missing:
         raise FileFormatError(f"{name}: expected {', '.join(missing)} for {owner!r}, got none")
-    shape_values, values, *aux = (_values(members[part]) for part in wanted)
+    shape_values, values, *aux = (_values(members[key]) for key in required)
     if shape_values.dtype.kind not in "iu" or shape_values.ndim != 1:
-        raise FileFormatError(f"{name}: expected a shape in {wanted[0]!r}, got {shape_values}")
+        raise FileFormatError(f"{name}: expected a shape in {required[0]!r}, got {shape_values}")
     shape = tuple(int(size) for size in shape_values)
     problem = sparse_problem(stype, shape, values, tuple(aux))
     if problem or values.dtype.kind == "S":

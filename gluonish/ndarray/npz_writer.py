@@ -1,8 +1,8 @@
-"""Writing NumPy's `.npz`, so that arrays can stay in the file and MXNet 2.0 reads them, too.
+"""Write NumPy's `.npz`, with arrays that can be mapped and that MXNet 2.0 can read.
 
-Nothing is compressed, and the numbers of each array begin at a multiple of 64 bytes of the file.
-Sparse arrays are folders of several members, as MXNet 2.0 has them; bfloat16 and 8-bit floats are
-records with one field that has the type's name. Metadata are the archive's comment, in JSON.
+Members are not compressed, and each array's values are aligned to 64 bytes in the file. A sparse
+array is a folder of several members, as in MXNet 2.0; bfloat16 and 8-bit floats are records with
+one field named after the type. Metadata are stored in the archive's comment, as JSON.
 """
 
 import json
@@ -17,13 +17,13 @@ from gluonish.core.dtype import BFLOAT16, DTYPE_FLAGS, STORED_DTYPES
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.array_record import DenseRecord, SparseRecord
 from gluonish.ndarray.list_file import Entry, StoredArray
-from gluonish.ndarray.npz_file import FORMAT, SPARSE_PARTS, SUFFIX
+from gluonish.ndarray.npz_file import FORMAT, SPARSE_AUX, SUFFIX
 
 _ALIGNMENT = 64
 _MAX_COMMENT_NBYTES = (1 << 16) - 1
-_MAX_NAME_NBYTES = 1 << 15  # half of what a header has room for
-# What stands before a member's bytes: a header, the name, and fields of which that for files beyond
-# 4 GiB is always there. A field begins with a number and its length.
+_MAX_NAME_NBYTES = 1 << 15  # half of a header's limit
+# Before a member's bytes are a header, the name, and the extra fields, of which the ZIP64 field is
+# always present. A field begins with an id and its length.
 _HEADER_NBYTES = 30 + 20
 _FIELD_NBYTES = 4
 _PADDING_FIELD = 0xD935
@@ -31,12 +31,12 @@ _CHUNK_NBYTES = 1 << 24
 
 
 def check_npz(arrays: Sequence[Entry], names: Sequence[str], metadata: Mapping[str, str]) -> None:
-    """Refuse what the format cannot hold.
+    """Refuse arrays, names and metadata that the format does not support.
 
     Raises:
-        ArgumentError: A name is too long, has a character that archives end names at, or is one of
-            the parts of a sparse array; or metadata are too long.
-        ArgumentTypeError: There is no code for a dtype, an array is undefined, or metadata are not
+        ArgumentError: A name is too long, contains a null character, or collides with a member of a
+            sparse array; or the metadata are too long.
+        ArgumentTypeError: A dtype is not supported, an array is undefined, or metadata are not
             text.
     """
     folders = {n for n, array in zip(names, arrays, strict=True) if isinstance(array, SparseRecord)}
@@ -69,8 +69,8 @@ def _check_name(name: str, folders: set[str]) -> None:
         )
     if name.endswith(FORMAT) or name.rpartition("/")[0] in folders:
         raise ArgumentError(
-            f"npz: expected names that are no part of a sparse array, got {name!r:.100}; save as "
-            ".params"
+            f"npz: expected names that do not collide with a sparse array's members, got "
+            f"{name!r:.100}; save as .params"
         )
 
 
@@ -81,48 +81,42 @@ def _comment(metadata: Mapping[str, str]) -> bytes:
 def write_npz(
     file: BinaryIO, arrays: Sequence[Entry], names: Sequence[str], metadata: Mapping[str, str]
 ) -> None:
-    """Write an archive.
-
-    Args:
-        file: A file open for writing bytes, at its beginning.
-        arrays: As `check_npz` takes them; each is read when its turn comes.
-        names: One for each array.
-        metadata: Text by name.
+    """Write an archive of arrays that `check_npz` accepts to an empty file; read lazy ones in turn.
 
     Raises:
         OSError: The file cannot be written.
     """
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, array in zip(names, arrays, strict=True):
-            for part, values in _members(array):
-                _write_member(archive, f"{name}{part}{SUFFIX}", values)
+            for suffix, values in _members(array):
+                _write_member(archive, f"{name}{suffix}{SUFFIX}", values)
         archive.comment = _comment(metadata)
 
 
 def _members(array: Entry) -> Iterator[tuple[str, Any]]:
-    """Give the parts of an array's name and values that its members have."""
+    """Yield the name suffix and the values of each member of an array."""
     if isinstance(array, StoredArray):
         yield "", array.read()
     elif isinstance(array, DenseRecord):
         yield "", array.values
     else:
         yield "/data", array.values
-        for part, values in zip(SPARSE_PARTS[array.stype], array.aux, strict=True):
-            yield f"/{part}", values
+        for key, values in zip(SPARSE_AUX[array.stype], array.aux, strict=True):
+            yield f"/{key}", values
         yield "/shape", np.array(array.shape, np.int64)
         yield FORMAT, np.array(array.stype.encode())
 
 
 def _write_member(archive: zipfile.ZipFile, name: str, values: Any) -> None:
-    plain = np.asarray(values, dtype=values.dtype.newbyteorder("<"), order="C")
-    header = _npy_header(plain)
+    contiguous = np.asarray(values, dtype=values.dtype.newbyteorder("<"), order="C")
+    header = _npy_header(contiguous)
     member = zipfile.ZipInfo(name)
     file = archive.fp
     assert file is not None
     start = file.tell() + _HEADER_NBYTES + len(name.encode()) + len(header)
     padding = -(start + _FIELD_NBYTES) % _ALIGNMENT
     member.extra = struct.pack("<HH", _PADDING_FIELD, padding) + bytes(padding)
-    content: memoryview = plain.reshape(-1).view(np.uint8).data
+    content: memoryview = contiguous.reshape(-1).view(np.uint8).data
     with archive.open(member, "w", force_zip64=True) as target:
         target.write(header)
         for at in range(0, len(content), _CHUNK_NBYTES):

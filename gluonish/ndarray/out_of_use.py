@@ -1,4 +1,4 @@
-"""Names of MXNet's `mx.nd` that nothing can act behind; what is called says what to use."""
+"""Functions of MXNet's `mx.nd` that are not supported; their errors name the replacement."""
 
 from typing import Any, NoReturn
 
@@ -17,9 +17,9 @@ def imdecode(
 
     Args:
         str_img: Bytes of an image's file.
-        clip_rect: Left, upper, right and lower edge of the part that is kept, in pixels.
+        clip_rect: Left, upper, right and lower edge of the crop, in pixels.
         out: Array to fill.
-        index: Place in ``out``.
+        index: Index in ``out``.
         channels: 1 for grey.
         mean: Array to subtract.
 

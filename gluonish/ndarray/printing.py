@@ -7,7 +7,7 @@ from gluonish.ndarray.ndarray import NDArray
 
 
 def array_repr(x: NDArray) -> str:
-    """Return the values, then shape and device: ``[1. 2.]`` and ``<NDArray 2 @cpu(0)>``."""
+    """Return the values, shape and device, as in ``[1. 2.]`` and ``<NDArray 2 @cpu(0)>``."""
     values = x.asnumpy()
     if values.dtype == BFLOAT16 or values.dtype in STORED_DTYPES:
         values = values.astype(np.float32)

@@ -1,6 +1,6 @@
-"""Arrays of random numbers, and the seed they start from.
+"""``nd.random``: arrays of random numbers, and `seed`.
 
-Every function also takes ``name``, which only graphs have a use for, and refuses other keywords.
+Every function also accepts ``name``, which only Symbols use.
 """
 
 from collections.abc import Mapping
@@ -63,18 +63,18 @@ def seed(seed_state: int, ctx: str | Context = "all") -> None:
 
 
 def _draw(name: str, parameters: Mapping[str, Any], options: dict[str, Any]) -> NDArray:
-    """Draw with parameters that are numbers, or for each element of parameters that are arrays."""
-    options.pop("name", None)  # for graphs; an array has none
+    """Sample with numbers as parameters, or once for each element of arrays as parameters."""
+    options.pop("name", None)  # only Symbols have names
     ctx, out = options.pop("ctx"), options.pop("out")
     arrays = [p for p in parameters.values() if isinstance(p, NDArray)]
     if arrays:
         return _draw_for_each(name, parameters, arrays, options, out)
     op = find_operator(f"_random_{name}")
-    given = out[0] if isinstance(out, list | tuple) else out
+    target = out[0] if isinstance(out, list | tuple) else out
     if options["shape"] is None:
-        options["shape"] = (1,) if given is None else given.shape
-    if options["dtype"] is None and given is not None:
-        options["dtype"] = given.dtype
+        options["shape"] = (1,) if target is None else target.shape
+    if options["dtype"] is None and target is not None:
+        options["dtype"] = target.dtype
     drawn: NDArray = source(op, op.schema.parse(name, {**parameters, **options}), ctx, out)
     return drawn
 
@@ -119,10 +119,10 @@ def multinomial(
         **kwargs: Further arguments of the operator.
     """
     op = find_operator("_sample_multinomial")
-    kwargs.pop("name", None)  # for graphs; an array has none
+    kwargs.pop("name", None)  # only Symbols have names
     sizes = () if shape is None else shape
-    given = {"shape": sizes, "get_prob": get_prob, "dtype": dtype, **kwargs}
-    return invoke(op, (data,), op.schema.parse("multinomial", given), out)
+    args = {"shape": sizes, "get_prob": get_prob, "dtype": dtype, **kwargs}
+    return invoke(op, (data,), op.schema.parse("multinomial", args), out)
 
 
 _FUNCTIONS = RandomFunctions(_draw, operator_function)

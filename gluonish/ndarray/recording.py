@@ -1,8 +1,7 @@
-"""What a recorded call leaves behind: the tape's nodes; and the thread's mode.
+"""Nodes of the autograd tape, and the recording mode of a thread.
 
-A node is made by the call it stands for and hangs on the output arrays; nothing else refers to it,
-so that a tape goes when its outputs go. `gluonish.autograd` walks the nodes; this module only lays
-them down.
+A recorded call creates a node. Only the output arrays refer to it, so a tape is freed with its
+outputs. `gluonish.autograd` walks the nodes.
 """
 
 import math
@@ -15,17 +14,17 @@ from gluonish.core.errors import AutogradError
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.composite import input_gradients
 
-Array = Any  # an NDArray, whose module stands above this one
+Array = Any  # an NDArray, whose module imports this one
 
-# The mode is one int, so that the eager path reads one variable: 0, or a sum of these.
+# The mode is one int, so that the eager path reads one variable: 0, or a sum of these flags.
 NOTHING = 0
 RECORDING = 1
 TRAINING = 2
-WATCHED = 4  # each operator is told to `watcher`
+WATCHED = 4  # each operator is reported to the observer
 
 
 class Tracer(Protocol):
-    """What a traced `forward` sees of the world around it; see `gluonish.graph.trace`."""
+    """Supplies graph values to a traced `forward`; see `gluonish.graph.trace`."""
 
     def parameter(self, name: str, array: Array) -> Any:
         """Return the graph's value for a parameter that holds ``array``."""
@@ -34,17 +33,17 @@ class Tracer(Protocol):
         """Return the graph's value for an operator without inputs."""
 
 
-# The trace that runs in this thread.
+# The trace that is running in this thread.
 tracer: ContextVar[Tracer | None] = ContextVar("gluonish_tracer", default=None)
 
-# Called with an operator that has run, its attributes, its inputs and all its outputs.
+# Called after each operator, with its attributes, inputs and all outputs.
 Watcher = Callable[[Operator, Attrs, Sequence[Array], Sequence[Array]], None]
 watcher: ContextVar[Watcher] = ContextVar("gluonish_watcher")
 
 mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING)
 
-# Gives each recorded call, and each that is freed, its moment: which came first decides whether a
-# freed call stands for constants.
+# Returns a new logical timestamp. Outputs of a freed node count as constants in calls recorded
+# after it was freed.
 moment: Callable[[], int] = count().__next__
 
 
@@ -52,14 +51,14 @@ class Node(Protocol):
     """One recorded call.
 
     Attributes:
-        parents: For each input, the node that it came from and which of its outputs it is; None for
-            a constant.
-        output_count: How many outputs it has, those included that its caller did not see.
-        own_gradient: Whether its inputs have a gradient even where its outputs have none.
-        made: The `moment` of the call.
-        freed: The moment of `free`; infinite before. What is recorded later takes the call's
-            outputs for constants; what was recorded earlier has lost them.
-        writes_gradients: Whether `backward` takes arrays to write the gradients of inputs to.
+        parents: For each input, its producer and the output index there; None for a constant.
+        output_count: Number of outputs, hidden ones included.
+        own_gradient: Whether the inputs have a gradient even if the outputs have none, as of a
+            loss.
+        made: Timestamp of the call.
+        freed: Timestamp of `free`; infinite before. Calls recorded later treat the outputs as
+            constants; calls recorded earlier can no longer backpropagate through them.
+        writes_gradients: Whether `backward` can write input gradients to ``targets``.
     """
 
     parents: Sequence[tuple["Node | Leaf", int] | None]
@@ -80,27 +79,27 @@ class Node(Protocol):
         *,
         last: bool = False,
     ) -> Sequence[Array | None]:
-        """Return the gradient of every input (None: none) from those of the outputs.
+        """Return the gradient of every input, None where there is none.
 
         Args:
             grads: Gradients of the outputs.
-            targets: For each input an array that its gradient may be written to, or None; only
-                where ``writes_gradients``.
-            last: Whether the node is freed next: what it kept may be overwritten.
+            targets: For each input an array to write its gradient to, or None; only with
+                ``writes_gradients``.
+            last: Whether the node is freed next, so that saved arrays may be overwritten.
         """
         raise NotImplementedError
 
     def free(self) -> None:
-        """Drop everything that was kept for the backward pass, and the way back to the parents."""
+        """Drop the arrays saved for the backward pass, and the parents."""
 
 
 class Leaf:
-    """An array whose gradient is asked for: where a backward pass ends.
+    """A leaf of the tape: an array that requires a gradient.
 
     Attributes:
-        grad: Where the gradient goes; None after a pass for ``"null"``.
+        grad: The gradient buffer; None after a pass for ``"null"``.
         req: ``"write"``, ``"add"`` or ``"null"``.
-        fresh: Whether a backward pass has written ``grad`` since `Trainer` last looked.
+        fresh: Whether a backward pass has updated ``grad`` since the last `Trainer` step.
     """
 
     __slots__ = ("__weakref__", "fresh", "grad", "req")
@@ -114,7 +113,7 @@ class Leaf:
 
 
 def freed_error(where: str = "") -> AutogradError:
-    """Return what a backward pass raises that comes to a node without its arrays."""
+    """Return the error for a backward pass through a freed node."""
     return AutogradError(
         f"backward: expected a recorded graph, got one that an earlier backward freed{where}; "
         "pass retain_graph=True to the earlier one"
@@ -160,8 +159,8 @@ class OperatorNode:
         """Return the gradient of every input from those of the outputs, by the operator's rule."""
         inputs = [x.connected(parent) for x, parent in zip(self.inputs, self.parents, strict=True)]
         outputs = [y.connected((self, i)) for i, y in enumerate(self.outputs)]
-        wanted = [parent is not None for parent in self.parents]
-        return input_gradients(self.op, grads, inputs, outputs, self.attrs, wanted)
+        requires_grad = [parent is not None for parent in self.parents]
+        return input_gradients(self.op, grads, inputs, outputs, self.attrs, requires_grad)
 
     def free(self) -> None:
         """Drop inputs, outputs and parents."""

@@ -1,20 +1,21 @@
-"""Rendezvous: one number that several devices make together, each in a call of its own.
+"""Rendezvous: a weighted mean over several devices, each of which contributes in a separate call.
 
-The first device to call opens a round, and gets an array that the engine promises to fill. The call
-of the last device pushes the operator that fills it, so no thread waits for a device: one thread
-may call the devices one after the other. The engine that runs everything at its push cannot wait
-like that: there the call blocks, and every device needs a thread of its own.
+The first device's call opens a round and returns an array that the engine promises to fill. The
+last device's call pushes the operator that fills it, so no thread waits for a device: one thread
+may call the devices one after the other. The naive engine runs operations at once and cannot
+promise: there the call blocks, and every device needs its own thread.
 
-Where a store of several processes joins those, the last device's call has the sums of this process
-added up over all of them: rounds are complete in the same order in each.
+With a store of several processes, the last device's call also sums over all processes; rounds
+complete in the same order in each of them.
 
-A round that some device never joins fails, with an error in all that depends on it, after
-`PATIENCE_S` seconds. A thread sees to that, which lives while there are rounds.
+A round that a device does not join within `PATIENCE_S` seconds fails, and so does everything that
+depends on it. A watchdog thread fails it, which runs while rounds are open.
 
-Invariants: there is no lock, as a handler or destructor may come anywhere. ``Rendezvous._rounds``
-is a tuple that is replaced by another, equal or not, in the step in which a member joins or a round
-is taken out; so who finds the one that he has looked at may do what follows from it. A round that
-was taken out belongs to who took it. A thread that watches has its own rounds, from ``_to_watch``.
+Invariants: there is no lock, as signal handlers and destructors may run anywhere.
+``Rendezvous._rounds`` is a tuple that is replaced, even if by an equal one, whenever a member joins
+or a round is removed; so a compare (``is``) and the assignment that follows it act as one
+compare-and-swap (see "a step"). The caller that removes a round owns it. The watchdog owns its heap
+of rounds, which it receives through ``_new_rounds``.
 """
 
 import heapq
@@ -39,79 +40,80 @@ from gluonish.ndarray.copying import as_in_context
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ops.support.across_ranks import ranks_sum
 
-# How long a round waits for its last device.
+# Time-out of a round.
 PATIENCE_S = 60.0
-# How long the thread that watches waits for another round.
+# How long an idle watchdog waits for another round before it ends.
 _LINGER_S = 0.1
 
 
 class Member:
-    """One device's call.
+    """One device's contribution to a round.
 
     Attributes:
-        part: What it brings.
-        weight: How much it counts: the number of elements that were summed.
-        owner: What dies when nobody can use the result any more; None: that is not known.
+        value: The device's sum.
+        weight: The number of elements in the sum.
+        owner: Weak reference to an object that lives while the result can be used; None: always.
     """
 
-    __slots__ = ("owner", "part", "weight")
+    __slots__ = ("owner", "value", "weight")
 
-    def __init__(self, part: NDArray, weight: int, owner: Any) -> None:
-        self.part = part
+    def __init__(self, value: NDArray, weight: int, owner: Any) -> None:
+        self.value = value
         self.weight = weight
         self.owner = None if owner is None else weakref.ref(owner)
 
-    def want(self) -> None:
-        """Have the result be wanted whatever becomes of the owner: a backward pass has used it."""
+    def retain(self) -> None:
+        """Keep the contribution even if the owner dies: a backward pass has used it."""
         self.owner = None
 
-    def is_gone(self) -> bool:
-        """Whether nobody can use the result."""
+    def is_dead(self) -> bool:
+        """Whether the result can no longer be used."""
         return self.owner is not None and self.owner() is None
 
 
 class Round:
-    """One meeting of all devices.
+    """One mean over all devices.
 
     Attributes:
         members: By device.
-        total: The sum of all parts over the sum of all weights, on the CPU.
-        gradients: Where the same devices meet in the backward pass.
+        total: The weighted mean, on the CPU.
+        gradients: The rendezvous of the same devices in the backward pass.
     """
 
-    __slots__ = ("_met", "gradients", "members", "place", "promise", "total")
+    __slots__ = ("_completed", "gradients", "members", "promise", "rendezvous", "total")
 
-    def __init__(self, place: "Rendezvous", part: NDArray) -> None:
-        self.place = place
+    def __init__(self, rendezvous: "Rendezvous", value: NDArray) -> None:
+        self.rendezvous = rendezvous
         self.members: dict[Device, Member] = {}
-        self.total = empty_like_spec(part._spec, device_of(cpu()))
-        self.gradients = Rendezvous(f"{place.name} (backward)", place.key, place.count)
+        self.total = empty_like_spec(value._spec, device_of(cpu()))
+        name = f"{rendezvous.name} (backward)"
+        self.gradients = Rendezvous(name, rendezvous.key, rendezvous.count)
         self.promise = current_engine().promise(self.total._var)
-        self._met = threading.Event()
+        self._completed = threading.Event()
 
-    def complete(self) -> None:
-        """Have the total computed, now that all have come; in order of the devices."""
+    def push_total(self) -> None:
+        """Push the computation of the total; contributions are summed in order of the devices."""
         order = sorted(self.members, key=lambda device: str(device.context))
-        parts = [self.members[device].part for device in order]
-        parts = [as_in_context(part, cpu()) if part._device.streams else part for part in parts]
+        values = [self.members[device].value for device in order]
+        values = [as_in_context(x, cpu()) if x._device.streams else x for x in values]
         weight = sum(member.weight for member in self.members.values())
         add_up = ranks_sum()
         if add_up is None:
-            self._fill(parts, lambda: (_sum(parts), weight))
+            self._fill(values, lambda: (_sum(values), weight))
             return
         shape = self.total._spec.shape
-        # What all ranks sum, and at the end how much it counts.
+        # The sum over ranks: the values, and the weight as last element.
         sums = empty_like_spec(Spec((math.prod(shape) + 1,), FLOAT64), self.total._device)
 
         def begin(raw: Any) -> None:
-            raw[:-1], raw[-1] = _sum(parts).reshape(-1), weight
+            raw[:-1], raw[-1] = _sum(values).reshape(-1), weight
 
-        sums._write(begin, parts, self.place.name)
-        add_up(sums, f"{self.place.name} ({self.place.key})")
+        sums._write(begin, values, self.rendezvous.name)
+        add_up(sums, f"{self.rendezvous.name} ({self.rendezvous.key})")
         self._fill([sums], lambda: (sums._data[:-1].reshape(shape), sums._data[-1]))
 
     def _fill(self, reads: Sequence[NDArray], find: Callable[[], tuple[Any, float]]) -> None:
-        """Have the total computed from a sum and its weight, which are found then."""
+        """Push an operation that divides a sum by its weight, which ``find`` returns."""
 
         def fill() -> None:
             summed, weight = find()
@@ -120,68 +122,69 @@ class Round:
         if self.promise is not None:
             lane = self.total._device.lane
             variables = [read._var for read in reads]
-            current_engine().keep(self.promise, fill, variables, lane, self.place.name)
+            current_engine().keep(self.promise, fill, variables, lane, self.rendezvous.name)
             return
-        self.total._write(lambda _: fill(), reads, self.place.name)
-        self._met.set()
+        self.total._write(lambda _: fill(), reads, self.rendezvous.name)
+        self._completed.set()
 
     def wait(self) -> None:
-        """Block where the engine makes no promises.
+        """Block until the round is complete if the engine cannot promise the result.
 
         Raises:
-            OperatorError: a device did not come.
+            OperatorError: A device did not join.
         """
-        if self.promise is None and not self._met.wait(PATIENCE_S):
-            self.place.leave(self)
+        if self.promise is None and not self._completed.wait(PATIENCE_S):
+            self.rendezvous.remove(self)
             raise self._missing()
 
     def is_over(self) -> bool:
-        """Whether nothing is left to wait for."""
+        """Whether the result was computed or failed."""
         return self.promise is None or not self.promise.pending
 
-    def give_up(self) -> None:
-        """Fail if a device is missing, or if what one brings depends on the total."""
+    def expire(self) -> None:
+        """Fail if a device is missing, or if a contribution depends on the total."""
         if self.promise is None:
             return
-        if self.place.leave(self):
-            self.promise.fail(self.place.name, self._missing())
+        if self.rendezvous.remove(self):
+            self.promise.fail(self.rendezvous.name, self._missing())
         elif self.promise.stuck():
             self.promise.fail(
-                self.place.name,
+                self.rendezvous.name,
                 OperatorError(
-                    f"{self.place.name}: expected devices with data of their own, got a device "
-                    "whose data come from another device's result of the same call"
+                    f"{self.rendezvous.name}: expected independent data on each device, got data "
+                    "that depend on another device's result of the same call"
                 ),
             )
 
     def drop(self) -> None:
-        """End a round that nobody has joined."""
+        """Cancel a round without members."""
         if self.promise is not None:
             self.promise.drop()
 
     def _missing(self) -> OperatorError:
         came = ", ".join(sorted(str(device.context) for device in self.members))
-        advice = "" if self.promise else ", each in a thread of its own on the NaiveEngine"
+        advice = "" if self.promise else ", each in its own thread on the NaiveEngine"
+        meeting = self.rendezvous
         return OperatorError(
-            f"{self.place.name}: expected calls on {self.place.count} devices ({self.place.key}), "
-            f"got those on {came} and no other; call every device before a result is read{advice}, "
-            "or set the number of devices"
+            f"{meeting.name}: expected calls on {meeting.count} devices ({meeting.key}), got calls "
+            f"on {came} only; call every device before a result is read{advice}, or set the number "
+            "of devices"
         )
 
 
-def _sum(parts: Sequence[NDArray]) -> Any:
-    return np.sum([part._data for part in parts], axis=0, dtype=np.float64)
+def _sum(values: Sequence[NDArray]) -> Any:
+    return np.sum([value._data for value in values], axis=0, dtype=np.float64)
 
 
 class Rendezvous:
-    """Where the calls of several devices meet that belong together.
+    """Collects the contributions of several devices into rounds.
 
-    Each call joins the oldest round that its device has not joined, so that a layer may run several
+    Each call joins the oldest round that its device has not joined, so a layer may run several
     times on each device.
 
     Args:
         name: Operator's name, for errors.
-        key: What the calls have in common, for errors.
+        key: Description of the layer, for errors.
         count: Number of devices.
     """
 
@@ -191,99 +194,99 @@ class Rendezvous:
         self.count = count
         self._rounds: tuple[Round, ...] = ()
 
-    def join(self, part: NDArray, weight: int, owner: Any = None) -> Round:
-        """Bring a device's part; the round's ``total`` is, or will be, the weighted mean.
+    def join(self, value: NDArray, weight: int, owner: Any = None) -> Round:
+        """Add a device's contribution and return its round, whose ``total`` will be the mean.
 
         Args:
-            part: Of one shape and dtype on all devices.
-            weight: What the sum of all parts is divided by is the sum of these.
+            value: The device's sum, of the same shape and dtype on all devices.
+            weight: The number of elements in the sum.
             owner: See `Member`.
 
         Raises:
-            OperatorError: The shape differs, or (where the call blocks) a device did not come.
+            OperatorError: The shape differs, or (if the call blocks) a device did not join.
         """
-        device, member, made = part._device, Member(part, weight, owner), None
+        device, member, made = value._device, Member(value, weight, owner), None
         while True:
-            seen = self._rounds
-            dropped = [r for r in seen if all(m.is_gone() for m in tuple(r.members.values()))]
-            kept = [r for r in seen if r not in dropped]
-            found = next((r for r in kept if device not in r.members), None)
-            if found is not None and found.total._spec != part._spec:
+            before = self._rounds
+            dropped = [r for r in before if all(m.is_dead() for m in tuple(r.members.values()))]
+            open_rounds = [r for r in before if r not in dropped]
+            found = next((r for r in open_rounds if device not in r.members), None)
+            if found is not None and found.total._spec != value._spec:
                 raise OperatorError(
                     f"{self.name}: expected statistics {found.total._spec} as on the other devices "
-                    f"({self.key}), got {part._spec}"
+                    f"({self.key}), got {value._spec}"
                 )
             if found is None and made is None:
-                made = Round(self, part)
+                made = Round(self, value)
             entered = found or made
             assert entered is not None
             members = entered.members
             full = len(members) + 1 == self.count
-            later = [r for r in kept if r is not entered] if full else kept
+            remaining = [r for r in open_rounds if r is not entered] if full else open_rounds
             if found is None and not full:
-                later.append(entered)
-            changed = tuple(later)
-            if self._rounds is seen:  # a step
+                remaining.append(entered)
+            changed = tuple(remaining)
+            if self._rounds is before:  # a step
                 self._rounds = changed
                 members[device] = member
                 break
         if made is not None and made is not entered:
-            made.drop()  # another's came before it
-        for one in dropped:
-            if one.promise is not None:
-                one.promise.fail(self.name, one._missing())
+            made.drop()  # another thread opened a round first
+        for round_ in dropped:
+            if round_.promise is not None:
+                round_.promise.fail(self.name, round_._missing())
         if found is None and entered.promise is not None:
-            _watch_over(entered)
+            _watch(entered)
         if full:
-            entered.complete()
+            entered.push_total()
         entered.wait()
         return entered
 
-    def leave(self, one: Round) -> bool:
-        """Take a round out that is not complete; whether it was there."""
+    def remove(self, round_: Round) -> bool:
+        """Remove an incomplete round; return whether it was there."""
         while True:
-            seen = self._rounds
-            kept = tuple(r for r in seen if r is not one)
-            if self._rounds is seen:  # a step
-                self._rounds = kept
-                return len(kept) < len(seen)
+            before = self._rounds
+            open_rounds = tuple(r for r in before if r is not round_)
+            if self._rounds is before:  # a step
+                self._rounds = open_rounds
+                return len(open_rounds) < len(before)
 
 
 _Watched = tuple[float, int, Round]  # deadline, number, round
-_to_watch: "SimpleQueue[_Watched]" = SimpleQueue()
+_new_rounds: "SimpleQueue[_Watched]" = SimpleQueue()
 _numbers = itertools.count()
-_watcher: threading.Thread | None = None
+_watchdog: threading.Thread | None = None
 
 
-def _watch_over(one: Round) -> None:
-    """Have a round given up if it is not over in time."""
-    global _watcher
-    _to_watch.put((time.monotonic() + PATIENCE_S, next(_numbers), one))
-    if _watcher is None or not _watcher.is_alive():  # two that watch at once do no harm
-        thread = threading.Thread(target=_keep_watch, name="gluonish rounds", daemon=True)
+def _watch(round_: Round) -> None:
+    """Schedule a round to fail unless it is over in time."""
+    global _watchdog
+    _new_rounds.put((time.monotonic() + PATIENCE_S, next(_numbers), round_))
+    if _watchdog is None or not _watchdog.is_alive():  # two watchdogs at once do no harm
+        thread = threading.Thread(target=_run_watchdog, name="gluonish rounds", daemon=True)
         thread.start()
-        _watcher = thread
+        _watchdog = thread
 
 
-def _keep_watch() -> None:
-    """Wait for the next deadline, again and again, until there is none."""
-    global _watcher
+def _run_watchdog() -> None:
+    """Fail overdue rounds until none is open."""
+    global _watchdog
     watched: list[_Watched] = []  # a heap
     while True:
         while watched and watched[0][2].is_over():
             heapq.heappop(watched)
         left_s = watched[0][0] - time.monotonic() if watched else _LINGER_S
         try:
-            heapq.heappush(watched, _to_watch.get(timeout=max(0.0, left_s)))
+            heapq.heappush(watched, _new_rounds.get(timeout=max(0.0, left_s)))
             continue
         except Empty:
             pass
         if not watched:
-            _watcher = None  # who comes from here on starts another
-            if _to_watch.empty():
+            _watchdog = None  # rounds opened from here on start another
+            if _new_rounds.empty():
                 return
             continue
-        one = heapq.heappop(watched)[2]
-        one.give_up()
-        if not one.is_over():  # its data are still being computed
-            heapq.heappush(watched, (time.monotonic() + PATIENCE_S, next(_numbers), one))
+        round_ = heapq.heappop(watched)[2]
+        round_.expire()
+        if not round_.is_over():  # its data are still being computed
+            heapq.heappush(watched, (time.monotonic() + PATIENCE_S, next(_numbers), round_))

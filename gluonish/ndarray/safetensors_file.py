@@ -1,8 +1,8 @@
-"""The safetensors format: a header in JSON that tells shapes and places, then the numbers.
+"""The safetensors format: a JSON header with shapes and offsets, then the values.
 
-The package of that name (0.8.0 was tried) is not used: its NumPy reader has no float8, takes a name
-that stands twice in a header, and reads through a map, so that a program that shortens the file
-ends the process by SIGBUS; its errors name neither the file, the byte nor the tensor.
+The safetensors package (0.8.0 was tried) is not used: its NumPy reader does not support float8,
+accepts duplicate names in a header, and reads through a mapping, so that a program that truncates
+the file ends the process by SIGBUS; its errors name neither the file, the byte nor the tensor.
 """
 
 import math
@@ -23,7 +23,7 @@ from gluonish.ndarray.list_file import StoredArray
 # The format's own limit; a header has some 150 bytes for each tensor.
 MAX_HEADER_NBYTES = 100_000_000
 METADATA = "__metadata__"
-# The format's types that are whole bytes wide; numbers of 4 and 6 bits and complex ones are not.
+# The format's supported types; complex numbers and types of 4 and 6 bits are not.
 DTYPES: Mapping[str, np.dtype[Any]] = {
     "F64": FLOAT64,
     "F32": FLOAT32,
@@ -47,11 +47,11 @@ DTYPES: Mapping[str, np.dtype[Any]] = {
 
 
 class Safetensors(NamedTuple):
-    """What a safetensors file holds.
+    """The content of a safetensors file.
 
     Attributes:
-        arrays: By name, in the header's order; they can be read while the file can.
-        metadata: What else the header says.
+        arrays: By name, in the header's order; they can be read while the file is open or mapped.
+        metadata: The header's metadata.
     """
 
     arrays: dict[str, StoredArray]
@@ -62,30 +62,29 @@ def read_safetensors(file: BinaryIO, name: str, memory: mmap.mmap | None = None)
     """Read the header of a safetensors file.
 
     Args:
-        file: The file; it stays open while arrays are read.
-        name: What error messages call it.
-        memory: The whole file as `private_map` gave it, in which large arrays stay, whether the
-            file is open or not; None if it is to be read.
+        file: The file; it must stay open while arrays are read.
+        name: Name in error messages.
+        memory: The file as mapped by `private_map`, for large arrays; None to read them.
 
     Raises:
-        FileFormatError: The header is too long, malformed, or tells places that overlap, leave gaps
-            or lie outside the file.
+        FileFormatError: The header is too long or malformed, or tensors overlap, leave gaps or
+            exceed the file.
     """
     reader = ByteReader(file, name, memory, 0)
     (length,) = reader.numbers("Q", "header length")
     if length > MAX_HEADER_NBYTES:
         reader.offset -= 8
         raise reader.error(f"a header of up to {MAX_HEADER_NBYTES} bytes", length)
-    header = parse_object(reader.take(length, "header"), name, "a JSON header", 8)
+    header = parse_object(reader.read(length, "header"), name, "a JSON header", 8)
     start, total = reader.offset, reader.remaining
     metadata = _metadata(header.pop(METADATA, {}), name)
-    places: list[tuple[int, int, str]] = []
+    spans: list[tuple[int, int, str]] = []
     arrays = {}
     for key, entry in header.items():
         shape, dtype, begin, end = _entry(entry, f"{name}: tensor {key!r:.100}")
-        places.append((begin, end, key))
+        spans.append((begin, end, key))
         arrays[key] = StoredArray(shape, dtype, partial(_read, reader, start + begin, shape, dtype))
-    _check_places(places, start, total, name)
+    _check_spans(spans, start, total, name)
     return Safetensors(arrays, metadata)
 
 
@@ -98,7 +97,7 @@ def _metadata(found: Any, name: str) -> dict[str, str]:
 
 
 def _entry(entry: Any, what: str) -> tuple[tuple[int, ...], np.dtype[Any], int, int]:
-    """Return shape, dtype and place of a tensor, once they agree."""
+    """Return shape, dtype, begin and end of a tensor, after checking that they agree."""
     fields = entry if isinstance(entry, dict) else {}
     dtype = DTYPES.get(fields["dtype"]) if isinstance(fields.get("dtype"), str) else None
     if dtype is None:
@@ -109,14 +108,14 @@ def _entry(entry: Any, what: str) -> tuple[tuple[int, ...], np.dtype[Any], int, 
     shape = _integers(fields.get("shape"), f"{what}: expected a shape")
     if len(shape) > MAX_RANK:
         raise FileFormatError(f"{what}: expected up to {MAX_RANK} axes, got {len(shape)}")
-    place = _integers(fields.get("data_offsets"), f"{what}: expected data_offsets")
+    offsets = _integers(fields.get("data_offsets"), f"{what}: expected data_offsets")
     nbytes = math.prod(shape) * dtype.itemsize
-    if len(place) != 2 or place[1] - place[0] != nbytes:
+    if len(offsets) != 2 or offsets[1] - offsets[0] != nbytes:
         raise FileFormatError(
             f"{what}: expected data_offsets of {nbytes} bytes for {dtype} {shape}, got "
-            f"{place!r:.60}"
+            f"{offsets!r:.60}"
         )
-    return shape, dtype, place[0], place[1]
+    return shape, dtype, offsets[0], offsets[1]
 
 
 def _integers(values: Any, expected: str) -> tuple[int, ...]:
@@ -127,10 +126,10 @@ def _integers(values: Any, expected: str) -> tuple[int, ...]:
     raise FileFormatError(f"{expected} of non-negative integers, got {values!r:.60}")
 
 
-def _check_places(places: list[tuple[int, int, str]], start: int, total: int, name: str) -> None:
-    """Check that the places cover the file behind the header, each byte once."""
+def _check_spans(spans: list[tuple[int, int, str]], start: int, total: int, name: str) -> None:
+    """Check that the tensors cover the file after the header, each byte once."""
     at = 0
-    for begin, end, key in sorted(places):
+    for begin, end, key in sorted(spans):
         if begin != at:
             kind = "an overlap" if begin < at else "a gap"
             raise FileFormatError(

@@ -1,4 +1,4 @@
-"""Writing safetensors files, whole and in shards with an index beside them."""
+"""Write safetensors files, single or sharded with an index."""
 
 import json
 import os
@@ -16,30 +16,30 @@ from gluonish.ndarray.safetensors_file import DTYPES, MAX_HEADER_NBYTES, METADAT
 
 INDEX_ENDING = ".safetensors.index.json"
 _CODES = {dtype: code for code, dtype in DTYPES.items()}
-# Of a processor's cache line, which is as much as any kernel asks for.
+# A cache line; no kernel needs more.
 _ALIGNMENT = 64
 _CHUNK_NBYTES = 1 << 24
-# What others split at, too.
+# The default of other libraries.
 DEFAULT_SHARD_NBYTES = 5_000_000_000
 
 
 def check_safetensors(arrays: Mapping[str, StoredArray], metadata: Mapping[str, str]) -> None:
-    """Refuse what the format cannot hold.
+    """Refuse arrays, names and metadata that the format does not support.
 
     Raises:
-        ArgumentError: A name is the one that the format keeps for itself, or no text.
-        ArgumentTypeError: There is no code for a dtype; or metadata are not text.
+        ArgumentError: A name is reserved by the format, or cannot be encoded in UTF-8.
+        ArgumentTypeError: A dtype is not supported, or metadata are not text.
     """
     for name, array in arrays.items():
-        if _plain(array.dtype) not in _CODES:
+        if _little_endian(array.dtype) not in _CODES:
             raise ArgumentTypeError(
                 f"safetensors: expected {name!r} of a dtype among "
                 f"{', '.join(dtype.name for dtype in _CODES)}, got {array.dtype}"
             )
         if name == METADATA:
             raise ArgumentError(
-                f"safetensors: expected names other than {METADATA!r}, which the format keeps for "
-                "metadata; rename the array"
+                f"safetensors: expected names other than {METADATA!r}, which the format reserves "
+                "for metadata; rename the array"
             )
     _check_text([*arrays, *metadata, *metadata.values()])
 
@@ -56,7 +56,7 @@ def _check_text(texts: Sequence[Any]) -> None:
             ) from error
 
 
-def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _little_endian(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype.newbyteorder("<")
 
 
@@ -68,15 +68,15 @@ def write_safetensors(
     file: BinaryIO,
     arrays: Mapping[str, StoredArray],
     metadata: Mapping[str, str],
-    tell: Callable[[memoryview], object] = lambda chunk: None,
+    on_write: Callable[[memoryview], object] = lambda chunk: None,
 ) -> None:
-    """Write arrays one after another, each aligned for kernels that read it from a map.
+    """Write arrays, aligned for kernels that use them from a mapping.
 
     Args:
         file: A file open for writing bytes.
-        arrays: By name, as `check_safetensors` takes them; each is read when its turn comes.
-        metadata: Text by name; the header begins with it.
-        tell: Called with each piece of the values that was written.
+        arrays: By name, accepted by `check_safetensors`; lazy ones are read one at a time.
+        metadata: Text by name.
+        on_write: Called with each chunk of values after it is written.
 
     Raises:
         ArgumentError: Names and shapes make a header that is too long.
@@ -84,12 +84,12 @@ def write_safetensors(
     """
     order = _aligned_order(arrays)
     header: dict[str, Any] = {METADATA: dict(metadata)} if metadata else {}
-    places, at = {}, 0
+    offsets, at = {}, 0
     for name in order:
-        places[name] = [at, at := at + _nbytes(arrays[name])]
+        offsets[name] = [at, at := at + _nbytes(arrays[name])]
     for name, array in arrays.items():
-        code = _CODES[_plain(array.dtype)]
-        header[name] = {"dtype": code, "shape": list(array.shape), "data_offsets": places[name]}
+        code = _CODES[_little_endian(array.dtype)]
+        header[name] = {"dtype": code, "shape": list(array.shape), "data_offsets": offsets[name]}
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-(len(text) + 8) % _ALIGNMENT)
     if len(text) > MAX_HEADER_NBYTES:
@@ -101,11 +101,11 @@ def write_safetensors(
     for name in order:
         for chunk in _chunks(arrays[name]):
             file.write(chunk)
-            tell(chunk)
+            on_write(chunk)
 
 
 def _aligned_order(arrays: Mapping[str, StoredArray]) -> list[str]:
-    """Whole cache lines first, so that each begins one; then the widest elements."""
+    """Order arrays to be aligned: first multiples of a cache line, then by element size."""
 
     def key(name: str) -> tuple[bool, int]:
         array = arrays[name]
@@ -116,8 +116,8 @@ def _aligned_order(arrays: Mapping[str, StoredArray]) -> list[str]:
 
 def _chunks(array: StoredArray) -> Iterator[memoryview]:
     values = array.read()
-    plain = np.asarray(values, dtype=_plain(values.dtype), order="C")
-    content: memoryview = plain.reshape(-1).view(np.uint8).data
+    contiguous = np.asarray(values, dtype=_little_endian(values.dtype), order="C")
+    content: memoryview = contiguous.reshape(-1).view(np.uint8).data
     for start in range(0, len(content), _CHUNK_NBYTES):
         yield content[start : start + _CHUNK_NBYTES]
 
@@ -128,18 +128,18 @@ def write_shards(
     metadata: Mapping[str, str],
     max_shard_nbytes: int | None,
 ) -> None:
-    """Write arrays to files that are no larger than asked for, and the index that tells which.
+    """Write arrays to shards and an index of them.
 
-    The index takes its name last: a process that ends before leaves none, or the files as they
-    were. Of ``model.safetensors.index.json`` the files are ``model-00001-of-00002.safetensors`` and
-    so on, in its folder.
+    The index is renamed last: a process that ends before leaves no index, or the old files. The
+    shards of ``model.safetensors.index.json`` are ``model-00001-of-00002.safetensors`` and so on,
+    in the same folder.
 
     Args:
         path: The index, which ends with ``.safetensors.index.json``.
-        arrays: By name, as `check_safetensors` takes them.
-        metadata: Text by name, in every file.
-        max_shard_nbytes: Bytes of values in one file, except that a larger array has one to
-            itself; None for 5 GB.
+        arrays: By name, accepted by `check_safetensors`.
+        metadata: Text by name, stored in every shard.
+        max_shard_nbytes: Maximum bytes of values in one shard; a larger array gets its own shard.
+            None for 5 GB.
     """
     shards = _split(arrays, DEFAULT_SHARD_NBYTES if max_shard_nbytes is None else max_shard_nbytes)
     index = Path(path)
@@ -153,17 +153,15 @@ def write_shards(
                 write_safetensors(file, shard, metadata, checksum.add)
                 sums.append(f"{checksum.value:08x}")
         total = sum(_nbytes(array) for array in arrays.values())
-        # With the checksums the index changes when a value does, so that no old one can stand
-        # beside new files, whenever the process ends.
+        # Checksums make the index depend on the values, so an old index never matches new shards,
+        # whenever the process ends.
         facts = {"total_size": total, "crc32": sums}
-        places = {key: name for name, shard in zip(names, shards, strict=True) for key in shard}
+        weight_map = {key: name for name, shard in zip(names, shards, strict=True) for key in shard}
         with atomic_write(index) as file:
-            file.write(json.dumps({"metadata": facts, "weight_map": places}, indent=2).encode())
+            file.write(json.dumps({"metadata": facts, "weight_map": weight_map}, indent=2).encode())
 
 
 class _Checksum:
-    """Adds a file's values up."""
-
     value = 0
 
     def add(self, chunk: memoryview) -> None:

@@ -51,20 +51,20 @@ def save(
 ) -> None:
     """Save arrays to a file, atomically: after a crash it has the old or the new content.
 
-    The ending of the name selects the format: ``.safetensors``, which other libraries can read and
-    which loads fastest; ``.safetensors.index.json``, the same in several files next to this index;
-    ``.npz``, NumPy's; for any other name MXNet's own format, usually with the ending ``.params``.
+    The extension selects the format: ``.safetensors``, which other libraries can read and which
+    loads fastest; ``.safetensors.index.json``, sharded safetensors with this index; ``.npz``,
+    NumPy's archive; any other extension, usually ``.params``, MXNet's format.
 
     Args:
         fname: Path of the file.
         data: An NDArray, a list of NDArrays, or a dict from names to NDArrays.
-        metadata: Dict of texts to store with the arrays; not in MXNet's own format.
-        max_shard_nbytes: With an index, maximum bytes of arrays in one file, 5 GB by default; a
-            larger array gets a file of its own.
+        metadata: Dict of texts to store with the arrays; not supported by MXNet's format.
+        max_shard_nbytes: Maximum bytes of arrays in one shard, 5 GB by default; a larger array gets
+            its own shard.
 
     Raises:
-        ArgumentTypeError: Something in ``data`` is not an NDArray, or a name is not a string; or
-            the format does not support a dtype or storage type.
+        ArgumentTypeError: ``data`` contains an object that is not an NDArray, or a name that is not
+            a string; or the format does not support a dtype or storage type.
         ArgumentError: The format cannot store a name, or metadata.
         OSError: The file cannot be written.
 
@@ -101,7 +101,7 @@ def save(
 
 
 def _needs_numpy_shape(array: NDArray) -> bool:
-    """Whether only the newer record version can tell the array from an undefined one."""
+    """Whether only V3 records distinguish the array from an undefined one."""
     if array.stype != "default":
         return False
     return 0 in array.shape or not array.shape
@@ -110,25 +110,23 @@ def _needs_numpy_shape(array: NDArray) -> bool:
 def load(fname: AnyPath, *, mmap: bool | None = None) -> Loaded:
     """Load the arrays of a file: a dict if they have names, else a list.
 
-    The content determines the format, whatever the name: files of all MXNet versions, safetensors
-    (in several files by their index, too), and NumPy's ``.npz``.
-
-    Arrays are read into memory of their own, whatever becomes of the file.
+    The content determines the format, not the name: files of all MXNet versions, safetensors
+    (single or sharded, by the index), and NumPy's ``.npz``.
 
     Warning:
-        With ``mmap`` large arrays of safetensors files, and of npz files that are not compressed,
-        stay in the file until they are used; writes to them never reach it. That is for files that
-        nobody writes into: bytes that another program changes in place change in the arrays, and
-        one that makes the file shorter (``cp new old`` does, too) has the system end this process
-        at the next use (SIGBUS). To replace a file, as `save` does, is safe.
+        With ``mmap``, large arrays of safetensors files and of uncompressed npz files are mapped:
+        they are read from the file on first use; writes to them do not change the file. Use it only
+        for files that are not modified: in-place changes by another program show up in the arrays,
+        and a program that truncates the file (as ``cp new old`` does) kills this process at the
+        next use (SIGBUS). Replacing a file, as `save` does, is safe.
 
     Args:
         fname: Path of the file.
-        mmap: Whether to map large arrays into memory instead of reading them; None for what
-            ``GLUONISH_MAP_FILES`` says, which is no. Other files and systems have them read.
+        mmap: Whether to map large arrays into memory instead of reading them; None for the option
+            ``GLUONISH_MAP_FILES``, off by default. Ignored where mapping is not supported.
 
     Raises:
-        FileFormatError: The file has another format, is cut off, or is damaged.
+        FileFormatError: The file has another format, is truncated, or is damaged.
         ArgumentTypeError: ``fname`` is not a path.
         OSError: The file cannot be read.
     """
@@ -142,7 +140,7 @@ def load_metadata(fname: AnyPath) -> dict[str, str]:
         fname: Path of the file.
 
     Raises:
-        FileFormatError: The file has another format, is cut off, or is damaged.
+        FileFormatError: The file has another format, is truncated, or is damaged.
         ArgumentTypeError: ``fname`` is not a path.
         OSError: The file cannot be read.
     """
@@ -172,12 +170,12 @@ def _array(record: ArrayRecord) -> NDArray:
     device = device_of(current_context())
     if device.streams or not (values.flags.c_contiguous and values.flags.aligned):
         return from_host(values, None, values.dtype)
-    # The reader's memory is this array's alone.
+    # The values were read into new memory, which this array may own.
     return NDArray(values, Spec(values.shape, normalize_dtype(values.dtype)), device, Var())
 
 
 def _entry(array: NDArray) -> Entry:
-    """Return an array to be written: a copy of its values is made when its turn comes."""
+    """Return an array to be written; a dense one is copied to the host lazily."""
     if isinstance(array, BaseSparseNDArray):
         return array._record()
     return StoredArray(array.shape, array._spec.dtype, array.asnumpy)
@@ -202,16 +200,16 @@ def dense_values(record: ArrayRecord) -> np.ndarray[Any, Any]:
 
 
 def array_state(array: NDArray) -> dict[str, bytearray]:
-    """Return what a pickle holds: the array's record, as MXNet's pickles do."""
+    """Return the state of a pickle: the array's record, as in MXNet."""
     content = encode_record(_record(array), numpy_shape=_needs_numpy_shape(array))
     return {"handle": bytearray(content)}
 
 
 def array_from_state(array: NDArray, state: Mapping[str, bytes]) -> None:
-    """Fill a new array, in the current context, from a pickle's state.
+    """Initialize an array, in the current context, from a pickle's state.
 
     Raises:
-        FileFormatError: The state holds no array record.
+        FileFormatError: The state is not an array record.
     """
     record = decode_record(state["handle"], "pickled NDArray")
     if isinstance(array, BaseSparseNDArray):

@@ -1,7 +1,7 @@
-"""Index files of safetensors that are split into shards: which file each array is in.
+"""Index files of sharded safetensors, which map each array to its shard.
 
-What an index says is not trusted: the files that it names are in its own folder, none is reached
-through a link that leads elsewhere, and each array is where the index says it is.
+An index is not trusted: its shards must be in the same folder, without symbolic links out of it,
+and each array must be in the shard that the index names.
 """
 
 import os
@@ -20,16 +20,16 @@ from gluonish.ndarray.list_file import StoredArray
 from gluonish.ndarray.safetensors_file import Safetensors, read_safetensors
 
 _MAX_INDEX_NBYTES = 100_000_000
-_MOST_SHARDS = 99_999  # which the digits of their names can tell
+_MAX_SHARDS = 99_999  # shard names have five digits
 
 
 class ShardReader:
-    """Reads the shards of one index, of which it has one file open at a time.
+    """Reads the shards of one index, with one file open at a time.
 
-    Their arrays can be read until the ``with`` block ends, and those that are mapped also after it.
+    Arrays can be read until the ``with`` block ends; mapped ones can be used after it.
 
     Args:
-        mmap: Whether to map them; None for what ``GLUONISH_MAP_FILES`` says.
+        mmap: Whether to map shards; None for the option ``GLUONISH_MAP_FILES``.
     """
 
     def __init__(self, mmap: bool | None = False) -> None:
@@ -47,10 +47,10 @@ class ShardReader:
         self._path = self._file = None
 
     def open(self, path: Path) -> Safetensors:
-        """Return what a file holds.
+        """Return the content of a shard.
 
         Raises:
-            FileFormatError: It is no safetensors file.
+            FileFormatError: It is not a safetensors file.
             OSError: It cannot be opened.
         """
         file = self.file(path)
@@ -64,10 +64,10 @@ class ShardReader:
         return read_safetensors(_Shard(self, path), os.fspath(path), memory)  # type: ignore[arg-type]  # reads like a file
 
     def file(self, path: Path) -> BinaryIO:
-        """Return a shard's file, open; the one before is closed.
+        """Return a shard's open file, after closing the previous one.
 
         Raises:
-            FileFormatError: It is not the file that was there at first.
+            FileFormatError: The file has changed since it was first opened.
             OSError: It cannot be opened.
         """
         if path == self._path and self._file is not None:
@@ -79,16 +79,16 @@ class ShardReader:
         identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         if self._identities.setdefault(path, identity) != identity:
             raise FileFormatError(
-                f"{path}: expected a file that stays as it is while it is read, got one that "
+                f"{path}: expected a file that does not change while it is read, got one that "
                 "another program changed; load it again"
             )
         return file
 
 
 class _Shard:
-    """A shard's file, which is opened again where others were read in between.
+    """A shard's file, which is reopened if another shard was read in between.
 
-    Its position is that of its last `seek` until another shard is read.
+    Reading another shard resets the position, so `seek` comes before each read.
     """
 
     def __init__(self, reader: ShardReader, path: Path) -> None:
@@ -96,40 +96,41 @@ class _Shard:
         self._path = path
 
     def __getattr__(self, name: str) -> Any:
-        """Give what the open file has: ``read``, ``readinto`` and ``seek``."""
+        """Return a method of the open file: ``read``, ``readinto`` or ``seek``."""
         return getattr(self._reader.file(self._path), name)
 
 
 def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetensors]) -> Safetensors:
-    """Read an index, and the headers of the files that it names.
+    """Read an index and the headers of its shards.
 
     Args:
-        file: The index, from its beginning.
-        name: Its path.
-        open_shard: Returns what a file holds, whose arrays can be read after it was closed.
+        file: The index.
+        name: Path of the index.
+        open_shard: Returns the content of a shard, whose arrays can be read after it is closed.
 
     Raises:
-        FileFormatError: It is no index, names a file outside its folder, or an array that the file
-            does not have.
-        MissingFileError: There is no such file.
+        FileFormatError: It is not an index, or names a file outside its folder or an array that is
+            not in its shard.
+        MissingFileError: A shard is missing.
     """
     reader = ByteReader(file, name)
     if reader.remaining > _MAX_INDEX_NBYTES:
         raise reader.error(f"an index of up to {_MAX_INDEX_NBYTES} bytes", reader.remaining)
-    text = reader.take(reader.remaining, "an index")
+    text = reader.read(reader.remaining, "an index")
     content = parse_object(text, name, "the JSON of an index of safetensors files")
     if "weight_map" not in content:
         raise FileFormatError(
             f"{name}: expected the index of safetensors files, with the key 'weight_map', got "
             f"{found_instead(text[:HEAD_NBYTES])}"
         )
-    places = _weight_map(content["weight_map"], name)
+    weight_map = _weight_map(content["weight_map"], name)
     shards = {}
     metadata: dict[str, str] = {}
-    for shard in dict.fromkeys(places.values()):
-        shards[shard] = open_shard(_inside(Path(name), shard))
+    for shard in dict.fromkeys(weight_map.values()):
+        shards[shard] = open_shard(_shard_path(Path(name), shard))
         metadata.update(shards[shard].metadata)
-    return Safetensors({key: _find(shards, key, at, name) for key, at in places.items()}, metadata)
+    arrays = {key: _find(shards, key, shard, name) for key, shard in weight_map.items()}
+    return Safetensors(arrays, metadata)
 
 
 def _weight_map(found: Any, name: str) -> dict[str, str]:
@@ -138,22 +139,21 @@ def _weight_map(found: Any, name: str) -> dict[str, str]:
             f"{name}: expected a file's name for each array in the key 'weight_map' of an index of "
             f"safetensors files, got {found!r:.60}"
         )
-    if len(set(found.values())) > _MOST_SHARDS:
+    if len(set(found.values())) > _MAX_SHARDS:
         raise FileFormatError(
-            f"{name}: expected up to {_MOST_SHARDS} files in the key 'weight_map', got more"
+            f"{name}: expected up to {_MAX_SHARDS} files in the key 'weight_map', got more"
         )
     return found
 
 
-def _inside(index: Path, shard: str) -> Path:
-    """Return the path of a file that an index names, once it is one of its folder.
+def _shard_path(index: Path, shard: str) -> Path:
+    """Return the path of a shard, after checking that it is in the folder of the index.
 
-    A folder in which all are links, as downloads are kept, is one if the links of the index and of
-    the file lead to the same other folder.
+    Both may be symbolic links to files in one other folder, as in a download cache.
     """
     problem = ""
     if not shard.isprintable() or shard in ("", ".", "..") or set(shard) & set("/\\:"):
-        problem = "which is no name of a file"
+        problem = "which is not a file name"
     path = index.with_name("x" if problem else shard)
     if not problem:
         real = Path(os.path.realpath(path))
@@ -162,18 +162,18 @@ def _inside(index: Path, shard: str) -> Path:
             problem = "a link that leads out of the folder; copy the file it names"
     if problem:
         raise FileFormatError(
-            f"{index}: expected files of its own folder in the key 'weight_map', got "
+            f"{index}: expected files of the same folder in the key 'weight_map', got "
             f"{shard!r:.100}, {problem}"
         )
     try:
-        ordinary = stat.S_ISREG(path.stat().st_mode)
+        is_regular = stat.S_ISREG(path.stat().st_mode)
     except OSError as error:
         raise MissingFileError(
-            f"{index}: expected a file {shard!r:.100} beside it, got {error.strerror}"
+            f"{index}: expected a file {shard!r:.100} in the same folder, got {error.strerror}"
         ) from error
-    if not ordinary:
+    if not is_regular:
         raise FileFormatError(
-            f"{index}: expected ordinary files in the key 'weight_map', got {shard!r:.100}"
+            f"{index}: expected regular files in the key 'weight_map', got {shard!r:.100}"
         )
     return path
 

@@ -1,9 +1,8 @@
-"""SyncBatchNorm in training on several devices, of one process or several: statistics of the whole
-batch, in every device.
+"""SyncBatchNorm in training: batch statistics over several devices and processes.
 
-Each device sums over its part; the sums meet (`gluonish.ndarray.rendezvous`), and everything else
-is ordinary operators, so that the tape differentiates it. The meeting's own gradient is another
-one of its kind: the mean over all devices of the gradients that the devices bring.
+Each device sums over its slice of the batch, `gluonish.ndarray.rendezvous` computes the mean over
+all devices, and the rest is ordinary operators that the tape differentiates. The gradient of the
+mean is the mean of the devices' gradients, by another rendezvous.
 """
 
 import math
@@ -27,11 +26,11 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.across_ranks import ranks_sum
 from gluonish.ops.support.precision import accumulator
 
-_places: dict[tuple[str, str, int], Rendezvous] = {}
+_rendezvous: dict[tuple[str, str, int], Rendezvous] = {}
 
 
 class _MeanNode:
-    """One device's part in a mean over all devices, on the tape."""
+    """The tape node of a mean over all devices, on one device."""
 
     __slots__ = (
         "__weakref__",
@@ -47,8 +46,8 @@ class _MeanNode:
     own_gradient = False
     writes_gradients: ClassVar[bool] = False
 
-    def __init__(self, part: NDArray, weight: int) -> None:
-        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (part._link,)
+    def __init__(self, value: NDArray, weight: int) -> None:
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (value._link,)
         self.output_count = 1
         self.made = moment()
         self.freed: float = math.inf
@@ -63,51 +62,51 @@ class _MeanNode:
         *,
         last: bool = False,
     ) -> Sequence[NDArray | None]:
-        """Return the mean of what all devices bring, which their backward passes do in turn."""
+        """Return the mean of all devices' gradients; each backward pass contributes one."""
         if self.gradients is None:
             raise freed_error()
         return [None if g is None else _mean(self.gradients, g, self.weight) for g in grads]
 
     def free(self) -> None:
-        """Drop where the devices meet, and the parent.
+        """Drop the rendezvous and the parent.
 
-        The gradients that were made of this are still to come, though nothing may hold the node.
+        Gradients that were returned may still be pending when the node is deleted, so its
+        contribution stays in the round.
         """
         if self.member is not None:
-            self.member.want()
+            self.member.retain()
         self.gradients = self.member = None
         self.parents = ()
         self.freed = moment()
 
 
-def _mean(place: Rendezvous, part: NDArray, weight: int) -> NDArray:
-    """Return the sum of all devices' parts over the sum of their weights, on this device."""
-    recorded = bool(recording.mode.get() & RECORDING) and part._link is not None
-    node = _MeanNode(part, weight) if recorded else None
-    met = place.join(part.detach(), weight, node)
-    result = empty_like_spec(part._spec, part._device, type(part))
-    # Detached: what the engine keeps until all have come must not keep the tape.
+def _mean(rendezvous: Rendezvous, value: NDArray, weight: int) -> NDArray:
+    """Return the sum of all devices' contributions over the sum of their weights."""
+    recorded = bool(recording.mode.get() & RECORDING) and value._link is not None
+    node = _MeanNode(value, weight) if recorded else None
+    met = rendezvous.join(value.detach(), weight, node)
+    result = empty_like_spec(value._spec, value._device, type(value))
+    # Detached: the engine holds the copy until all devices have joined, and must not hold the tape.
     copy_into(met.total, result.detach())
     if node is not None:
-        node.gradients, node.member = met.gradients, met.members[part._device]
+        node.gradients, node.member = met.gradients, met.members[value._device]
         result._link = (node, 0)
     return result
 
 
 def normalize_together(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
-    """Run SyncBatchNorm on one of several devices or processes; this is what eager calls ask first.
+    """Run SyncBatchNorm on one of several devices or processes; overrides the eager call.
 
     Args:
         inputs: data (N, C, ...), gamma, beta, moving_mean and moving_var (C,).
-        attrs: The operator's.
-        out: Not taken, as the result is recorded.
+        attrs: The operator's attributes.
+        out: Must be None, as the result is recorded.
 
     Returns:
-        The output, or a list of output, mean and variance; NotImplemented for a call that one
-        device does alone.
+        The output, or a list of output, mean and variance; NotImplemented on a single device.
 
     Raises:
-        OperatorError: ``out`` was given, or a device did not come (see `Rendezvous.join`).
+        OperatorError: ``out`` is not None, or a device did not join (see `Rendezvous.join`).
     """
     if attrs["use_global_stats"] or not recording.mode.get() & TRAINING:
         return NotImplemented
@@ -122,9 +121,9 @@ def normalize_together(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any
     axes = (0, *range(2, len(data.shape)))
     shape = (1, data.shape[1], *(1,) * (len(data.shape) - 2))
     weight = wide._spec.size // max(1, data.shape[1])
-    mean = _mean(_place("mean", attrs), sum_(wide, axis=axes), weight)
+    mean = _mean(_rendezvous_of("mean", attrs), sum_(wide, axis=axes), weight)
     centred = wide - reshape(mean, shape)
-    variance = _mean(_place("variance", attrs), sum_(centred * centred, axis=axes), weight)
+    variance = _mean(_rendezvous_of("variance", attrs), sum_(centred * centred, axis=axes), weight)
     scale = RSQRT(variance + attrs["eps"])
     scale = scale * (gamma * 0.0 + 1.0 if attrs["fix_gamma"] else gamma)
     result = cast(centred * reshape(scale, shape) + reshape(beta, shape), data.dtype)
@@ -138,13 +137,13 @@ def _follow(new: NDArray, momentum: float, moving: Any) -> None:
     move(moving, new._data, momentum)
 
 
-def _place(what: str, attrs: Attrs) -> Rendezvous:
-    """Return where the calls of a layer meet."""
+def _rendezvous_of(what: str, attrs: Attrs) -> Rendezvous:
+    """Return the rendezvous of a layer's statistic."""
     key = (what, attrs["key"], attrs["ndev"])
-    found = _places.get(key)
+    found = _rendezvous.get(key)
     if found is None:
         made = Rendezvous(SYNC_BATCH_NORM.name, f"key {attrs['key']!r}, {what}", attrs["ndev"])
-        found = _places.setdefault(key, made)
+        found = _rendezvous.setdefault(key, made)
     return found
 
 

@@ -1,11 +1,11 @@
-"""Arrays of 0 and 1 that comparisons give, which select elements: ``x[x == 0] = v``.
+"""Masks: results of comparisons that select elements as a key, as in ``x[x == 0] = v``.
 
-Comparisons of `nd` give numbers in the dtype of their operands, as MXNet's do, and numbers as a key
-are positions. So the result of a comparison is marked (`NDArray._truth`), and as a key of the
-array's own shape it is a mask. What is made of such results alone is marked, too: products, sums
-(where any holds), maxima, minima, ``1 - mask``, views and moved elements of them, and what
-`logical_and` and its kin give; by methods as by functions of `nd`. An array that merely holds 0 and
-1 keeps its meaning as positions. Under the name ``mxnet`` all keys of numbers are positions.
+Comparisons of `nd` return 0 and 1 in the dtype of their operands, as in MXNet, and a numeric key is
+an array of indices. So the result of a comparison is marked as a mask (`NDArray._truth`), and a
+marked key of the array's shape selects elements. Operations on masks alone return masks: products,
+sums (true where any is), maxima, minima, ``1 - mask``, `logical_and` and the like, and operators
+that copy or rearrange elements; as methods or as functions of `nd`. An unmarked array of 0 and 1 is
+an array of indices. Under the name ``mxnet`` all numeric keys are indices.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from gluonish.ops.support.binary_row import Row
 Method = TypeVar("Method", bound=Callable[..., Any])
 Apply = Callable[[Operator, Sequence[Any], Attrs], Any]
 
-SUM = 2  # the mark of a sum of masks, which is above 1 where several hold
+SUM = 2  # marks a sum of masks, whose elements may exceed 1
 
 
 def _names(*rows: Row) -> frozenset[str]:
@@ -39,10 +39,10 @@ _COMPARING = (
 )
 # Operators whose results are marked.
 COMPARISONS = _names(*_COMPARING) | {row.scalar.name for row in _COMPARING} | {"logical_not"}
-# Those whose results are marked if both arrays are.
+# Operators whose results are marked if both arrays are.
 _SUMS = _names(binary.ADD)
 _JOINTS = _names(binary.SUBTRACT, binary.MULTIPLY, binary.MAXIMUM, binary.MINIMUM)
-# Those that copy or move the elements of an array: their results are marked as it is.
+# Operators that copy or rearrange elements: their results are marked as the array is.
 _MOVES = frozenset(
     (
         *("BlockGrad", "Cast", "Flatten", "Reshape", "SwapAxis", "_copy", "broadcast_axis"),
@@ -53,10 +53,7 @@ _MOVES = frozenset(
 
 
 def applying(op: Operator) -> Apply:
-    """Return what a function of ``nd`` applies an operator by: `apply`, or one that marks masks.
-
-    The others call the array as `apply` does, so that no call is added.
-    """
+    """Return `apply`, or a variant that marks masks without an additional Python call."""
     if op.name in _MOVES:
         return _apply_move
     if op.name in _SUMS:
@@ -87,7 +84,7 @@ _apply_sum, _apply_joint = _applying_joint(SUM), _applying_joint(True)
 
 
 def marking(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of ``nd`` that compares, with its results marked."""
+    """Wrap a comparison function of ``nd`` to mark its results."""
 
     @wraps(function)
     def compare(*args: Any, **kwargs: Any) -> Any:
@@ -100,12 +97,7 @@ def marking(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def joining(function: Callable[..., Any], mark: int = True) -> Callable[..., Any]:
-    """Return a function of two arrays whose result is a mask if both are.
-
-    Args:
-        function: The function.
-        mark: What to mark the result with.
-    """
+    """Wrap a function of two arrays to mark its result with ``mark`` if both arrays are masks."""
 
     @wraps(function)
     def join(lhs: Any, rhs: Any) -> Any:
@@ -131,7 +123,7 @@ def subtracting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _mark_difference(lhs: Any, rhs: NDArray, result: NDArray) -> None:
-    """Mark what is left of ``lhs`` without a mask ``rhs``, if it is a mask."""
+    """Mark ``lhs - rhs`` if both are masks, or if it is ``1 - mask``."""
     if type(lhs) is NDArray:
         result._truth = lhs._truth and max(lhs._truth, rhs._truth)
     elif rhs._truth is True and isinstance(lhs, Real) and lhs == 1:
@@ -139,7 +131,7 @@ def _mark_difference(lhs: Any, rhs: NDArray, result: NDArray) -> None:
 
 
 def keeping(method: Method) -> Method:
-    """Return a method that copies or moves elements, with its result marked as the array is."""
+    """Wrap a method that copies or rearranges elements to mark its result as the array is."""
 
     @wraps(method)
     def keep(self: NDArray, *args: Any, **kwargs: Any) -> Any:
@@ -152,22 +144,17 @@ def keeping(method: Method) -> Method:
 
 
 def as_mask(x: NDArray, key: Any) -> Any:
-    """Return the mask that the result of a comparison stands for; other keys as they are.
-
-    Args:
-        x: What is indexed.
-        key: What Python gives to ``__getitem__`` or ``__setitem__``.
-    """
-    given = key[0] if isinstance(key, tuple) and len(key) == 1 else key
-    if type(given) is not NDArray or not given._truth or given.shape != x.shape or follows_mxnet():
+    """Return the key of ``x`` as a bool array if it is marked as a mask, else unchanged."""
+    mask = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+    if type(mask) is not NDArray or not mask._truth or mask.shape != x.shape or follows_mxnet():
         return key
-    if given._truth != SUM and not np.isin(given.asnumpy(), (0, 1)).all():  # written to since
+    if mask._truth != SUM and not np.isin(mask.asnumpy(), (0, 1)).all():  # written to since
         return key
-    return given.detach().astype("bool")
+    return mask.detach().astype("bool")
 
 
 def _comparison(row: Row, unlike: bool | None = None) -> Callable[[NDArray, Any], Any]:
-    """Return a method that compares; ``unlike`` is what the comparison with None gives."""
+    """Return a comparison method; ``unlike`` is the result of a comparison with None."""
 
     def compare(self: NDArray, other: Any) -> Any:
         if other is None and unlike is not None:
@@ -181,9 +168,9 @@ def _comparison(row: Row, unlike: bool | None = None) -> Callable[[NDArray, Any]
 
 
 def _joined(row: Row, mark: int = True) -> Callable[[NDArray, Any], Any]:
-    """Return a method of arithmetic whose result is a mask if both arrays are.
+    """Return an arithmetic method whose result is a mask if both arrays are.
 
-    It tests what `joining` does without a call more, since programs add and multiply at every step.
+    Unlike `joining` it adds no Python call, as addition and multiplication are on the hot path.
     """
 
     def join(self: NDArray, other: Any) -> Any:
@@ -203,7 +190,7 @@ def _subtracted_from(self: NDArray, other: Any) -> Any:
 
 
 def attach() -> None:
-    """Give `NDArray` the operators that mark their results."""
+    """Attach the operators that mark their results to `NDArray`."""
     methods = {
         "__eq__": _comparison(binary.EQUAL, unlike=False),
         "__ne__": _comparison(binary.NOT_EQUAL, unlike=True),

@@ -1,4 +1,4 @@
-"""``mx.np``: arrays with NumPy's semantics and NumPy's functions, under NumPy's names."""
+"""``mx.np``: arrays and functions with NumPy's names and semantics."""
 
 from gluonish.numpy import array_methods as _methods  # noqa: F401  # completes the class
 from gluonish.numpy import fallback, linalg, random

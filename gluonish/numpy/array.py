@@ -1,7 +1,7 @@
-"""ndarray: an NDArray with NumPy's semantics; no storage of its own.
+"""``mx.np.ndarray``: an NDArray with NumPy's semantics.
 
-Its operators, methods and indexing are attached by `gluonish.numpy.array_methods`, since they need
-the functions of this package, which need the class.
+`gluonish.numpy.array_methods` attaches operators, methods and indexing, because they use the
+functions of this package, which use the class.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,15 +24,15 @@ else:
 class ndarray(AttachedMethods):  # NumPy's name
     """A multi-dimensional array on a device, with NumPy's semantics.
 
-    Created by `np.array`, `np.zeros` and other functions, not by calling the class. Scalars are
+    Create arrays with `np.array`, `np.zeros` and the like, not by calling the class. Scalars are
     arrays of shape (); comparisons return bool; dtypes are promoted as in NumPy, except that a
-    Python number never widens an array; the default dtype is float32.
+    Python number never changes an array's dtype to a wider one; the default dtype is float32.
 
     Attributes:
         shape: The shape, a tuple of ints.
         dtype: NumPy dtype of the elements.
         ctx: The device.
-        grad: Gradient written by backward; None without `attach_grad`.
+        grad: Gradient buffer that `backward` writes; None without `attach_grad`.
     """
 
     __slots__ = ()
@@ -44,11 +44,11 @@ class ndarray(AttachedMethods):  # NumPy's name
         return self._spec.dtype
 
     def connected(self, link: Link | None) -> NDArray:
-        """Return a handle of the ``nd`` face on this array's memory, as the value of a node."""
+        """Return an NDArray on the same memory with this producer on the tape."""
         return NDArray(self._data, self._spec, self._device, self._var, link)
 
     def as_nd_ndarray(self) -> NDArray:
-        """Return a handle of the ``nd`` face on the same memory, with the same gradient."""
+        """Return an NDArray on the same memory, with the same gradient."""
         return NDArray(self._data, self._spec, self._device, self._var, self._link)
 
     def as_np_ndarray(self) -> "ndarray":
@@ -66,27 +66,27 @@ class ndarray(AttachedMethods):  # NumPy's name
             return format(self.item(), spec)
         if spec:
             raise ArgumentTypeError(
-                f"format: expected no format of an array with axes, got {spec!r}; format its "
+                f"format: expected no format spec for an array with axes, got {spec!r}; format its "
                 "elements, or array.item()"
             )
         return str(self)
 
 
 def as_np_ndarray(array: NDArray) -> ndarray:
-    """Return a handle of the ``np`` face on an array's memory, with the same gradient."""
+    """Return an ``np`` array on an array's memory, with the same gradient."""
     if isinstance(array, ndarray):
         return array
     return ndarray(array._data, array._spec, array._device, array._var, array._link)
 
 
 def as_nd_ndarray(array: NDArray) -> NDArray:
-    """Return a handle of the ``nd`` face on an array's memory; the array itself if it is one."""
+    """Return an NDArray on an array's memory; an NDArray itself unchanged."""
     return array.as_nd_ndarray() if isinstance(array, ndarray) else array
 
 
 def gluon_array(array: NDArray) -> NDArray:
-    """Return a dense array as Gluon hands it out: of the ``np`` face while `is_np_array`."""
+    """Return a dense array as an ``np`` array while `is_np_array` is on, else unchanged."""
     return as_np_ndarray(array) if type(array) is NDArray and is_np_array() else array
 
 
-NDArray.as_np_ndarray = as_np_ndarray  # type: ignore[assignment, method-assign]  # that class cannot know this one
+NDArray.as_np_ndarray = as_np_ndarray  # type: ignore[assignment, method-assign]  # NDArray cannot import ndarray

@@ -1,6 +1,6 @@
-"""The methods of `ndarray`: those of every value of the ``np`` face, and its own.
+"""Attach methods to `ndarray`: those of `NumpyMethods`, and those of arrays only.
 
-They are attached here, as the class stands below the functions that they call.
+The class cannot define them, because the functions that they call import it.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from gluonish.numpy.signatures import name_function
 
 __all__ = ["attach"]
 
-# Methods that arrays of ``np`` have from those of ``nd``: operators of the same name.
+# Methods that ``np`` arrays inherit from NDArray: operators of the same name.
 _OPERATOR_METHODS = (
     *("abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "argmax_channel"),
     *("broadcast_axes", "cbrt", "ceil", "cos", "cosh", "degrees", "depth_to_space", "exp"),
@@ -34,18 +34,18 @@ _OPERATOR_METHODS = (
 )
 
 
-def _of_operator(name: str) -> Callable[..., Any]:
-    plain = getattr(NDArray, name)
+def _nd_method(name: str) -> Callable[..., Any]:
+    inherited = getattr(NDArray, name)
 
     def method(self: NDArray, *args: Any, **kwargs: Any) -> Any:
-        return plain(self, *args, **kwargs)
+        return inherited(self, *args, **kwargs)
 
-    doc = f"Do what the method of an NDArray does, which MXNet's arrays of ``np`` refuse: `{name}`."
+    doc = f"Call `NDArray.{name}`, which MXNet does not support on ``np`` arrays."
     return name_function(method, name, doc)
 
 
 def as_in_ctx(self: NDArray, ctx: Context) -> NDArray:
-    """Return the array itself if it lies on ``ctx``, else a copy there."""
+    """Return the array itself if it is on ``ctx``, else a copy on it."""
     if not isinstance(ctx, Context):
         raise ArgumentTypeError(f"as_in_ctx: expected a Context, got {type(ctx).__name__}")
     return as_in_context(self, ctx)
@@ -61,8 +61,8 @@ def item(self: NDArray, *args: Any) -> Any:
 
     Raises:
         ArgumentError: There are no arguments, and not exactly one element.
-        ArgumentTypeError: The arguments are no index.
-        OutOfBoundsError: There is no such element.
+        ArgumentTypeError: The arguments are not an index.
+        OutOfBoundsError: The index is out of bounds.
     """
     if not args and self.size != 1:
         raise ArgumentError(f"item: expected an array of size 1, got shape {self.shape}")
@@ -93,19 +93,19 @@ def _inplace_matmul(self: ndarray, other: Any) -> ndarray:
     return self
 
 
-# What Python itself writes into each class, and what is true of that class only.
-_OF_THE_CLASS = (
+# Attributes that Python defines in every class.
+_CLASS_ATTRIBUTES = (
     *("__slots__", "__module__", "__doc__", "__dict__", "__weakref__"),
     *("__firstlineno__", "__static_attributes__"),  # Python 3.13
 )
 
 
 def attach() -> None:
-    """Give `ndarray` its methods."""
-    own = {name: member for name, member in vars(NumpyMethods).items() if name not in _OF_THE_CLASS}
+    """Attach the methods to `ndarray`."""
+    members = vars(NumpyMethods).items()
     methods: dict[str, Any] = {
-        **{name: _of_operator(name) for name in _OPERATOR_METHODS},
-        **own,
+        **{name: _nd_method(name) for name in _OPERATOR_METHODS},
+        **{name: member for name, member in members if name not in _CLASS_ATTRIBUTES},
         "as_in_ctx": as_in_ctx,
         "__getitem__": get_item,
         "__setitem__": set_item,

@@ -21,7 +21,7 @@ class AttachedMethods(NDArray):
     def __add__(self, other: Any) -> Self:
         """x1 + x2."""
     def __and__(self, other: Any) -> Self:
-        """Bits that both have."""
+        """Bitwise and."""
     __array_function__ = _function_array_function
     __array_ufunc__ = _function_array_ufunc
     __ceil__ = NumpyMethods.__ceil__
@@ -57,44 +57,44 @@ class AttachedMethods(NDArray):
         """Whether x1 < x2."""
     __matmul__ = NumpyMethods.__matmul__
     def __mod__(self, other: Any) -> Self:
-        """Rest of x1 / x2, with the sign of x2."""
+        """Remainder of x1 / x2, with the sign of x2."""
     def __mul__(self, other: Any) -> Self:
         """x1 * x2."""
     def __ne__(self, other: Any) -> Self:
         """Whether x1 != x2."""
     __neg__ = NumpyMethods.__neg__
     def __or__(self, other: Any) -> Self:
-        """Bits that either has."""
+        """Bitwise or."""
     def __pow__(self, other: Any) -> Self:
         """x1 to the power of x2."""
     def __radd__(self, other: Any) -> Self:
         """x1 + x2."""
     def __rand__(self, other: Any) -> Self:
-        """Bits that both have."""
+        """Bitwise and."""
     __rmatmul__ = NumpyMethods.__rmatmul__
     def __rmod__(self, other: Any) -> Self:
-        """Rest of x1 / x2, with the sign of x2."""
+        """Remainder of x1 / x2, with the sign of x2."""
     def __rmul__(self, other: Any) -> Self:
         """x1 * x2."""
     def __ror__(self, other: Any) -> Self:
-        """Bits that either has."""
+        """Bitwise or."""
     __round__ = NumpyMethods.__round__
     def __rpow__(self, other: Any) -> Self:
         """x1 to the power of x2."""
     def __rsub__(self, other: Any) -> Self:
         """x1 - x2."""
     def __rtruediv__(self, other: Any) -> Self:
-        """x1 / x2; of whole numbers float32."""
+        """x1 / x2; float32 for integers."""
     def __rxor__(self, other: Any) -> Self:
-        """Bits that one of them has."""
+        """Bitwise exclusive or."""
     __setitem__ = _function_set_item
     def __sub__(self, other: Any) -> Self:
         """x1 - x2."""
     def __truediv__(self, other: Any) -> Self:
-        """x1 / x2; of whole numbers float32."""
+        """x1 / x2; float32 for integers."""
     __trunc__ = NumpyMethods.__trunc__
     def __xor__(self, other: Any) -> Self:
-        """Bits that one of them has."""
+        """Bitwise exclusive or."""
     all = NumpyMethods.all
     any = NumpyMethods.any
     argmax = NumpyMethods.argmax
@@ -109,8 +109,7 @@ class AttachedMethods(NDArray):
     diag = NumpyMethods.diag
     dot = NumpyMethods.dot
     def expand_dims(self, *args: Any, **kwargs: Any) -> Self:
-        """Do what the method of an NDArray does, which MXNet's arrays of ``np`` refuse:
-        `expand_dims`."""
+        """Call `NDArray.expand_dims`, which MXNet does not support on ``np`` arrays."""
     flatten = NumpyMethods.flatten
     item = _function_item
     max = NumpyMethods.max
@@ -125,8 +124,7 @@ class AttachedMethods(NDArray):
     round = NumpyMethods.round
     sort = NumpyMethods.sort
     def split_v2(self, *args: Any, **kwargs: Any) -> Self:
-        """Do what the method of an NDArray does, which MXNet's arrays of ``np`` refuse:
-        `split_v2`."""
+        """Call `NDArray.split_v2`, which MXNet does not support on ``np`` arrays."""
     squeeze = NumpyMethods.squeeze
     std = NumpyMethods.std
     sum = NumpyMethods.sum

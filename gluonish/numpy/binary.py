@@ -1,4 +1,4 @@
-"""Functions of two arrays or numbers, which broadcast: a row each, with its operators."""
+"""Broadcasting functions of two arrays or numbers, defined by a table of operators."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -71,15 +71,15 @@ _BARE = parse_signature("x1, x2, out=None")
 
 
 class Row(NamedTuple):
-    """One function.
+    """The operators of one function.
 
     Attributes:
-        name: Its name.
+        name: Name of the function.
         pair: Operator of two arrays.
         scalar: Operator of an array and a number.
-        reverse: Operator of an array and a number that stands on its left.
+        reverse: Operator of a number and an array.
         doc: First line of the docstring.
-        options: Whether it takes NumPy's options.
+        options: Whether it accepts the options of NumPy's ufuncs.
     """
 
     name: str
@@ -90,13 +90,13 @@ class Row(NamedTuple):
     options: bool = True
 
 
-def _row(name: str, doc: str, word: str | None = None, *, commutes: bool = False) -> Row:
-    stem = f"_npi_{word or name}"
-    reverse = f"{stem}_scalar" if commutes else f"_npi_r{word or name}_scalar"
+def _row(name: str, doc: str, operator: str | None = None, *, commutes: bool = False) -> Row:
+    stem = f"_npi_{operator or name}"
+    reverse = f"{stem}_scalar" if commutes else f"_npi_r{operator or name}_scalar"
     return Row(name, stem, f"{stem}_scalar", reverse, doc)
 
 
-def _compared(name: str, mirrored: str, doc: str) -> Row:
+def _comparison_row(name: str, mirrored: str, doc: str) -> Row:
     pair = f"_npi_{name}"
     return Row(name, pair, f"{pair}_scalar", f"_npi_{mirrored}_scalar", doc, options=False)
 
@@ -104,10 +104,10 @@ def _compared(name: str, mirrored: str, doc: str) -> Row:
 ADD = _row("add", "x1 + x2.", commutes=True)
 SUBTRACT = _row("subtract", "x1 - x2.")
 MULTIPLY = _row("multiply", "x1 * x2.", commutes=True)
-DIVIDE = _row("divide", "x1 / x2; of whole numbers float32.", "true_divide")
-TRUE_DIVIDE = _row("true_divide", "x1 / x2; of whole numbers float32.")._replace(options=False)
-MOD = _row("mod", "Rest of x1 / x2, with the sign of x2.")
-REMAINDER = _row("remainder", "Rest of x1 / x2, with the sign of x2.", "mod")
+DIVIDE = _row("divide", "x1 / x2; float32 for integers.", "true_divide")
+TRUE_DIVIDE = _row("true_divide", "x1 / x2; float32 for integers.")._replace(options=False)
+MOD = _row("mod", "Remainder of x1 / x2, with the sign of x2.")
+REMAINDER = _row("remainder", "Remainder of x1 / x2, with the sign of x2.", "mod")
 POWER = _row("power", "x1 to the power of x2.")
 MAXIMUM = _row("maximum", "The larger one.", commutes=True)
 MINIMUM = _row("minimum", "The smaller one.", commutes=True)
@@ -115,23 +115,23 @@ HYPOT = _row("hypot", "sqrt(x1 ** 2 + x2 ** 2).", commutes=True)
 ARCTAN2 = _row("arctan2", "Angle of the point (x2, x1), in radians.")
 COPYSIGN = _row("copysign", "x1 with the sign of x2.")
 LDEXP = _row("ldexp", "x1 * 2 ** x2.")
-LCM = _row("lcm", "Least common multiple of whole numbers.", commutes=True)
-BITWISE_AND = _row("bitwise_and", "Bits that both have.", commutes=True)
-BITWISE_OR = _row("bitwise_or", "Bits that either has.", commutes=True)
-BITWISE_XOR = _row("bitwise_xor", "Bits that one of them has.", commutes=True)
-EQUAL = _compared("equal", "equal", "Whether x1 == x2.")
-NOT_EQUAL = _compared("not_equal", "not_equal", "Whether x1 != x2.")
-GREATER = _compared("greater", "less", "Whether x1 > x2.")
-GREATER_EQUAL = _compared("greater_equal", "less_equal", "Whether x1 >= x2.")
-LESS = _compared("less", "greater", "Whether x1 < x2.")
-LESS_EQUAL = _compared("less_equal", "greater_equal", "Whether x1 <= x2.")
+LCM = _row("lcm", "Least common multiple of integers.", commutes=True)
+BITWISE_AND = _row("bitwise_and", "Bitwise and.", commutes=True)
+BITWISE_OR = _row("bitwise_or", "Bitwise or.", commutes=True)
+BITWISE_XOR = _row("bitwise_xor", "Bitwise exclusive or.", commutes=True)
+EQUAL = _comparison_row("equal", "equal", "Whether x1 == x2.")
+NOT_EQUAL = _comparison_row("not_equal", "not_equal", "Whether x1 != x2.")
+GREATER = _comparison_row("greater", "less", "Whether x1 > x2.")
+GREATER_EQUAL = _comparison_row("greater_equal", "less_equal", "Whether x1 >= x2.")
+LESS = _comparison_row("less", "greater", "Whether x1 < x2.")
+LESS_EQUAL = _comparison_row("less_equal", "greater_equal", "Whether x1 <= x2.")
 
 
 def combine(row: Row, x1: Any, x2: Any, out: Any = None) -> Any:
-    """Apply a row to arrays and numbers.
+    """Apply a row's function to arrays and numbers.
 
     Raises:
-        ArgumentTypeError: One is neither.
+        ArgumentTypeError: An argument is neither.
     """
     if isinstance(x2, NUMBERS):
         if isinstance(x1, NUMBERS):
@@ -153,10 +153,10 @@ def _with_number(name: str, what: str, x: Any, number: Any, out: Any) -> Any:
     except OverflowError:
         bits = int(number).bit_length()
         raise ArgumentError(
-            f"{what}: expected a number that a float can hold, got one of {bits} bits"
+            f"{what}: expected a number in the range of a float, got one of {bits} bits"
         ) from None
-    # An array keeps its type, of whole numbers too, whatever the number is; a Symbol says in files
-    # what the number was.
+    # A number never changes an array's dtype, so only a Symbol, which saves the number to files,
+    # depends on the number's type.
     is_int = hasattr(value, "dtype") or isinstance(number, int | np.integer | np.bool_)
     attrs = {"scalar": scalar, "is_int": is_int}
     return run(find_operator(name), (value,), attrs, out)
@@ -181,9 +181,9 @@ def _function(row: Row) -> Callable[..., Any]:
     doc = (
         f"{row.doc}\n\nArgs:\n    x1: Array or number.\n"
         "    x2: Array or number; the shapes broadcast.\n"
-        "    out: Array of the result's shape and dtype that receives it.\n"
+        "    out: Array to store the result in, of its shape and dtype.\n"
         + "    **kwargs: NumPy's options, with their defaults only.\n" * row.options
-        + "\nReturns:\n    Array of the broadcast shape; of two numbers, NumPy's own answer."
+        + "\nReturns:\n    Array of the broadcast shape; for two numbers, NumPy's result."
     )
     return name_function(made, row.name, doc, _WITH_OPTIONS if row.options else _BARE)
 

@@ -1,7 +1,7 @@
-"""From a call in NumPy's style to an operator: which values it takes, and who runs it.
+"""Call operators from NumPy-style functions: conversion of arguments, and dispatch.
 
-The functions of this package know operators by name only. What they are given decides what
-happens: an `ndarray` computes, a value of a trace or a Symbol becomes a node of a graph.
+The functions of this package refer to operators by name. The class of the inputs decides what
+happens: an `ndarray` computes; a traced value or a Symbol adds a node to a graph.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +21,7 @@ from gluonish.ops.registry import Attrs, Operator, apply, find_operator
 
 __all__ = [
     "NUMBERS",
+    "as_ints",
     "as_value",
     "axis_in",
     "call",
@@ -35,52 +36,51 @@ __all__ = [
     "pieces",
     "run",
     "source_maker",
-    "whole_numbers",
 ]
 
 NUMBERS = (int, float, np.number, np.bool_)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-# Makes the value of an operator without inputs where that is not an array: a Symbol.
+# Creates the output of an operator without inputs as a Symbol; None: as an array.
 source_maker: ContextVar[Callable[[Operator, Attrs], Any] | None] = ContextVar(
     "gluonish_numpy_source_maker", default=None
 )
 
 
 def is_value(x: Any) -> bool:
-    """Whether operators apply to a value: array, value of a trace, Symbol."""
+    """Whether operators apply to a value: an array, a traced value or a Symbol."""
     return hasattr(x, "__apply__")
 
 
-def host_values(given: Any) -> Any:
-    """Return an argument that may be an array of ``np`` as what NumPy takes.
+def host_values(x: Any) -> Any:
+    """Return an array argument as a NumPy array, other arguments unchanged.
 
-    Whole numbers, which such an array holds as floats unless it is given a dtype, become ints.
+    An array of integral floats becomes int64, since arrays of ints are float32 by default.
     """
-    if not isinstance(given, NDArray) or given.is_traced:
-        return given
-    values = given.asnumpy()
-    whole = is_floating(values.dtype) and np.isfinite(values).all() and not (values % 1).any()
-    return values.astype(np.int64) if whole else values
+    if not isinstance(x, NDArray) or x.is_traced:
+        return x
+    values = x.asnumpy()
+    integral = is_floating(values.dtype) and np.isfinite(values).all() and not (values % 1).any()
+    return values.astype(np.int64) if integral else values
 
 
-def whole_numbers(given: Any, what: str, name: str) -> tuple[int, ...]:
-    """Return an argument of one or several ints, which may be an array, as a tuple.
+def as_ints(x: Any, what: str, name: str) -> tuple[int, ...]:
+    """Return an argument of one or several ints, or an array of them, as a tuple.
 
     Raises:
-        ArgumentTypeError: It holds something else.
+        ArgumentTypeError: An element is not an int.
     """
     try:
-        values = np.asarray(host_values(given))
+        values = np.asarray(host_values(x))
     except ValueError:
         values = np.asarray(None)
     if values.ndim > 1 or (values.dtype.kind not in "biu" and values.size):
-        raise ArgumentTypeError(f"{what}: expected {name} of one or several ints, got {given!r}")
+        raise ArgumentTypeError(f"{what}: expected {name} of one or several ints, got {x!r}")
     return tuple(int(n) for n in values.reshape(-1))
 
 
 def from_official(values: Any, context: Context | None = None, dtype: Any = None) -> ndarray:
-    """Return an array with a copy of NumPy's values; the dtype is kept unless given."""
+    """Return an array with a copy of NumPy values, by default of the same dtype."""
     array = from_host(np.asarray(values), context, dtype, ndarray)
     assert isinstance(array, ndarray)
     return array
@@ -90,12 +90,12 @@ def as_value(x: Any, what: str, context: Context | None = None) -> Any:
     """Return an argument as the input of an operator.
 
     Args:
-        x: Array, value of a trace, Symbol, or an array of NumPy's, which is copied.
-        what: The function, for the error.
-        context: Where a copy is made; the current context by default.
+        x: Array, traced value, Symbol, or NumPy array, which is copied.
+        what: Name of the function, for the error.
+        context: Device of a copy; the current context by default.
 
     Raises:
-        ArgumentTypeError: It is something else, or an array of the ``nd`` face.
+        ArgumentTypeError: It is another object, or an NDArray.
     """
     if isinstance(x, NDArray) and not isinstance(x, ndarray):
         raise ArgumentTypeError(
@@ -118,7 +118,7 @@ def _values(inputs: Sequence[Any], what: str) -> list[Any]:
 
 
 def run(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
-    """Apply an operator to values, into ``out`` where arrays have one (graphs ignore it)."""
+    """Apply an operator to values; store the result in ``out``, which graphs ignore."""
     if out is None or not isinstance(inputs[0], NDArray):
         return apply(op, inputs, attrs)
     if not isinstance(out, NDArray):
@@ -129,7 +129,7 @@ def run(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> A
 def call(
     name: str,
     inputs: Sequence[Any],
-    given: Mapping[str, Any] = _NOTHING,
+    params: Mapping[str, Any] = _NOTHING,
     out: Any = None,
     what: str | None = None,
 ) -> Any:
@@ -137,28 +137,28 @@ def call(
 
     Args:
         name: Registry name.
-        inputs: What `as_value` takes.
-        given: Attributes, as a user gives them.
-        out: Array for the result.
-        what: The function, for errors; the operator by default.
+        inputs: Values that `as_value` accepts.
+        params: Attributes, not parsed.
+        out: Array to store the result in.
+        what: Name of the function, for errors; the operator by default.
 
     Raises:
-        ArgumentTypeError: An input is no array.
+        ArgumentTypeError: An input is not an array.
         OperatorError: The operator refuses inputs or attributes.
     """
     op = find_operator(name)
     values = _values(inputs, what or name)
-    return run(op, values, op.schema.parse(what or name, given), out)
+    return run(op, values, op.schema.parse(what or name, params), out)
 
 
 def call_list(
     name: str,
     arrays: Any,
-    given: Mapping[str, Any] = _NOTHING,
+    params: Mapping[str, Any] = _NOTHING,
     out: Any = None,
     what: str | None = None,
 ) -> Any:
-    """Apply an operator that takes any number of arrays; arguments of `call`.
+    """Apply an operator with a variable number of inputs; arguments as for `call`.
 
     Raises:
         ArgumentError: There are no arrays.
@@ -169,26 +169,28 @@ def call_list(
     listed = list(arrays)
     if not listed:
         raise ArgumentError(f"{what}: expected at least one array, got none")
-    return call(name, listed, {**given, "num_args": len(listed)}, out, what)
+    return call(name, listed, {**params, "num_args": len(listed)}, out, what)
 
 
 def official(name: str, *args: Any) -> Any:
-    """Have NumPy's function of this name compute from numbers.
+    """Call NumPy's function of this name with numbers.
 
     Raises:
-        ArgumentError: NumPy refuses them.
+        ArgumentError: NumPy raised an error.
     """
     try:
         return getattr(np, name)(*[x.asnumpy() if isinstance(x, NDArray) else x for x in args])
     except (TypeError, ValueError, IndexError, OverflowError, MemoryError) as error:
-        raise ArgumentError(f"{name}: expected what NumPy takes, got {args} ({error})") from error
+        raise ArgumentError(
+            f"{name}: expected arguments valid for NumPy, got {args} ({error})"
+        ) from error
 
 
 def axis_in(axis: Any, rank: int, what: str) -> int:
-    """Return an axis counted from 0.
+    """Return a non-negative axis.
 
     Raises:
-        ArgumentError: It is no int in [-rank, rank).
+        ArgumentError: It is not an int in [-rank, rank).
     """
     if not isinstance(axis, int | np.integer) or not -rank <= axis < rank:
         raise ArgumentError(f"{what}: expected an axis in [-{rank}, {rank}), got {axis!r}")
@@ -196,29 +198,21 @@ def axis_in(axis: Any, rank: int, what: str) -> int:
 
 
 def pieces(result: Any) -> list[Any]:
-    """Return several outputs as a list, which an operator with a single output gives bare."""
+    """Return an operator's outputs as a list, also if there is only one."""
     several = isinstance(result, list | tuple) or hasattr(result, "list_outputs")
     return list(result) if several else [result]
 
 
 def create(
     name: str,
-    given: Mapping[str, Any],
+    params: Mapping[str, Any],
     ctx: Context | str | None = None,
     out: Any = None,
     what: str | None = None,
 ) -> Any:
-    """Run an operator without inputs: creation, and random numbers with fixed parameters.
-
-    Args:
-        name: Registry name.
-        given: Attributes.
-        ctx: Device; the current context by default.
-        out: Array for the result.
-        what: The function, for errors.
-    """
+    """Run an operator without inputs, such as a creation or sampling operator; see `call`."""
     op = find_operator(name)
-    attrs = op.schema.parse(what or name, given)
+    attrs = op.schema.parse(what or name, params)
     make = source_maker.get()
     if make is not None:
         return make(op, attrs)
@@ -226,12 +220,12 @@ def create(
 
 
 def chosen(dtype: Any, default: str = "float32") -> Any:
-    """Return a dtype, or the default where None was given."""
+    """Return a dtype, or the default for None."""
     return default if dtype is None else dtype
 
 
 def check_order(what: str, order: str, allowed: str = "C") -> None:
-    """Refuse a memory order that arrays do not have.
+    """Refuse an unsupported memory order.
 
     Raises:
         NotSupportedError: It is not one of ``allowed``.

@@ -1,4 +1,4 @@
-"""Constants and element types, which are NumPy's."""
+"""NumPy's constants and element types."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Arrays from values, and arrays that a rule fills."""
+"""Creation of arrays."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,11 +41,11 @@ Ctx = Context | str | None
 
 
 def extents(shape: Any, what: str) -> tuple[int, ...]:
-    """Return a shape, of which an int is the only extent.
+    """Return a shape as a tuple of ints; an int is a shape of one axis.
 
     Raises:
-        ArgumentError: An extent is negative or no int.
-        ArgumentTypeError: It is neither an int nor a tuple or list.
+        ArgumentError: An extent is negative or not an int.
+        ArgumentTypeError: It is not an int, tuple or list.
     """
     if not isinstance(shape, int | np.integer | list | tuple):
         raise ArgumentTypeError(f"{what}: expected shape to be a tuple of ints, got {shape!r}")
@@ -60,7 +60,7 @@ def array(object: Any, dtype: Any = None, ctx: Ctx = None) -> Any:  # NumPy's na
 
     Args:
         object: Array, number, or nested sequence of numbers or arrays.
-        dtype: Element type; by default that of an array, and float32 for everything else.
+        dtype: Element type; by default the dtype of a source array, and float32 for other values.
         ctx: Device; the current context by default.
 
     Raises:
@@ -71,9 +71,9 @@ def array(object: Any, dtype: Any = None, ctx: Ctx = None) -> Any:  # NumPy's na
         return from_official(
             object.asnumpy(), context, object._spec.dtype if dtype is None else dtype
         )
-    plain = isinstance(object, np.ndarray | np.generic)
+    has_dtype = isinstance(object, np.ndarray | np.generic)
     try:
-        values = np.asarray(object if plain else _unwrapped(object))
+        values = np.asarray(object if has_dtype else _to_numpy(object))
     except (ValueError, TypeError) as error:
         raise ArgumentTypeError(
             f"array: expected nested sequences of equal lengths, got {type(object).__name__} "
@@ -84,14 +84,14 @@ def array(object: Any, dtype: Any = None, ctx: Ctx = None) -> Any:  # NumPy's na
             f"array: expected numbers, got {type(object).__name__} of {values.dtype}"
         )
     return from_official(
-        values, context, (None if plain else "float32") if dtype is None else dtype
+        values, context, (None if has_dtype else "float32") if dtype is None else dtype
     )
 
 
-def _unwrapped(values: Any) -> Any:
-    """Return nested sequences with NumPy's arrays for ours."""
+def _to_numpy(values: Any) -> Any:
+    """Convert the arrays in nested sequences to NumPy."""
     if isinstance(values, list | tuple):
-        return [_unwrapped(value) for value in values]
+        return [_to_numpy(value) for value in values]
     return values.asnumpy() if isinstance(values, NDArray) else values
 
 
@@ -113,14 +113,14 @@ def ones(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = N
 
 
 def empty(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None) -> Any:
-    """Return an array for values to come, which is zeroed; arguments as for `zeros`."""
+    """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
     return _constant("empty", "_npi_zeros", shape, dtype, order, ctx)
 
 
 def _constant(what: str, operator: str, shape: Extents, dtype: Any, order: str, ctx: Ctx) -> Any:
     check_order(what, order)
-    given = {"shape": extents(shape, what), "dtype": chosen(dtype)}
-    return create(operator, given, ctx, what=what)
+    params = {"shape": extents(shape, what), "dtype": chosen(dtype)}
+    return create(operator, params, ctx, what=what)
 
 
 def full(
@@ -136,7 +136,8 @@ def full(
     Args:
         shape: Shape: an int or a tuple of ints.
         fill_value: Number, or an array that broadcasts to the shape.
-        dtype: Element type; by default that of an array, bool for a bool, float32 for a number.
+        dtype: Element type; by default the dtype of an array, bool for a bool, float32 for a
+            number.
         order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
@@ -149,8 +150,8 @@ def full(
     _check_number("full", fill_value)
     if dtype is None:
         dtype = "bool" if isinstance(fill_value, bool | np.bool_) else "float32"
-    given = {"shape": shape, "value": as_number(fill_value), "dtype": dtype}
-    return create("_npi_full", given, ctx, out, "full")
+    params = {"shape": shape, "value": as_number(fill_value), "dtype": dtype}
+    return create("_npi_full", params, ctx, out, "full")
 
 
 def _check_number(what: str, value: Any) -> None:
@@ -171,17 +172,17 @@ def full_like(
     """Return an array of the same shape as another, filled with one value.
 
     Args:
-        a: Array whose shape is taken.
+        a: Array with the shape of the result.
         fill_value: Number.
         dtype: Element type; that of ``a`` by default.
         order: ``"C"`` (row by row), the only order.
-        ctx: Accepted without effect: the result is on the device of ``a``.
+        ctx: Ignored; the result is on the device of ``a``.
         out: Array that the result is written to, of its shape and dtype.
     """
     check_order("full_like", order)
     _check_number("full_like", fill_value)
-    given = {"fill_value": as_number(fill_value), "dtype": dtype}
-    return call("_npi_full_like", (a,), given, out, "full_like")
+    params = {"fill_value": as_number(fill_value), "dtype": dtype}
+    return call("_npi_full_like", (a,), params, out, "full_like")
 
 
 def zeros_like(
@@ -203,14 +204,14 @@ def empty_like(
     subok: bool = False,
     shape: Extents | None = None,
 ) -> Any:
-    """Return an array of the same shape as another, for values to come; it is zeroed.
+    """Return an array of the same shape as another, to be filled later; it is zeroed.
 
     Args:
-        prototype: Array whose shape is taken.
+        prototype: Array with the default shape and dtype.
         dtype: Element type; that of ``prototype`` by default.
         order: ``"C"`` (row by row), the only order.
-        subok: Accepted without effect.
-        shape: Shape of the result; None for that of ``prototype``.
+        subok: Ignored.
+        shape: Shape of the result; that of ``prototype`` by default.
     """
     check_order("empty_like", order)
     if shape is not None:
@@ -227,11 +228,11 @@ def arange(
     dtype: Any = None,
     ctx: Ctx = None,
 ) -> Any:
-    """Return evenly spaced values in [start, stop); with one bound only, from 0 up to it.
+    """Return evenly spaced values in [start, stop); with one bound only, in [0, bound).
 
     Args:
         start: First value, or the bound if ``stop`` is omitted.
-        stop: Bound, itself not included.
+        stop: Bound, excluded.
         step: Difference between neighbouring values, not 0; None for 1.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
@@ -241,21 +242,21 @@ def arange(
         ArgumentTypeError: A bound is not a number.
     """
     for bound in (start, stop, step):
-        known = bound is None or isinstance(bound, NUMBERS)
-        if not known and getattr(bound, "shape", None) != ():
+        is_number = bound is None or isinstance(bound, NUMBERS)
+        if not is_number and getattr(bound, "shape", None) != ():
             raise ArgumentTypeError(f"arange: expected numbers, got {type(bound).__name__}")
     step = 1 if step is None else step
     if step == 0:
         raise ArgumentError("arange: expected a step other than 0, got 0")
     if stop is None:
         start, stop = 0, start
-    given = {
+    params = {
         "start": start,
         "stop": stop,
         "step": step,
         "dtype": chosen(dtype),
     }
-    return create("_npi_arange", given, ctx, what="arange")
+    return create("_npi_arange", params, ctx, what="arange")
 
 
 def linspace(
@@ -272,19 +273,19 @@ def linspace(
 
     Args:
         start: First value.
-        stop: Last value; with ``endpoint=False`` the value after the last one.
+        stop: Last value; excluded with ``endpoint=False``.
         num: Number of values.
         endpoint: Whether ``stop`` is the last value.
         retstep: Whether to return a tuple of the values and the step between them.
         dtype: Element type, float32 by default.
-        axis: Accepted for 0 only.
+        axis: Must be 0.
         ctx: Device; the current context by default.
     """
     _check_bounds("linspace", start, stop, axis)
-    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
+    params = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
     values = create(
         "_npi_linspace",
-        {**given, "dtype": chosen(dtype)},
+        {**params, "dtype": chosen(dtype)},
         ctx,
         what="linspace",
     )
@@ -311,12 +312,12 @@ def logspace(
     axis: int = 0,
     ctx: Ctx = None,
 ) -> Any:
-    """Return ``base`` to the power of `linspace`; other arguments as there."""
+    """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
     _check_bounds("logspace", start, stop, axis)
-    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "base": base}
+    params = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "base": base}
     return create(
         "_npi_logspace",
-        {**given, "dtype": chosen(dtype)},
+        {**params, "dtype": chosen(dtype)},
         ctx,
         what="logspace",
     )
@@ -327,28 +328,28 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float32, **kwa
 
     Args:
         N: Number of rows.
-        M: Number of columns; that of rows by default.
-        k: Which diagonal: 0 is the main one, positive above it, negative below.
+        M: Number of columns; ``N`` by default.
+        k: Index of the diagonal: 0 for the main one, positive above it, negative below.
         dtype: Element type.
         **kwargs: ``ctx``: device.
     """
-    given = {"N": N, "M": M, "k": k, "dtype": chosen(dtype)}
-    return create("_npi_eye", given, kwargs.get("ctx"), what="eye")
+    params = {"N": N, "M": M, "k": k, "dtype": chosen(dtype)}
+    return create("_npi_eye", params, kwargs.get("ctx"), what="eye")
 
 
 def identity(n: int, dtype: Any = None, ctx: Ctx = None) -> Any:
     """Return the identity matrix of ``n`` rows, float32 by default."""
-    given = {"shape": (n, n), "dtype": chosen(dtype)}
-    return create("_npi_identity", given, ctx, what="identity")
+    params = {"shape": (n, n), "dtype": chosen(dtype)}
+    return create("_npi_identity", params, ctx, what="identity")
 
 
 def indices(dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None) -> Any:
     """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
-    given = {
+    params = {
         "dimensions": extents(dimensions, "indices"),
         "dtype": chosen(dtype, "int32"),
     }
-    return create("_npi_indices", given, ctx, what="indices")
+    return create("_npi_indices", params, ctx, what="indices")
 
 
 def _window(name: str, M: int, dtype: Any, ctx: Ctx) -> Any:
@@ -379,6 +380,6 @@ document_arguments(
     globals(),
     __all__,
     {
-        "logspace.axis": "Accepted for 0 only.",
+        "logspace.axis": "Must be 0.",
     },
 )

@@ -1,4 +1,4 @@
-"""Functions that pick, place, order and count elements."""
+"""Functions that select, insert, sort and count elements."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -52,17 +52,17 @@ def take(
     """
     value = as_value(a, "take")
     if isinstance(indices, int | list | tuple):
-        indices = _positions("take", indices, getattr(value, "ctx", None))
+        indices = _index_array("take", indices, getattr(value, "ctx", None))
     if axis is None:
         value, axis = value.reshape(-1), 0
     return call("_npi_take", (value, indices), {"axis": axis, "mode": mode}, out, "take")
 
 
-def _positions(what: str, values: Any, ctx: Any) -> Any:
+def _index_array(what: str, values: Any, ctx: Any) -> Any:
     try:
         return array(np.asarray(values, np.int64), ctx=ctx)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ArgumentTypeError(f"{what}: expected whole numbers, got {values!r}") from error
+        raise ArgumentTypeError(f"{what}: expected integers, got {values!r}") from error
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -75,7 +75,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
             returned.
 
     Raises:
-        ArgumentError: Only one of ``x`` and ``y`` is given.
+        ArgumentError: Only one of ``x`` and ``y`` is passed.
     """
     if x is None and y is None:
         return nonzero(condition)
@@ -85,8 +85,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return x if condition else y
     if isinstance(x, NUMBERS):
         if isinstance(y, NUMBERS):
-            given = {"x": as_number(x), "y": as_number(y)}
-            return call("_npi_where_scalar2", (condition,), given, what="where")
+            params = {"x": as_number(x), "y": as_number(y)}
+            return call("_npi_where_scalar2", (condition,), params, what="where")
         return call("_npi_where_lscalar", (condition, y), {"scalar": as_number(x)}, what="where")
     if isinstance(y, NUMBERS):
         return call("_npi_where_rscalar", (condition, x), {"scalar": as_number(y)}, what="where")
@@ -105,8 +105,8 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = N
     Args:
         a: Array.
         axis: Axis; None for the flattened array.
-        kind: Accepted without effect.
-        order: Accepted for None only.
+        kind: Ignored.
+        order: Must be None.
     """
     _check_fields("sort", order)
     return call("_npi_sort", (a,), {"axis": axis, "is_ascend": True}, what="sort")
@@ -115,8 +115,8 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = N
 def argsort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
     """Return the indices that would sort an array, int64; arguments as for `sort`."""
     _check_fields("argsort", order)
-    given = {"axis": axis, "is_ascend": True, "dtype": "int64"}
-    return call("_npi_argsort", (a,), given, what="argsort")
+    params = {"axis": axis, "is_ascend": True, "dtype": "int64"}
+    return call("_npi_argsort", (a,), params, what="argsort")
 
 
 def _check_fields(what: str, order: object) -> None:
@@ -138,18 +138,18 @@ def unique(
         return_index: Whether to return the index of the first occurrence of each, too.
         return_inverse: Whether to return the indices that reconstruct the array, too.
         return_counts: Whether to return the number of occurrences of each, too.
-        axis: Axis along which subarrays are compared; None for single elements.
+        axis: Axis along which to compare subarrays; None to compare elements.
 
     Returns:
         The elements, or a tuple of them and the requested int64 arrays.
     """
-    given = {
+    params = {
         "return_index": return_index,
         "return_inverse": return_inverse,
         "return_counts": return_counts,
         "axis": axis,
     }
-    found = pieces(call("_npi_unique", (ar,), given, what="unique"))
+    found = pieces(call("_npi_unique", (ar,), params, what="unique"))
     return tuple(found) if return_index or return_inverse or return_counts else found[0]
 
 
@@ -157,13 +157,13 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """Count the occurrences of each integer from 0, or sum their weights.
 
     Args:
-        x: Vector of integers, at least 0.
-        weights: Vector of the weights; None for 1 each.
-        minlength: Least length of the result.
+        x: Vector of non-negative integers.
+        weights: Vector of weights; None for 1 each.
+        minlength: Minimum length of the result.
     """
-    given = {"minlength": minlength, "has_weights": weights is not None}
+    params = {"minlength": minlength, "has_weights": weights is not None}
     inputs = (x,) if weights is None else (x, weights)
-    return call("_npi_bincount", inputs, given, what="bincount")
+    return call("_npi_bincount", inputs, params, what="bincount")
 
 
 def histogram(
@@ -180,15 +180,14 @@ def histogram(
         a: Array.
         bins: Number of bins of equal width, or an array or sequence of bin edges.
         range: First and last edge, for a number of bins.
-        normed: Accepted for None and False only.
-        weights: Accepted for None only.
-        density: Accepted for None and False only.
+        normed: Must be None or False.
+        weights: Must be None.
+        density: Must be None or False.
 
     Returns:
         A list: counts, int64, and edges.
     """
-    plain = all(option is None or option is False for option in (normed, weights, density))
-    if not plain:
+    if not all(option is None or option is False for option in (normed, weights, density)):
         raise NotSupportedError(
             "histogram: expected no normed, weights and density, got one; divide the counts"
         )
@@ -196,23 +195,23 @@ def histogram(
     if isinstance(bins, int | np.integer):
         if range is None:
             raise NotSupportedError(
-                "histogram: expected range for a number of bins, got None; give (a.min(), a.max())"
+                "histogram: expected range for a number of bins, got None; pass (a.min(), a.max())"
             )
         try:
             ends = (float(range[0]), float(range[1]))
         except (TypeError, ValueError, IndexError) as error:
             raise ArgumentTypeError(f"histogram: expected two numbers, got {range!r}") from error
         edges = array(np.zeros(0, np.float32))
-        given: dict[str, Any] = {"bin_cnt": int(bins), "range": ends}
-        return _histogram(value, edges, given)
+        params: dict[str, Any] = {"bin_cnt": int(bins), "range": ends}
+        return _histogram(value, edges, params)
     if isinstance(bins, list | tuple):
         bins = array(bins, value.dtype)
     return _histogram(value, as_value(bins, "histogram"), {})
 
 
-def _histogram(value: Any, edges: Any, given: dict[str, Any]) -> Any:
+def _histogram(value: Any, edges: Any, params: dict[str, Any]) -> Any:
     op = find_operator("_npi_histogram")
-    attrs = op.schema.parse("histogram", given)
+    attrs = op.schema.parse("histogram", params)
     inputs = (value, edges) if len(op.input_names(attrs)) > 1 else (value,)
     return run(op, inputs, attrs)
 
@@ -235,14 +234,14 @@ def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> Any:
     if not isinstance(value, NDArray):  # in a graph, one array of them all, as in MXNet
         return call("_unravel_index", (value,), {"shape": shape}, what="unravel_index")
     found = official("unravel_index", value.asnumpy().astype(np.int64), shape)
-    return tuple(array(part, "int64", getattr(value, "ctx", None)) for part in found)
+    return tuple(array(x, "int64", getattr(value, "ctx", None)) for x in found)
 
 
 def _unmasked(obj: Any, arr: Any, axis: int | None) -> Any:
-    """Return the positions that a mask of truth values means; other places as they are.
+    """Return a boolean mask as indices; other indices unchanged.
 
     Raises:
-        ArgumentError: The mask has not as many values as the axis.
+        ArgumentError: The mask differs from the axis in size.
     """
     is_listed = isinstance(obj, list | tuple | np.ndarray | NDArray)
     values = np.asarray(host_values(obj)) if is_listed else None
@@ -250,22 +249,20 @@ def _unmasked(obj: Any, arr: Any, axis: int | None) -> Any:
         return obj
     extent = arr.size if axis is None else arr.shape[axis]
     if values.shape != (extent,):
-        raise ArgumentError(
-            f"delete: expected a mask of {extent} truth values, got shape {values.shape}"
-        )
+        raise ArgumentError(f"delete: expected a mask of {extent} bools, got shape {values.shape}")
     return np.flatnonzero(values).tolist()
 
 
-def _place(what: str, obj: Any, given: dict[str, Any]) -> Any:
-    """Write a place on an axis into attributes; an array of places is returned instead."""
+def _add_index(what: str, obj: Any, params: dict[str, Any]) -> Any:
+    """Add an int or slice to the attributes and return None; return an array of indices."""
     if isinstance(obj, int | np.integer):
-        given["int_ind"] = int(obj)
+        params["int_ind"] = int(obj)
         return None
     if isinstance(obj, slice):
-        given |= {"start": obj.start, "stop": obj.stop, "step": obj.step}
+        params |= {"start": obj.start, "stop": obj.stop, "step": obj.step}
         return None
     if isinstance(obj, list | tuple):
-        obj = _positions(what, obj, None)
+        obj = _index_array(what, obj, None)
     if not is_value(obj) and not isinstance(obj, np.ndarray):
         raise ArgumentTypeError(
             f"{what}: expected obj to be an int, a slice or an array, got {type(obj).__name__}"
@@ -281,10 +278,10 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
         obj: Indices along the axis: an int, a slice, or an array of ints.
         axis: Axis; None for the flattened array.
     """
-    given: dict[str, Any] = {"axis": axis}
-    places = _place("delete", _unmasked(obj, arr, axis), given)
-    inputs = (arr,) if places is None else (arr, places)
-    return call("_npi_delete", inputs, given, what="delete")
+    params: dict[str, Any] = {"axis": axis}
+    indices = _add_index("delete", _unmasked(obj, arr, axis), params)
+    inputs = (arr,) if indices is None else (arr, indices)
+    return call("_npi_delete", inputs, params, what="delete")
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
@@ -293,21 +290,21 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     Args:
         arr: Array.
         obj: Indices along the axis: an int, a slice, or an array of ints.
-        values: Number, or array that broadcasts to the inserted part.
+        values: Number, or array that broadcasts to the inserted subarray.
         axis: Axis; None for the flattened array.
     """
-    given: dict[str, Any] = {"axis": axis}
-    places = _place("insert", obj, given)
+    params: dict[str, Any] = {"axis": axis}
+    indices = _add_index("insert", obj, params)
     inputs = [arr]
     if isinstance(values, NUMBERS):
-        given["val"] = as_number(values)
+        params["val"] = as_number(values)
     else:
         inputs.append(array(values) if isinstance(values, list | tuple) else values)
-    if places is not None:
-        inputs.append(places)
-        return call("_npi_insert_tensor", inputs, given, what="insert")
-    operator = "_npi_insert_scalar" if "int_ind" in given else "_npi_insert_slice"
-    return call(operator, inputs, given, what="insert")
+    if indices is not None:
+        inputs.append(indices)
+        return call("_npi_insert_tensor", inputs, params, what="insert")
+    operator = "_npi_insert_scalar" if "int_ind" in params else "_npi_insert_slice"
+    return call(operator, inputs, params, what="insert")
 
 
 document_arguments(globals(), __all__)

@@ -1,4 +1,4 @@
-"""The functions of `np` that NumPy itself computes; see `gluonish.numpy.official`."""
+"""Functions of `np` that are computed by NumPy on the host; see `gluonish.numpy.official`."""
 
 from gluonish.numpy.official import gone, official_function
 

@@ -1,4 +1,4 @@
-"""Arrays joined to one, and one array cut into several."""
+"""Functions that join and split arrays."""
 
 import operator
 from collections.abc import Sequence
@@ -78,8 +78,8 @@ def column_stack(tup: Any) -> Any:
     return call_list("_npi_column_stack", tup, {}, None, "column_stack")
 
 
-def _cuts(what: str, indices_or_sections: Any) -> dict[str, Any]:
-    """Return the attributes that say where to cut; the operator wants each part's start."""
+def _split_attrs(what: str, indices_or_sections: Any) -> dict[str, Any]:
+    """Return the operator's attributes; its indices start with 0."""
     if isinstance(indices_or_sections, int | np.integer):
         sections = int(indices_or_sections)
         if sections < 1:
@@ -100,14 +100,13 @@ def _cuts(what: str, indices_or_sections: Any) -> dict[str, Any]:
 
 def _split(what: str, name: str, ary: Any, indices_or_sections: Any, axis: int) -> list[Any]:
     value = as_value(ary, what)
-    given = _cuts(what, indices_or_sections)
-    if given["indices"] and hasattr(value, "shape"):
-        extent = value.shape[
-            axis_in(axis, value.ndim, what)
-        ]  # positions may be negative, or behind the end
-        given["indices"] = tuple(slice(i, None).indices(extent)[0] for i in given["indices"])
-    given |= {"axis": axis, "squeeze_axis": False}
-    return pieces(call(name, (value,), given, what=what))
+    params = _split_attrs(what, indices_or_sections)
+    if params["indices"] and hasattr(value, "shape"):
+        # Indices may be negative or out of bounds.
+        extent = value.shape[axis_in(axis, value.ndim, what)]
+        params["indices"] = tuple(slice(i, None).indices(extent)[0] for i in params["indices"])
+    params |= {"axis": axis, "squeeze_axis": False}
+    return pieces(call(name, (value,), params, what=what))
 
 
 def split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
@@ -121,7 +120,7 @@ def split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
     Raises:
         ArgumentError: The number of parts does not divide the axis.
     """
-    sections = _cuts("split", indices_or_sections)["sections"]
+    sections = _split_attrs("split", indices_or_sections)["sections"]
     value = as_value(ary, "split")
     if sections and hasattr(value, "shape"):
         extent = value.shape[axis_in(axis, value.ndim, "split")]
@@ -136,7 +135,7 @@ def split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
 def array_split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
     """Split an array along an axis; the parts may differ in size by 1, larger ones first."""
     if isinstance(indices_or_sections, int | np.integer):
-        sections = _cuts("array_split", indices_or_sections)["sections"]
+        sections = _split_attrs("array_split", indices_or_sections)["sections"]
         size, larger = divmod(_extent(ary, axis), sections)
         indices_or_sections = [i * size + min(i, larger) for i in range(1, sections)]
     return split(ary, indices_or_sections, axis)
@@ -149,10 +148,7 @@ def _extent(ary: Any, axis: int) -> int:
 
 
 def hsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
-    """Split along axis 1; a vector along axis 0.
-
-    Parts that cannot be equal differ by 1, the larger ones first.
-    """
+    """Split along axis 1, a vector along axis 0; larger parts come first if they are not equal."""
     value = as_value(ary, "hsplit")
     _check_axes("hsplit", value, 1)
     return _split("hsplit", "_npi_split", value, indices_or_sections, 1 if value.ndim > 1 else 0)

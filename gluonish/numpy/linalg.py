@@ -1,4 +1,4 @@
-"""`np.linalg`: decompositions, norms, equations."""
+"""`np.linalg`: linear algebra."""
 
 import math
 from collections.abc import Sequence
@@ -50,9 +50,9 @@ matrix_rank = official_function("matrix_rank", "A, tol=None, hermitian=False", n
 multi_dot = official_function("multi_dot", "arrays, *, out=None", np.linalg, "linalg.")
 qr = official_function("qr", "a, mode='reduced'", np.linalg, "linalg.")
 
-_MATRIX_WORDS = ("fro", "f", "nuc")
+_MATRIX_NORMS = ("fro", "f", "nuc")
 _HALF = 0.5
-_SMALL = 1 << 14  # elements up to which a step of a graph costs more than its work
+_SMALL = 1 << 14  # elements up to which the overhead of an operator exceeds its work
 
 
 def cholesky(a: Any) -> Any:
@@ -80,12 +80,13 @@ def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> Any:
 
     Args:
         a: Array.
-        rcond: Singular values below this share of the largest count as 0: a number, or (...).
-        hermitian: Whether the matrices are symmetric (Hermitian).
+        rcond: Cutoff relative to the largest singular value; smaller ones count as 0: a number, or
+            (...).
+        hermitian: Whether the matrices are symmetric.
     """
     if isinstance(rcond, NUMBERS):
-        given = {"rcond": float(rcond), "hermitian": hermitian}
-        return call("_npi_pinv_scalar_rcond", (a,), given, what="pinv")
+        params = {"rcond": float(rcond), "hermitian": hermitian}
+        return call("_npi_pinv_scalar_rcond", (a,), params, what="pinv")
     return call("_npi_pinv", (a, rcond), {"hermitian": hermitian}, what="pinv")
 
 
@@ -101,7 +102,7 @@ def svd(a: Any) -> tuple[Any, Any, Any]:
 
 
 def eig(a: Any) -> tuple[Any, Any]:
-    """Return eigenvalues (..., N) and, as columns, eigenvectors (..., N, N); all must be real."""
+    """Return real eigenvalues (..., N) and eigenvectors, the columns of (..., N, N)."""
     values, vectors = call("_npi_eig", (a,), what="eig")
     return values, vectors
 
@@ -111,19 +112,19 @@ def eigh(a: Any, UPLO: str = "L") -> tuple[Any, Any]:
 
     Args:
         a: Array.
-        UPLO: Which triangle is read: ``"L"`` or ``"U"``.
+        UPLO: The triangle to read: ``"L"`` or ``"U"``.
     """
     values, vectors = call("_npi_eigh", (a,), {"UPLO": UPLO}, what="eigh")
     return values, vectors
 
 
 def eigvals(a: Any) -> Any:
-    """Return the eigenvalues of (..., N, N), which must be real: (..., N)."""
+    """Return the real eigenvalues (..., N) of matrices (..., N, N)."""
     return call("_npi_eigvals", (a,), what="eigvals")
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    """Return the eigenvalues of symmetric matrices; arguments of `eigh`."""
+    """Return the eigenvalues of symmetric matrices; arguments as for `eigh`."""
     return call("_npi_eigvalsh", (a,), {"UPLO": UPLO}, what="eigvalsh")
 
 
@@ -134,8 +135,8 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
     """Return x with ``tensordot(a, x, x.ndim) = b``; ``axes`` of ``a`` are moved to its end."""
-    given = {"a_axes": () if axes is None else axes}
-    return call("_npi_tensorsolve", (a, b), given, what="tensorsolve")
+    params = {"a_axes": () if axes is None else axes}
+    return call("_npi_tensorsolve", (a, b), params, what="tensorsolve")
 
 
 def norm(
@@ -150,7 +151,7 @@ def norm(
         x: Array.
         ord: For vectors a number, inf or -inf (or ``"inf"``, ``"-inf"``); for matrices ``"fro"``,
             ``"nuc"``, 1, -1, 2, -2, inf or -inf. None: the root of the sum of squares.
-        axis: An axis of vectors, two of matrices; None for the whole array.
+        axis: One axis for vector norms, two for matrix norms; None for all axes.
         keepdims: Whether to keep the reduced axes, with size 1.
 
     Raises:
@@ -159,7 +160,7 @@ def norm(
     value = as_value(x, "norm")
     if isinstance(axis, list):
         axis = tuple(axis)
-    if isinstance(ord, str) and ord not in _MATRIX_WORDS:
+    if isinstance(ord, str) and ord not in _MATRIX_NORMS:
         ord = _as_number(ord)
     if ord is None:
         return _root_of_squares(value, axis, keepdims)
@@ -174,7 +175,7 @@ def norm(
 
 
 def _as_number(text: str) -> float | str:
-    """Return the number that a text means, such as ``"inf"``; other texts as they are."""
+    """Return a text such as ``"inf"`` as a number if it is one, else unchanged."""
     try:
         return float(text)
     except ValueError:
@@ -196,24 +197,25 @@ def _vector_norm(value: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     if ord == 2:
         return _root_of_squares(value, axis, keepdims)
     if _is_one_operator(value, (axis,)) or (ord < 0 and _is_differentiated(value)):
-        return _norm_operator(value * 1.0, (axis,), keepdims, float(ord))  # of integers floats
+        # Multiplying by 1.0 converts integers to floats.
+        return _norm_operator(value * 1.0, (axis,), keepdims, float(ord))
     at_zero = 0.0 if ord > 0 else math.inf
     sums = total(_flat_at_zero(size, ord, at_zero), axis, keepdims=keepdims)
     return _flat_at_zero(sums, 1.0 / ord, at_zero)
 
 
 def _is_differentiated(value: Any) -> bool:
-    """Return whether gradients may be taken through what becomes of an array."""
+    """Whether a gradient may be computed through the value."""
     return bool(mode.get() & RECORDING) and is_floating(value.dtype)
 
 
 def _is_one_operator(value: Any, axes: tuple[int, ...] | None) -> bool:
-    """Return whether a norm is `_npi_norm`, as in MXNet's graphs: one step, which is not fused."""
+    """Whether to compute a norm by the operator `_npi_norm`, which is not fused."""
     if axes is not None and len(axes) not in (1, 2):
         return False
     if getattr(value, "size", 0) <= _SMALL:  # a Symbol has no size
         return True
-    # The operator sums squares of 16-bit floats in float32: their own range is soon exceeded.
+    # The operator sums squares of 16-bit floats in float32; in 16 bits they would overflow.
     return is_floating(value.dtype) and np.dtype(value.dtype).itemsize == 2
 
 
@@ -221,12 +223,12 @@ def _norm_operator(
     value: Any, axes: tuple[int, ...] | None, keepdims: bool, exponent: float = 2.0
 ) -> Any:
     flag = -2 if axes is None else -1 if len(axes) == 1 else 1
-    given = {"ord": exponent, "axis": axes, "keepdims": keepdims, "flag": flag}
-    return call("_npi_norm", (value,), given)
+    params = {"ord": exponent, "axis": axes, "keepdims": keepdims, "flag": flag}
+    return call("_npi_norm", (value,), params)
 
 
 def _flat_at_zero(x: Any, exponent: float, at_zero: float = 0.0) -> Any:
-    """Return a power of values from 0 up, ``at_zero`` at 0, whose derivatives there are 0."""
+    """Return a power of non-negative values, with value ``at_zero`` and derivative 0 at 0."""
     root = exponent == _HALF
     if not isinstance(x, ndarray):
         zero = x == 0
@@ -238,7 +240,7 @@ def _flat_at_zero(x: Any, exponent: float, at_zero: float = 0.0) -> Any:
 
 
 def _root_of_squares(value: Any, axis: Any, keepdims: bool) -> Any:
-    """Return roots of sums of squares, which have the gradient 0 at 0."""
+    """Return roots of sums of squares, with gradient 0 at 0."""
     axes = axis if axis is None or isinstance(axis, tuple) else (axis,)
     if _is_one_operator(value, axes):
         return _norm_operator(value, axes, keepdims)
@@ -259,17 +261,16 @@ def _matrix_norm(value: Any, ord: Any, axes: tuple[int, int], keepdims: bool) ->
             f"norm: expected ord 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}"
         )
     moved = _matrices_last(value, axes)
-    singular = absolute(svd(moved)[1])  # not negative: the gradient of 0 is 0
+    singular = absolute(svd(moved)[1])  # `absolute` has gradient 0 at 0
     reduce: Any = {"nuc": total, 2: largest, -2: smallest}[ord]
     result = reduce(singular, -1)
     if not keepdims:
         return result
-    kept = [1 if i in axes else n for i, n in enumerate(value.shape)]
-    return result.reshape(tuple(kept))
+    return result.reshape(tuple(1 if i in axes else n for i, n in enumerate(value.shape)))
 
 
 def _matrices_last(value: Any, axes: tuple[int, int]) -> Any:
-    """Return the array with the matrices' axes last, the shorter one first, as `svd` wants."""
+    """Return the array with the matrices' axes last, the shorter one first, as `svd` requires."""
     short, long = axes
     if value.shape[short] > value.shape[long]:
         short, long = long, short
@@ -285,9 +286,9 @@ document_arguments(
         "a": "Matrices (..., N, N).",
         "b": "Right-hand sides (..., N) or (..., N, K).",
         "svd.a": "Matrices (..., M, N).",
-        "tensorinv.a": "Array that, reshaped to a matrix, is square.",
-        "tensorsolve.a": "Array that, reshaped to a matrix, is square.",
-        "tensorsolve.axes": "Axes of ``a`` that are moved to its end first.",
+        "tensorinv.a": "Array that is square when reshaped to a matrix.",
+        "tensorsolve.a": "Array that is square when reshaped to a matrix.",
+        "tensorsolve.axes": "Axes of ``a`` to move to its end first.",
         "tensorsolve.b": "Right-hand side, of any shape.",
     },
 )

@@ -1,7 +1,7 @@
-"""What every value of the ``np`` face can do: operators and methods, by the functions.
+"""Operators and methods of all ``np`` values, which call the functions of this package.
 
-`NumpyMethods` is the base of such values of traces and Symbols; `ndarray` gets the same methods
-attached by `gluonish.numpy.array_methods`, as its class stands below the functions.
+`NumpyMethods` is the base class of traced ``np`` values and Symbols; `gluonish.numpy.array_methods`
+attaches its methods to `ndarray`, whose module the functions import.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def _operator(row: Row, *, reverse: bool = False) -> Callable[[Any, Any], Any]:
     else:
 
         def method(self: Any, other: Any) -> Any:
-            if type(self) is ndarray and type(other) is ndarray:  # with as few calls as can be
+            if type(self) is ndarray and type(other) is ndarray:  # hot path: fewest Python calls
                 return invoke(find_operator(row.pair), (self, other), {})
             return combine(row, self, other)
 
@@ -52,7 +52,7 @@ def _comparison(row: Row, *, unlike: bool) -> Callable[[Any, Any], Any]:
 class NumpyMethods:
     """Operators and methods with NumPy's semantics.
 
-    Those named after a function of `mx.np` take its arguments; see there.
+    Methods named after a function of `mx.np` have its arguments.
     """
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class NumpyMethods:
         return products.matmul(other, self)
 
     def __neg__(self) -> Any:
-        return combine(binary.MULTIPLY, self, -1)  # of bool, whole numbers
+        return combine(binary.MULTIPLY, self, -1)  # converts bool to integers
 
     def __abs__(self) -> Any:
         return unary_call("abs", "_npi_absolute", self)
@@ -151,9 +151,9 @@ class NumpyMethods:
         Args:
             dtype: Element type.
             order: ``"K"`` or ``"C"``.
-            casting: ``"unsafe"``.
-            subok: True.
-            copy: False returns the value itself if it has the dtype.
+            casting: Must be ``"unsafe"``.
+            subok: Must be True.
+            copy: False returns the array itself if it already has this dtype.
 
         Raises:
             ArgumentError: ``casting`` or ``subok`` is not supported.
@@ -238,15 +238,15 @@ class NumpyMethods:
             raise ArgumentError(
                 f"reshape: expected a shape and order, got {list(args)} and {sorted(kwargs)}"
             )
-        wanted = kwargs[names[0]] if names else args[0] if len(args) == 1 else args
-        return shapes.reshape(self, wanted, order)
+        shape = kwargs[names[0]] if names else args[0] if len(args) == 1 else args
+        return shapes.reshape(self, shape, order)
 
     def round(self, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
         """Round to a number of decimals."""
         return numerics.around(self, decimals, out, **kwargs)
 
     def sort(self, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
-        """Not available, as NumPy's method sorts in place; use `np.sort`."""
+        """Not supported, as NumPy's method sorts in place; use `np.sort`."""
         raise NotSupportedError("sort: expected the function np.sort(x), got the method x.sort()")
 
     def broadcast_to(self, shape: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Rounding, clipping, differences, and what two arrays share."""
+"""Rounding, clipping, differences, and `shares_memory`."""
 
 import math
 from typing import Any
@@ -56,8 +56,6 @@ def round_(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
 def clip(a: Any, a_min: float | None, a_max: float | None, out: Any = None) -> Any:
     """Limit values to [a_min, a_max]; None is no limit.
 
-    One number is clipped by NumPy.
-
     Raises:
         ArgumentError: Both are None.
     """
@@ -65,11 +63,11 @@ def clip(a: Any, a_min: float | None, a_max: float | None, out: Any = None) -> A
         raise ArgumentError("clip: expected a_min or a_max, got neither")
     if isinstance(a, NUMBERS):
         return official("clip", a, a_min, a_max)
-    given = {
+    params = {
         "a_min": -math.inf if a_min is None else a_min,
         "a_max": math.inf if a_max is None else a_max,
     }
-    return call("_npi_clip", (a,), given, out, "clip")
+    return call("_npi_clip", (a,), params, out, "clip")
 
 
 def nan_to_num(
@@ -95,8 +93,8 @@ def nan_to_num(
     if isinstance(x, NUMBERS):
         return official("nan_to_num", x, True, nan, posinf, neginf)
     value = as_value(x, "nan_to_num")
-    given = {"copy": copy, "nan": nan, "posinf": posinf, "neginf": neginf}
-    return call("_npi_nan_to_num", (value,), given, None if copy else value, "nan_to_num")
+    params = {"copy": copy, "nan": nan, "posinf": posinf, "neginf": neginf}
+    return call("_npi_nan_to_num", (value,), params, None if copy else value, "nan_to_num")
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
@@ -112,25 +110,25 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     value = as_value(a, "diff")
     if hasattr(value, "ndim"):
         axis = axis_in(axis, value.ndim, "diff")
-    parts = [_rim(prepend, value, axis), value, _rim(append, value, axis)]
-    given_parts = [part for part in parts if part is not None]
-    if len(given_parts) > 1:
-        value = concatenate(given_parts, axis)
+    arrays = [_border(prepend, value, axis), value, _border(append, value, axis)]
+    arrays = [x for x in arrays if x is not None]
+    if len(arrays) > 1:
+        value = concatenate(arrays, axis)
     return call("_npi_diff", (value,), {"n": n, "axis": axis}, what="diff")
 
 
-def _rim(part: Any, value: Any, axis: int) -> Any:
-    """Return what goes in front or behind as an array; a number fills one place on the axis."""
-    if part is None:
+def _border(border: Any, value: Any, axis: int) -> Any:
+    """Return an array or number to prepend or append as an array, of size 1 for a number."""
+    if border is None:
         return None
-    if isinstance(part, NUMBERS):
-        part = np.asarray(part, value.dtype)
-    part = as_value(part, "diff", getattr(value, "ctx", None))
-    if part.shape:
-        return part
+    if isinstance(border, NUMBERS):
+        border = np.asarray(border, value.dtype)
+    border = as_value(border, "diff", getattr(value, "ctx", None))
+    if border.shape:
+        return border
     shape = list(value.shape)
     shape[axis] = 1
-    return broadcast_to(part, shape)
+    return broadcast_to(border, shape)
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
@@ -141,14 +139,14 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
         to_end: Number or array to put after the differences.
         to_begin: Number or array to put before the differences.
     """
-    inputs, given = [ary], dict[str, Any]()
-    for word, part in (("to_begin", to_begin), ("to_end", to_end)):
-        if isinstance(part, NUMBERS):
-            given[f"{word}_scalar"] = as_number(part)
-        elif part is not None:
-            given[f"{word}_arr_given"] = True
-            inputs.append(part)
-    return call("_npi_ediff1d", inputs, given, what="ediff1d")
+    inputs, params = [ary], dict[str, Any]()
+    for name, border in (("to_begin", to_begin), ("to_end", to_end)):
+        if isinstance(border, NUMBERS):
+            params[f"{name}_scalar"] = as_number(border)
+        elif border is not None:
+            params[f"{name}_arr_given"] = True
+            inputs.append(border)
+    return call("_npi_ediff1d", inputs, params, what="ediff1d")
 
 
 def shares_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
@@ -157,7 +155,7 @@ def shares_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
     Args:
         a: Array.
         b: Array.
-        max_work: Accepted without effect.
+        max_work: Ignored.
     """
     first, second = as_value(a, "shares_memory"), as_value(b, "shares_memory")
     if not isinstance(first, NDArray) or not isinstance(second, NDArray):

@@ -1,8 +1,8 @@
-"""Functions that NumPy itself computes: on copies of the values, without a gradient.
+"""Functions that are computed by NumPy, on copies of the values and without a gradient.
 
-MXNet has no operators for them either. Arrays become NumPy's, whatever nests them, and NumPy's
-answers become arrays; numbers stay as they are. The signatures are those of NumPy 1.23; what later
-versions of NumPy renamed or dropped is said here in other words.
+MXNet has no operators for them either. Arrays in the arguments, also nested ones, are converted to
+NumPy, and arrays in the result back; numbers are unchanged. The signatures are those of NumPy 1.23;
+arguments and functions that NumPy has renamed or removed since are translated.
 """
 
 import inspect
@@ -27,7 +27,7 @@ from gluonish.numpy.signatures import name_function, parse_signature
 __all__ = ["call_official", "gone", "official_function"]
 
 
-# What NumPy raises at arguments that it cannot work with.
+# Errors that NumPy raises for invalid arguments.
 _REFUSALS = (
     *(TypeError, ValueError, IndexError, AttributeError, ArithmeticError, MemoryError),
     np.linalg.LinAlgError,
@@ -61,15 +61,15 @@ def _msort(a: Any) -> Any:
 
 
 def _corrcoef(x: Any, bias: Any = None, ddof: Any = None, **kwargs: Any) -> Any:
-    return np.corrcoef(x, **kwargs)  # neither has had an effect for long
+    return np.corrcoef(x, **kwargs)  # NumPy deprecated bias and ddof without effect
 
 
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return np.linalg.lstsq(a, b, rcond=-1 if rcond == "warn" else rcond)
 
 
-# What NumPy calls differently by now.
-_ELSEWHERE: Mapping[str, Callable[..., Any]] = {
+# Functions and arguments that NumPy has renamed.
+_RENAMED: Mapping[str, Callable[..., Any]] = {
     "alltrue": np.all,
     "corrcoef": _corrcoef,
     "histogram2d": _without_normed(np.histogram2d),
@@ -84,7 +84,7 @@ _ELSEWHERE: Mapping[str, Callable[..., Any]] = {
 
 
 def _to_official(value: Any) -> Any:
-    """Return a value with NumPy's arrays for ours, inside lists, tuples and dicts too."""
+    """Convert arrays to NumPy, also in lists, tuples and dicts."""
     if isinstance(value, NDArray):
         return value.asnumpy()
     if isinstance(value, list | tuple):
@@ -98,13 +98,13 @@ def _from_official(value: Any, context: Context | None) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return from_official(value, context)
     if isinstance(value, list | tuple):
-        parts = [_from_official(item, context) for item in value]
-        return parts if isinstance(value, list) else tuple(parts)
+        items = [_from_official(item, context) for item in value]
+        return items if isinstance(value, list) else tuple(items)
     return value
 
 
 def _context_of(what: str, values: Any) -> Context | None:
-    """Return the device of the first array among values, after a look at all of them."""
+    """Return the device of the first array, after checking that all values can be converted."""
     found = None
     for value in values:
         if isinstance(value, list | tuple):
@@ -118,19 +118,19 @@ def _context_of(what: str, values: Any) -> Context | None:
                 )
         elif hasattr(value, "__apply__"):
             raise NotSupportedError(
-                f"{what}: expected arrays with values, got {type(value).__name__}; NumPy itself "
-                "computes it, so do not hybridize this block"
+                f"{what}: expected arrays with values, got {type(value).__name__}; NumPy computes "
+                "this function, so do not hybridize the block"
             )
     return found
 
 
 def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: Any) -> Any:
-    """Have NumPy compute, from copies of the arrays among the arguments.
+    """Call a NumPy function with copies of the arrays in the arguments.
 
     Raises:
-        AutogradError: An argument is part of the graph that is recorded.
+        AutogradError: An argument is part of the recorded graph.
         NotSupportedError: An argument is a Symbol.
-        NoValuesError: An argument has no values yet, as while a block is traced.
+        NoValuesError: An argument is a traced value.
         OperatorError: NumPy refuses the arguments; an OperatorIndexError for an axis.
     """
     kwargs = dict(kwargs)
@@ -138,10 +138,12 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
     out = kwargs.pop("out", None)
     try:
         result = function(*_to_official(tuple(args)), **_to_official(kwargs))
-    except NoValuesError:  # a block that is traced goes on without a graph
+    except NoValuesError:  # the caller continues without tracing
         raise
     except _REFUSALS as error:
-        raise run_error(error)(f"{what}: expected what NumPy takes, got {error}") from error
+        raise run_error(error)(
+            f"{what}: expected arguments valid for NumPy, got {error}"
+        ) from error
     made = _from_official(result, context)
     if out is None:
         return made
@@ -152,11 +154,11 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
 
 
 def official_function(name: str, text: str = "", home: Any = np, prefix: str = "") -> Any:
-    """Return a function that NumPy computes, with the signature that ``text`` spells.
+    """Return a function computed by NumPy, with the signature in ``text`` (``...``: no default).
 
-    Without a text it is what NumPy does not tell; ``...`` in it stands for "not given".
+    Functions without a text have no signature in NumPy either.
     """
-    compute = _ELSEWHERE.get(name) or getattr(home, name)
+    compute = _RENAMED.get(name) or getattr(home, name)
     signature = parse_signature(text) if text else None
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -170,12 +172,12 @@ def official_function(name: str, text: str = "", home: Any = np, prefix: str = "
     first = (inspect.getdoc(getattr(home, name, compute)) or name).strip().splitlines()
     line = next((line for line in first if line and not line.startswith(f"{name}(")), name)
     doc = (
-        f"{line}\n\nNumPy computes it, on copies of the values: arguments and results are those of "
-        f"``numpy.{prefix}{name}``,\nwith arrays in place of NumPy's. It has no gradient.\n\n"
+        f"{line}\n\nCalls ``numpy.{prefix}{name}`` on copies of the values and returns arrays. It "
+        "has no gradient.\n\n"
         f"Args:\n{_arguments(signature)}\n\n"
         "Raises:\n"
-        "    AutogradError: An argument is part of the graph that is recorded.\n"
-        "    NotSupportedError: An argument has no values yet, as while a block is traced.\n"
+        "    AutogradError: An argument is part of the recorded graph.\n"
+        "    NotSupportedError: An argument has no values, as while tracing a block.\n"
         "    OperatorError: NumPy refuses the arguments."
     )
     return name_function(function, name, doc, signature)
@@ -183,13 +185,13 @@ def official_function(name: str, text: str = "", home: Any = np, prefix: str = "
 
 def _arguments(signature: inspect.Signature | None) -> str:
     names = ("args", "kwargs") if signature is None else signature.parameters
-    return "\n".join(f"    {name}: That of NumPy." for name in names)
+    return "\n".join(f"    {name}: As in NumPy." for name in names)
 
 
 def _by_name(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return a call's arguments with all optional ones by name, and without those not given."""
+    """Return a call's arguments with optional ones as keywords, without omitted ones."""
     bound = signature.bind(*args, **kwargs)
     positional: list[Any] = []
     named: dict[str, Any] = {}
@@ -207,14 +209,14 @@ def _by_name(
 
 
 def gone(name: str) -> Callable[..., NoReturn]:
-    """Return a function that says that NumPy dropped it, as MXNet's does."""
+    """Return a function that raises an error, as NumPy has removed it."""
 
     def function(*args: Any, **kwds: Any) -> NoReturn:
         raise NotSupportedError(
-            f"{name}: expected a function that NumPy has, got one that it dropped in version "
-            "1.20; use the package numpy_financial"
+            f"{name}: expected a function of NumPy, got one that NumPy removed in version 1.20; "
+            "use the package numpy_financial"
         )
 
-    doc = f"Refused: NumPy dropped ``{name}``; the package numpy_financial has it."
+    doc = f"Not supported: NumPy removed ``{name}``; use the package numpy_financial."
     name_function(function, name, doc)
     return function

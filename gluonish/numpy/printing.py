@@ -1,4 +1,4 @@
-"""How arrays of ``np`` print: as NumPy's, with the device where it is not the CPU."""
+"""Text of ``np`` arrays: as in NumPy, with the device if it is not a CPU."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from gluonish.ndarray.ndarray import NDArray
 __all__ = ["array_repr", "array_str", "set_printoptions"]
 
 _PREFIX = "array("
-_UNNAMED = (FLOAT32, BOOL)  # what is meant when no dtype is written
+_UNNAMED = (FLOAT32, BOOL)  # dtypes that are not printed
 
 
 def _printable(array: NDArray) -> np.ndarray[Any, Any]:
@@ -18,7 +18,7 @@ def _printable(array: NDArray) -> np.ndarray[Any, Any]:
     return values.astype(np.float32) if values.dtype == BFLOAT16 else values
 
 
-def _is_elsewhere(array: NDArray) -> bool:
+def _is_on_gpu(array: NDArray) -> bool:
     return array.context.device_type != "cpu"
 
 
@@ -31,7 +31,7 @@ def array_repr(array: NDArray) -> str:
         notes.append(f"shape={values.shape}")
     if array._spec.dtype not in _UNNAMED:
         notes.append(f"dtype={array._spec.dtype.name}")
-    if _is_elsewhere(array):
+    if _is_on_gpu(array):
         notes.append(f"ctx={array.context}")
     if not notes:
         return f"{_PREFIX}{body})"
@@ -42,19 +42,19 @@ def array_repr(array: NDArray) -> str:
 
 
 def array_str(array: NDArray) -> str:
-    """Return the values as NumPy prints them, and the device where it is not the CPU."""
-    where = f" @{array.context}" if _is_elsewhere(array) else ""
-    return f"{_printable(array)}{where}"
+    """Return the values as NumPy prints them, and the device if it is not a CPU."""
+    device = f" @{array.context}" if _is_on_gpu(array) else ""
+    return f"{_printable(array)}{device}"
 
 
 def set_printoptions(
     precision: int | None = None, threshold: int | None = None, **kwarg: Any
 ) -> None:
-    """Set how arrays are printed: NumPy's options, which apply to its arrays, too.
+    """Set NumPy's print options, which apply to NumPy arrays, too.
 
     Args:
         precision: Number of digits after the decimal point.
-        threshold: Number of elements from which on arrays are summarized.
+        threshold: Number of elements above which arrays are summarized.
         **kwarg: The other options of ``numpy.set_printoptions``.
     """
     np.set_printoptions(precision=precision, threshold=threshold, **kwarg)

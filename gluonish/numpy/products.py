@@ -47,26 +47,26 @@ def vdot(a: Any, b: Any) -> Any:
 
 
 def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
-    """Return the sums of products over some axes.
+    """Return sums of products over some axes.
 
     Args:
         a: Array.
         b: Array.
-        axes: Number of axes, the last of ``a`` and the first of ``b``; or the axes of ``a`` and
-            those of ``b``.
+        axes: Number of axes, the last of ``a`` and the first of ``b``; or a pair: axes of ``a`` and
+            axes of ``b``.
 
     Raises:
-        ArgumentError: The axes are not two of a kind.
+        ArgumentError: The axes are not a pair, or their numbers differ.
     """
     if isinstance(axes, int):
         return call("_npi_tensordot_int_axes", (a, b), {"axes": axes}, what="tensordot")
     if not isinstance(axes, list | tuple) or len(axes) != 2:
         raise ArgumentError(f"tensordot: expected axes of a and of b, got {axes!r}")
-    of_a, of_b = [(part,) if isinstance(part, int) else tuple(part) for part in axes]
-    if len(of_a) != len(of_b):
+    a_axes, b_axes = [(x,) if isinstance(x, int) else tuple(x) for x in axes]
+    if len(a_axes) != len(b_axes):
         raise ArgumentError(f"tensordot: expected as many axes of a as of b, got {axes!r}")
-    given = {"a_axes_summed": of_a, "b_axes_summed": of_b}
-    return call("_npi_tensordot", (a, b), given, what="tensordot")
+    params = {"a_axes_summed": a_axes, "b_axes_summed": b_axes}
+    return call("_npi_tensordot", (a, b), params, what="tensordot")
 
 
 def einsum(*operands: Any, **kwargs: Any) -> Any:
@@ -74,8 +74,8 @@ def einsum(*operands: Any, **kwargs: Any) -> Any:
 
     Args:
         *operands: The subscripts, such as ``"ij,jk->ik"``, and the arrays.
-        **kwargs: ``out``: array that receives the result; ``optimize``: whether to choose the order
-            of products.
+        **kwargs: ``out``: array to store the result in; ``optimize``: whether to optimize the order
+            of contraction.
 
     Raises:
         ArgumentTypeError: A keyword is unknown, or the subscripts are missing.
@@ -86,8 +86,8 @@ def einsum(*operands: Any, **kwargs: Any) -> Any:
         raise ArgumentTypeError(f"einsum: expected out and optimize, got {sorted(kwargs)}")
     if not operands or not isinstance(operands[0], str):
         raise ArgumentTypeError("einsum: expected subscripts first, as a str")
-    given = {"subscripts": operands[0], "optimize": optimize}
-    return call_list("_npi_einsum", operands[1:], given, out, "einsum")
+    params = {"subscripts": operands[0], "optimize": optimize}
+    return call_list("_npi_einsum", operands[1:], params, out, "einsum")
 
 
 def polyval(p: Any, x: Any) -> Any:
@@ -99,6 +99,6 @@ document_arguments(
     globals(),
     __all__,
     {
-        "polyval.p": "Coefficients (K,), that of the highest power first.",
+        "polyval.p": "Coefficients (K,), highest power first.",
     },
 )

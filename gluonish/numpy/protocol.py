@@ -1,8 +1,8 @@
-"""NumPy's protocols: ``numpy.sum(x)`` of an array of ours computes with ours.
+"""NumPy's dispatch protocols: ``numpy.sum(x)`` of an ``mx.np`` array calls ``mx.np.sum``.
 
-A function of NumPy's goes to the function of this package of the same name, or, if there is none
-or it cannot do what is asked, to NumPy itself on copies of the values. Arrays of both kinds may
-stand beside each other.
+A call of a NumPy function is dispatched to the function of the same name here. If there is none, or
+it does not support the arguments, NumPy computes on copies of the values. NumPy arrays and
+``mx.np`` arrays may be mixed.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,12 +18,12 @@ __all__ = ["array_function", "array_ufunc", "register_functions"]
 
 _functions: dict[str, Callable[..., Any]] = {}
 
-# NumPy's names of functions that are called otherwise here.
+# NumPy's ufuncs that have another name here.
 _UFUNC_NAMES = {"conjugate": "positive"}
 
 
 def register_functions(functions: Mapping[str, Callable[..., Any]], prefix: str = "") -> None:
-    """Make functions the answers to those of NumPy's with the same names.
+    """Register functions for NumPy functions of the same names.
 
     Args:
         functions: By name.
@@ -42,15 +42,7 @@ def _find(function: Any) -> Callable[..., Any] | None:
 def array_function(
     self: Any, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Answer a function of NumPy's: ``__array_function__``.
-
-    Args:
-        self: An array among the arguments.
-        func: NumPy's function.
-        types: The arrays' classes.
-        args: Arguments.
-        kwargs: Keywords.
-    """
+    """Dispatch a call of a NumPy function; implements ``__array_function__``."""
     found = _find(func)
     if found is not None:
         with suppress(NotSupportedError):
@@ -59,29 +51,23 @@ def array_function(
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Answer a ufunc of NumPy's, and arithmetic with one of its arrays on the left.
+    """Dispatch a ufunc, also arithmetic with a NumPy array on the left; ``__array_ufunc__``.
 
-    Args:
-        self: An array among the inputs.
-        ufunc: The ufunc.
-        method: ``"__call__"``; others, such as ``"reduce"``, are NumPy's own work.
-        *inputs: Arrays and numbers.
-        **kwargs: Options.
+    Methods other than ``"__call__"``, such as ``"reduce"``, are computed by NumPy.
 
     Raises:
-        NotSupportedError: The result should go into an array of NumPy's.
+        NotSupportedError: ``out`` is a NumPy array.
     """
     out = kwargs.pop("out", None)
     if out is not None:
         (out,) = out
         if isinstance(out, np.ndarray):
             raise NotSupportedError(
-                f"{ufunc.__name__}: expected out to be an array of mx.np, got one of NumPy's; "
-                "assign the result's asnumpy()"
+                f"{ufunc.__name__}: expected out to be an mx.np array, got a NumPy array; assign "
+                "the result's asnumpy()"
             )
         kwargs["out"] = out
-    known = str(ufunc.__name__)
-    name = _UFUNC_NAMES.get(known, known)
+    name = _UFUNC_NAMES.get(ufunc.__name__, ufunc.__name__)
     found = _functions.get(name) if method == "__call__" else None
     if found is not None:
         return found(*inputs, **kwargs)

@@ -1,7 +1,7 @@
 """`np.random`: arrays of random numbers.
 
-Parameters are numbers or arrays, which broadcast; ``size`` is the result's shape, that of the
-parameters by default. The seed is that of `mx.random.seed`.
+Parameters are numbers or arrays, which broadcast; ``size`` is the result's shape, by default the
+broadcast shape of the parameters. `mx.random.seed` sets the seed.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ __all__ = [
 
 _NARROW = (FLOAT16, BFLOAT16)
 
-Parameter = Any  # a number, an array, or a value of a graph
+Parameter = Any  # a number, an array, or a graph value
 Size = int | Sequence[int] | None
 Ctx = Context | str | None
 
@@ -57,26 +57,26 @@ def draw(
     operator: str,
     parameters: dict[str, Parameter],
     size: Size,
-    given: dict[str, Any],
+    params: dict[str, Any],
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Run a sampler.
+    """Run a sampling operator.
 
     Args:
-        what: The function, for errors.
+        what: Name of the function, for errors.
         operator: Registry name.
-        parameters: Of the distribution: numbers become attributes, arrays inputs.
-        size: Shape; None for that of the parameters.
-        given: Further attributes.
-        ctx: Device where all parameters are numbers.
-        out: Array that the result is written to, of its shape and dtype.
+        parameters: Parameters of the distribution: numbers become attributes, arrays inputs.
+        size: Shape; None for the broadcast shape of the parameters.
+        params: Further attributes.
+        ctx: Device if all parameters are numbers.
+        out: Array to store the result in.
     """
     if size is not None:
         size = extents(size, what)
     elif isinstance(out, NDArray):
         size = out.shape
-    attrs: dict[str, Any] = {**given, "size": size}
+    attrs: dict[str, Any] = {**params, "size": size}
     inputs = []
     for name, value in parameters.items():
         if isinstance(value, NUMBERS):
@@ -108,8 +108,8 @@ def uniform(
         out: Array that the result is written to, of its shape and dtype.
     """
     bounds = {"low": low, "high": high}
-    given = {"dtype": chosen(dtype)}
-    return draw("uniform", "_npi_uniform", bounds, size, given, ctx, out)
+    params = {"dtype": chosen(dtype)}
+    return draw("uniform", "_npi_uniform", bounds, size, params, ctx, out)
 
 
 def normal(
@@ -131,8 +131,8 @@ def normal(
         out: Array that the result is written to, of its shape and dtype.
     """
     moments = {"loc": loc, "scale": scale}
-    given = {"dtype": chosen(dtype)}
-    return draw("normal", "_npi_normal", moments, size, given, ctx, out)
+    params = {"dtype": chosen(dtype)}
+    return draw("normal", "_npi_normal", moments, size, params, ctx, out)
 
 
 def lognormal(
@@ -156,9 +156,9 @@ def gamma(
     out: Any = None,
 ) -> Any:
     """Draw samples from a gamma distribution with shape ``shape`` and scale ``scale``."""
-    both = {"shape": shape, "scale": scale}
-    given = {"dtype": chosen(dtype)}
-    return draw("gamma", "_npi_gamma", both, size, given, ctx, out)
+    parameters = {"shape": shape, "scale": scale}
+    params = {"dtype": chosen(dtype)}
+    return draw("gamma", "_npi_gamma", parameters, size, params, ctx, out)
 
 
 def beta(a: Parameter, b: Parameter, size: Size = None, dtype: Any = None, ctx: Ctx = None) -> Any:
@@ -222,12 +222,12 @@ def weibull(a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None) -
 
 
 def rand(*size: int, **kwargs: Any) -> Any:
-    """Draw uniform samples from [0, 1) of a given shape; keywords as for `uniform`."""
+    """Draw uniform samples from [0, 1) of a shape; keywords as for `uniform`."""
     return uniform(0.0, 1.0, size=size, **kwargs)
 
 
 def randn(*size: int, **kwargs: Any) -> Any:
-    """Draw standard normal samples of a given shape; keywords as for `normal`."""
+    """Draw standard normal samples of a shape; keywords as for `normal`."""
     return normal(0.0, 1.0, size=size, **kwargs)
 
 
@@ -243,7 +243,7 @@ def randint(
 
     Args:
         low: Smallest integer, or the bound if ``high`` is omitted.
-        high: Bound, itself never drawn.
+        high: Bound, excluded.
         size: Shape of the samples, () by default.
         dtype: Element type, int64 by default.
         ctx: Device; the current context by default.
@@ -256,8 +256,8 @@ def randint(
     if dtype is None:
         dtype = out.dtype if isinstance(out, NDArray) else "int64"
     shape = extents(size, "randint")
-    given = {"low": low, "high": high, "shape": shape, "dtype": dtype}
-    return create("_npi_random_randint", given, ctx, out, "randint")
+    params = {"low": low, "high": high, "shape": shape, "dtype": dtype}
+    return create("_npi_random_randint", params, ctx, out, "randint")
 
 
 def choice(
@@ -279,16 +279,16 @@ def choice(
         out: Array that the result is written to, of its shape and dtype.
     """
     shape = () if size is None else extents(size, "choice")
-    given: dict[str, Any] = {"size": shape, "replace": replace, "weighted": p is not None}
+    params: dict[str, Any] = {"size": shape, "replace": replace, "weighted": p is not None}
     inputs = [] if p is None else [array(p) if isinstance(p, list | tuple) else p]
     if isinstance(a, int | np.integer):
-        given["a"] = int(a)
+        params["a"] = int(a)
         if inputs:
-            return call("_npi_choice", inputs, given, out, "choice")
-        return create("_npi_choice", given, ctx, out, "choice")
-    given["a"] = None
+            return call("_npi_choice", inputs, params, out, "choice")
+        return create("_npi_choice", params, ctx, out, "choice")
+    params["a"] = None
     values = array(a) if isinstance(a, list | tuple) else a
-    positions = call("_npi_choice", [values, *inputs], given, what="choice")
+    positions = call("_npi_choice", [values, *inputs], params, what="choice")
     return take(values, positions, 0, "clip", out)
 
 
@@ -310,18 +310,18 @@ def multinomial(n: int, pvals: Any, size: Size = None, **kwargs: Any) -> Any:
         n: Number of trials.
         pvals: Probabilities of the outcomes: (K,), a sequence or an array.
         size: Shape in front of the outcomes' axis, () by default.
-        **kwargs: None.
+        **kwargs: Must be empty.
 
     Raises:
-        ArgumentTypeError: A keyword is given.
+        ArgumentTypeError: A keyword is passed.
     """
     if kwargs:
         raise ArgumentTypeError(f"multinomial: expected no keywords, got {sorted(kwargs)}")
     shape = None if size is None else extents(size, "multinomial")
-    given: dict[str, Any] = {"n": n, "size": shape}
+    params: dict[str, Any] = {"n": n, "size": shape}
     if isinstance(pvals, list | tuple):
-        return create("_npi_multinomial", {**given, "pvals": pvals}, what="multinomial")
-    return call("_npi_multinomial", (pvals,), given, what="multinomial")
+        return create("_npi_multinomial", {**params, "pvals": pvals}, what="multinomial")
+    return call("_npi_multinomial", (pvals,), params, what="multinomial")
 
 
 def multivariate_normal(
@@ -332,9 +332,9 @@ def multivariate_normal(
     Args:
         mean: Means (..., N).
         cov: Covariances (..., N, N), positive definite.
-        size: Shape in front of that of the parameters.
-        check_valid: None.
-        tol: None.
+        size: Leading shape, before the broadcast shape of the parameters.
+        check_valid: Must be None.
+        tol: Must be None.
 
     Returns:
         Array (*size, ..., N).
@@ -345,7 +345,7 @@ def multivariate_normal(
         )
     centers, spread = (as_value(x, "multivariate_normal") for x in (mean, cov))
     leading = centers.shape[:-1]  # first: a Symbol's call is repeated once its shape is known
-    if spread.dtype in _NARROW:  # no root is taken in so few digits
+    if spread.dtype in _NARROW:  # the root needs float32 precision
         spread = spread.astype(FLOAT32 if centers.dtype in _NARROW else centers.dtype)
     if centers.dtype in _NARROW:
         drawn = multivariate_normal(centers.astype(spread.dtype), spread, size)
@@ -365,6 +365,6 @@ document_arguments(
         "a": "Shape parameter: a positive number or array.",
         "b": "Second shape parameter: a positive number or array.",
         "gamma.shape": "Shape parameter: a positive number or array.",
-        "shuffle.x": "Array (N, ...), which is changed.",
+        "shuffle.x": "Array (N, ...), which is shuffled in place.",
     },
 )

@@ -1,4 +1,4 @@
-"""Sums and the like over axes: without an axis over all elements, to shape ()."""
+"""Reductions over axes; by default over all axes, to shape ()."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -43,23 +43,23 @@ def sum(  # NumPy's name
     """Return the sum over axes.
 
     Args:
-        a: Array of any shape; bool is counted, as int64.
+        a: Array of any shape; bools are counted, as int64.
         axis: Axis or axes; None for all.
-        dtype: Element type of the result, in which the sum is formed; that of ``a`` by default.
+        dtype: Element type of the result and of the accumulation; that of ``a`` by default.
         keepdims: Whether to keep the reduced axes, with size 1.
-        initial: What the sum starts from.
+        initial: Start value of the sum.
         out: Array that the result is written to, of its shape and dtype.
     """
-    given = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial}
-    return call("_np_sum", (a,), given, out, "sum")
+    params = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial}
+    return call("_np_sum", (a,), params, out, "sum")
 
 
 def prod(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
 ) -> Any:
     """Return the product over axes; arguments as for `sum`."""
-    given = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
-    return call("_np_prod", (a,), given, out, "prod")
+    params = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
+    return call("_np_prod", (a,), params, out, "prod")
 
 
 def product(
@@ -72,9 +72,9 @@ def product(
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
 ) -> Any:
-    """Return the mean over axes, of whole numbers float32; arguments as for `sum`."""
-    given = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
-    return call("_npi_mean", (a,), given, out, "mean")
+    """Return the mean over axes, float32 for integers; arguments as for `sum`."""
+    params = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
+    return call("_npi_mean", (a,), params, out, "mean")
 
 
 def std(
@@ -86,8 +86,8 @@ def std(
     keepdims: bool = False,
 ) -> Any:
     """Return the standard deviation over axes; arguments as for `var`."""
-    given = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
-    return call("_npi_std", (a,), given, out, "std")
+    params = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
+    return call("_npi_std", (a,), params, out, "std")
 
 
 def var(
@@ -105,11 +105,11 @@ def var(
         axis: Axis or axes; None for all.
         dtype: Element type of the result.
         out: Array that the result is written to, of its shape and dtype.
-        ddof: The sum of squares is divided by the count less this.
+        ddof: The sum of squares is divided by the count minus ``ddof``.
         keepdims: Whether to keep the reduced axes, with size 1.
     """
-    given = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
-    return call("_npi_var", (a,), given, out, "var")
+    params = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
+    return call("_npi_var", (a,), params, out, "var")
 
 
 def max(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
@@ -133,38 +133,38 @@ def amin(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> 
 
 
 def all(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
-    """Return whether no element over axes is zero, as bool; arguments as for `sum`."""
+    """Return whether all elements over axes are nonzero, as bool; arguments as for `sum`."""
     return call("_np_all", (a,), {"axis": axis, "keepdims": keepdims}, out, "all")
 
 
 def any(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
-    """Return whether some element over axes is not zero, as bool; arguments as for `sum`."""
+    """Return whether any element over axes is nonzero, as bool; arguments as for `sum`."""
     return call("_np_any", (a,), {"axis": axis, "keepdims": keepdims}, out, "any")
 
 
 def sometrue(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
-    """Return whether some element over axes is not zero: `any`."""
+    """Return whether any element over axes is nonzero: `any`."""
     return any(a, axis, keepdims, out)
 
 
 def argmax(a: Any, axis: int | None = None, out: Any = None) -> Any:
-    """Return the position of the first largest element on an axis, as int64.
+    """Return the index of the first largest element along an axis, as int64.
 
     Args:
         a: Array.
-        axis: Axis; None for the position in the flattened array.
+        axis: Axis; None for the index in the flattened array.
         out: Array that the result is written to, of its shape and dtype.
     """
     return call("_npi_argmax", (a,), {"axis": axis}, out, "argmax")
 
 
 def argmin(a: Any, axis: int | None = None, out: Any = None) -> Any:
-    """Return the position of the first smallest element on an axis; arguments of `argmax`."""
+    """Return the index of the first smallest element along an axis; arguments as for `argmax`."""
     return call("_npi_argmin", (a,), {"axis": axis}, out, "argmin")
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-    """Return the sums of all elements up to each on an axis; None for the flattened array."""
+    """Return the cumulative sum along an axis; None for the flattened array."""
     return call("_np_cumsum", (a,), {"axis": axis, "dtype": dtype}, out, "cumsum")
 
 
@@ -176,16 +176,16 @@ def average(
     Args:
         a: Array.
         axis: Axis or axes; None for all.
-        weights: Weights, of the shape of ``a`` or of its axis; None for the plain mean.
-        returned: Return the sum of the weights too.
+        weights: Weights, of the shape of ``a`` or of its axis; None for equal weights.
+        returned: Whether to return the sum of the weights, too.
         out: Array that the result is written to, of its shape and dtype.
 
     Returns:
         The mean, or a list of it and the sum of weights.
     """
-    given = {"axis": axis, "returned": returned, "weighted": weights is not None}
+    params = {"axis": axis, "returned": returned, "weighted": weights is not None}
     inputs = (a,) if weights is None else (a, weights)
-    result = call("_npi_average", inputs, given, out, "average")
+    result = call("_npi_average", inputs, params, out, "average")
     listed = pieces(result)
     return listed if returned else listed[0]
 
@@ -199,25 +199,25 @@ def percentile(
     interpolation: str = "linear",
     keepdims: bool = False,
 ) -> Any:
-    """Return what ``q`` percent of the elements over axes lie below.
+    """Return the ``q``-th percentile of the elements over axes.
 
     Args:
         a: Array.
-        q: Numbers in [0, 100]: one, a sequence, or an array, whose shape leads the result's.
+        q: Numbers in [0, 100]: one, a sequence, or an array, whose axes lead the result's.
         axis: Axis or axes; None for all.
         out: Array that the result is written to, of its shape and dtype.
-        overwrite_input: Accepted; the input stays as it is.
-        interpolation: Between two elements: ``"linear"``, ``"lower"``, ``"higher"``,
-            ``"midpoint"`` or ``"nearest"``.
+        overwrite_input: Ignored; the input is never modified.
+        interpolation: Interpolation between two elements: ``"linear"``, ``"lower"``,
+            ``"higher"``, ``"midpoint"`` or ``"nearest"``.
         keepdims: Whether to keep the reduced axes, with size 1.
     """
-    given: dict[str, Any] = {"axis": axis, "interpolation": interpolation, "keepdims": keepdims}
+    params: dict[str, Any] = {"axis": axis, "interpolation": interpolation, "keepdims": keepdims}
     inputs: Sequence[Any] = (a, q)
     if isinstance(q, NUMBERS):
-        inputs, given["q_scalar"] = (a,), q
+        inputs, params["q_scalar"] = (a,), q
     elif isinstance(q, list | tuple):
         inputs = (a, array(q))
-    return call("_npi_percentile", inputs, given, out, "percentile")
+    return call("_npi_percentile", inputs, params, out, "percentile")
 
 
 def quantile(
@@ -229,11 +229,11 @@ def quantile(
     interpolation: str = "linear",
     keepdims: bool = False,
 ) -> Any:
-    """Return what the part ``q``, in [0, 1], of the elements lies below; see `percentile`."""
+    """Return the ``q``-th quantile of the elements, ``q`` in [0, 1]; see `percentile`."""
     if isinstance(q, list | tuple):
         q = array(q)
-    share = q if isinstance(q, NUMBERS) or is_value(q) else as_value(q, "quantile")
-    return percentile(a, share * 100, axis, out, overwrite_input, interpolation, keepdims)
+    q = q if isinstance(q, NUMBERS) or is_value(q) else as_value(q, "quantile")
+    return percentile(a, q * 100, axis, out, overwrite_input, interpolation, keepdims)
 
 
 document_arguments(

@@ -1,4 +1,4 @@
-"""Makes the functions of this package the answers to NumPy's of the same names."""
+"""Register the functions of this package for dispatch by NumPy's protocols."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -34,7 +34,7 @@ for _module in (
 ):
     register_functions(functions_of(_module))
 register_functions(functions_of(linalg), "linalg.")
-# What NumPy has renamed since.
+# Functions that NumPy has renamed.
 register_functions(
     {
         "conjugate": fallback.positive,

@@ -9,6 +9,7 @@ from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.numpy.calls import (
     NUMBERS,
+    as_ints,
     as_value,
     axis_in,
     call,
@@ -17,7 +18,6 @@ from gluonish.numpy.calls import (
     host_values,
     official,
     pieces,
-    whole_numbers,
 )
 from gluonish.numpy.creation import extents, full, zeros
 
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 Axes = int | Sequence[int] | None
-_PAD_WORDS = {"constant_values": "constant_value", "reflect_type": "reflect_type"}
+_PAD_KEYWORDS = {"constant_values": "constant_value", "reflect_type": "reflect_type"}
 
 
 def shape(a: Any) -> tuple[int, ...]:
@@ -73,7 +73,7 @@ def reshape(a: Any, newshape: int | Sequence[int], order: str = "C", out: Any = 
 
     Args:
         a: Array.
-        newshape: Extents; -1 is found from the size.
+        newshape: New shape; one size may be -1, to be inferred.
         order: ``"C"`` (row by row), the only order.
         out: Array that the result is written to, of its shape and dtype.
     """
@@ -82,7 +82,7 @@ def reshape(a: Any, newshape: int | Sequence[int], order: str = "C", out: Any = 
 
 
 def ravel(x: Any, order: str = "C") -> Any:
-    """Return the elements on one axis, as a copy."""
+    """Return a flattened copy."""
     check_order("ravel", order)
     if isinstance(x, NUMBERS):
         return official("reshape", x, -1)
@@ -95,18 +95,18 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """Return the array with two axes exchanged."""
+    """Return the array with two axes swapped."""
     return call("_npi_swapaxes", (a,), {"dim1": axis1, "dim2": axis2}, what="swapaxes")
 
 
 def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
-    """Return the array with axes moved to new places, the others in order."""
-    given = {"source": source, "destination": destination}
-    return call("_np_moveaxis", (a,), given, what="moveaxis")
+    """Return the array with axes moved to new positions; the others keep their order."""
+    params = {"source": source, "destination": destination}
+    return call("_np_moveaxis", (a,), params, what="moveaxis")
 
 
 def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
-    """Return the array with an axis of size 1 at ``axis``, or at each of several of the result."""
+    """Return the array with new axes of size 1 at the positions ``axis`` of the result."""
     if not isinstance(axis, list | tuple):
         return call("_npi_expand_dims", (a,), {"axis": axis}, what="expand_dims")
     value = as_value(a, "expand_dims")
@@ -115,8 +115,8 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
         axis = [axis_in(n, rank, "expand_dims") for n in axis]
     if len(set(axis)) < len(axis):
         raise ArgumentError(f"expand_dims: expected different axes, got {axis}")
-    for place in sorted(axis):
-        value = call("_npi_expand_dims", (value,), {"axis": place}, what="expand_dims")
+    for position in sorted(axis):
+        value = call("_npi_expand_dims", (value,), {"axis": position}, what="expand_dims")
     return value
 
 
@@ -133,20 +133,20 @@ def broadcast_to(array: Any, shape: int | Sequence[int]) -> Any:
         shape: Shape of the result; -2 keeps the size of an axis.
 
     Raises:
-        ArgumentError: ``shape`` holds other numbers below 0.
+        ArgumentError: ``shape`` contains another negative size.
         OperatorError: The array does not broadcast to it.
     """
     if isinstance(array, NUMBERS):
         return full(shape, array)
     listed = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     checked = extents([0 if n == -2 else n for n in listed], "broadcast_to")
-    kept = [-2 if n == -2 else size for n, size in zip(listed, checked, strict=True)]
-    given = {"shape": tuple(kept)}
-    return call("_npi_broadcast_to", (array,), given, what="broadcast_to")
+    sizes = [-2 if n == -2 else size for n, size in zip(listed, checked, strict=True)]
+    params = {"shape": tuple(sizes)}
+    return call("_npi_broadcast_to", (array,), params, what="broadcast_to")
 
 
 def broadcast_arrays(*args: Any) -> list[Any]:
-    """Return the arrays stretched to one shape."""
+    """Return the arrays broadcast to one shape."""
     arrays = [as_value(x, "broadcast_arrays") for x in args]
     try:
         common = np.broadcast_shapes(*[x.shape for x in arrays])
@@ -163,10 +163,10 @@ def meshgrid(*xi: Any, **kwargs: Any) -> list[Any]:
     Args:
         *xi: Vectors, or arrays of shape ().
         **kwargs: ``indexing``: ``"xy"``, where the first vector runs along axis 1 (the default), or
-            ``"ij"``; ``sparse``: leave out what broadcasting adds; ``copy``: accepted.
+            ``"ij"``; ``sparse``: return arrays that broadcast to the grid; ``copy``: ignored.
 
     Raises:
-        ArgumentError: ``indexing`` is not one of those.
+        ArgumentError: ``indexing`` is invalid.
         ArgumentTypeError: A keyword is unknown.
     """
     indexing = kwargs.pop("indexing", "xy")
@@ -179,12 +179,12 @@ def meshgrid(*xi: Any, **kwargs: Any) -> list[Any]:
     if indexing not in ("xy", "ij"):
         raise ArgumentError(f"meshgrid: expected indexing 'xy' or 'ij', got {indexing!r}")
     count = len(xi)
-    places = list(range(count))
+    axes = list(range(count))
     if indexing == "xy" and count > 1:
-        places[:2] = [1, 0]
+        axes[:2] = [1, 0]
     grids = [
-        reshape(x, tuple(-1 if i == place else 1 for i in range(count)))
-        for x, place in zip(xi, places, strict=True)
+        reshape(x, tuple(-1 if i == axis else 1 for i in range(count)))
+        for x, axis in zip(xi, axes, strict=True)
     ]
     return grids if sparse else broadcast_arrays(*grids)
 
@@ -215,21 +215,21 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
 
 
 def roll(a: Any, shift: int | Sequence[int], axis: Axes = None) -> Any:
-    """Return the array with its elements moved on, the last ones to the front.
+    """Shift the elements along axes; elements past the end reappear at the start.
 
     Args:
         a: Array.
-        shift: How far, for each axis.
+        shift: Number of positions, one for all axes or one per axis.
         axis: Axis or axes; None for the flattened array.
     """
-    shifts, axes = _rolls(shift, axis)
+    shifts, axes = _roll_attrs(shift, axis)
     return call("_np_roll", (a,), {"shift": shifts, "axis": axes}, what="roll")
 
 
-def _rolls(shift: Any, axis: Any) -> tuple[Any, Any]:
-    """Return shifts and axes in pairs; the one that is single goes with each of the others."""
+def _roll_attrs(shift: Any, axis: Any) -> tuple[Any, Any]:
+    """Return shifts and axes; several shifts along a single axis are summed."""
     if not isinstance(shift, int | np.integer):
-        shift = whole_numbers(shift, "roll", "shift")
+        shift = as_ints(shift, "roll", "shift")
         if axis is None:
             return sum(shift), None
         if isinstance(axis, int | np.integer) or len(axis) == 1:
@@ -238,34 +238,34 @@ def _rolls(shift: Any, axis: Any) -> tuple[Any, Any]:
 
 
 def tile(A: Any, reps: int | Sequence[int]) -> Any:
-    """Return the array repeated as a whole, ``reps`` times on each axis."""
+    """Return the array repeated ``reps`` times along each axis."""
     if isinstance(A, NUMBERS):
         return official("tile", A, reps)
     return call("_npi_tile", (A,), {"reps": reps}, what="tile")
 
 
 def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
-    """Return the array with each element repeated on an axis.
+    """Repeat each element along an axis.
 
     Args:
         a: Array.
-        repeats: How often: a number for all, or one for each position on the axis.
+        repeats: Number of repeats: one for all elements, or one per index of the axis.
         axis: Axis; None for the flattened array.
 
     Raises:
-        OperatorError: A number is negative, or there are not as many as positions.
-        ArgumentTypeError: ``repeats`` are no ints.
+        OperatorError: A number is negative, or their count differs from the axis's size.
+        ArgumentTypeError: ``repeats`` are not ints.
     """
     if isinstance(a, NUMBERS):
         return official("repeat", a, repeats, axis)
     if isinstance(repeats, int | np.integer):
         return call("_np_repeat", (a,), {"repeats": repeats, "axis": axis}, what="repeat")
-    each = whole_numbers(repeats, "repeat", "repeats")
+    each = as_ints(repeats, "repeat", "repeats")
     return call("_npi_repeats", (a,), {"repeats": each, "axis": axis}, what="repeat")
 
 
 def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
-    """Return an array of a new shape that the elements fill, again and again from the first.
+    """Return an array of a new shape, filled with repeated copies of the elements.
 
     Args:
         a: Array.
@@ -273,24 +273,24 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
     """
     if isinstance(a, NUMBERS):
         return official("resize", a, new_shape)
-    wanted = extents(new_shape, "resize")
-    size = int(np.prod(wanted, dtype=np.int64))
+    shape = extents(new_shape, "resize")
+    size = int(np.prod(shape, dtype=np.int64))
     flat = ravel(as_value(a, "resize"))
     if flat.size == 0 or size == 0:
-        return zeros(wanted, a.dtype)
+        return zeros(shape, a.dtype)
     flat = tile(flat, -(-size // flat.size))
-    return reshape(flat[:size], wanted)
+    return reshape(flat[:size], shape)
 
 
 def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) -> Any:
-    """Return the array with a rim around it.
+    """Return the array with padding.
 
     Args:
         x: Array.
         pad_width: Pairs (before, after) for each axis; one pair, or one int, for all.
         mode: ``"constant"``, ``"edge"``, ``"reflect"``, ``"symmetric"``, ``"maximum"`` or
             ``"minimum"``.
-        **kwargs: ``constant_values``: value of the rim; ``reflect_type``: ``"even"``.
+        **kwargs: ``constant_values``: value of the padding; ``reflect_type``: ``"even"``.
 
     Raises:
         ArgumentTypeError: A keyword is unknown.
@@ -303,15 +303,15 @@ def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) ->
         raise ArgumentError(
             f"pad: expected pad_width of pairs for {value.ndim} axes, got {pad_width!r}"
         ) from error
-    given: dict[str, Any] = {
+    params: dict[str, Any] = {
         "pad_width": tuple((int(a), int(b)) for a, b in pairs),
         "mode": mode,
     }
     for key, option in kwargs.items():
-        if key not in _PAD_WORDS:
-            raise ArgumentTypeError(f"pad: expected {sorted(_PAD_WORDS)}, got {key!r}")
-        given[_PAD_WORDS[key]] = option
-    return call("_npi_pad", (value,), given, what="pad")
+        if key not in _PAD_KEYWORDS:
+            raise ArgumentTypeError(f"pad: expected {sorted(_PAD_KEYWORDS)}, got {key!r}")
+        params[_PAD_KEYWORDS[key]] = option
+    return call("_npi_pad", (value,), params, what="pad")
 
 
 def diag(array: Any, k: int = 0) -> Any:
@@ -326,20 +326,20 @@ def diagflat(array: Any, k: int = 0) -> Any:
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return the diagonals of the matrices that two axes span, as the last axis."""
-    given = {"offset": offset, "axis1": axis1, "axis2": axis2}
-    return call("_np_diagonal", (a,), given, what="diagonal")
+    params = {"offset": offset, "axis1": axis1, "axis2": axis2}
+    return call("_np_diagonal", (a,), params, what="diagonal")
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, out: Any = None) -> Any:
     """Return the sums over the diagonals of the matrices that two axes span."""
-    given = {"offset": offset, "axis1": axis1, "axis2": axis2}
-    return call("_np_trace", (a,), given, out, "trace")
+    params = {"offset": offset, "axis1": axis1, "axis2": axis2}
+    return call("_np_trace", (a,), params, out, "trace")
 
 
 def diag_indices_from(arr: Any) -> Any:
-    """Return the indices of the main diagonal of an array with equal extents, one for each axis."""
+    """Return the indices of the main diagonal of an array with equal extents, one per axis."""
     found = call("_npi_diag_indices_from", (arr,), what="diag_indices_from")
-    if not hasattr(found, "shape"):  # of a Symbol, one array of them all, as in MXNet
+    if not hasattr(found, "shape"):  # a Symbol, returned without splitting, as in MXNet
         return found
     return tuple(found[i] for i in range(found.shape[0]))
 

@@ -1,4 +1,4 @@
-"""Signatures and docstrings of functions that are made from a table."""
+"""Signatures and docstrings of generated functions."""
 
 import ast
 import inspect
@@ -15,7 +15,7 @@ def _default(node: ast.expr | None) -> Any:
 
 
 def parse_signature(text: str) -> inspect.Signature:
-    """Return the signature that a parameter list spells: ``"a, axis=None, *, keepdims=False"``."""
+    """Parse a parameter list such as ``"a, axis=None, *, keepdims=False"`` to a signature."""
     definition = ast.parse(f"def f({text}): pass").body[0]
     assert isinstance(definition, ast.FunctionDef)
     found = definition.args
@@ -46,7 +46,7 @@ def name_function(
     signature: inspect.Signature | None = None,
     module: str = "gluonish.numpy",
 ) -> Callable[..., Any]:
-    """Give a function that was made its name, docstring and signature, and return it."""
+    """Set name, docstring and signature of a generated function, and return it."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     function.__module__ = module

@@ -1,4 +1,4 @@
-"""Functions of one array, element by element: a line each, with operator and docstring."""
+"""Elementwise functions of one array, defined by a table of operators."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -63,7 +63,7 @@ _SIGNATURE = parse_signature("x, out=None, **kwargs")
 
 
 def _is_dtype(value: Any) -> bool:
-    """Whether a value is a dtype's name or one of NumPy's; Python's types are none of these."""
+    """Whether a value is the name of a dtype, or a NumPy dtype or scalar type."""
     try:
         normalize_dtype(value)
     except ArgumentTypeError:
@@ -71,8 +71,8 @@ def _is_dtype(value: Any) -> bool:
     return not isinstance(value, type) or issubclass(value, np.generic)
 
 
-# NumPy's options of such functions: the values that arrays are computed by, and which others mean
-# something.
+# The options of NumPy's ufuncs: the supported value, and a predicate of other values valid in
+# NumPy.
 _OPTIONS: Mapping[str, tuple[Any, Callable[[Any], bool]]] = {
     "where": (True, lambda value: True),
     "casting": ("same_kind", {"no", "equiv", "safe", "unsafe"}.__contains__),
@@ -94,14 +94,14 @@ def check_options(what: str, options: Mapping[str, Any]) -> None:
             raise ArgumentTypeError(
                 f"{what}: expected options among {sorted(_OPTIONS)}, got {key!r}"
             )
-        default, means_something = _OPTIONS[key]
+        default, is_valid = _OPTIONS[key]
         if value is not default and value != default:
             message = f"{what}: expected {key}={default!r}, got {value!r}; convert the result"
-            raise (NotSupportedError if means_something(value) else ArgumentTypeError)(message)
+            raise (NotSupportedError if is_valid(value) else ArgumentTypeError)(message)
 
 
 def unary_call(name: str, operator: str, x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Apply an operator to an array; NumPy itself computes of a number."""
+    """Apply an operator to an array, NumPy's function to a number."""
     if kwargs:
         check_options(name, kwargs)
     if isinstance(x, NUMBERS):
@@ -115,9 +115,9 @@ def _function(name: str, operator: str, first: str) -> Callable[..., Any]:
 
     doc = (
         f"{first}\n\nArgs:\n    x: Array of any shape, or a number.\n"
-        "    out: Array of the result's shape and dtype that receives it.\n"
+        "    out: Array to store the result in, of its shape and dtype.\n"
         "    **kwargs: NumPy's options, with their defaults only.\n\n"
-        "Returns:\n    Array of the shape of ``x``; of a number, NumPy's own answer."
+        "Returns:\n    Array of the shape of ``x``; for a number, NumPy's result."
     )
     return name_function(function, name, doc, _SIGNATURE)
 
@@ -130,34 +130,34 @@ arcsin = _function("arcsin", "_npi_arcsin", "Inverse sine, in radians.")
 arcsinh = _function("arcsinh", "_npi_arcsinh", "Inverse hyperbolic sine.")
 arctan = _function("arctan", "_npi_arctan", "Inverse tangent, in radians.")
 arctanh = _function("arctanh", "_npi_arctanh", "Inverse hyperbolic tangent.")
-bitwise_not = _function("bitwise_not", "_npi_bitwise_not", "Every bit turned; logical not of bool.")
+bitwise_not = _function("bitwise_not", "_npi_bitwise_not", "Bitwise not; logical not for bool.")
 cbrt = _function("cbrt", "_npi_cbrt", "Cube root.")
-ceil = _function("ceil", "_npi_ceil", "The least whole number that is not smaller.")
+ceil = _function("ceil", "_npi_ceil", "The smallest integer that is not less than x.")
 cos = _function("cos", "_npi_cos", "Cosine of radians.")
 cosh = _function("cosh", "_npi_cosh", "Hyperbolic cosine.")
 deg2rad = _function("deg2rad", "_npi_radians", "Degrees as radians.")
 degrees = _function("degrees", "_npi_degrees", "Radians as degrees.")
 exp = _function("exp", "_npi_exp", "e to the power of x.")
-expm1 = _function("expm1", "_npi_expm1", "exp(x) - 1, exact for small x.")
+expm1 = _function("expm1", "_npi_expm1", "exp(x) - 1, accurate for small x.")
 fabs = _function("fabs", "_npi_absolute", "Absolute value.")
-fix = _function("fix", "_npi_fix", "The nearest whole number towards zero.")
-floor = _function("floor", "_npi_floor", "The greatest whole number that is not larger.")
-invert = _function("invert", "_npi_bitwise_not", "Every bit turned; logical not of bool.")
-isfinite = _function("isfinite", "_npi_isfinite", "Whether x is neither infinite nor nan.")
+fix = _function("fix", "_npi_fix", "The nearest integer towards zero.")
+floor = _function("floor", "_npi_floor", "The largest integer that is not greater than x.")
+invert = _function("invert", "_npi_bitwise_not", "Bitwise not; logical not for bool.")
+isfinite = _function("isfinite", "_npi_isfinite", "Whether x is neither infinite nor NaN.")
 isinf = _function("isinf", "_npi_isinf", "Whether x is infinite.")
-isnan = _function("isnan", "_npi_isnan", "Whether x is nan.")
+isnan = _function("isnan", "_npi_isnan", "Whether x is NaN.")
 isneginf = _function("isneginf", "_npi_isneginf", "Whether x is negative infinity.")
 isposinf = _function("isposinf", "_npi_isposinf", "Whether x is positive infinity.")
 log = _function("log", "_npi_log", "Natural logarithm.")
 log10 = _function("log10", "_npi_log10", "Logarithm to the base 10.")
-log1p = _function("log1p", "_npi_log1p", "log(1 + x), exact for small x.")
+log1p = _function("log1p", "_npi_log1p", "log(1 + x), accurate for small x.")
 log2 = _function("log2", "_npi_log2", "Logarithm to the base 2.")
 logical_not = _function("logical_not", "_npi_logical_not", "Whether x is zero.")
-negative = _function("negative", "_npi_negative", "x with the other sign.")
+negative = _function("negative", "_npi_negative", "-x.")
 rad2deg = _function("rad2deg", "_npi_degrees", "Radians as degrees.")
 radians = _function("radians", "_npi_radians", "Degrees as radians.")
 reciprocal = _function("reciprocal", "_npi_reciprocal", "1 / x.")
-rint = _function("rint", "_npi_rint", "The nearest whole number, the even one of two.")
+rint = _function("rint", "_npi_rint", "The nearest integer; halves to the even one.")
 sign = _function("sign", "_npi_sign", "-1, 0 or 1.")
 sin = _function("sin", "_npi_sin", "Sine of radians.")
 sinh = _function("sinh", "_npi_sinh", "Hyperbolic sine.")
@@ -165,4 +165,4 @@ sqrt = _function("sqrt", "_npi_sqrt", "Square root.")
 square = _function("square", "_npi_square", "x * x.")
 tan = _function("tan", "_npi_tan", "Tangent of radians.")
 tanh = _function("tanh", "_npi_tanh", "Hyperbolic tangent.")
-trunc = _function("trunc", "_npi_trunc", "The nearest whole number towards zero.")
+trunc = _function("trunc", "_npi_trunc", "The nearest integer towards zero.")

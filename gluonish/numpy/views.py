@@ -1,4 +1,4 @@
-"""Modules that show functions of another one in their own way: ``nd.np``, ``sym.np`` and others."""
+"""Module namespaces derived from other modules: ``nd.np``, ``sym.np`` and others."""
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -13,7 +13,7 @@ __all__ = ["OPERATORS", "module_view", "operator_view"]
 Function = Callable[..., Any]
 View = tuple[Callable[[str], Function], Callable[[], list[str]]]
 
-# In ``nd.np`` and ``sym.np``, these are the operators' own functions.
+# In ``nd.np`` and ``sym.np``, these names are operators.
 OPERATORS: Mapping[str, str] = {
     **{
         name: f"_np_{name}"
@@ -31,11 +31,11 @@ OPERATORS: Mapping[str, str] = {
 
 
 def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View:
-    """Return ``__getattr__`` and ``__dir__`` of a module that shows operators.
+    """Return ``__getattr__`` and ``__dir__`` of a module of operators.
 
     Args:
-        operators: Name in the module to name in the registry.
-        make: Makes a function of an operator and the name that it is asked by.
+        operators: Registry names by name in the module.
+        make: Makes the function of an operator and a name.
         module: The module's name.
     """
     made: dict[str, Function] = {}
@@ -51,7 +51,7 @@ def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View
             op = find_operator(operators[name])
             found = made[name] = make(op, name)
             found.__module__ = module
-            found.operator = op  # type: ignore[attr-defined]  # what `gluonish where` goes by
+            found.operator = op  # type: ignore[attr-defined]  # read by `gluonish where`
         return found
 
     return find, lambda: sorted(operators)
@@ -63,13 +63,13 @@ def module_view(
     wrap: Callable[[Function], Function] | None = None,
     operators: View | None = None,
 ) -> View:
-    """Return ``__getattr__`` and ``__dir__`` of a module that shows functions of another.
+    """Return ``__getattr__`` and ``__dir__`` of a module with another module's functions.
 
     Args:
         source: The other module.
         module: The module's name.
-        wrap: What is done to each function.
-        operators: A view that goes before.
+        wrap: Wraps each function.
+        operators: A view with precedence.
     """
     made: dict[str, Function] = {}
     names = [name for name in source.__all__ if callable(getattr(source, name))]
@@ -83,8 +83,8 @@ def module_view(
             )
         found = made.get(name)
         if found is None:
-            plain = getattr(source, name)
-            found = made[name] = plain if wrap is None else wrap(plain)
+            function = getattr(source, name)
+            found = made[name] = function if wrap is None else wrap(function)
         return found
 
     return find, lambda: sorted(names)

@@ -1,4 +1,4 @@
-"""``mx.npx``: what goes beyond NumPy: layers' operators, devices, files, NumPy's semantics."""
+"""``mx.npx``: extensions to NumPy: operators of layers, devices, files, NumPy semantics."""
 
 from gluonish.core.devices import (
     Context,

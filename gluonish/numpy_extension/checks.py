@@ -1,4 +1,4 @@
-"""Functions of ``mx.npx`` whose arguments are called otherwise than their operators' are."""
+"""Functions of ``mx.npx`` whose argument names differ from those of their operators."""
 
 from typing import Any
 
@@ -24,6 +24,6 @@ def constraint_check(x: Any, msg: str = "Constraint violated.") -> Any:
         msg: Message of the error.
 
     Raises:
-        ArgumentError: When the result is waited for, if an element is false.
+        ArgumentError: An element is false; raised when waiting for the result.
     """
     return call("_npx_constraint_check", (x,), {"msg": msg}, what="constraint_check")

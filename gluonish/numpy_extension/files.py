@@ -13,11 +13,11 @@ def save(file: AnyPath, arr: Any) -> None:
     """Write arrays to a file.
 
     Args:
-        file: Path; its ending chooses the format, see `nd.save`.
-        arr: An array, a list of them, or a dict from names to them.
+        file: Path; its extension selects the format, see `nd.save`.
+        arr: An array, a list of arrays, or a dict from names to arrays.
 
     Raises:
-        ArgumentTypeError: Something is not an array, or a name is not a string.
+        ArgumentTypeError: ``arr`` contains another object, or a name is not a string.
         OSError: The file cannot be written.
     """
     serialization.save(file, arr)
@@ -28,11 +28,11 @@ def load(file: AnyPath, *, mmap: bool | None = None) -> list[ndarray] | dict[str
 
     Args:
         file: Path of the file; its content determines the format, see `nd.load`.
-        mmap: Whether to map large arrays into memory instead of reading them, with the danger that
-            `nd.load` describes; None for what ``GLUONISH_MAP_FILES`` says, which is no.
+        mmap: Whether to map large arrays into memory instead of reading them; see the warning in
+            `nd.load`. None for the option ``GLUONISH_MAP_FILES``, off by default.
 
     Raises:
-        FileFormatError: The file has no known format, is cut off, or claims impossible sizes.
+        FileFormatError: The file has no known format, is truncated, or states impossible sizes.
         OSError: The file cannot be read.
     """
     loaded = serialization.load(file, mmap=mmap)

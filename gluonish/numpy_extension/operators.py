@@ -1,4 +1,4 @@
-"""The operators of ``mx.npx``: each function is one of the registry's, on arrays of ``mx.np``."""
+"""The operators of ``mx.npx``: functions of registered operators for ``mx.np`` arrays."""
 
 import inspect
 from collections.abc import Callable
@@ -20,7 +20,7 @@ __all__ = [
     "taking_np_arrays",
 ]
 
-# Functions and the registry's names of their operators.
+# Registry names of operators by function.
 NAMES = {
     name: f"_npx_{name}"
     for name in (
@@ -53,22 +53,22 @@ IMAGE_NAMES = {
 
 
 def taking_np_arrays(make: Make) -> Make:
-    """Return a maker of operators' functions that refuse arrays of the ``nd`` face."""
+    """Wrap a maker of operators' functions to make functions that refuse NDArrays."""
 
     def make_checked(op: Operator, name: str) -> Callable[..., Any]:
-        plain = make(op, name)
+        unchecked = make(op, name)
 
         def function(*args: Any, **kwargs: Any) -> Any:
             for x in (*args, *kwargs.values()):
                 if hasattr(x, "_spec"):
                     as_value(x, name)
-            return plain(*args, **kwargs)
+            return unchecked(*args, **kwargs)
 
         return name_function(
             function,
             name,
-            plain.__doc__ or "",
-            inspect.signature(plain),
+            unchecked.__doc__ or "",
+            inspect.signature(unchecked),
             "gluonish.numpy_extension",
         )
 

@@ -13,11 +13,11 @@ __all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
 
 
 def seed(seed: int, ctx: str | Context = "all") -> None:
-    """Restart random numbers.
+    """Seed the random number generators.
 
     Args:
-        seed: Any int.
-        ctx: A device, or ``"all"``.
+        seed: The seed, any int.
+        ctx: Device whose generator is seeded, or ``"all"``.
     """
     seed_arrays(seed, ctx)
 
@@ -34,21 +34,21 @@ def bernoulli(
 
     Args:
         prob: Probability of a 1: number or array.
-        logit: Logit of that probability, in place of ``prob``: number or array.
+        logit: Logit of the probability, instead of ``prob``: number or array.
         size: Shape of the samples; None for that of the parameter.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
         out: Array that the result is written to, of its shape and dtype.
 
     Raises:
-        ArgumentError: Not exactly one of ``prob`` and ``logit`` is given.
+        ArgumentError: Not exactly one of ``prob`` and ``logit`` is passed.
     """
     if (prob is None) == (logit is None):
         raise ArgumentError("bernoulli: expected prob or logit, got both or neither")
-    word, value = ("logit", logit) if prob is None else ("prob", prob)
+    name, value = ("logit", logit) if prob is None else ("prob", prob)
     other = "prob" if prob is None else "logit"
-    given = {"is_logit": prob is None, "dtype": chosen(dtype), other: None}
-    return draw("bernoulli", "_npi_bernoulli", {word: value}, size, given, ctx, out)
+    params = {"is_logit": prob is None, "dtype": chosen(dtype), other: None}
+    return draw("bernoulli", "_npi_bernoulli", {name: value}, size, params, ctx, out)
 
 
 def uniform_n(
@@ -58,12 +58,12 @@ def uniform_n(
     dtype: Any = None,
     ctx: Ctx = None,
 ) -> Any:
-    """Return numbers spread evenly over [low, high), ``batch_shape`` many for each element.
+    """Draw uniform samples from [low, high), an array of ``batch_shape`` for each element.
 
     Args:
         low: Lower bound.
         high: Upper bound.
-        batch_shape: Shape in front of that of the bounds.
+        batch_shape: Leading shape, before the broadcast shape of the bounds.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
     """
@@ -78,12 +78,12 @@ def normal_n(
     dtype: Any = None,
     ctx: Ctx = None,
 ) -> Any:
-    """Return normal numbers, ``batch_shape`` many for each element.
+    """Draw normal samples, an array of ``batch_shape`` for each element.
 
     Args:
         loc: Mean.
         scale: Standard deviation.
-        batch_shape: Shape in front of that of the parameters.
+        batch_shape: Leading shape, before the broadcast shape of the parameters.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
     """

@@ -1,6 +1,6 @@
 """`mx.rnn`: recurrent cells as Symbols, for Module. Gluon's layers are in `gluon.rnn`.
 
-LSTM, GRU and RNN are Gluon's layers, for programs that look for them here.
+LSTM, GRU and RNN are Gluon's layers, for programs that import them from here.
 """
 
 from gluonish.gluon.rnn.rnn_layer import GRU, LSTM, RNN

@@ -1,4 +1,4 @@
-"""BaseRNNCell, its parameters, and sequences as it takes them."""
+"""BaseRNNCell, its parameters, and the layout of sequences."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from gluonish.symbol import Symbol, Variable
 
 
 class RNNParams:
-    """Variables by name, each made when it is first asked for.
+    """Variables by name, created on first access.
 
     Args:
-        prefix: What all their names begin with.
+        prefix: Prefix of their names.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -22,11 +22,11 @@ class RNNParams:
         self._params: dict[str, Symbol] = {}
 
     def get(self, name: str, **kwargs: Any) -> Symbol:
-        """Return a variable, the same one for the same name.
+        """Return the variable of a name, created if it does not exist.
 
         Args:
-            name: Its name after the prefix.
-            **kwargs: For `sym.Variable`, where it is made.
+            name: Name without the prefix.
+            **kwargs: Arguments of `sym.Variable`.
         """
         full = self._prefix + name
         if full not in self._params:
@@ -41,18 +41,18 @@ def normalized(
     merge: bool | None,
     in_layout: str | None = None,
 ) -> tuple[Any, int]:
-    """Return a sequence in the wanted form, and its axis of time.
+    """Return a sequence as one Symbol or as a list of steps, and its time axis.
 
     Args:
         length: Number of steps.
         inputs: One Symbol, or a list of ``length`` Symbols.
-        layout: Where the axis of time is: ``"NTC"`` or ``"TNC"``.
-        merge: True for one Symbol, False for a list, None for the form that it has.
-        in_layout: Where it is in ``inputs``, if elsewhere.
+        layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
+        merge: True for one Symbol, False for a list, None for the form of ``inputs``.
+        in_layout: Layout of ``inputs``; ``layout`` by default.
 
     Raises:
-        ArgumentError: The inputs are None, a Symbol with several outputs where one is to be split,
-            or a list of another length.
+        ArgumentError: The inputs are None, a Symbol with several outputs that cannot be split, or a
+            list of another length.
     """
     if inputs is None:
         raise ArgumentError(
@@ -91,7 +91,7 @@ def _as_steps(inputs: Sequence[Symbol], length: int) -> Sequence[Symbol]:
 
 Arrays = dict[str, NDArray]
 Info = dict[str, Any]
-States = list[Any]  # of Symbols; what unrolls in two directions gives a list for each
+States = list[Any]  # Symbols; for a bidirectional cell a list for each direction
 
 
 class BaseRNNCell:
@@ -127,10 +127,10 @@ class BaseRNNCell:
         Returns:
             The output, (N, C), and the new states.
         """
-        raise NotImplementedError(f"{type(self).__name__}: expected a cell that takes steps")
+        raise NotImplementedError(f"{type(self).__name__}: expected a cell with single steps")
 
     def _next_name(self) -> str:
-        """The beginning of the names of the next step's nodes."""
+        """Return the prefix of the next step's nodes."""
         self._counter += 1
         return f"{self._prefix}t{self._counter}_"
 
@@ -143,16 +143,16 @@ class BaseRNNCell:
     @property
     def state_info(self) -> list[Info]:
         """Shape and layout of each state, with 0 for the batch size."""
-        raise NotImplementedError(f"{type(self).__name__}: expected a cell that has state_info")
+        raise NotImplementedError(f"{type(self).__name__}: expected a cell with state_info")
 
     @property
     def state_shape(self) -> list[tuple[int, ...]]:
-        """Shape of each state; the batch is 0."""
+        """Shape of each state, with 0 for the batch size."""
         return [info["shape"] for info in self.state_info]
 
     @property
     def _gate_names(self) -> Sequence[str]:
-        """What follows ``i2h`` and ``h2h`` in the names of single gates' weights."""
+        """Suffixes of ``i2h`` and ``h2h`` in the names of single gates' weights."""
         return ()
 
     def _check_unmodified(self) -> None:
@@ -168,8 +168,7 @@ class BaseRNNCell:
 
         Args:
             func: Function that creates each, such as `sym.zeros`, `sym.uniform` or `sym.Variable`.
-            **kwargs: Further arguments of ``func``; ``name`` and those of `state_info` are passed
-                anyway.
+            **kwargs: Further arguments of ``func``, besides ``name`` and those of `state_info`.
 
         Raises:
             ArgumentError: The cell is wrapped by a modifier, such as `ZoneoutCell`.
@@ -203,9 +202,9 @@ class BaseRNNCell:
             bias = args.pop(f"{self._prefix}{group}_bias")
             rows = weight.shape[0] // len(gates)
             for i, gate in enumerate(gates):
-                part = slice(i * rows, (i + 1) * rows)
-                args[f"{self._prefix}{group}{gate}_weight"] = weight[part].copy()
-                args[f"{self._prefix}{group}{gate}_bias"] = bias[part].copy()
+                span = slice(i * rows, (i + 1) * rows)
+                args[f"{self._prefix}{group}{gate}_weight"] = weight[span].copy()
+                args[f"{self._prefix}{group}{gate}_bias"] = bias[span].copy()
         return args
 
     def pack_weights(self, args: Arrays) -> Arrays:
@@ -227,8 +226,8 @@ class BaseRNNCell:
         for group in ("i2h", "h2h"):
             for kind in ("weight", "bias"):
                 names = [f"{self._prefix}{group}{gate}_{kind}" for gate in gates]
-                parts = [args.pop(name) for name in names]
-                args[f"{self._prefix}{group}_{kind}"] = nd.concatenate(parts)
+                gate_arrays = [args.pop(name) for name in names]
+                args[f"{self._prefix}{group}_{kind}"] = nd.concatenate(gate_arrays)
         return args
 
     def unroll(
@@ -267,7 +266,7 @@ class BaseRNNCell:
         return merged, states
 
     def _get_activation(self, inputs: Symbol, activation: Any, **kwargs: Any) -> Symbol:
-        """Return an activation of a Symbol: by name, or by a function of it."""
+        """Apply an activation, a name or a function, to a Symbol."""
         found: Symbol
         if isinstance(activation, str):
             found = sym.Activation(inputs, act_type=activation, **kwargs)

@@ -1,4 +1,4 @@
-"""ConvRNNCell, ConvLSTMCell and ConvGRUCell: recurrent steps of convolutions over images."""
+"""ConvRNNCell, ConvLSTMCell and ConvGRUCell: convolutional recurrent cells."""
 
 import functools
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class BaseConvRNNCell(BaseRNNCell):
     """Base class of the convolutional cells.
 
     Args:
-        input_shape: Shape of a step's input, in ``conv_layout``; its batch does not count.
+        input_shape: Shape of a step's input, in ``conv_layout``; the batch size is ignored.
         num_hidden: Number of output channels.
         h2h_kernel: Size of the kernel on the state, odd.
         h2h_dilate: Dilation of the kernel on the state.
@@ -82,12 +82,12 @@ class BaseConvRNNCell(BaseRNNCell):
         self._iB = self.params.get("i2h_bias", init=i2h_bias_initializer)
         self._hB = self.params.get("h2h_bias", init=h2h_bias_initializer)
         with sym.NameManager():
-            one = self._convolved(sym.Variable("data"), num_hidden)
-        shape = one.infer_shape(data=tuple(input_shape))[1][0]
+            output = self._convolved(sym.Variable("data"), num_hidden)
+        shape = output.infer_shape(data=tuple(input_shape))[1][0]
         self._state_shape = (0, *shape[1:])
 
     def _convolved(self, inputs: Symbol, filters: int, **options: Any) -> Symbol:
-        """The convolution of the input."""
+        """Return the convolution of the input."""
         found: Symbol = sym.Convolution(
             inputs,
             num_filter=filters,
@@ -110,7 +110,7 @@ class BaseConvRNNCell(BaseRNNCell):
         return [{"shape": self._state_shape, "__layout__": self._conv_layout}]
 
     def _conv_forward(self, inputs: Symbol, states: States, name: str) -> tuple[Symbol, Symbol]:
-        """The convolutions of input and state, for all gates."""
+        """Return the convolutions of input and state, for all gates."""
         filters = self._num_hidden * self._num_gates
         i2h = self._convolved(inputs, filters, weight=self._iW, bias=self._iB, name=f"{name}i2h")
         h2h = sym.Convolution(
@@ -146,7 +146,7 @@ class ConvRNNCell(BaseConvRNNCell):
 
 
 class ConvLSTMCell(BaseConvRNNCell):
-    """Long short-term memory of convolutions; the arguments are those of `BaseConvRNNCell`."""
+    """Convolutional LSTM; the arguments are those of `BaseConvRNNCell`."""
 
     _default_prefix = "ConvLSTM_"
 
@@ -169,7 +169,7 @@ class ConvLSTMCell(BaseConvRNNCell):
 
 
 class ConvGRUCell(BaseConvRNNCell):
-    """Gated recurrent unit of convolutions; the arguments are those of `BaseConvRNNCell`."""
+    """Convolutional GRU; the arguments are those of `BaseConvRNNCell`."""
 
     _default_prefix = "ConvGRU_"
 
@@ -182,7 +182,7 @@ class ConvGRUCell(BaseConvRNNCell):
         name = self._next_name()
         i2h, h2h = self._conv_forward(inputs, states, name)
         axis = self._conv_layout.find("C")
-        # MXNet leaves the axis out, which is right where it is 1.
+        # MXNet omits the axis, which is correct if it is 1.
         options: dict[str, Any] = {} if axis == 1 else {"axis": axis}
         i2h = sym.SliceChannel(i2h, num_outputs=3, name=f"{name}_i2h_slice", **options)
         h2h = sym.SliceChannel(h2h, num_outputs=3, name=f"{name}_h2h_slice", **options)

@@ -1,5 +1,6 @@
-"""FusedRNNCell: layers of recurrent steps in one operator, fast, and with packed weights."""
+"""FusedRNNCell: recurrent layers computed by one operator, with packed weights."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -21,8 +22,8 @@ _GATES = {
 }
 
 
-class _Part(NamedTuple):
-    """One gate's weight or bias among the packed ones."""
+class _PackedArray(NamedTuple):
+    """One gate's weight or bias in the packed vector."""
 
     name: str
     shape: tuple[int, ...]
@@ -39,7 +40,7 @@ class FusedRNNCell(BaseRNNCell):
         dropout: Dropout probability between layers, in training.
         get_next_state: Whether `unroll` returns the states after the last step.
         forget_bias: Initial bias of the forget gates of an LSTM.
-        prefix: Prefix of the names of weights and outputs; None for one made from the mode.
+        prefix: Prefix of the names of weights and outputs; by default made from the mode.
         params: Weights to share with other cells; None creates new ones.
 
     Raises:
@@ -88,12 +89,8 @@ class FusedRNNCell(BaseRNNCell):
     def _num_gates(self) -> int:
         return len(self._gate_names)
 
-    def _parts(self, features: int) -> Iterator[_Part]:
-        """The packed parameters in order: all weights, then all biases.
-
-        Args:
-            features: Features of the input.
-        """
+    def _packed_arrays(self, features: int) -> Iterator[_PackedArray]:
+        """Yield the packed parameters in order: all weights, then all biases."""
         hidden = self._num_hidden
         layers = [(layer, side) for layer in range(self._num_layers) for side in self._directions]
         for kind in ("weight", "bias"):
@@ -102,15 +99,16 @@ class FusedRNNCell(BaseRNNCell):
                 for group, columns in (("i2h", inputs), ("h2h", hidden)):
                     shape = (hidden, columns) if kind == "weight" else (hidden,)
                     for gate in self._gate_names:
-                        yield _Part(f"{self._prefix}{side}{layer}_{group}{gate}_{kind}", shape)
+                        name = f"{self._prefix}{side}{layer}_{group}{gate}_{kind}"
+                        yield _PackedArray(name, shape)
 
     def _slice_weights(self, arr: NDArray, li: int, lh: int) -> Arrays:
-        """Views of the packed parameters by name; ``li`` and ``lh`` as MXNet: input and hidden."""
+        """Return views of the packed parameters by name; li, lh: input and hidden features."""
         found = {}
         begin = 0
-        for part in self._parts(li):
-            size = part.shape[0] * (part.shape[1] if len(part.shape) > 1 else 1)
-            found[part.name] = arr[begin : begin + size].reshape(part.shape)
+        for packed in self._packed_arrays(li):
+            size = math.prod(packed.shape)
+            found[packed.name] = arr[begin : begin + size].reshape(packed.shape)
             begin += size
         if begin != arr.size or lh != self._num_hidden:
             raise ArgumentError(
@@ -120,14 +118,14 @@ class FusedRNNCell(BaseRNNCell):
         return found
 
     def unpack_weights(self, args: Arrays) -> Arrays:
-        """Return weights with a separate array for each gate, as the cells of `unfuse` unpack them.
+        """Split the packed vector into one array per gate, named as in the cells of `unfuse`.
 
         Args:
-            args: Arrays by name; not changed.
+            args: Arrays by name, which are not changed.
 
         Raises:
-            ArgumentError: There are more or fewer parameters than such a cell has.
-            KeyError: The cell's parameters are missing.
+            ArgumentError: The vector has the wrong size.
+            KeyError: The vector is missing.
         """
         args = dict(args)
         packed = args.pop(self._packed_name)
@@ -139,22 +137,22 @@ class FusedRNNCell(BaseRNNCell):
         return args
 
     def pack_weights(self, args: Arrays) -> Arrays:
-        """Return weights with the cell's in one vector, as the operator takes them.
+        """Join the arrays of all gates into the packed vector; undoes `unpack_weights`.
 
         Args:
-            args: Arrays by name, of `unpack_weights`; stays as it is.
+            args: Arrays by name, which are not changed.
 
         Raises:
-            KeyError: One of the cell's is not there.
+            KeyError: An array of this cell is missing.
         """
         args = dict(args)
-        first = args[f"{self._prefix}l0_i2h{self._gate_names[0]}_weight"]
-        parts = [args.pop(part.name).reshape((-1,)) for part in self._parts(first.shape[1])]
-        args[self._packed_name] = nd.concatenate(parts)
+        features = args[f"{self._prefix}l0_i2h{self._gate_names[0]}_weight"].shape[1]
+        flat = [args.pop(x.name).reshape((-1,)) for x in self._packed_arrays(features)]
+        args[self._packed_name] = nd.concatenate(flat)
         return args
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Not available: the operator computes all steps at once; use `unroll`.
+        """Not supported: the operator computes all steps at once; use `unroll`.
 
         Raises:
             NotSupportedError: Always.
@@ -211,10 +209,10 @@ class FusedRNNCell(BaseRNNCell):
         return outputs, next_states
 
     def unfuse(self) -> SequentialRNNCell:
-        """Return the same network of single cells, which takes steps.
+        """Return the same network as a stack of cells that compute single steps.
 
-        Its weights are those that `unpack_weights` gives, packed by its own `pack_weights`. The
-        forget gates of an LSTM start with 1, as in MXNet.
+        To convert weights, call `unpack_weights` of this cell, then `pack_weights` of the stack.
+        The forget bias of an LSTM is 1, as in MXNet.
         """
         stack = SequentialRNNCell()
         for layer in range(self._num_layers):
@@ -230,7 +228,7 @@ class FusedRNNCell(BaseRNNCell):
         return stack
 
     def _layer_cell(self, prefix: str) -> BaseRNNCell:
-        """A cell that takes single steps, for a layer."""
+        """Return a cell for one layer and direction."""
         if self._mode == "lstm":
             return LSTMCell(self._num_hidden, prefix=prefix)
         if self._mode == "gru":

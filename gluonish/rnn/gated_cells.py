@@ -1,4 +1,4 @@
-"""RNNCell, LSTMCell and GRUCell: steps of dense layers. Convolutional cells share their gates."""
+"""RNNCell, LSTMCell and GRUCell; convolutional cells share their gates."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,14 +12,14 @@ from gluonish.symbol import Symbol
 def lstm_step(
     cell: BaseRNNCell, gates: Symbol | Sequence[Symbol], states: States, activation: Any, name: str
 ) -> tuple[Symbol, States]:
-    """Return output and states of an LSTM.
+    """Return the output and states of an LSTM.
 
     Args:
-        cell: The cell, which has activations.
-        gates: Input, forget, new value and output, before their activations.
-        states: The output and the memory before.
-        activation: Of new values and memory.
-        name: What the nodes' names begin with.
+        cell: The cell.
+        gates: Input gate, forget gate, new value and output gate, before their activations.
+        states: The previous output and memory.
+        activation: Activation of new value and memory.
+        name: Prefix of the nodes' names.
     """
     in_gate = sym.Activation(gates[0], act_type="sigmoid", name=f"{name}i")
     forget_gate = sym.Activation(gates[1], act_type="sigmoid", name=f"{name}f")
@@ -57,14 +57,7 @@ def gru_step(
 
 
 class _DenseCell(BaseRNNCell):
-    """What the cells of dense layers share.
-
-    Args:
-        num_hidden: Number of hidden features.
-        prefix: Prefix of the names of weights and outputs.
-        params: Weights to share; None for its own.
-        i2h_bias: How the input's bias is initialized, if not as the others.
-    """
+    """Base class of cells with dense layers; ``i2h_bias`` initializes the input's bias."""
 
     def __init__(
         self,
@@ -87,7 +80,7 @@ class _DenseCell(BaseRNNCell):
         return [{"shape": (0, self._num_hidden), "__layout__": "NC"}]
 
     def _products(self, inputs: Symbol, state: Symbol, name: str) -> tuple[Symbol, Symbol]:
-        """The dense layers of input and state, for all gates."""
+        """Return the dense layers of input and state, for all gates."""
         rows = self._num_hidden * len(self._gate_names)
         i2h = sym.FullyConnected(inputs, self._iW, self._iB, num_hidden=rows, name=f"{name}i2h")
         h2h = sym.FullyConnected(state, self._hW, self._hB, num_hidden=rows, name=f"{name}h2h")

@@ -1,4 +1,4 @@
-"""BucketSentenceIter and encode_sentences: sentences as numbers, in batches of like lengths."""
+"""BucketSentenceIter and encode_sentences: encoded sentences, in batches of similar length."""
 
 import logging
 import random
@@ -138,21 +138,21 @@ class BucketSentenceIter(DataIter):
     def _filled(
         self, sentences: Sequence[Sequence[int]], invalid_label: int, dtype: Any
     ) -> list[Any]:
-        """The sentences of each bucket in an array."""
+        """Return the padded sentences of each bucket as an array."""
         rows: list[list[Any]] = [[] for _ in self.buckets]
-        left_out = 0
+        discarded = 0
         for sentence in sentences:
             number = bisect_left(self.buckets, len(sentence))
             if number == len(self.buckets):
-                left_out += 1
+                discarded += 1
                 continue
             row = np.full(self.buckets[number], invalid_label, dtype=dtype)
             row[: len(sentence)] = sentence
             rows[number].append(row)
-        if left_out:
+        if discarded:
             _LOG.warning(
                 "BucketSentenceIter: discarded %d sentences longer than the largest bucket.",
-                left_out,
+                discarded,
             )
         return [
             np.asarray(found, dtype=dtype).reshape(len(found), length)
@@ -163,7 +163,7 @@ class BucketSentenceIter(DataIter):
         return shape if self.layout == "NT" else (shape[1], shape[0])
 
     def reset(self) -> None:
-        """Begin again, in another order."""
+        """Start a new pass, in another random order."""
         self.curr_idx = 0
         random.shuffle(self.idx)
         self.nddata = []
@@ -179,7 +179,7 @@ class BucketSentenceIter(DataIter):
         """Return the next batch; its ``bucket_key`` is the length.
 
         Raises:
-            StopIteration: All were seen.
+            StopIteration: The pass is over.
         """
         if self.curr_idx == len(self.idx):
             raise StopIteration

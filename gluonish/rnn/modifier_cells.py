@@ -1,4 +1,4 @@
-"""Cells that change what others do: ZoneoutCell and ResidualCell."""
+"""Cells that modify other cells: ZoneoutCell and ResidualCell."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +12,10 @@ from gluonish.symbol import Symbol
 
 
 class ModifierCell(BaseRNNCell):
-    """Base class of cells that change what another does; its weights and states are the other's.
+    """Base class of cells that modify another cell, with the weights and states of that cell.
 
     Args:
-        base_cell: The other, which cannot be called any more.
+        base_cell: The cell to modify, which cannot be called directly any more.
     """
 
     def __init__(self, base_cell: BaseRNNCell) -> None:
@@ -25,7 +25,7 @@ class ModifierCell(BaseRNNCell):
 
     @property
     def params(self) -> RNNParams:
-        """The weights of the cell that is changed."""
+        """The weights of the modified cell."""
         self._own_params = False
         return self.base_cell.params
 
@@ -37,14 +37,14 @@ class ModifierCell(BaseRNNCell):
     def begin_state(  # type: ignore[override]  # `func` goes through `kwargs`, as in MXNet
         self, init_sym: Callable[..., Any] = sym.zeros, **kwargs: Any
     ) -> States:
-        """Return states for the first step.
+        """Create the states before the first step.
 
         Args:
-            init_sym: Makes each; see `BaseRNNCell.begin_state`.
-            **kwargs: For ``init_sym``.
+            init_sym: Function that creates each; see `BaseRNNCell.begin_state`.
+            **kwargs: Arguments of ``init_sym``.
 
         Raises:
-            ArgumentError: This cell is itself modified by another.
+            ArgumentError: This cell is modified by another cell.
         """
         self._check_unmodified()
         self.base_cell._modified = False
@@ -54,24 +54,24 @@ class ModifierCell(BaseRNNCell):
             self.base_cell._modified = True
 
     def reset(self) -> None:
-        """Number steps and states from 0 again, to use the cell for another graph."""
+        """Restart the numbering of steps and states, before using the cell in another graph."""
         super().reset()
         if hasattr(self, "base_cell"):
             self.base_cell.reset()
 
     def unpack_weights(self, args: Arrays) -> Arrays:
-        """Return weights with a separate array for each gate of the cell.
+        """Split the cell's packed weights into one array for each gate.
 
         Args:
-            args: Arrays by name; not changed.
+            args: Arrays by name, which are not changed.
         """
         return self.base_cell.unpack_weights(args)
 
     def pack_weights(self, args: Arrays) -> Arrays:
-        """Return weights as the cell takes them.
+        """Join the arrays of the cell's gates into packed weights; undoes `unpack_weights`.
 
         Args:
-            args: Arrays by name, of `unpack_weights`; stays as it is.
+            args: Arrays by name, which are not changed.
         """
         return self.base_cell.pack_weights(args)
 
@@ -111,7 +111,7 @@ class ZoneoutCell(ModifierCell):
         self.prev_output: Symbol | None = None
 
     def reset(self) -> None:
-        """Number steps and states from 0 again, and forget the output before."""
+        """Restart the numbering of steps and states, and drop the previous output."""
         super().reset()
         self.prev_output = None
 
@@ -120,18 +120,18 @@ class ZoneoutCell(ModifierCell):
         output, next_states = self.base_cell(inputs, states)
         before = sym.zeros((0, 0)) if self.prev_output is None else self.prev_output
         if self.zoneout_outputs:
-            output = _kept(self.zoneout_outputs, output, before)
+            output = _zoneout(self.zoneout_outputs, output, before)
         if self.zoneout_states:
             next_states = [
-                _kept(self.zoneout_states, new, old)
+                _zoneout(self.zoneout_states, new, old)
                 for new, old in zip(next_states, states, strict=True)
             ]
         self.prev_output = output
         return output, next_states
 
 
-def _kept(probability: float, new: Symbol, old: Symbol) -> Symbol:
-    """``new``, and here and there ``old`` while training."""
+def _zoneout(probability: float, new: Symbol, old: Symbol) -> Symbol:
+    """Return ``new``, with random elements of ``old`` in training."""
     mask = sym.Dropout(sym.ones_like(new), p=probability)
     found: Symbol = sym.where(mask, new, old)
     return found

@@ -1,4 +1,4 @@
-"""Checkpoints of symbolic recurrent networks, whose files hold each gate's weights apart."""
+"""Checkpoints of symbolic recurrent networks, with separate weights for each gate."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -21,14 +21,14 @@ def rnn_unroll(
     input_prefix: str = "",
     layout: str = "NTC",
 ) -> tuple[Any, States]:
-    """Return ``cell.unroll(length, inputs, begin_state, layout)``, with a warning to call that.
+    """Return ``cell.unroll(length, inputs, begin_state, layout)``; deprecated.
 
     Args:
         cell: The cell.
         length: Number of steps.
-        inputs: One Symbol, or a list with one a step.
+        inputs: One Symbol, or a list of one Symbol per step.
         begin_state: States before the first step.
-        input_prefix: Accepted; MXNet once made inputs with it.
+        input_prefix: Ignored.
         layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
     """
     warnings.warn(
@@ -52,12 +52,12 @@ def save_rnn_checkpoint(
     """Save a network as `model.save_checkpoint` does, with the cells' weights unpacked.
 
     Args:
-        cells: The cell, or the cells, that the network was made of.
-        prefix: Prefix of the paths of the files.
+        cells: The cell, or list of cells, of the network.
+        prefix: Prefix of the files' paths.
         epoch: Number of the epoch.
-        symbol: The network; None for weights alone.
-        arg_params: Its weights by name.
-        aux_params: Its auxiliary states by name.
+        symbol: The network; None saves parameters only.
+        arg_params: Weights by name.
+        aux_params: Auxiliary states by name.
     """
     for cell in _listed(cells):
         arg_params = cell.unpack_weights(arg_params)
@@ -65,13 +65,13 @@ def save_rnn_checkpoint(
 
 
 def load_rnn_checkpoint(cells: Cells, prefix: str, epoch: int) -> tuple[Symbol, Arrays, Arrays]:
-    """Return network, weights and auxiliary states that `save_rnn_checkpoint` saved.
+    """Load network, weights and auxiliary states that `save_rnn_checkpoint` saved.
 
-    The cells may be others than those that were saved: fused ones for single ones, for example.
+    The cells may differ from the saved ones, such as a fused cell instead of single cells.
 
     Args:
-        cells: The cell, or the cells, that the weights are packed for.
-        prefix: Prefix of the paths of the files.
+        cells: The cell, or list of cells, to pack the weights for.
+        prefix: Prefix of the files' paths.
         epoch: Number of the epoch.
     """
     symbol, arg_params, aux_params = load_checkpoint(prefix, epoch)
@@ -84,9 +84,9 @@ def do_rnn_checkpoint(cells: Cells, prefix: str, period: int = 1) -> Callable[..
     """Return an ``epoch_end_callback`` of `Module.fit` that saves with `save_rnn_checkpoint`.
 
     Args:
-        cells: The cell, or the cells, that the network was made of.
-        prefix: Prefix of the paths of the files.
-        period: How many epochs there are from one file to the next.
+        cells: The cell, or list of cells, of the network.
+        prefix: Prefix of the files' paths.
+        period: Number of epochs between two checkpoints.
     """
     period = int(max(1, period))
 

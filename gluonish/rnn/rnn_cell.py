@@ -1,4 +1,4 @@
-"""The symbolic cells, under the name that programs import: `mx.rnn.rnn_cell`."""
+"""`mx.rnn.rnn_cell`: the symbolic cells."""
 
 from gluonish.rnn.base_cell import BaseRNNCell, RNNParams
 from gluonish.rnn.convolution_cells import (

@@ -1,6 +1,6 @@
-"""Cells of cells, and the dropout between them."""
+"""Cells composed of other cells, and DropoutCell."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from numbers import Number
 from typing import Any
 
@@ -11,18 +11,18 @@ from gluonish.symbol import Symbol
 
 
 class _Cells(BaseRNNCell):
-    """What cells of several cells share.
+    """Base class of cells composed of several cells.
 
     Args:
-        params: Weights that the inner cells get, which then have none of their own.
+        params: Weights shared by the inner cells; None if they have their own.
     """
 
     def __init__(self, params: RNNParams | None) -> None:
         super().__init__(prefix="", params=params)
         self._override_cell_params = params is not None
 
-    def _take(self, cells: Iterable[BaseRNNCell]) -> None:
-        """Have more inner cells, and know their weights."""
+    def _add_cells(self, cells: Iterable[BaseRNNCell]) -> None:
+        """Add inner cells and their weights."""
         for cell in cells:
             self._cells.append(cell)
             if self._override_cell_params:
@@ -39,85 +39,85 @@ class _Cells(BaseRNNCell):
         return [info for cell in self._cells for info in cell.state_info]
 
     def begin_state(self, func: Callable[..., Any] = sym.zeros, **kwargs: Any) -> States:
-        """Return states for the first step, those of the inner cells one after another.
+        """Create the states of all inner cells before the first step.
 
         Args:
-            func: Makes each; see `BaseRNNCell.begin_state`.
-            **kwargs: For ``func``.
+            func: Function that creates each; see `BaseRNNCell.begin_state`.
+            **kwargs: Arguments of ``func``.
 
         Raises:
-            ArgumentError: The cell is modified by another.
+            ArgumentError: The cell is modified by another cell.
         """
         self._check_unmodified()
         return [state for cell in self._cells for state in cell.begin_state(func=func, **kwargs)]
 
     def unpack_weights(self, args: Arrays) -> Arrays:
-        """Return weights with those of the cells' gates apart from one another.
+        """Split the cells' packed weights into one array for each gate.
 
         Args:
-            args: Arrays by name; stays as it is.
+            args: Arrays by name, which are not changed.
         """
         for cell in self._cells:
             args = cell.unpack_weights(args)
         return args
 
     def pack_weights(self, args: Arrays) -> Arrays:
-        """Return weights as the cells take them.
+        """Join the arrays of the cells' gates into packed weights; undoes `unpack_weights`.
 
         Args:
-            args: Arrays by name, of `unpack_weights`; stays as it is.
+            args: Arrays by name, which are not changed.
         """
         for cell in self._cells:
             args = cell.pack_weights(args)
         return args
 
     def _states_of(self, states: States) -> list[States]:
-        """States in a list for each inner cell."""
-        shares = []
+        """Split states into one list per inner cell."""
+        groups = []
         for cell in self._cells:
             count = len(cell.state_info)
-            shares.append(states[:count])
+            groups.append(states[:count])
             states = states[count:]
-        return shares
+        return groups
 
 
 class SequentialRNNCell(_Cells):
-    """Stack of cells: each takes the output of the one below.
+    """Stack of cells; each reads the output of the cell below.
 
     Args:
-        params: Weights shared by all cells; None leaves each its own.
+        params: Weights shared by all cells; None if they have their own.
     """
 
     def __init__(self, params: RNNParams | None = None) -> None:
         super().__init__(params)
 
     def add(self, cell: BaseRNNCell) -> None:
-        """Put a cell on top of the stack.
+        """Add a cell on top of the stack.
 
         Args:
             cell: The cell.
 
         Raises:
-            ArgumentError: Both the stack and the cell were given ``params``.
+            ArgumentError: Both the stack and the cell have ``params``.
         """
-        self._take([cell])
+        self._add_cells([cell])
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
         """Compute one time step; see `BaseRNNCell`.
 
         Raises:
-            NotSupportedError: A cell of two directions is among the cells.
+            NotSupportedError: One of the cells is bidirectional.
         """
         self._counter += 1
         next_states: States = []
-        for cell, share in zip(self._cells, self._states_of(states), strict=True):
+        for cell, cell_states in zip(self._cells, self._states_of(states), strict=True):
             if isinstance(cell, BidirectionalCell):
                 raise NotSupportedError(
-                    "SequentialRNNCell: expected cells that take steps, got a BidirectionalCell; "
+                    "SequentialRNNCell: expected cells with single steps, got a BidirectionalCell; "
                     "use unroll"
                 )
-            inputs, share = cell(inputs, share)
-            next_states += share
+            inputs, new_states = cell(inputs, cell_states)
+            next_states += new_states
         return inputs, next_states
 
     def unroll(
@@ -143,27 +143,27 @@ class SequentialRNNCell(_Cells):
         """
         self.reset()
         states = self.begin_state() if begin_state is None else begin_state
-        shares = self._states_of(states)
+        groups = self._states_of(states)
         next_states: States = []
         last = len(self._cells) - 1
-        for i, (cell, share) in enumerate(zip(self._cells, shares, strict=True)):
+        for i, (cell, cell_states) in enumerate(zip(self._cells, groups, strict=True)):
             merge = merge_outputs if i == last else None
-            inputs, share = cell.unroll(length, inputs, share, layout, merge)
-            next_states += share
+            inputs, new_states = cell.unroll(length, inputs, cell_states, layout, merge)
+            next_states += new_states
         return inputs, next_states
 
 
 class BidirectionalCell(_Cells):
-    """Two cells, one of which runs backwards; their outputs are side by side.
+    """Two cells that run forwards and backwards; their outputs are concatenated.
 
     Args:
-        l_cell: Runs forwards.
-        r_cell: Runs backwards.
-        params: Weights that the cells get, which then have none of their own; None for theirs.
-        output_prefix: What the names of the outputs begin with.
+        l_cell: Cell that runs forwards.
+        r_cell: Cell that runs backwards.
+        params: Weights shared by the cells; None if they have their own.
+        output_prefix: Prefix of the names of the outputs.
 
     Raises:
-        ArgumentError: ``params`` and the cells have weights.
+        ArgumentError: Both ``params`` and the cells have weights.
     """
 
     def __init__(
@@ -175,10 +175,10 @@ class BidirectionalCell(_Cells):
     ) -> None:
         super().__init__(params)
         self._output_prefix = output_prefix
-        self._take([l_cell, r_cell])
+        self._add_cells([l_cell, r_cell])
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Not available: the backward cell needs the whole sequence; use `unroll`.
+        """Not supported: the backward cell needs the complete sequence; use `unroll`.
 
         Raises:
             NotSupportedError: Always.
@@ -209,10 +209,10 @@ class BidirectionalCell(_Cells):
         self.reset()
         steps, axis = normalized(length, inputs, layout, False)
         states = self.begin_state() if begin_state is None else begin_state
-        forth, back = self._cells
+        l_cell, r_cell = self._cells
         left, right = self._states_of(states)
-        l_outputs, l_states = forth.unroll(length, steps, left, layout, merge_outputs)
-        r_outputs, r_states = back.unroll(
+        l_outputs, l_states = l_cell.unroll(length, steps, left, layout, merge_outputs)
+        r_outputs, r_states = r_cell.unroll(
             length, list(reversed(steps)), right, layout, merge_outputs
         )
         if merge_outputs is None:
@@ -224,14 +224,12 @@ class BidirectionalCell(_Cells):
             r_outputs = sym.reverse(r_outputs, axis=axis)
             joined = sym.Concat(l_outputs, r_outputs, dim=2, name=f"{self._output_prefix}out")
         else:
-            joined = self._side_by_side(l_outputs, list(reversed(r_outputs)))
+            pairs = zip(l_outputs, reversed(r_outputs), strict=True)
+            joined = [
+                sym.Concat(l_output, r_output, dim=1, name=f"{self._output_prefix}t{i}")
+                for i, (l_output, r_output) in enumerate(pairs)
+            ]
         return joined, [l_states, r_states]
-
-    def _side_by_side(self, left: Sequence[Symbol], right: Sequence[Symbol]) -> list[Symbol]:
-        return [
-            sym.Concat(one, other, dim=1, name=f"{self._output_prefix}t{i}")
-            for i, (one, other) in enumerate(zip(left, right, strict=True))
-        ]
 
 
 class DropoutCell(BaseRNNCell):
@@ -240,7 +238,7 @@ class DropoutCell(BaseRNNCell):
     Args:
         dropout: Probability of zeroing each element while training.
         prefix: Prefix of the names of its outputs.
-        params: Taken as for other cells; it has no weights.
+        params: As for other cells; unused, as it has no weights.
 
     Raises:
         ArgumentTypeError: ``dropout`` is not a number.

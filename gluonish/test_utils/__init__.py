@@ -1,4 +1,4 @@
-"""Helpers for tests: ``mx.test_utils``, with MXNet's names."""
+"""``mx.test_utils``: helpers for tests."""
 
 from gluonish.test_utils.block_checks import (
     check_gluon_hybridize_consistency,

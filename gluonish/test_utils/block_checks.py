@@ -1,4 +1,4 @@
-"""Does a block compute the same hybridized and not."""
+"""Check that a block computes the same hybridized and not."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -21,14 +21,14 @@ def check_gluon_hybridize_consistency(
     rtol: float = 1e-4,
     atol: float = 1e-4,
 ) -> None:
-    """Check that a block gives the same outputs and gradients hybridized and not.
+    """Check that a block computes the same outputs and gradients hybridized and not.
 
     Args:
-        net_builder: Makes the block: a class or a function, called with ``prefix`` and ``params``
-            where it needs these.
-        data_l: Its inputs, arrays of ``mx.np``, or of ``mx.nd`` for a block of classic operators.
-        numpy_func: What the block computes, from NumPy arrays; not checked by default.
-        test_grad: Whether the gradients of inputs and parameters are compared.
+        net_builder: Class or function that creates the block, called with ``prefix`` and ``params``
+            if it requires them.
+        data_l: Inputs: ``mx.np`` arrays, or NDArrays for a block of ``nd`` operators.
+        numpy_func: Function of NumPy arrays with the expected output; None to skip this check.
+        test_grad: Whether to compare the gradients of inputs and parameters.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
 
@@ -37,15 +37,15 @@ def check_gluon_hybridize_consistency(
     """
     numpy_arrays = all(isinstance(x, ndarray) for x in data_l)
     with NumpyScope(shape=numpy_arrays, array=numpy_arrays):
-        plain, parameters = _run_block(net_builder, data_l, None, test_grad, hybridize=False)
+        eager, parameters = _run_block(net_builder, data_l, None, test_grad, hybridize=False)
         hybrid, _ = _run_block(net_builder, data_l, parameters, test_grad, hybridize=True)
-    assert_almost_equal(plain[0], hybrid[0], rtol, atol, ("imperative", "hybridized"))
-    for key in plain[1]:
+    assert_almost_equal(eager[0], hybrid[0], rtol, atol, ("imperative", "hybridized"))
+    for key in eager[1]:
         names = (f"imperative gradient of {key}", f"hybridized gradient of {key}")
-        assert_almost_equal(plain[1][key], hybrid[1][key], rtol, atol, names)
+        assert_almost_equal(eager[1][key], hybrid[1][key], rtol, atol, names)
     if numpy_func is not None:
-        wanted = numpy_func(*[on_host(x) for x in data_l])
-        assert_almost_equal(plain[0], wanted, rtol, atol, ("block", "numpy_func"))
+        expected = numpy_func(*[on_host(x) for x in data_l])
+        assert_almost_equal(eager[0], expected, rtol, atol, ("block", "numpy_func"))
 
 
 def _run_block(
@@ -55,32 +55,32 @@ def _run_block(
     test_grad: bool,
     hybridize: bool,
 ) -> tuple[tuple[Any, dict[str, Any]], dict[str, Any]]:
-    """Return (output, gradients by name) of a new block, and the parameters it started with."""
+    """Return (output, gradients by name) of a new block, and its initial parameters."""
     net = net_builder(**_required(net_builder))
     net.initialize(ctx=default_context())
     if hybridize:
         net.hybridize()
     inputs = [x.detach().copy() for x in data_l]
     if parameters is None or any(p._arrays is None for p in net.collect_params().values()):
-        net(*inputs)  # shapes that are deferred follow from the inputs
-    own = net._collect_params_with_prefix()
-    started = {key: p.data().copy() for key, p in own.items()}
+        net(*inputs)  # infers deferred shapes
+    params = net._collect_params_with_prefix()
+    initial = {key: p.data().copy() for key, p in params.items()}
     for key, value in (parameters or {}).items():
-        own[key].set_data(value)
+        params[key].set_data(value)
     if not test_grad:
-        return (net(*inputs), {}), started
+        return (net(*inputs), {}), initial
     for x in inputs:
         x.attach_grad()
     with autograd.record():
         output = net(*inputs)
     output.backward(output.detach())
     gradients = {f"input {i}": x.grad for i, x in enumerate(inputs)}
-    gradients |= {key: p.grad() for key, p in own.items() if p.grad_req != "null"}
-    return (output, gradients), started
+    gradients |= {key: p.grad() for key, p in params.items() if p.grad_req != "null"}
+    return (output, gradients), initial
 
 
 def _required(net_builder: Callable[..., Any]) -> dict[str, Any]:
-    """Return a prefix and params for a function that cannot be called without."""
+    """Return those of the arguments prefix and params that a function requires."""
     needed = {
         key
         for key, p in inspect.signature(net_builder).parameters.items()

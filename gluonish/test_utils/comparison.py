@@ -1,4 +1,4 @@
-"""Are two arrays equal, or almost: assertions that say where they differ most."""
+"""Comparison of arrays: exact, or with tolerances and a report of the largest errors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _TINY = 1e-20  # keeps an error finite where the tolerance is zero
 
 
 def on_host(values: Any) -> Array:
-    """Return values of any kind as a NumPy array; bfloat16 as float32, which NumPy knows."""
+    """Return values of any kind as a NumPy array; bfloat16 is converted to float32."""
     if isinstance(values, list | tuple):
         return np.asarray([on_host(x) if isinstance(x, NDArray) else x for x in values])
     array = values.asnumpy() if isinstance(values, NDArray) else np.asarray(values)
@@ -95,7 +95,7 @@ def _broadcast(name: str, a: Any, b: Any) -> tuple[Array, Array]:
 
 
 def _close(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
-    """Tell for each element whether it is close enough; with no tolerance, whether it is equal."""
+    """Return whether each element is within the tolerance; with zero tolerances, whether equal."""
     if rtol == 0 and atol == 0 and x.dtype.kind in "biu" and y.dtype.kind in "biu":
         return np.asarray(x == y)
     with np.errstate(all="ignore"):
@@ -106,7 +106,7 @@ def _close(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> Arr
 def locationError(
     a: Any, b: Any, index: Sequence[int], names: Names, maxError: bool = False
 ) -> str:
-    """Describe an error between two arrays in words: where it is, and both values there.
+    """Describe a difference of two arrays as text: its location, and both values.
 
     Args:
         a: First array.
@@ -115,10 +115,10 @@ def locationError(
         names: Names of the arrays.
         maxError: Whether to call it the largest error.
     """
-    place = tuple(int(i) for i in index)
-    which = "maximum error" if maxError else "error"
-    values = ", ".join(f"{name}={x[place]:.8f}" for name, x in zip(names, (a, b), strict=False))
-    return f"Location of {which}: {place}, {values}"
+    location = tuple(int(i) for i in index)
+    kind = "maximum error" if maxError else "error"
+    values = ", ".join(f"{name}={x[location]:.8f}" for name, x in zip(names, (a, b), strict=False))
+    return f"Location of {kind}: {location}, {values}"
 
 
 def assert_almost_equal(
@@ -142,8 +142,8 @@ def assert_almost_equal(
         names: Names of the arrays in the error message.
         equal_nan: Whether to treat two NaN as equal.
         use_broadcast: Whether shapes may differ and are broadcast.
-        mismatches: How many of the largest errors the message lists, and how many differing
-            elements are counted (all if not positive).
+        mismatches: Number of the largest errors to list in the message, and maximum number of
+            differing elements to count (no limit if not positive).
 
     Raises:
         ArgumentError: The shapes cannot be broadcast.
@@ -184,23 +184,21 @@ def _difference(
         f" (mismatch {share}).",
     ]
     if x.ndim:
-        places = [np.unravel_index(i, x.shape) for i in order[: max(1, min(shown, counted))]]
-        lines.append(locationError(x, y, _plain(places[0]), names, maxError=True))
-        if len(places) > 1 and shown > 1:
+        indices: list[Any] = [
+            np.unravel_index(i, x.shape) for i in order[: max(1, min(shown, counted))]
+        ]
+        lines.append(locationError(x, y, indices[0], names, maxError=True))
+        if len(indices) > 1 and shown > 1:
             lines.append("Largest errors, in units of the tolerance:")
             lines += [
-                f"{rank:3}: Error {error[place]:f}  {locationError(x, y, _plain(place), names)}"
-                for rank, place in enumerate(places, 1)
+                f"{rank:3}: Error {error[index]:f}  {locationError(x, y, index, names)}"
+                for rank, index in enumerate(indices, 1)
             ]
     return "\n".join([*lines, f" {first}: {x!r}", f" {second}: {y!r}"])
 
 
-def _plain(place: Sequence[Any]) -> tuple[int, ...]:
-    return tuple(int(i) for i in place)
-
-
 def _relative_error(x: Array, y: Array, close: Array, rtol: float, atol: float) -> Array:
-    """Return the difference in units of the tolerance, zero where it is small enough."""
+    """Return the difference in units of the tolerance, zero where it is within the tolerance."""
     kind = np.complex128 if "c" in (x.dtype.kind, y.dtype.kind) else np.float64
     with np.errstate(all="ignore"):
         wide, other = x.astype(kind), y.astype(kind)
@@ -291,19 +289,19 @@ def compare_ndarray_tuple(t1: Any, t2: Any, rtol: Tolerance = None, atol: Tolera
 
     Args:
         t1: An array, None, or a tuple or list of these.
-        t2: The structure to compare with.
+        t2: The other tuple.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
 
     Raises:
-        AssertionError: The arrays differ, or one structure has more of them.
+        AssertionError: The arrays differ, or the nesting differs.
     """
     if t1 is None or t2 is None:
         return
     counts = [len(t) if isinstance(t, tuple | list) else None for t in (t1, t2)]
     if counts[0] != counts[1]:
-        words = ["an array" if n is None else f"a tuple of {n}" for n in counts]
-        raise AssertionError(f"compare_ndarray_tuple: expected t2 as {words[0]}, got {words[1]}")
+        kinds = ["an array" if n is None else f"a tuple of {n}" for n in counts]
+        raise AssertionError(f"compare_ndarray_tuple: expected t2 as {kinds[0]}, got {kinds[1]}")
     if counts[0] is None:
         assert_almost_equal(t1, t2, rtol, atol)
         return
@@ -320,8 +318,8 @@ def same_array(array1: NDArray, array2: NDArray) -> bool:
     """
     if not same(array1, array2):
         return False
-    kept = array1.copy()
-    array1[:] = kept == kept.zeros_like()  # no element stays what it was
+    saved = array1.copy()
+    array1[:] = saved == saved.zeros_like()  # changes every element
     shared = same(array1, array2)
-    array1[:] = kept
+    array1[:] = saved
     return shared

@@ -1,4 +1,4 @@
-"""Does a Symbol compute the same on several devices and with several dtypes."""
+"""Check that a Symbol computes the same on several devices and with several dtypes."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from gluonish.test_utils.tolerances import Tolerance
 
 _LOG = logging.getLogger(__name__)
 
-# Uniform values stop short of 1, so that a function with poles there can be tested.
+# Uniform values are limited below 1, to test functions with poles at 1.
 _UNIFORM_LIMIT = 0.92
 
 
@@ -55,11 +55,11 @@ def check_consistency(
         rtol: Relative tolerance, as in `assert_almost_equal`.
         atol: Absolute tolerance.
         raise_on_err: Whether a difference raises; else it is logged.
-        ground_truth: Expected outputs and gradients by name, of the last comparison; by default
-            what the entry of the finest dtype gives.
+        ground_truth: Expected outputs and gradients by name, in the last comparison; by default the
+            results of the entry with the most precise dtype.
         equal_nan: Whether to treat two NaN as equal.
         use_uniform: Whether random arguments are uniform in (-0.92, 0.92), not normal.
-        rand_type: Dtype that random arguments are rounded to first, for all entries alike.
+        rand_type: Dtype that random arguments are first rounded to, for all entries.
 
     Returns:
         The expected outputs and gradients by name.
@@ -77,11 +77,11 @@ def check_consistency(
     _fill(executors, arg_params or {}, aux_params or {}, draw)
     finest = _finest(executors)
 
-    def compare(wanted: Mapping[str, NDArray] | None, train: bool) -> dict[str, NDArray]:
+    def compare(reference: Mapping[str, NDArray] | None, train: bool) -> dict[str, NDArray]:
         results = [_results(executor, train) for executor in executors]
-        expected = dict(wanted if wanted is not None else results[finest])
+        expected = dict(reference if reference is not None else results[finest])
         for i, result in enumerate(results):
-            if wanted is None and i == finest:
+            if reference is None and i == finest:
                 continue
             _compare(i, expected, result, rtol, atol, equal_nan, raise_on_err)
         return expected
@@ -131,16 +131,16 @@ def _fill(
     states: Mapping[str, Any],
     draw: Callable[[Any], Any],
 ) -> None:
-    """Give all executors the same values."""
+    """Set the same values in all executors."""
     first = executors[0]
-    for what, given, own in (
+    for what, values, known in (
         ("arg_params", arguments, first.arg_dict),
         ("aux_params", states, first.aux_dict),
     ):
-        for key in given:
-            if key not in own:
+        for key in values:
+            if key not in known:
                 raise ArgumentError(
-                    f"check_consistency: expected {what} among {list(own)}, got {key!r}"
+                    f"check_consistency: expected {what} among {list(known)}, got {key!r}"
                 )
     for key, like in first.arg_dict.items():
         value = on_host(arguments[key]) if key in arguments else draw(like.shape)

@@ -1,4 +1,4 @@
-"""MNIST and CIFAR-10 as old example programs read them, and DummyIter, which costs nothing."""
+"""MNIST and CIFAR-10 for old example programs, and DummyIter, for benchmarks."""
 
 import gzip
 from pathlib import Path
@@ -31,26 +31,26 @@ _CIFAR10 = "http://data.mxnet.io/mxnet/data/cifar10.zip"
 def get_mnist() -> dict[str, Array]:
     """Return the images and labels of MNIST, from four ``.gz`` files in the working folder.
 
-    Files that are missing are fetched from the Gluon repository (``MXNET_GLUON_REPO``) and checked.
+    Missing files are downloaded from the Gluon repository (``MXNET_GLUON_REPO``) and checked.
 
     Returns:
         ``train_data`` float32 (60000, 1, 28, 28) in [0, 1], ``train_label`` int8 (60000,),
         ``test_data`` (10000, 1, 28, 28) and ``test_label`` (10000,).
 
     Raises:
-        DownloadError: A file cannot be fetched, or is not the published one.
-        FileFormatError: A file is none of images or labels.
+        DownloadError: A file cannot be downloaded, or is not the published one.
+        FileFormatError: A file does not contain images or labels.
     """
     arrays = {}
-    for part, stem in (("train", "train"), ("test", "t10k")):
+    for split, stem in (("train", "train"), ("test", "t10k")):
         images = _read(f"{stem}-images-idx3-ubyte").astype(np.float32) / 255
-        arrays[f"{part}_data"] = images.reshape(len(images), 1, *images.shape[1:])
-        arrays[f"{part}_label"] = _read(f"{stem}-labels-idx1-ubyte").astype(np.int8)
+        arrays[f"{split}_data"] = images.reshape(len(images), 1, *images.shape[1:])
+        arrays[f"{split}_label"] = _read(f"{stem}-labels-idx1-ubyte").astype(np.int8)
     return arrays
 
 
 def _fetched(name: str, folder: str = ".") -> Path:
-    """Return the path of a packed file of MNIST, got and checked if it is missing."""
+    """Return the path of a compressed file of MNIST, downloaded and checked if it is missing."""
     url = transfers.published_url(f"gluon/dataset/mnist/{name}.gz")
     target = Path(folder) / f"{name}.gz"
     return Path(transfers.download(url, target, sha1_hash=_MNIST_SHA1[name]))
@@ -68,10 +68,10 @@ def _read(name: str) -> Array:
 
 
 def get_mnist_ubyte() -> None:
-    """Put the four unpacked files of MNIST into ``./data``, unless they are there.
+    """Download and extract the four files of MNIST to ``./data``, unless they exist.
 
     Raises:
-        DownloadError: A file cannot be fetched, or is not the published one.
+        DownloadError: A file cannot be downloaded, or is not the published one.
     """
     for name in _MNIST_SHA1:
         target = Path(_FOLDER) / name
@@ -92,14 +92,14 @@ def get_mnist_pkl() -> None:
 
 
 def get_cifar10() -> None:
-    """Put CIFAR-10 as record files into ``./data/cifar``, unless they are there.
+    """Download CIFAR-10 as record files to ``./data/cifar``, unless they exist.
 
     Raises:
-        DownloadError: The archive cannot be fetched.
-        FileFormatError: It is broken.
+        DownloadError: The archive cannot be downloaded.
+        FileFormatError: The archive is damaged.
     """
-    wanted = [Path(_FOLDER) / "cifar" / f"{part}.rec" for part in ("train", "test")]
-    if not all(path.exists() for path in wanted):
+    paths = [Path(_FOLDER) / "cifar" / f"{split}.rec" for split in ("train", "test")]
+    if not all(path.exists() for path in paths):
         get_zip_data(_FOLDER, _CIFAR10, "cifar10.zip")
 
 
@@ -108,17 +108,17 @@ def get_mnist_iterator(
 ) -> tuple[MNISTIter, MNISTIter]:
     """Return iterators over the training and the test images of MNIST, from files in ``./data``.
 
-    Files that are missing are fetched. Both shuffle, and both are shared among the workers.
+    Missing files are downloaded. Both iterators shuffle, and both are split among the workers.
 
     Args:
-        batch_size: Samples in a batch.
-        input_shape: Shape of a sample: of one axis for flat images, else of three.
-        num_parts: How many workers share the data.
-        part_index: Which of them this is.
+        batch_size: Number of samples in a batch.
+        input_shape: Shape of a sample: one axis for flat images, else three.
+        num_parts: Number of workers that share the data.
+        part_index: Index of this worker.
 
     Raises:
-        DownloadError: A file cannot be fetched, or is not the published one.
-        FileFormatError: A file is none of images or labels.
+        DownloadError: A file cannot be downloaded, or is not the published one.
+        FileFormatError: A file does not contain images or labels.
     """
     get_mnist_ubyte()
     train, test = (
@@ -162,4 +162,4 @@ class DummyIter(DataIter):
         return self.the_batch
 
     def reset(self) -> None:
-        """Start again, which changes nothing."""
+        """Do nothing: all batches are the same."""

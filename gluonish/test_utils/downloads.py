@@ -1,4 +1,4 @@
-"""Files from the network: by URL, unpacked, and the published image models."""
+"""Downloads: files by URL, archives, and published image models."""
 
 import bz2
 import os
@@ -49,7 +49,7 @@ def download(
         retries: Number of attempts, at least one.
 
     Raises:
-        ArgumentError: ``retries`` is negative, or no file name is given.
+        ArgumentError: ``retries`` is negative, or there is no file name.
         DownloadError: The file cannot be downloaded.
     """
     target = Path(os.fspath(fname) if fname is not None else url.rsplit("/", 1)[-1])
@@ -112,17 +112,17 @@ def get_zip_data(data_dir: PathLike, url: str, data_origin_name: str) -> None:
 
 
 def get_bz2_data(data_dir: PathLike, data_name: str, url: str, data_origin_name: str) -> None:
-    """Get a bzip2 file and unpack it, unless the unpacked one is there; keep the latter only.
+    """Download and decompress a bzip2 file, unless the decompressed file exists.
 
     Args:
         data_dir: Folder for the file.
-        data_name: Name of the unpacked file.
-        url: Where the packed one is.
-        data_origin_name: Its file name.
+        data_name: Name of the decompressed file.
+        url: URL of the compressed file.
+        data_origin_name: File name of the compressed file, which is deleted afterwards.
 
     Raises:
-        DownloadError: It cannot be fetched.
-        FileFormatError: It is no bzip2 file.
+        DownloadError: It cannot be downloaded.
+        FileFormatError: It is not a bzip2 file.
     """
     target = Path(data_dir) / data_name
     if target.exists():
@@ -166,7 +166,7 @@ def unzip(archive_path: Path, folder: Path) -> None:
             for info in members:
                 _unpack_member(archive, info, folder / info.filename)
     except (*transfers.BROKEN_ARCHIVE, OSError) as error:
-        # An OSError without a number is what the unpackers raise for damaged data.
+        # Decompressors raise an OSError without errno for damaged data.
         if isinstance(error, GluonishError) or getattr(error, "errno", None) is not None:
             raise
         raise FileFormatError(
@@ -189,5 +189,5 @@ def _check_member(info: zipfile.ZipInfo, archive_path: Path) -> None:
     leaves = name.startswith("/") or ".." in name.split("/") or ":" in name
     if not info.filename or leaves or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise FileFormatError(
-            f"get_zip_data: expected plain files inside {archive_path}, got {name!r}"
+            f"get_zip_data: expected regular files inside {archive_path}, got {name!r}"
         )

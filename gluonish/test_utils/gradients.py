@@ -1,4 +1,4 @@
-"""Gradients by finite differences, and whether a Symbol's own agree with them."""
+"""Gradients by finite differences, and checks of a Symbol's gradients against them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -61,7 +61,7 @@ def _slopes(
     dtype: Any,
     weights: Sequence[Array] | None,
 ) -> dict[str, Array]:
-    """Return the gradient of the outputs' sum, each weighted with an array of its shape."""
+    """Return the gradient of the sum of the outputs, weighted elementwise."""
     for key in (*location, *aux_states):
         if key not in executor.arg_dict and key not in executor.aux_dict:
             raise ArgumentError(
@@ -91,18 +91,18 @@ def _slopes(
 
 
 def _element_slopes(total: Callable[[], float], target: NDArray, start: Array, eps: float) -> Array:
-    """Return the slope of a function of an array in each of its elements, in float64."""
+    """Return the derivative of a function with respect to each element of an array, float64."""
     value = start.astype(target.dtype)
     slopes = np.zeros(value.size, np.float64)
     for i in range(value.size):
-        kept = value.flat[i]
+        center = value.flat[i]
         ends = []
         for side in (0.5, -0.5):
-            value.flat[i] = kept + side * eps
+            value.flat[i] = center + side * eps
             target[:] = value
             ends.append((total(), float(value.flat[i])))
-        value.flat[i] = kept
-        # Divided by the distance that the dtype could hold, which may not be eps.
+        value.flat[i] = center
+        # Divided by the distance after rounding to the dtype, which may differ from eps.
         (ahead, right), (behind, left) = ends
         slopes[i] = (ahead - behind) / (right - left or eps)
     target[:] = value
@@ -136,7 +136,7 @@ def check_numeric_gradient(
         rtol: Relative tolerance, as in `assert_almost_equal`.
         atol: Absolute tolerance.
         grad_nodes: Names of the arguments to check, all by default; or a dict from name to
-            ``"write"``, ``"add"`` or ``"null"``, whose effect is checked as well.
+            ``"write"``, ``"add"`` or ``"null"``, whose effect is checked, too.
         use_forward_train: Whether the differences are computed in training mode.
         ctx: Device; `default_context` by default.
         grad_stype_dict: Storage types of gradients, by argument name.
@@ -165,8 +165,8 @@ def check_numeric_gradient(
 
     eps = default_numeric_eps()[kind] if numeric_eps is None else numeric_eps
     point = {key: arguments[key].asnumpy() for key in checked if requests[key] != "null"}
-    plain = bind(sym, context, arguments, aux_states=states)
-    slopes = _slopes(plain, point, aux_values, eps, use_forward_train, kind, weights)
+    forward_only = bind(sym, context, arguments, aux_states=states)
+    slopes = _slopes(forward_only, point, aux_values, eps, use_forward_train, kind, weights)
     for key in checked:
         before = start[key].astype(found[key].dtype)
         want = slopes[key] if key in slopes else np.zeros_like(before)
@@ -188,6 +188,6 @@ def _nodes(grad_nodes: Any, names: Sequence[str]) -> dict[str, str]:
 
 
 def _weights(output: NDArray) -> Array:
-    """Return a random number of about one for each element, rounded as the output's dtype does."""
+    """Return random weights near 1 for each element, rounded to the output's dtype."""
     values = np.asarray(uniform(0.1, 1.1, output.shape))
     return values.astype(output.dtype).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Random matrices of known spectra, and sums along axes."""
+"""Random matrices with known spectra, and reductions."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ def new_matrix_with_real_eigvals_2d(n: int) -> Array:
     Args:
         n: Rows and columns.
     """
-    # Upper triangular, so that the diagonal holds the eigenvalues; then a change of basis.
+    # The diagonal of a triangular matrix has its eigenvalues, which a change of basis preserves.
     triangle = np.triu(uniform(-1.0, 1.0, (n, n)), 1) + np.diag(_eigenvalues(n))
     basis = new_orthonormal_matrix_2d(n)
     return np.asarray(basis @ triangle @ basis.T)

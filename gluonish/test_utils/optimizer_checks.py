@@ -1,4 +1,4 @@
-"""Do two optimizers make the same of the same weights."""
+"""Check that two optimizers compute the same updates."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,18 +24,18 @@ def compare_optimizer(
     compare_states: bool = True,
     ntensors: int = 1,
 ) -> None:
-    """Check that two optimizers update the same random weights and gradients alike.
+    """Check that two optimizers compute the same updates of random weights.
 
     Args:
-        opt1: First optimizer, which gets dense copies.
-        opt2: Second optimizer, which gets weights and gradients of the given storage types.
+        opt1: First optimizer, which updates dense copies.
+        opt2: Second optimizer, which updates weights of ``w_stype`` by gradients of ``g_stype``.
         shape: Shape of the weight; a list of shapes for several weights.
         dtype: Element type.
         w_stype: Storage type of the weights.
         g_stype: Storage type of the gradients.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
-        compare_states: Whether the optimizers' states are compared as well.
+        compare_states: Whether to compare the optimizers' states, too.
         ntensors: Number of weights updated in one call.
 
     Raises:
@@ -63,11 +63,11 @@ def _updated(
     optimizer: Optimizer, weights: Sequence[NDArray], gradients: Sequence[NDArray]
 ) -> tuple[list[NDArray], list[Any]]:
     """Return copies of the weights after one update, and the states."""
-    own = [w.copy() for w in weights]
-    given = [g.copy() for g in gradients]
-    states = [optimizer.create_state_multi_precision(i, w) for i, w in enumerate(own)]
-    if len(own) == 1:
-        optimizer.update_multi_precision(0, own[0], given[0], states[0])
+    weights = [w.copy() for w in weights]
+    gradients = [g.copy() for g in gradients]
+    states = [optimizer.create_state_multi_precision(i, w) for i, w in enumerate(weights)]
+    if len(weights) == 1:
+        optimizer.update_multi_precision(0, weights[0], gradients[0], states[0])
     else:
-        optimizer.update_multi_precision(list(range(len(own))), own, given, states)
-    return own, states
+        optimizer.update_multi_precision(list(range(len(weights))), weights, gradients, states)
+    return weights, states

@@ -1,7 +1,4 @@
-"""Random arrays, and the global generators that they come from.
-
-Seed these (``np.random.seed``, ``random.seed``) and the same come again.
-"""
+"""Random arrays from the global generators, which ``np.random.seed`` and ``random.seed`` seed."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -29,10 +26,10 @@ Shape = tuple[int, ...]
 
 
 def random_arrays(*shapes: Shape) -> Any:
-    """Return NumPy arrays of standard normal float32 values; one array for one shape.
+    """Return NumPy arrays of standard normal float32 values; a single array for one shape.
 
     Args:
-        *shapes: Their shapes.
+        *shapes: Shapes of the arrays.
     """
     arrays = [np.asarray(randn(*shape), default_dtype()) for shape in shapes]
     return arrays[0] if len(arrays) == 1 else arrays
@@ -42,7 +39,7 @@ def random_uniform_arrays(*shapes: Shape, **kwargs: Any) -> list[Array]:
     """Return a list of NumPy arrays of uniform values.
 
     Args:
-        *shapes: Their shapes.
+        *shapes: Shapes of the arrays.
         **kwargs: ``low`` (0 by default), ``high`` (1), ``dtype`` (float32).
 
     Raises:
@@ -78,7 +75,7 @@ def assign_each(the_input: Array, function: Callable[[Any], Any] | None) -> Arra
 
     Args:
         the_input: A NumPy array.
-        function: From an element to its new value.
+        function: Function of an element.
     """
     if function is None:
         return np.array(the_input)
@@ -87,12 +84,12 @@ def assign_each(the_input: Array, function: Callable[[Any], Any] | None) -> Arra
 
 
 def assign_each2(input1: Array, input2: Array, function: Callable[[Any, Any], Any] | None) -> Array:
-    """Return a float64 array of a function of the elements of two; a copy of the first if None.
+    """Return a float64 array of a function of two arrays' elements; a copy of the first if None.
 
     Args:
         input1: A NumPy array.
-        input2: Another of its shape.
-        function: From two elements to the new value.
+        input2: A NumPy array of the same shape.
+        function: Function of two elements.
 
     Raises:
         ArgumentError: The shapes differ.
@@ -136,7 +133,7 @@ def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) ->
     """Return a random shape.
 
     Args:
-        num_dim: How many axes.
+        num_dim: Number of axes.
         dim: Largest extent.
         allow_zero_size: Whether extents start at 0, not at 1.
     """

@@ -1,4 +1,4 @@
-"""What each process of `run_on_ranks` runs, and what it leaves in a folder.
+"""The program of each process of `run_on_ranks`, and the files that it exchanges in a folder.
 
 python -m gluonish.test_utils.rank_process FOLDER RANK
 """
@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 
 from gluonish.core.errors import DistributedError
 
-# A program's own module, which must not run as a program again.
+# Name of the caller's ``__main__`` module, which must not run as a program here.
 _MAIN = "__ranks_main__"
 
 
 class Call(NamedTuple):
-    """What to call.
+    """A function call.
 
     Attributes:
         module: Name of the function's module.
-        file: Its path.
+        file: Path of the module.
         function: Name of the function.
-        args: Its arguments, pickled.
+        args: Pickled arguments.
     """
 
     module: str
@@ -36,12 +36,12 @@ class Call(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of it in one process.
+    """The result of the call in one process.
 
     Attributes:
-        pickled: What it returned or raised; empty for an exception that cannot be pickled.
-        trace: Traceback of what it raised; empty if it returned.
-        ended_s: When, in seconds of this machine's clock.
+        pickled: Pickled result or exception; empty for an exception that cannot be pickled.
+        trace: Traceback of the exception; empty if the call returned.
+        ended_s: End time, in seconds of this machine's clock.
     """
 
     pickled: bytes
@@ -49,14 +49,14 @@ class Outcome(NamedTuple):
     ended_s: float
 
     def value(self) -> Any:
-        """Return what the function returned."""
+        """Return the function's result."""
         return pickle.loads(self.pickled)
 
     def error(self) -> BaseException:
-        """Return what it raised, or a stand-in for what cannot be brought here."""
+        """Return the exception, or a DistributedError if it cannot be unpickled."""
         try:
             found = pickle.loads(self.pickled)
-        except Exception:  # whatever its class does
+        except Exception:  # its class may raise anything
             found = None
         if isinstance(found, BaseException):
             return found
@@ -64,26 +64,26 @@ class Outcome(NamedTuple):
 
 
 def read_outcome(folder: Path, rank: int) -> Outcome | None:
-    """Return what a process left; None for nothing."""
+    """Return the outcome of a process; None if it has not written one."""
     path = folder / f"outcome.{rank}"
     return Outcome(*pickle.loads(path.read_bytes())) if path.exists() else None
 
 
 def run() -> None:
-    """Call the function, and leave what comes of it; folder and rank are arguments."""
+    """Call the function and write its outcome; folder and rank are command-line arguments."""
     folder, rank = Path(sys.argv[1]), int(sys.argv[2])
     try:
         call = Call(*pickle.loads((folder / "call").read_bytes()))
         function = getattr(_module(call), call.function)
         pickled = pickle.dumps(function(*pickle.loads(call.args)))
     except BaseException as error:
-        _leave(folder, rank, Outcome(_pickled(error), traceback.format_exc(), time.time()))
+        _write(folder, rank, Outcome(_pickled(error), traceback.format_exc(), time.time()))
         raise
-    _leave(folder, rank, Outcome(pickled, "", time.time()))
+    _write(folder, rank, Outcome(pickled, "", time.time()))
 
 
 def _module(call: Call) -> ModuleType:
-    """Return the function's module, from its own file."""
+    """Import the function's module from its file."""
     if call.module != "__main__":
         try:
             found = importlib.import_module(call.module)
@@ -96,7 +96,7 @@ def _module(call: Call) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = sys.modules[call.module] = module  # where pickled things are looked for
+    sys.modules[name] = sys.modules[call.module] = module  # for unpickling
     spec.loader.exec_module(module)
     return module
 
@@ -104,11 +104,11 @@ def _module(call: Call) -> ModuleType:
 def _pickled(error: BaseException) -> bytes:
     try:
         return pickle.dumps(error)
-    except Exception:  # whatever it holds
+    except Exception:  # its attributes may raise anything
         return b""
 
 
-def _leave(folder: Path, rank: int, outcome: Outcome) -> None:
+def _write(folder: Path, rank: int, outcome: Outcome) -> None:
     path = folder / f"outcome.{rank}"
     unfinished = path.with_suffix(f".{rank}.part")
     unfinished.write_bytes(pickle.dumps(tuple(outcome)))

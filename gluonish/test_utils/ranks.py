@@ -1,4 +1,4 @@
-"""Tests of what several processes do together: a function, or a program, on N ranks."""
+"""Run a function or a program on several ranks, for tests of distributed code."""
 
 import json
 import os
@@ -23,8 +23,8 @@ from gluonish.tools.cli import main
 sys.exit(main())
 """
 _CALL = "from gluonish.test_utils.rank_process import run; run()"
-_END_S = 5.0  # until what was told to end is killed
-_SHOWN = 4000  # characters of what ranks wrote, in messages
+_END_S = 5.0  # between SIGTERM and SIGKILL
+_SHOWN = 4000  # characters of the ranks' output in messages
 
 
 class Job(NamedTuple):
@@ -80,7 +80,7 @@ def run_on_ranks(
     with tempfile.TemporaryDirectory(prefix="gluonish-ranks-") as folder:
         call = Call(module.__name__, os.path.abspath(file), name, pickle.dumps(args))
         Path(folder, "call").write_bytes(pickle.dumps(tuple(call)))
-        # The launcher's shell tells each process its rank.
+        # The launcher sets RANK in the environment of each process.
         program = ["/bin/sh", "-c", 'exec "$0" "$@" "$RANK"', sys.executable]
         command = [*program, "-c", _CALL, folder]
         job = run_command(command, n, timeout_s=timeout_s, variables=variables, name=name)
@@ -91,10 +91,10 @@ def run_on_ranks(
 
 
 def _values(outcomes: Mapping[int, Outcome | None], job: Job, name: str) -> list[Any]:
-    """Return what ranks returned, or raise what the first of them raised."""
+    """Return the ranks' results, or raise the first exception."""
     failed = [(x.ended_s, rank, x) for rank, x in outcomes.items() if x is not None and x.trace]
     if failed:
-        _, rank, outcome = min(failed, key=lambda one: one[:2])
+        _, rank, outcome = min(failed, key=lambda item: item[:2])
         error = outcome.error()
         error.add_note(f"on rank {rank} of {len(outcomes)}:\n{outcome.trace}")
         raise error
@@ -132,7 +132,7 @@ def run_command(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # so that all can be ended
+        start_new_session=True,  # a process group for `_end`
     ) as process:
         try:
             out, errors = process.communicate(timeout=timeout_s)
@@ -151,23 +151,23 @@ def run_command(
 def launch_command(
     command: Sequence[str], n: int, timeout_s: float, variables: Mapping[str, str]
 ) -> list[str]:
-    """Return the command that runs another one in so many processes."""
+    """Return the launcher's command that runs another command in ``n`` processes."""
     paths = [path for path in sys.path if path]
-    given = {
+    environment = {
         "PYTHONPATH": os.pathsep.join(paths),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
-        # A rank that does not come is named before all are ended.
+        # Shorter than the time-out, so that missing ranks are reported by name.
         "GLUONISH_DISTRIBUTED_TIMEOUT": str(max(0.1, timeout_s / 3)),
         **variables,
     }
-    settings = [word for item in given.items() for word in ("--env", "=".join(item))]
+    settings = [arg for item in environment.items() for arg in ("--env", "=".join(item))]
     launch = [sys.executable, "-c", _LAUNCH, json.dumps(paths), "launch", "--no-prefix"]
     return [*launch, "-n", str(n), *settings, *command]
 
 
 def _end(process: "subprocess.Popen[str]") -> str:
-    """End a launcher and all that it started; what they wrote to standard error."""
+    """End a launcher and its child processes; return their standard error."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)

@@ -1,4 +1,4 @@
-"""Random arrays of every storage type, with a density and a distribution of their elements."""
+"""Random arrays of all storage types, with a density and a distribution of stored elements."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -37,13 +37,13 @@ def rand_ndarray(
     """Return an array of random values: standard normal if dense, uniform in [0, 1) if sparse.
 
     Args:
-        shape: Its shape.
-        stype: ``"default"``, ``"row_sparse"`` or ``"csr"``; what follows is for the sparse ones,
-            except ``dtype`` and ``ctx``.
+        shape: Shape of the array.
+        stype: ``"default"``, ``"row_sparse"`` or ``"csr"``. The other arguments, except ``dtype``
+            and ``ctx``, are for sparse arrays.
         density: Fraction of elements (csr) or rows (row_sparse) that are stored; random by default.
         dtype: Element type, float32 by default.
-        modifier_func: From each stored value to the one that takes its place.
-        shuffle_csr_indices: Whether the columns of a row stand in random order.
+        modifier_func: Function applied to each stored value.
+        shuffle_csr_indices: Whether to shuffle the columns of each row.
         distribution: As in `rand_sparse_ndarray`.
         ctx: Device; `default_context` by default.
 
@@ -79,24 +79,24 @@ def rand_sparse_ndarray(
     shuffle_csr_indices: bool = False,
     ctx: Context | None = None,
 ) -> tuple[BaseSparseNDArray, tuple[Any, ...]]:
-    """Return a random sparse array and its parts.
+    """Return a random sparse array, and its values and indices.
 
     Args:
-        shape: Its shape; two axes for csr.
+        shape: Shape of the array; two axes for csr.
         stype: ``"row_sparse"`` or ``"csr"``.
         density: Fraction of elements (csr) or rows (row_sparse) that are stored; random by default.
         dtype: Element type, float32 by default.
-        distribution: ``"uniform"``, or for csr ``"powerlaw"``: each row has twice as many
-            elements as the one above it, until they are used up; every row has one at least.
+        distribution: ``"uniform"``, or for csr ``"powerlaw"``: each row has twice as many elements
+            as the row above it, until all are used; every row has at least one.
         data_init: The value of all stored elements; random by default.
         rsp_indices: The rows that a row-sparse array stores.
-        modifier_func: From each stored value to the one that takes its place.
-        shuffle_csr_indices: Whether the columns of a row stand in random order.
+        modifier_func: Function applied to each stored value.
+        shuffle_csr_indices: Whether to shuffle the columns of each row.
         ctx: Device; `default_context` by default.
 
     Returns:
-        The array; and NumPy arrays (data, indices) of a row-sparse one, or NDArrays (indptr,
-        indices, data) of a csr matrix.
+        The array; and NumPy arrays (data, indices) for row_sparse, or NDArrays (indptr, indices,
+        data) for csr.
 
     Raises:
         ArgumentError: The storage type, distribution, density or number of axes is invalid.
@@ -110,15 +110,15 @@ def rand_sparse_ndarray(
             f"rand_sparse_ndarray: expected a distribution among {kinds} for {stype}, got "
             f"{distribution!r}"
         )
-    share = float(rand()) if density is None else density
-    if not 0 <= share <= 1:
+    fraction = float(rand()) if density is None else density
+    if not 0 <= fraction <= 1:
         raise ArgumentError(f"rand_sparse_ndarray: expected density in [0, 1], got {density}")
     kind, context = normalize_dtype(dtype or default_dtype()), ctx or default_context()
     if stype == "row_sparse":
-        return _row_sparse(shape, share, kind, data_init, rsp_indices, modifier_func, context)
+        return _row_sparse(shape, fraction, kind, data_init, rsp_indices, modifier_func, context)
     if len(shape) != 2:
         raise ArgumentError(f"rand_sparse_ndarray: expected two axes for csr, got shape {shape}")
-    stored = _power_law(shape, share) if chosen == "powerlaw" else _uniform(shape, share)
+    stored = _power_law(shape, fraction) if chosen == "powerlaw" else _uniform(shape, fraction)
     return _csr(shape, stored, kind, data_init, modifier_func, shuffle_csr_indices, context)
 
 
@@ -160,7 +160,7 @@ def _uniform(shape: Shape, density: float) -> Array:
 
 
 def _power_law(shape: Shape, density: float) -> Array:
-    """Return which elements are stored: one in each row, then more from the left, row by row.
+    """Return a mask of the elements to store: one per row, then more from the left, row by row.
 
     Raises:
         ArgumentError: There are too few elements for the second row, or too many for all.
@@ -205,26 +205,26 @@ def _csr(
 
 
 def shuffle_csr_column_indices(csr: Any) -> None:
-    """Put the elements of each row into random order, in place; the matrix is the same.
+    """Shuffle the stored elements of each row in place, which does not change the matrix.
 
-    Columns in ascending order are no duty of a csr matrix, and this is how to test without it.
+    This tests code that must not rely on ascending columns.
 
     Args:
         csr: A CSRNDArray or a SciPy matrix.
     """
-    indptr, indices, data = (_host(part) for part in (csr.indptr, csr.indices, csr.data))
+    indptr, indices, data = (_host(x) for x in (csr.indptr, csr.indices, csr.data))
     for start, stop in itertools.pairwise(indptr):
         order = start + permutation(stop - start)
         indices[start:stop], data[start:stop] = indices[order], data[order]
     if isinstance(csr, CSRNDArray):
-        parts = (data, indices, indptr)
-        csr_matrix(parts, csr.shape, csr.context, data.dtype).copyto(csr)
+        shuffled = csr_matrix((data, indices, indptr), csr.shape, csr.context, data.dtype)
+        shuffled.copyto(csr)
     else:
         csr.indices[:], csr.data[:] = indices, data
 
 
-def _host(part: Any) -> Array:
-    return part.asnumpy() if isinstance(part, NDArray) else np.array(part)
+def _host(x: Any) -> Array:
+    return x.asnumpy() if isinstance(x, NDArray) else np.array(x)
 
 
 def create_sparse_array(
@@ -237,17 +237,17 @@ def create_sparse_array(
     density: float = 0.5,
     shuffle_csr_indices: bool = False,
 ) -> BaseSparseNDArray:
-    """Return a random sparse array, as `rand_sparse_ndarray` makes it.
+    """Return a random sparse array; see `rand_sparse_ndarray`.
 
     Args:
-        shape: Its shape; two axes for csr.
+        shape: Shape of the array; two axes for csr.
         stype: ``"row_sparse"`` or ``"csr"``.
         data_init: The value of all stored elements; random by default.
-        rsp_indices: The rows that a row-sparse array stores; ``density`` decides by default.
+        rsp_indices: The rows that a row-sparse array stores; random by default.
         dtype: Element type, float32 by default.
-        modifier_func: From each stored value to the one that takes its place.
+        modifier_func: Function applied to each stored value.
         density: Fraction of elements (csr) or rows (row_sparse) that are stored.
-        shuffle_csr_indices: Whether the columns of a row stand in random order.
+        shuffle_csr_indices: Whether to shuffle the columns of each row.
 
     Raises:
         ArgumentError: The storage type, density or number of axes is invalid.
@@ -275,18 +275,17 @@ def create_sparse_array_zd(
     modifier_func: Modifier = None,
     shuffle_csr_indices: bool = False,
 ) -> BaseSparseNDArray:
-    """Return a random sparse array whose stored rows are ``rsp_indices`` and no others.
+    """Return a random sparse array that stores only the rows ``rsp_indices``, if row-sparse.
 
     Args:
-        shape: Its shape; two axes for csr.
+        shape: Shape of the array; two axes for csr.
         stype: ``"row_sparse"`` or ``"csr"``.
-        density: Fraction of stored elements of a csr matrix; a row-sparse array has none beyond
-            ``rsp_indices``.
+        density: Fraction of stored elements of a csr matrix; ignored for row_sparse.
         data_init: The value of all stored elements; random by default.
         rsp_indices: The rows that a row-sparse array stores; none by default.
         dtype: Element type, float32 by default.
-        modifier_func: From each stored value to the one that takes its place.
-        shuffle_csr_indices: Whether the columns of a row stand in random order.
+        modifier_func: Function applied to each stored value.
+        shuffle_csr_indices: Whether to shuffle the columns of each row.
 
     Raises:
         ArgumentError: The storage type, density or number of axes is invalid.

@@ -1,4 +1,4 @@
-"""Do random numbers follow their distribution: checks of mean, variance and frequencies."""
+"""Checks that random numbers follow a distribution: mean, variance and frequencies."""
 
 import contextlib
 import itertools
@@ -15,7 +15,7 @@ from gluonish.test_utils.comparison import on_host
 Generator = Callable[[int], Any]
 Buckets = Sequence[Any]
 
-# Programs that import all names from here use scipy.stats by this one; the checks need no SciPy.
+# Programs that import all names use scipy.stats under this name; the checks do not need SciPy.
 ss: Any = None
 with contextlib.suppress(ImportError):
     ss = load("scipy.stats")
@@ -26,25 +26,25 @@ _PRECISION = 1e-15
 
 
 def mean_check(generator: Generator, mu: float, sigma: float, nsamples: int = 1000000) -> bool:
-    """Whether the mean of samples lies within three standard errors of the distribution's.
+    """Return whether the mean of samples is within three standard errors of the expected mean.
 
     Args:
-        generator: From a number of samples to an array of them.
+        generator: Function that takes a number of samples and returns an array of them.
         mu: Mean of the distribution.
-        sigma: Its standard deviation.
-        nsamples: How many samples are drawn.
+        sigma: Standard deviation of the distribution.
+        nsamples: Number of samples to draw.
     """
     mean = float(np.mean(_samples(generator, nsamples)))
     return abs(mean - mu) < _SIGMAS * sigma / math.sqrt(nsamples)
 
 
 def var_check(generator: Generator, sigma: float, nsamples: int = 1000000) -> bool:
-    """Whether the variance of samples lies within three standard errors, for a normal distribution.
+    """Return whether the variance of normal samples is within three standard errors.
 
     Args:
-        generator: From a number of samples to an array of them.
+        generator: Function that takes a number of samples and returns an array of them.
         sigma: Standard deviation of the distribution.
-        nsamples: How many samples are drawn, at least 2.
+        nsamples: Number of samples to draw, at least 2.
     """
     variance = float(np.var(_samples(generator, nsamples), ddof=1))
     error = math.sqrt(2.0 / (nsamples - 1)) * sigma**2
@@ -58,21 +58,20 @@ def _samples(generator: Generator, count: int) -> np.ndarray[Any, Any]:
 def chi_square_check(
     generator: Generator, buckets: Buckets, probs: Sequence[float], nsamples: int = 1000000
 ) -> tuple[float, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Compare how often samples fall into buckets with how often they should.
+    """Compare the frequencies of samples in buckets with the expected ones, by a chi-square test.
 
     Args:
-        generator: From a number of samples to an array of them.
-        buckets: Tuples ``(low, high)`` that follow one another, with high excluded; or values, for
-            a discrete distribution. Samples outside all of them are left out.
+        generator: Function that takes a number of samples and returns an array of them.
+        buckets: Consecutive tuples ``(low, high)``, with high excluded; or values, for a discrete
+            distribution. Samples outside all buckets are ignored.
         probs: Probability of each bucket.
-        nsamples: How many samples are drawn.
+        nsamples: Number of samples to draw.
 
     Returns:
-        The probability of frequencies as far off as these or farther; the observed frequencies;
-        and the expected ones.
+        The p-value; the observed frequencies; and the expected frequencies.
 
     Raises:
-        ArgumentError: There are fewer than two buckets, or not a probability for each, or the
+        ArgumentError: There are fewer than two buckets, the number of probabilities differs, or the
             buckets are not in order.
 
     References:
@@ -147,15 +146,14 @@ def _continued_fraction(a: float, x: float) -> float:
 def gen_buckets_probs_with_ppf(
     ppf: Callable[[float], float], nbuckets: int
 ) -> tuple[list[tuple[float, float]], list[float]]:
-    """Return buckets of one probability each, and the probabilities, for `chi_square_check`.
+    """Return buckets of equal probability, and their probabilities, for `chi_square_check`.
 
     Args:
-        ppf: The inverse of the cumulative distribution function: from a probability in [0, 1] to
-            the number that samples lie below with it.
-        nbuckets: How many buckets, at least 1.
+        ppf: The inverse of the cumulative distribution function.
+        nbuckets: Number of buckets, at least 1.
 
     Raises:
-        ArgumentError: There is to be no bucket.
+        ArgumentError: ``nbuckets`` is below 1.
     """
     if nbuckets < 1:
         raise ArgumentError(
@@ -174,23 +172,23 @@ def verify_generator(
     success_rate: float = 0.2,
     alpha: float = 0.05,
 ) -> list[float]:
-    """Check that samples follow a distribution, by some chi-square tests.
+    """Check that samples follow a distribution, by several chi-square tests.
 
     Args:
-        generator: From a number of samples to an array of them.
+        generator: Function that takes a number of samples and returns an array of them.
         buckets: As in `chi_square_check`.
         probs: Probability of each bucket.
-        nsamples: How many samples each test draws.
-        nrepeat: How many tests are made.
-        success_rate: Share of them that must succeed, in [0, 1].
-        alpha: A test succeeds if its probability is above this.
+        nsamples: Number of samples per test.
+        nrepeat: Number of tests.
+        success_rate: Fraction of tests that must succeed, in [0, 1].
+        alpha: Significance level: a test succeeds if its p-value is above it.
 
     Returns:
-        The probability of each test.
+        The p-value of each test.
 
     Raises:
-        AssertionError: Too few succeed.
-        ArgumentError: as `chi_square_check` does.
+        AssertionError: Too few tests succeed.
+        ArgumentError: As for `chi_square_check`.
     """
     results = [chi_square_check(generator, buckets, probs, nsamples) for _ in range(nrepeat)]
     found = [p for p, _, _ in results]

@@ -1,4 +1,4 @@
-"""What a test runs on and in, and tests that should fail, or fail at times."""
+"""Test environment: devices, environment variables, standard error, retries."""
 
 import functools
 import os
@@ -16,22 +16,22 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 
 
 def default_context() -> Context:
-    """Return the device that tests use unless they name one: the current context."""
+    """Return the default device of tests: the current context."""
     return current_context()
 
 
 def set_default_context(ctx: Context) -> None:
-    """Make a device the current context of this thread, from now on.
+    """Set the current context of this thread permanently.
 
     Args:
         ctx: The device.
 
     Raises:
-        ArgumentTypeError: It is no Context.
+        ArgumentTypeError: It is not a Context.
     """
     if not isinstance(ctx, Context):
         raise ArgumentTypeError(f"set_default_context: expected a Context, got {ctx!r}")
-    # A copy, because a Context remembers the scopes that it opened, and this one never ends.
+    # A copy, because a Context records its open scopes, and this one is never closed.
     Context(ctx).__enter__()
 
 
@@ -41,22 +41,22 @@ def list_gpus() -> range:
 
 
 def is_cd_run() -> bool:
-    """Whether this is a job of continuous delivery: the variable ``CD_JOB`` is 1."""
+    """Return whether this is a continuous-delivery job: whether ``CD_JOB`` is 1."""
     return get_variable("CD_JOB") == "1"
 
 
 def is_aarch64_run() -> bool:
-    """Whether the processor is a 64-bit ARM."""
+    """Return whether the processor is a 64-bit ARM."""
     return platform.machine() in ("aarch64", "arm64")
 
 
 def has_tvm_ops() -> bool:
-    """Whether operators compiled by TVM are there: never."""
+    """Return whether there are operators compiled by TVM: never."""
     return False
 
 
 def is_op_runnable() -> bool:
-    """Whether operators can run on this device: always, for none are compiled by TVM."""
+    """Return whether operators can run on this device: always, as none are compiled by TVM."""
     return True
 
 
@@ -67,7 +67,7 @@ def get_im2rec_path(home_env: str = "MXNET_HOME") -> str:
         home_env: Environment variable that names a folder with ``tools/im2rec.py``.
 
     Raises:
-        NotSupportedError: There is none in it: here it is a command, `gluonish im2rec`.
+        NotSupportedError: The file does not exist; gluonish has the command `gluonish im2rec`.
     """
     home = get_variable(home_env)
     script = Path(home or ".") / "tools" / "im2rec.py"
@@ -81,7 +81,7 @@ def get_im2rec_path(home_env: str = "MXNET_HOME") -> str:
 
 @contextmanager
 def environment(*args: Any) -> Iterator[None]:
-    """Give environment variables other values in a scope: ``with environment("NAME", "1"):``.
+    """Set environment variables in a scope: ``with environment("NAME", "1"):``.
 
     Args:
         *args: A name and a value, or a dict from names to values; None unsets a variable.
@@ -110,23 +110,23 @@ def environment(*args: Any) -> Iterator[None]:
 
 @contextmanager
 def discard_stderr() -> Iterator[None]:
-    """Discard in a scope what this process writes to standard error, C libraries included."""
+    """Discard standard error of this process in a scope, including output of C libraries."""
     sys.stderr.flush()
-    kept = os.dup(2)
+    saved = os.dup(2)
     try:
-        with open(os.devnull, "w") as nothing:
-            os.dup2(nothing.fileno(), 2)
-            with redirect_stderr(nothing):
+        with open(os.devnull, "w") as null:
+            os.dup2(null.fileno(), 2)
+            with redirect_stderr(null):
                 yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)
 
 
 def assert_exception(
     f: Callable[..., Any], exception_type: type[BaseException], *args: Any, **kwargs: Any
 ) -> None:
-    """Check that a call raises an exception of a given type; any other exception propagates.
+    """Check that a call raises an exception of some type; any other exception propagates.
 
     Args:
         f: The function to call.
@@ -147,12 +147,12 @@ def assert_exception(
 
 
 def retry(n: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that reruns a randomized test while it fails, up to ``n`` runs in all.
+    """Return a decorator that reruns a randomized test while it fails, up to ``n`` runs in total.
 
-    Only an AssertionError counts as a failure; that of the last run is raised.
+    Only an AssertionError counts as a failure; the last run's is raised.
 
     Args:
-        n: Largest number of runs.
+        n: Maximum number of runs.
 
     Raises:
         ArgumentError: ``n`` is below 1.

@@ -1,4 +1,4 @@
-"""Checks of Symbols: bound to arrays, run forward and backward."""
+"""Checks of Symbols, bound to arrays and run forward and backward."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ _FLOATS = ("float16", "float32", "float64")
 
 
 def float_dtype(name: str, dtype: Any) -> Any:
-    """Return the dtype of a check; None for ``"asnumpy"``, which leaves arrays as they are.
+    """Return the dtype of a check; None for ``"asnumpy"``, to keep the arrays' dtypes.
 
     Raises:
-        ArgumentError: It is neither this nor float16, float32 or float64.
+        ArgumentError: It is not ``"asnumpy"``, float16, float32 or float64.
     """
     if isinstance(dtype, str) and dtype == "asnumpy":
         return None
@@ -42,11 +42,11 @@ def float_dtype(name: str, dtype: Any) -> Any:
 
 
 def named(name: str, what: str, given: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return values by name: a dict as it is, a list or tuple in the order of the names.
+    """Return values by name: a dict unchanged, a list or tuple in the order of the names.
 
     Raises:
         ArgumentError: A dict has an unknown name, or a list is too long.
-        ArgumentTypeError: It is neither.
+        ArgumentTypeError: It is not a dict, list or tuple.
     """
     if isinstance(given, Mapping):
         unknown = [key for key in given if key not in names]
@@ -63,7 +63,7 @@ def named(name: str, what: str, given: Any, names: Sequence[str]) -> dict[str, A
 
 
 def as_ndarray(name: str, value: Any, ctx: Context, dtype: Any) -> NDArray:
-    """Return a value as an NDArray; an NDArray is returned as it is.
+    """Return a value as an NDArray on a device; an NDArray keeps its dtype.
 
     Args:
         name: Name of the calling function, for error messages.
@@ -75,8 +75,8 @@ def as_ndarray(name: str, value: Any, ctx: Context, dtype: Any) -> NDArray:
         ArgumentTypeError: The value is not an array.
     """
     if isinstance(value, NDArray):
-        moved: NDArray = value.as_in_context(ctx)
-        return moved
+        on_device: NDArray = value.as_in_context(ctx)
+        return on_device
     if not isinstance(value, np.ndarray | np.generic):
         raise ArgumentTypeError(
             f"{name}: expected NDArrays or NumPy arrays, got {type(value).__name__}"
@@ -95,8 +95,8 @@ def bound_arrays(
     """Return the device, the arguments and the auxiliary states to bind a Symbol with.
 
     Raises:
-        ArgumentError: Some have no array, or an array belongs to none.
-        ArgumentTypeError: Something is no array.
+        ArgumentError: An array is missing, or its name is unknown.
+        ArgumentTypeError: A value is not an array.
     """
     context = ctx or default_context()
     groups = (
@@ -123,14 +123,14 @@ def simple_forward(
     Args:
         sym: The graph.
         ctx: Device; `default_context` by default.
-        is_train: Whether operators behave as in training.
-        **inputs: Arrays by the names of variables; NumPy arrays become float32.
+        is_train: Whether to run in training mode.
+        **inputs: Arrays by variable name; NumPy arrays are converted to float32.
 
     Returns:
-        A NumPy array, or a list of them where there are several outputs.
+        A NumPy array, or a list of arrays for several outputs.
 
     Raises:
-        ArgumentError: A variable has no array, or an array belongs to none.
+        ArgumentError: An array is missing, or its name is unknown.
     """
     auxiliary = sym.list_auxiliary_states()
     states = {key: value for key, value in inputs.items() if key in auxiliary}
@@ -163,14 +163,14 @@ def check_symbolic_forward(
         aux_states: Arrays of its auxiliary states, in order or by name.
         ctx: Device; `default_context` by default.
         equal_nan: Whether to treat two NaN as equal.
-        dtype: What NumPy arrays become: a float type, or ``"asnumpy"`` to keep theirs.
+        dtype: Float type that NumPy arrays are converted to, or ``"asnumpy"`` to keep theirs.
 
     Returns:
         The outputs.
 
     Raises:
-        AssertionError: An output is another.
-        ArgumentError: Arrays are missing, or are of no variable.
+        AssertionError: An output differs.
+        ArgumentError: An array is missing, or its name is unknown.
     """
     name = "check_symbolic_forward"
     kind = float_dtype(name, dtype)
@@ -215,26 +215,26 @@ def check_symbolic_backward(
         ctx: Device; `default_context` by default.
         grad_stypes: Storage types of gradients by name of argument.
         equal_nan: Whether to treat two NaN as equal.
-        dtype: What NumPy arrays become: a float type, or ``"asnumpy"`` to keep theirs.
+        dtype: Float type that NumPy arrays are converted to, or ``"asnumpy"`` to keep theirs.
 
     Returns:
-        The arrays of the gradients that ``expected`` names.
+        The gradients of the arguments in ``expected``, by name.
 
     Raises:
-        AssertionError: A gradient is another.
-        ArgumentError: Arrays are missing, or are of no variable.
+        AssertionError: A gradient differs.
+        ArgumentError: An array is missing, or its name is unknown.
     """
     name = "check_symbolic_backward"
     kind = float_dtype(name, dtype)
     context, arguments, states = bound_arrays(name, sym, location, aux_states, ctx, kind)
-    wanted = named(name, "expected", expected, sym.list_arguments())
+    references = named(name, "expected", expected, sym.list_arguments())
     requests = gradient_requests(name, grad_req, sym.list_arguments())
-    start = {key: normal(size=arguments[key].shape) for key in wanted}
+    start = {key: normal(size=arguments[key].shape) for key in references}
     gradients = start_gradients(start, arguments, grad_stypes or {})
     executor = bind(sym, context, arguments, gradients, requests, states)
     executor.forward(is_train=True)
     executor.backward(_heads(name, executor, out_grads, sym, context, kind))
-    for key, want in wanted.items():
+    for key, want in references.items():
         got = gradients[key].asnumpy()
         names = (f"EXPECTED_{key}", f"BACKWARD_{key}")
         if requests[key] == "write":
@@ -247,10 +247,10 @@ def check_symbolic_backward(
 
 
 def gradient_requests(name: str, given: Any, names: list[str]) -> dict[str, str]:
-    """Return what a backward pass does with the gradient of each argument.
+    """Return the gradient request of each argument by name.
 
     Raises:
-        ArgumentError: It is not ``"write"``, ``"add"`` or ``"null"``.
+        ArgumentError: A request is not ``"write"``, ``"add"`` or ``"null"``.
     """
     requests = (
         dict.fromkeys(names, given)
@@ -271,7 +271,7 @@ def gradient_requests(name: str, given: Any, names: list[str]) -> dict[str, str]
 def start_gradients(
     values: Mapping[str, Any], arguments: Mapping[str, NDArray], stypes: Mapping[str, str]
 ) -> dict[str, NDArray]:
-    """Return arrays for gradients: with these values, like the arguments, of a storage type."""
+    """Return gradient buffers with initial values, with the arguments' devices and dtypes."""
     made = {}
     for key, value in values.items():
         like = arguments[key]
@@ -287,7 +287,7 @@ def _heads(
     if out_grads is None:
         return None
     outputs = sym.list_outputs()
-    if isinstance(out_grads, list | tuple):  # surplus ones are ignored, as in MXNet
+    if isinstance(out_grads, list | tuple):  # additional ones are ignored, as in MXNet
         out_grads = out_grads[: len(outputs)]
     given = named(name, "out_grads", out_grads, outputs)
     made = {key: as_ndarray(name, value, ctx, dtype) for key, value in given.items()}
@@ -315,7 +315,7 @@ def check_speed(
         **kwargs: Shapes by name of argument, without a location.
 
     Raises:
-        ArgumentError: ``typ`` is not one of those, or ``N`` is below 1.
+        ArgumentError: ``typ`` is unknown, or ``N`` is below 1.
         ArgumentTypeError: ``location`` is not a dict.
     """
     if typ not in ("whole", "forward"):
@@ -326,11 +326,11 @@ def check_speed(
         raise ArgumentTypeError(
             f"check_speed: expected location as a dict, got {type(location).__name__}"
         )
-    given = location or {}
-    shapes = kwargs if location is None else {key: x.shape for key, x in given.items()}
+    arrays = location or {}
+    shapes = kwargs if location is None else {key: x.shape for key, x in arrays.items()}
     executor = simple_bind(sym, ctx or default_context(), grad_req or "write", **shapes)
     for key, x in executor.arg_dict.items():
-        x[:] = given[key] if key in given else normal(size=x.shape)
+        x[:] = arrays[key] if key in arrays else normal(size=x.shape)
     _pass(executor, typ)
     start = time.perf_counter()
     for _ in range(N):
@@ -348,11 +348,11 @@ def _pass(executor: Executor, typ: str) -> None:
 
 
 def same_symbol_structure(sym1: Symbol, sym2: Symbol) -> bool:
-    """Whether two graphs have the same operators in the same order; names do not count.
+    """Return whether two graphs have the same operators in the same order; names may differ.
 
     Args:
-        sym1: A graph.
-        sym2: Another.
+        sym1: First graph.
+        sym2: Second graph.
     """
     first, second = (
         [node.op and node.op.name for node in topological_order(sym._values)]

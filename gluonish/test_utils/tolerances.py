@@ -1,4 +1,4 @@
-"""How far apart two arrays may be and still count as equal, by their dtypes."""
+"""Tolerances of comparisons, by dtype."""
 
 from collections.abc import Mapping
 from numbers import Number
@@ -18,7 +18,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 def default_dtype() -> type[np.float32]:
-    """Return the dtype that tests use where they name none: float32."""
+    """Return the default dtype of tests, float32."""
     return np.float32
 
 
@@ -43,7 +43,7 @@ def _by_dtype(half: float, single: float, double: float, bfloat16: float) -> dic
 
 
 def default_numeric_eps() -> dict[DType, float]:
-    """Return the step of finite differences of each dtype: powers of two, so that it is exact."""
+    """Return the step of finite differences of each dtype, a power of two, which is exact."""
     return {
         np.dtype(np.float16): 2.0**-6,
         np.dtype(np.float32): 2.0**-9,
@@ -52,14 +52,14 @@ def default_numeric_eps() -> dict[DType, float]:
 
 
 def effective_dtype(dat: Any) -> DType:
-    """Return the dtype whose tolerance fits values: their own.
+    """Return the dtype of values, which selects the tolerance.
 
     Args:
-        dat: An NDArray, a NumPy array or scalar, or nested lists. A Python number counts as
-            float64, for NumPy computes with it in full.
+        dat: An NDArray, a NumPy array or scalar, nested lists, or a Python number, which is float64
+            as in NumPy.
 
     Raises:
-        ArgumentTypeError: It is nothing of numbers.
+        ArgumentTypeError: It is not an array or a number.
     """
     if isinstance(dat, NDArray | np.ndarray | np.generic):
         return np.dtype(dat.dtype)
@@ -79,12 +79,11 @@ def get_tolerance(dat: Any, tol: Tolerance, default_tol: Mapping[Any, float]) ->
 
     Args:
         dat: The values.
-        tol: The tolerance itself; or one for each dtype, of which that of ``dat`` is taken; or
-            None.
-        default_tol: Tolerances by dtype, for what ``tol`` leaves open.
+        tol: The tolerance, tolerances by dtype, or None.
+        default_tol: Default tolerances by dtype.
 
     Raises:
-        ArgumentTypeError: Neither has one for the dtype of ``dat``.
+        ArgumentTypeError: There is no tolerance for the dtype of ``dat``.
     """
     if tol is not None and not isinstance(tol, Mapping):
         return tol
@@ -94,21 +93,21 @@ def get_tolerance(dat: Any, tol: Tolerance, default_tol: Mapping[Any, float]) ->
             if np.dtype(key) == dtype:
                 return tolerance
     raise ArgumentTypeError(
-        f"get_tolerance: expected values of a dtype with a tolerance, got {dtype}; give a number"
+        f"get_tolerance: expected values of a dtype with a tolerance, got {dtype}; pass a number"
     )
 
 
 def get_tols(x: Any, y: Any, rtol: Tolerance, atol: Tolerance) -> tuple[float, float]:
-    """Return the relative and the absolute tolerance for comparing two: that of the coarser dtype.
+    """Return the relative and absolute tolerances to compare values, of the less precise dtype.
 
     Args:
         x: Values.
         y: Other values.
-        rtol: A relative tolerance, some by dtype, or None for the defaults.
-        atol: An absolute tolerance, some by dtype, or None for the defaults.
+        rtol: A relative tolerance, tolerances by dtype, or None for the defaults.
+        atol: An absolute tolerance, tolerances by dtype, or None for the defaults.
 
     Raises:
-        ArgumentTypeError: There is none for the dtypes.
+        ArgumentTypeError: There is no tolerance for a dtype.
     """
     relative = max(get_tolerance(v, rtol, default_rtols()) for v in (x, y))
     absolute = max(get_tolerance(v, atol, default_atols()) for v in (x, y))
@@ -116,29 +115,29 @@ def get_tols(x: Any, y: Any, rtol: Tolerance, atol: Tolerance) -> tuple[float, f
 
 
 def get_atol(atol: Tolerance = None, dtype: Any = _FLOAT64) -> Any:
-    """Return the absolute tolerance given, or that of a dtype.
+    """Return an absolute tolerance, or the default of a dtype for None.
 
     Args:
-        atol: The tolerance, None for the default.
-        dtype: The dtype whose default is used.
+        atol: Absolute tolerance; None for the default of the dtype.
+        dtype: The dtype of the default.
     """
     return default_atols()[np.dtype(dtype)] if atol is None else atol
 
 
 def get_rtol(rtol: Tolerance = None, dtype: Any = _FLOAT64) -> Any:
-    """Return the relative tolerance given, or that of a dtype.
+    """Return a relative tolerance, or the default of a dtype for None.
 
     Args:
         rtol: Relative tolerance; None for the default of the dtype.
-        dtype: The dtype whose default is used.
+        dtype: The dtype of the default.
     """
     return default_rtols()[np.dtype(dtype)] if rtol is None else rtol
 
 
 def get_etol(etol: float | None = None) -> float:
-    """Return the share of elements that may differ: the one given, else none.
+    """Return the fraction of elements that may differ, or 0 for None.
 
     Args:
-        etol: The share, in [0, 1].
+        etol: The fraction, in [0, 1].
     """
     return 0 if etol is None else etol

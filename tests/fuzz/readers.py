@@ -212,7 +212,7 @@ def _load_mapped(path: Path) -> None:
     """Read a small file from a map of it, as large ones are."""
     with (
         mock.patch.object(file_map, "_LEAST_NBYTES", 1),
-        mock.patch.object(byte_reader, "_LEAST_MAPPED_NBYTES", 1),
+        mock.patch.object(byte_reader, "_MIN_MAPPED_NBYTES", 1),
     ):
         found = nd.load(path)
     for array in found.values() if isinstance(found, dict) else found:

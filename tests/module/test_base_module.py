@@ -85,7 +85,7 @@ def test_training_goes_on_where_it_was() -> None:
 
 
 def test_weights_that_come_too_late_are_warned_of() -> None:
-    with pytest.warns(UserWarning, match="they stay as they are"):
+    with pytest.warns(UserWarning, match="the weights are unchanged"):
         bound().fit(data(), num_epoch=1, arg_params=weights())
 
 

@@ -189,7 +189,7 @@ def test_sparse_arrays_come_back_from_npz(stype: str, tmp_path: Path) -> None:
         (".npz", "\ud800", "UTF-8 can hold"),
         (".npz", "a\0b", "without"),
         (".npz", "a" * 40_000, "32768 bytes"),
-        (".npz", "a/format", "no part of a sparse array"),
+        (".npz", "a/format", "do not collide with a sparse array"),
     ],
 )
 def test_names_are_refused(ending: str, name: str, message: str, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_files_outside_the_folder_are_refused(name: str, tmp_path: Path) -> None
     (tmp_path / "sub").mkdir()
     for place in (tmp_path, tmp_path / "sub"):
         nd.save(place / "x.safetensors", {"w": nd.ones(1)})
-    with pytest.raises(FileFormatError, match="files of its own folder in the key 'weight_map'"):
+    with pytest.raises(FileFormatError, match="files of the same folder in the key 'weight_map'"):
         nd.load(written(tmp_path / "sub", {"w": name}))
 
 
@@ -108,7 +108,7 @@ def test_what_is_no_ordinary_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "folder"):
-        with pytest.raises(FileFormatError, match="expected ordinary files"):
+        with pytest.raises(FileFormatError, match="expected regular files"):
             nd.load(written(tmp_path, {"w": name}))
 
 
@@ -117,7 +117,7 @@ def test_missing_files_and_arrays_are_named(tmp_path: Path) -> None:
     name = "m-00001-of-00003.safetensors"
     with pytest.raises(FileFormatError, match=rf"expected 'c' in '{name}', as the index says"):
         nd.load(written(tmp_path, {"a": name, "c": name}))
-    with pytest.raises(MissingFileError, match="expected a file 'none' beside it"):
+    with pytest.raises(MissingFileError, match="expected a file 'none' in the same folder"):
         nd.load(written(tmp_path, {"a": "none"}))
 
 

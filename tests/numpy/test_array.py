@@ -98,7 +98,7 @@ def test_format_of_a_number_is_that_of_its_value_and_of_an_array_plain() -> None
         f"{np.array(1.234):.2f}|{np.array(1.5):>6}|{np.array([1.0, 2.0])}" == "1.23|   1.5|[1. 2.]"
     )
     for spec in ("30", ".2f"):
-        with pytest.raises(TypeError, match="format: expected no format of an array"):
+        with pytest.raises(TypeError, match="format: expected no format spec for an array"):
             format(np.array([1.0]), spec)
 
 

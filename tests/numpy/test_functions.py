@@ -453,5 +453,5 @@ def test_positions_of_cuts_may_be_an_array_of_np() -> None:
 
 
 def test_mask_of_delete_has_a_value_for_each_position() -> None:
-    with pytest.raises(ArgumentError, match="delete: expected a mask of 6 truth values"):
+    with pytest.raises(ArgumentError, match="delete: expected a mask of 6 bools"):
         np.delete(np.arange(6), [True, False])

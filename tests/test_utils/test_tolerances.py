@@ -54,7 +54,7 @@ def test_tolerance_is_a_number_or_found_by_dtype() -> None:
 
 
 def test_dtype_without_a_tolerance_is_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="complex64; give a number"):
+    with pytest.raises(ArgumentTypeError, match="complex64; pass a number"):
         test_utils.get_tolerance(np.zeros(2, "complex64"), None, test_utils.default_rtols())
 
 

@@ -43,6 +43,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "_amp_initialized":  # programs ask
+    if name == "_amp_initialized":  # programs read it
         return is_initialized()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
-"""Networks and Symbols converted to mixed precision.
+"""Conversion of networks and Symbols to mixed precision.
 
-MXNet 2.0 takes, before ``target_dtype``, what tells the dtypes of the inputs: dicts from names to
-dtypes, or example arrays. A dtype is neither, so that the first of these tells the signature.
+In MXNet 2.0, ``target_dtype`` follows arguments with the dtypes of inputs: dicts from names to
+dtypes, or example arrays. A dtype is neither, so the type of that argument selects the signature.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,21 +34,20 @@ def graph_of(
 
     Args:
         block: The block.
-        example: What it is called with: an array, or a list or tuple of arguments; None for the
-            newest graph that it has.
+        example: Arguments of a call: an array, or a list or tuple; None for the cached graph.
 
     Raises:
-        GraphError: There is none, or the block cannot be traced.
+        GraphError: There is no cached graph, or the block cannot be traced.
     """
-    given = () if example is None else example if isinstance(example, list | tuple) else (example,)
+    args = () if example is None else example if isinstance(example, list | tuple) else (example,)
     if isinstance(block, SymbolBlock):
-        arrays, _ = flatten(tuple(given), lambda x: isinstance(x, NDArray))
+        arrays, _ = flatten(tuple(args), lambda x: isinstance(x, NDArray))
         dtypes = {n: x._spec.dtype for n, x in zip(block._input_names, arrays, strict=False)}
         inputs = [_variable_of(name, block) for name in block._input_names]
         return inputs, block._symbol, dtypes
     if example is not None:
-        block(*given)  # parameters whose shapes are not known yet get them
-        return example_symbols(block, given)
+        block(*args)  # infers the shapes of parameters
+        return example_symbols(block, args)
     found = block._cached_graph
     if not found:
         raise GraphError(
@@ -65,15 +64,15 @@ def _variable_of(name: str, block: SymbolBlock) -> Symbol:
 
 R = TypeVar("R")
 
-# How MXNet 2.0's signatures end.
-NEWER_REST = (
+# The last arguments of MXNet 2.0's signatures.
+NEWER_TRAILING = (
     *("target_dtype", "target_dtype_ops", "fp32_ops", "conditional_fp32_ops"),
     "excluded_sym_names",
 )
 _RENAMED = {"cast_params_offline": "cast_optional_params", "device": "ctx"}
 
 
-def is_told(value: Any) -> bool:
+def is_dtype_dict(value: Any) -> bool:
     """Whether a value is a dict of dtypes."""
     return isinstance(value, Mapping)
 
@@ -84,14 +83,14 @@ def is_example(value: Any) -> bool:
 
 
 def both_signatures(
-    newer: Sequence[str], tells: Callable[[Any], bool], at: int
+    newer: Sequence[str], is_newer: Callable[[Any], bool], at: int
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Return a decorator: a function of MXNet 1.9's signature takes MXNet 2.0's calls, too.
+    """Return a decorator that makes a function with MXNet 1.9's signature accept MXNet 2.0's, too.
 
     Args:
         newer: Names of the positional arguments in MXNet 2.0.
-        tells: Whether the argument at ``at`` is one of MXNet 2.0.
-        at: Position of the first argument that only MXNet 2.0 has.
+        is_newer: Whether the argument at index ``at`` is one of MXNet 2.0.
+        at: Index of the first argument that only MXNet 2.0 has.
     """
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
@@ -99,16 +98,16 @@ def both_signatures(
 
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> R:
-            if len(args) > at and tells(args[at]):
+            if len(args) > at and is_newer(args[at]):
                 if len(args) > len(newer):
                     raise ArgumentTypeError(
                         f"{what}: expected at most {len(newer)} arguments, {', '.join(newer)}, "
                         f"got {len(args)}"
                     )
-                kwargs = _joined(what, dict(zip(newer, args, strict=False)), kwargs)
+                kwargs = _merged(what, dict(zip(newer, args, strict=False)), kwargs)
                 args = ()
             for name in _RENAMED.keys() & kwargs.keys():
-                kwargs = _joined(what, kwargs, {_RENAMED[name]: kwargs.pop(name)})
+                kwargs = _merged(what, kwargs, {_RENAMED[name]: kwargs.pop(name)})
             return function(*args, **kwargs)
 
         return call
@@ -116,8 +115,8 @@ def both_signatures(
     return decorate
 
 
-def _joined(what: str, first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of two dicts, none of which may be in both."""
+def _merged(what: str, first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of two dicts, which must not overlap."""
     twice = first.keys() & second.keys()
     if twice:
         raise ArgumentError(f"{what}: expected one value for {min(twice)}, got two")
@@ -128,7 +127,9 @@ Arrays = Mapping[str, NDArray]
 
 
 @both_signatures(
-    ("sym", "input_dtypes", "param_dtypes", *NEWER_REST, "cast_params_offline"), is_told, 1
+    ("sym", "input_dtypes", "param_dtypes", *NEWER_TRAILING, "cast_params_offline"),
+    is_dtype_dict,
+    1,
 )
 def convert_symbol(
     sym: Symbol,
@@ -146,7 +147,7 @@ def convert_symbol(
     """Return a graph with the casts that mixed precision needs; its outputs are float32.
 
     No value is cast to the same dtype twice. Variables are float32 unless they declare a dtype.
-    MXNet 2.0's order of the arguments is understood as well: ``sym, input_dtypes, param_dtypes,
+    MXNet 2.0's order of arguments is accepted, too: ``sym, input_dtypes, param_dtypes,
     target_dtype``, then the lists and ``cast_params_offline``.
 
     Args:
@@ -163,8 +164,8 @@ def convert_symbol(
         cast_optional_params: Whether a parameter that is only used in ``target_dtype`` is stored in
             it, instead of being cast in the graph. MXNet 2.0 calls it ``cast_params_offline``.
         input_dtypes: Dtypes of inputs by name; the graph's variables then declare them.
-        param_dtypes: Dtypes of parameters by name; it says which variables are parameters, as
-            ``data_names`` does.
+        param_dtypes: Dtypes of parameters by name; without ``data_names``, these variables are the
+            parameters.
 
     Raises:
         ArgumentTypeError: ``sym`` is not a Symbol, or an argument is not a list.
@@ -181,24 +182,24 @@ def convert_symbol(
         parameters = set(sym.list_inputs()) - set(data_names)
     elif param_dtypes is not None:
         parameters = set(param_dtypes)
-    told = {
+    dtypes = {
         name: normalize_dtype(dtype)
         for name, dtype in {**(param_dtypes or {}), **(input_dtypes or {})}.items()
     }
-    conversion = _Conversion(policy, set(excluded_sym_names or ()), parameters, told)
+    conversion = _Conversion(policy, set(excluded_sym_names or ()), parameters, dtypes)
     values = conversion.convert(sym._values, in_dtype=cast_optional_params)
     heads = [type(sym)([value]) for value in values]
     return heads[0] if len(heads) == 1 else Group(heads)
 
 
 class _Conversion:
-    """A graph on its way to mixed precision.
+    """The conversion of one graph to mixed precision.
 
     Args:
-        policy: Which operator gets what.
+        policy: Dtypes of operators.
         excluded: Names of nodes that compute in float32.
-        parameters: Names of variables that hold weights.
-        told: Dtypes of variables by name, which count more than what they declare.
+        parameters: Names of variables that are weights.
+        declared: Dtypes of variables by name, which override those in the graph.
     """
 
     def __init__(
@@ -206,12 +207,12 @@ class _Conversion:
         policy: Policy,
         excluded: set[str],
         parameters: set[str],
-        told: Mapping[str, np.dtype[Any]],
+        declared: Mapping[str, np.dtype[Any]],
     ) -> None:
         self._policy = policy
         self._excluded = excluded
         self._parameters = parameters
-        self._told = told
+        self._declared = declared
         self._made: dict[tuple[int, int], Value] = {}
         self._dtypes: dict[tuple[int, int], np.dtype[Any] | None] = {}
         self._casts: dict[tuple[tuple[int, int], np.dtype[Any]], Value] = {}
@@ -221,8 +222,8 @@ class _Conversion:
         """Return the outputs of the new graph.
 
         Args:
-            outputs: Those of the old one.
-            in_dtype: Whether parameters come in the policy's dtype where that is all that is read.
+            outputs: Outputs of the old graph.
+            in_dtype: Whether to store parameters in the policy's dtype if they are only read in it.
         """
         for node in topological_order(outputs):
             if node.op is None:
@@ -241,26 +242,26 @@ class _Conversion:
 
     def _variable(self, node: Node) -> None:
         extra = node.extra
-        if node.array is None and node.name in self._told:
-            flag = str(DTYPE_FLAGS[self._told[node.name]])
+        if node.array is None and node.name in self._declared:
+            flag = str(DTYPE_FLAGS[self._declared[node.name]])
             if flag != extra.get("__dtype__", str(DTYPE_FLAGS[FLOAT32])):
                 extra = {**extra, "__dtype__": flag}
         copy = Node(None, node.name, extra=extra, array=node.array)
         value = Value(copy)
         self._made[id(node), 0] = value
-        told = extra.get("__dtype__")
-        dtype = FLOAT32 if told is None else dtype_from_flag(int(told))
+        declared = extra.get("__dtype__")
+        dtype = FLOAT32 if declared is None else dtype_from_flag(int(declared))
         self._dtypes[value.key] = dtype if node.array is None else node.array._spec.dtype
 
     def _operator(self, node: Node) -> None:
         assert node.op is not None
         inputs = [self._made[value.key] for value in node.inputs]
         dtypes = [self._dtypes[value.key] for value in inputs]
-        wanted = self._policy.wanted(node.op, node.attrs, dtypes)
+        targets = self._policy.wanted(node.op, node.attrs, dtypes)
         if node.name in self._excluded:
-            wanted = [FLOAT32 if dtype == self._policy.dtype else None for dtype in dtypes]
+            targets = [FLOAT32 if dtype == self._policy.dtype else None for dtype in dtypes]
         cast = []
-        for value, dtype in zip(inputs, wanted, strict=True):
+        for value, dtype in zip(inputs, targets, strict=True):
             if dtype is None:
                 self._direct.add(id(value.node))
             cast.append(value if dtype is None else self._cast(value, dtype))
@@ -284,11 +285,11 @@ class _Conversion:
         return [inference.spec(Value(alone, i)).dtype for i in range(node.num_outputs)]
 
     def _cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
-        """Return a value in a dtype, through the one cast to it that there is."""
+        """Return a value cast to a dtype, by a single cast node per value and dtype."""
         before = self._dtypes[value.key]
         found = self._casts.get((value.key, dtype))
         if found is None:
-            name = f"{_called(value)}_amp_cast_{dtype.name}"
+            name = f"{_output_name(value)}_amp_cast_{dtype.name}"
             node = Node(
                 find_operator("amp_cast"),
                 name,
@@ -301,7 +302,7 @@ class _Conversion:
         return found
 
     def _with_dtypes(self, heads: Sequence[Value], *, in_dtype: bool) -> list[Value]:
-        """Return the graph with the dtypes of parameters told, and without needless casts."""
+        """Return the outputs with the dtypes of parameters declared, without redundant casts."""
         replaced: dict[tuple[int, int], Value] = {}
         low = self._policy.dtype
         for node in topological_order(heads):
@@ -324,8 +325,8 @@ class _Conversion:
         return [replaced.get(head.key, head) for head in heads]
 
 
-def _called(value: Value) -> str:
-    """Return the name of a value as outputs are called."""
+def _output_name(value: Value) -> str:
+    """Return the name of a value as an output."""
     node = value.node
     if node.op is None:
         return node.name
@@ -333,8 +334,8 @@ def _called(value: Value) -> str:
 
 
 @both_signatures(
-    ("sym", "arg_params", "aux_params", "input_dtypes", *NEWER_REST, "cast_params_offline"),
-    is_told,
+    ("sym", "arg_params", "aux_params", "input_dtypes", *NEWER_TRAILING, "cast_params_offline"),
+    is_dtype_dict,
     3,
 )
 def convert_model(
@@ -352,7 +353,7 @@ def convert_model(
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
     """Return a model in mixed precision: the graph, its parameters and its auxiliary states.
 
-    MXNet 2.0's order of the arguments is understood as well: ``input_dtypes`` stands there before
+    MXNet 2.0's order of arguments is accepted, too: there ``input_dtypes`` precedes
     ``target_dtype``, and ``cast_optional_params`` is ``cast_params_offline``.
 
     Args:
@@ -374,10 +375,11 @@ def convert_model(
     """
     if not isinstance(sym, Symbol):
         raise ArgumentTypeError(f"convert_model: expected a Symbol, got {type(sym).__name__}")
-    for name, given in (("arg_params", arg_params), ("aux_params", aux_params)):
-        if not isinstance(given, Mapping):
+    for name, arrays in (("arg_params", arg_params), ("aux_params", aux_params)):
+        if not isinstance(arrays, Mapping):
             raise ArgumentTypeError(
-                f"convert_model: expected {name} to be a dict of arrays, got {type(given).__name__}"
+                f"convert_model: expected {name} to be a dict of arrays, got "
+                f"{type(arrays).__name__}"
             )
     converted = convert_symbol(
         sym,
@@ -391,17 +393,17 @@ def convert_model(
         input_dtypes=input_dtypes,
     )
     dtypes = _narrow(converted, half_dtype("convert_model", target_dtype))
-    return converted, _as_told(arg_params, dtypes), _as_told(aux_params, dtypes)
+    return converted, _cast_arrays(arg_params, dtypes), _cast_arrays(aux_params, dtypes)
 
 
 def _narrow(sym: Symbol, dtype: np.dtype[Any]) -> dict[str, np.dtype[Any]]:
-    """Return the variables that are to come in 16 bits."""
+    """Return the variables that are stored in 16 bits."""
     flag = str(DTYPE_FLAGS[dtype])
-    told = {node.name: node.extra.get("__dtype__") for node in sym._variables()}
-    return {name: dtype for name, own in told.items() if own == flag}
+    declared = {node.name: node.extra.get("__dtype__") for node in sym._variables()}
+    return {name: dtype for name, found in declared.items() if found == flag}
 
 
-def _as_told(arrays: Arrays, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, NDArray]:
+def _cast_arrays(arrays: Arrays, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, NDArray]:
     return {
         name: array.astype(dtypes[name]) if name in dtypes else array
         for name, array in arrays.items()
@@ -409,7 +411,7 @@ def _as_told(arrays: Arrays, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, N
 
 
 @both_signatures(
-    ("block", "data_example", *NEWER_REST, "device", "cast_params_offline"), is_example, 1
+    ("block", "data_example", *NEWER_TRAILING, "device", "cast_params_offline"), is_example, 1
 )
 def convert_hybrid_block(
     block: HybridBlock,
@@ -425,11 +427,11 @@ def convert_hybrid_block(
 ) -> SymbolBlock:
     """Return a network in mixed precision as a SymbolBlock, with its own copies of the parameters.
 
-    MXNet 2.0's order of the arguments is understood as well: ``data_example`` stands there before
+    MXNet 2.0's order of arguments is accepted, too: there ``data_example`` precedes
     ``target_dtype``, ``ctx`` is ``device`` and ``cast_optional_params`` is ``cast_params_offline``.
 
     Args:
-        block: The network, hybridized and called once; with ``data_example`` just initialized.
+        block: The network, hybridized and called once; with ``data_example`` only initialized.
         target_dtype: See `convert_symbol`.
         target_dtype_ops: See `convert_symbol`.
         fp32_ops: See `convert_symbol`.
@@ -437,8 +439,8 @@ def convert_hybrid_block(
         excluded_sym_names: See `convert_symbol`.
         ctx: Device or devices of the parameters; None for those of ``block``.
         cast_optional_params: See `convert_symbol`.
-        data_example: What the network is called with: an array, or a list or tuple of its
-            arguments. The network is called on it once, and keeps its own graphs.
+        data_example: Arguments of a call: an array, or a list or tuple. The network is called with
+            them once; its cached graphs are unchanged.
 
     Raises:
         ArgumentTypeError: ``block`` is not a HybridBlock, or an argument is not a list.

@@ -1,4 +1,4 @@
-"""LossScaler: the factor on a loss that keeps gradients of half precision from vanishing."""
+"""LossScaler: dynamic loss scaling, which prevents underflow of 16-bit gradients."""
 
 from collections.abc import Callable, Iterable
 
@@ -16,9 +16,9 @@ _STEPS_TO_GROW = 2000
 
 
 class LossScaler:
-    """Dynamic loss scale: halves when gradients overflow, doubles after 2000 steps without.
+    """Dynamic loss scale: halved when gradients overflow, doubled after 2000 steps without.
 
-    It begins at 2**16, and stays from 2**-24 to 2**24.
+    It starts at 2**16, and is limited to [2**-24, 2**24].
     """
 
     def __init__(self) -> None:
@@ -40,8 +40,8 @@ class LossScaler:
 
         Args:
             params: Parameters after a backward pass; those with ``grad_req="null"`` are skipped.
-            any_of: Returns whether there is an overflow in any process, by whether there is one in
-                this; for gradients that processes have not summed yet.
+            any_of: Combines the result over processes, for gradients that are not summed over
+                processes yet.
         """
         self._loss_scale = self._next_loss_scale
         if any_of(_overflows(params)):
@@ -56,10 +56,7 @@ class LossScaler:
 
 
 def _overflows(params: Iterable[Parameter]) -> bool:
-    """Whether a gradient is infinite or not a number, on some device.
-
-    All gradients of a device are looked at in one operation, and all devices before a wait.
-    """
+    """Whether a gradient is infinite or NaN on any device, by one operation per device."""
     gradients: dict[Context, list[NDArray]] = {}
     for param in params:
         if param.grad_req != "null":

@@ -1,4 +1,4 @@
-"""The lists of operators that mixed precision goes by, and what programs say in their place."""
+"""Operator lists of mixed precision, and policies from default or custom lists."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -109,9 +109,9 @@ def policy_of(
     conditional_fp32_ops: Iterable[Conditional] | None = None,
     fp32_ops: Iterable[str] | None = None,
 ) -> Policy:
-    """Return which operators mixed precision casts: the default lists, or a program's own.
+    """Return the mixed-precision policy of the default lists or of custom lists.
 
-    Equal arguments give the same object, which serves as a key of cached graphs.
+    Equal arguments return the same object, which is a key of cached graphs.
 
     Args:
         what: Name of the calling function, for error messages.
@@ -130,9 +130,9 @@ def policy_of(
     full = _checked(what, "fp32_ops", fp32_ops)
     conditional = _conditions(what, conditional_fp32_ops)
     listed = (low, full, None if conditional is None else tuple(name for name, _, _ in conditional))
-    for i, one in enumerate(listed):
-        for other in listed[i + 1 :]:
-            common = sorted(set(one or ()) & set(other or ()))
+    for i, names in enumerate(listed):
+        for others in listed[i + 1 :]:
+            common = sorted(set(names or ()) & set(others or ()))
             if common:
                 raise ArgumentError(
                     f"{what}: expected each operator in one list, got {common} in two"
@@ -147,7 +147,7 @@ def _policy(
     conditional: tuple[tuple[str, str, tuple[str, ...]], ...] | None,
     full: tuple[str, ...] | None,
 ) -> Policy:
-    given = {*(low or ()), *(full or ()), *(name for name, _, _ in conditional or ())}
+    custom = {*(low or ()), *(full or ()), *(name for name, _, _ in conditional or ())}
     if conditional is None:
         conditional = tuple((n, a, tuple(v)) for n, a, v in list_conditional_fp32_ops(dtype))
     conditions: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -156,7 +156,7 @@ def _policy(
         own[attribute] = (*own.get(attribute, ()), *values)
 
     def rest(names: list[str]) -> list[str]:
-        return [name for name in names if name not in given]
+        return [name for name in names if name not in custom]
 
     return Policy(
         dtype,

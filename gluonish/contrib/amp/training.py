@@ -1,4 +1,4 @@
-"""Mixed precision while training: casts everywhere or in a scope, and the scale of the loss."""
+"""Mixed-precision training: casts globally or in a scope, and loss scaling."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ def init(
     fp32_ops: Iterable[str] | None = None,
     layout_optimization: bool = False,
 ) -> None:
-    """Turn mixed precision on: operators cast their floating inputs as the lists say.
+    """Turn mixed precision on: operators cast their floating-point inputs by the lists.
 
     It applies to eager calls, to Symbols composed and networks called from now on, in all threads.
     Parameters and their gradients stay float32; float64 arrays are not cast.
@@ -55,19 +55,19 @@ def is_initialized() -> bool:
 class autocast(PolicyScope):  # a scope, called like a function as `mx.autograd.record` is
     """Scope in which this thread computes in mixed precision, eagerly and in hybridized networks.
 
-    A hybridized network called inside has another graph than outside. Backward passes may be inside
-    or outside: they compute in the dtypes of the forward pass.
+    A hybridized network has separate graphs inside and outside the scope. Backward passes may run
+    inside or outside; they compute in the dtypes of the forward pass.
 
     Args:
         target_dtype: ``"bfloat16"`` or ``"float16"``.
-        enabled: False for a scope without casts, inside of another or after `init`.
-        target_precision_ops: As of `init`.
-        conditional_fp32_ops: As of `init`.
-        fp32_ops: As of `init`.
+        enabled: False turns casts off in the scope, inside another scope or after `init`.
+        target_precision_ops: As for `init`.
+        conditional_fp32_ops: As for `init`.
+        fp32_ops: As for `init`.
 
     Raises:
-        ArgumentError: As of `init`.
-        ArgumentTypeError: As of `init`.
+        ArgumentError: As for `init`.
+        ArgumentTypeError: As for `init`.
 
     Example::
 
@@ -87,8 +87,8 @@ class autocast(PolicyScope):  # a scope, called like a function as `mx.autograd.
         conditional_fp32_ops: Iterable[Conditional] | None = None,
         fp32_ops: Iterable[str] | None = None,
     ) -> None:
-        given = (target_precision_ops, conditional_fp32_ops, fp32_ops)
-        policy = policy_of("autocast", target_dtype, *given)
+        lists = (target_precision_ops, conditional_fp32_ops, fp32_ops)
+        policy = policy_of("autocast", target_dtype, *lists)
         super().__init__(policy if enabled else OFF)
 
     def __enter__(self) -> "autocast":
@@ -97,19 +97,19 @@ class autocast(PolicyScope):  # a scope, called like a function as `mx.autograd.
         return self
 
 
-def _trainer(what: str, given: Any) -> Trainer:
-    if isinstance(given, Trainer):
-        return given
-    if isinstance(given, Optimizer):
+def _trainer(what: str, trainer: Any) -> Trainer:
+    if isinstance(trainer, Trainer):
+        return trainer
+    if isinstance(trainer, Optimizer):
         raise ArgumentTypeError(
-            f"{what}: expected a gluon Trainer, got an optimizer, {type(given).__name__}; make a "
-            "Trainer of it"
+            f"{what}: expected a gluon Trainer, got an optimizer, {type(trainer).__name__}; create "
+            "a Trainer with it"
         )
-    raise ArgumentTypeError(f"{what}: expected a gluon Trainer, got {type(given).__name__}")
+    raise ArgumentTypeError(f"{what}: expected a gluon Trainer, got {type(trainer).__name__}")
 
 
 def init_trainer(optimizer_or_trainer: Any) -> None:
-    """Give a Trainer a dynamic loss scale.
+    """Add a dynamic loss scale to a Trainer.
 
     A step whose new gradients overflow is skipped, and the scale halves; after 2000 steps without
     overflow it doubles. float16 needs it; bfloat16, with the range of float32, does not.
@@ -121,7 +121,7 @@ def init_trainer(optimizer_or_trainer: Any) -> None:
         ArgumentTypeError: It is not a Trainer.
     """
     trainer = _trainer("init_trainer", optimizer_or_trainer)
-    if trainer._amp_loss_scaler is None:  # else its scale may be one of a step
+    if trainer._amp_loss_scaler is None:  # else `_scale` may include a step's loss scale
         trainer._amp_original_scale = trainer._scale
     trainer._scale = trainer._amp_original_scale
     trainer._amp_loss_scaler = LossScaler()
@@ -131,9 +131,9 @@ def init_trainer(optimizer_or_trainer: Any) -> None:
 def scale_loss(
     loss: NDArray | Sequence[NDArray], optimizer_or_trainer: Any
 ) -> Iterator[NDArray | list[NDArray]]:
-    """Scope that gives the loss times the scale of this step, for ``backward``.
+    """Scope that yields the loss multiplied by the loss scale, for ``backward``.
 
-    The next step of the trainer divides gradients by it. Call it inside ``autograd.record()``::
+    The trainer's next step divides gradients by the scale. Call it inside ``autograd.record()``::
 
         with mx.autograd.record():
             loss = loss_function(net(x), y)
@@ -146,8 +146,8 @@ def scale_loss(
         optimizer_or_trainer: The Trainer, after `init_trainer`.
 
     Raises:
-        ArgumentTypeError: It is no Trainer.
-        ArgumentError: It was not given to `init_trainer`.
+        ArgumentTypeError: It is not a Trainer.
+        ArgumentError: `init_trainer` was not called for it.
     """
     trainer = _trainer("scale_loss", optimizer_or_trainer)
     scaler: Any = trainer._amp_loss_scaler
@@ -159,10 +159,10 @@ def scale_loss(
     before = trainer._scale
     trainer._scale = trainer._amp_original_scale / scaler.loss_scale
     many = isinstance(loss, list | tuple)
-    scaled = [one * scaler.loss_scale for one in (loss if many else [loss])]
+    scaled = [x * scaler.loss_scale for x in (loss if many else [loss])]
     try:
         yield scaled if many else scaled[0]
-    except BaseException:  # no gradient is of the scaled loss
+    except BaseException:  # there are no gradients of the scaled loss
         trainer._scale = before
         raise
 

@@ -1,4 +1,4 @@
-"""`mx.contrib.quantization`: networks that compute in bytes, of trained ones."""
+"""`mx.contrib.quantization`: quantization of trained networks to 8-bit integers."""
 
 from gluonish.contrib.quantization.collectors import (
     CalibrationCollector,

@@ -1,4 +1,4 @@
-"""Collectors of what layers output on calibration data."""
+"""Collectors of layer outputs on calibration data."""
 
 import logging
 import sys
@@ -18,14 +18,14 @@ Histogram = tuple[Any, Any, float, float, float]
 
 
 class Collector(Protocol):
-    """The interface of a user's own collector."""
+    """The interface of a custom collector."""
 
     min_max_dict: dict[str, tuple[float, float]]
     collect: Callable[..., None]
 
 
 class CalibrationCollector:
-    """Base class of collectors; a user's own overrides `collect`, which fills ``min_max_dict``.
+    """Base class of collectors; a custom one overrides `collect`, which fills ``min_max_dict``.
 
     Attributes:
         include_layer: Names of the outputs to collect; None for all.
@@ -153,9 +153,9 @@ def combine_histogram(
     Args:
         old_hist: Counts, edges symmetric around 0, minimum, maximum, and last edge.
         arr: The further values.
-        new_min: Their minimum.
-        new_max: Their maximum.
-        new_th: Their largest absolute value.
+        new_min: Minimum of the further values.
+        new_max: Maximum of the further values.
+        new_th: Largest absolute value of the further values.
     """
     counts, edges, old_min, old_max, old_th = old_hist
     low, high = min(old_min, new_min), max(old_max, new_max)
@@ -178,9 +178,9 @@ def optimal_thresholds(
     num_quantized_bins: int = 255,
     logger: logging.Logger | None = None,
 ) -> dict[str, tuple[float, float]]:
-    """Return the best range to quantize for each output: the one with the least relative entropy.
+    """Return the range to quantize for each output with the least relative entropy.
 
-    The relative entropy (KL divergence) is that between the values and their quantized form.
+    This is the relative entropy (KL divergence) between the values and their quantized form.
 
     Args:
         hist_dict: Histograms, as `LayerHistogramCollector` collects them.
@@ -192,8 +192,8 @@ def optimal_thresholds(
     for name, (counts, edges, low, high, _) in hist_dict.items():
         above = low >= 0 and quantized_dtype in ("auto", "uint8")
         bins = num_quantized_bins * 2 + 1 if above else num_quantized_bins
-        given = array(counts, dtype="float32"), array(edges, dtype="float32")
-        threshold, divergence = nd_contrib.calibrate_entropy(*given, num_quantized_bins=bins)
+        arrays = array(counts, dtype="float32"), array(edges, dtype="float32")
+        threshold, divergence = nd_contrib.calibrate_entropy(*arrays, num_quantized_bins=bins)
         size = float(threshold.asnumpy()[0])
         found[name] = (0.0 if low >= 0 else -size, size)
         if logger:
@@ -208,7 +208,7 @@ _MODES = "expected `none`, `naive`, `entropy` or `customize`"
 
 
 def collector_of(
-    what: str, mode: str, quantized_dtype: str, wanted: Collection[str], own: Any, logger: Any
+    what: str, mode: str, quantized_dtype: str, names: Collection[str], custom: Any, logger: Any
 ) -> Any:
     """Return the collector for a mode of calibration.
 
@@ -216,24 +216,24 @@ def collector_of(
         what: Name of the calling function, for error messages.
         mode: ``"naive"``, ``"entropy"`` or ``"customize"``.
         quantized_dtype: ``"auto"``, ``"int8"`` or ``"uint8"``.
-        wanted: Names of the outputs to collect.
-        own: The user's collector, for ``"customize"``.
+        names: Names of the outputs to collect.
+        custom: The custom collector, for ``"customize"``.
         logger: Logs the progress.
 
     Raises:
-        ArgumentError: ``mode`` is not one of those, or the user's collector is missing.
+        ArgumentError: ``mode`` is unknown, or the custom collector is missing.
     """
     if mode == "naive":
-        return LayerOutputMinMaxCollector(quantized_dtype, wanted, logger)
+        return LayerOutputMinMaxCollector(quantized_dtype, names, logger)
     if mode == "entropy":
-        return LayerHistogramCollector(include_layer=wanted, logger=logger)
+        return LayerHistogramCollector(include_layer=names, logger=logger)
     if mode in ("customize", "custom"):
-        if own is None:
+        if custom is None:
             raise ArgumentError(
-                f"{what}: expected LayerOutputCollector for calib_mode {mode!r}, got none; give "
+                f"{what}: expected LayerOutputCollector for calib_mode {mode!r}, got none; pass "
                 "an object with collect(name, arr) and min_max_dict"
             )
-        return own() if isinstance(own, type) else own
+        return custom() if isinstance(custom, type) else custom
     raise ArgumentError(f"{what}: unknown calibration mode {mode} received, {_MODES}")
 
 
@@ -250,7 +250,7 @@ def thresholds_of(
         logger: Logs the progress.
 
     Raises:
-        ArgumentError: ``mode`` is not one of those, or the collector does not fit it.
+        ArgumentError: ``mode`` is unknown, or the collector does not match it.
     """
     if mode == "entropy":
         if not hasattr(collector, "hist_dict"):
@@ -278,12 +278,12 @@ def arrays_of(batch: Any, context: Context) -> list[NDArray]:
         context: The device.
 
     Raises:
-        ArgumentTypeError: It contains something else.
+        ArgumentTypeError: The batch contains another object.
     """
     if isinstance(batch, DataBatch):
-        return [x for part in batch.data for x in arrays_of(part, context)]
+        return [x for item in batch.data for x in arrays_of(item, context)]
     if isinstance(batch, list | tuple):
-        return [x for part in batch for x in arrays_of(part, context)]
+        return [x for item in batch for x in arrays_of(item, context)]
     if isinstance(batch, NDArray):
         return [batch.as_in_context(context)]
     if isinstance(batch, np.ndarray | np.generic):
@@ -301,7 +301,7 @@ def check_iterable(what: str, data: Any) -> None:
         data: The data.
 
     Raises:
-        ArgumentTypeError: They cannot.
+        ArgumentTypeError: The data cannot be iterated over.
     """
     if not isinstance(data, Iterable):
         raise ArgumentTypeError(

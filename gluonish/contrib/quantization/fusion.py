@@ -1,7 +1,7 @@
-"""Layers with what follows them as one node, as MXNet's oneDNN back end fuses before it quantizes.
+"""Fusion of layers with the operators that follow them, as in MXNet's oneDNN back end.
 
-A Convolution takes a BatchNorm, then a function, or a sum and after it relu; a FullyConnected takes
-a function. Each of them alone reads what comes before it.
+A Convolution is fused with a BatchNorm, then an activation, or a sum and a relu; a FullyConnected
+with an activation. Each operator must be the only reader of the previous one.
 """
 
 from collections import Counter, defaultdict
@@ -17,16 +17,16 @@ CONV, DENSE = "_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"
 
 
 class _Group(NamedTuple):
-    """Nodes that become one.
+    """Nodes to fuse into one.
 
     Attributes:
-        nodes: The layer, then what follows it.
-        words: What its name says of them.
-        flags: Attributes that say so.
+        nodes: The layer, then the operators that follow it.
+        suffixes: Their parts of the fused node's name.
+        flags: Their attributes of the fused node.
     """
 
     nodes: list[Node]
-    words: list[str]
+    suffixes: list[str]
     flags: dict[str, str]
 
 
@@ -52,37 +52,37 @@ def fuse(outputs: Sequence[Value]) -> list[Value]:
     order = topological_order(outputs)
     groups = _Groups(order, outputs)
     counts = dict.fromkeys((CONV, DENSE), 0)
-    tails: dict[int, tuple[_Group, str]] = {}
+    last_nodes: dict[int, tuple[_Group, str]] = {}
     inner: set[int] = set()
     for node in order:
         found = groups.of(node)
         if found is None:
             continue
         kind = CONV if node.op is not None and node.op.name == "Convolution" else DENSE
-        tails[id(found.nodes[-1])] = found, _name(kind, found.words, counts[kind])
+        last_nodes[id(found.nodes[-1])] = found, _name(kind, found.suffixes, counts[kind])
         counts[kind] += 1
         inner.update(id(n) for n in found.nodes[:-1])
     made: dict[tuple[int, int], Value] = {}
     for node in order:
         if id(node) in inner:
             continue
-        if id(node) in tails:
-            fused = _fused(*tails[id(node)], made)
+        if id(node) in last_nodes:
+            fused = _fused(*last_nodes[id(node)], made)
             made[id(node), 0] = Value(fused)
             continue
-        if _is(node, "Dropout"):  # it does nothing at inference
+        if _is(node, "Dropout"):  # the identity at inference
             made[id(node), 0] = made[node.inputs[0].key]
             continue
-        kept = _kept(node, made)
-        made |= {(id(node), i): Value(kept, i) for i in range(node.num_outputs)}
+        copied = _copied(node, made)
+        made |= {(id(node), i): Value(copied, i) for i in range(node.num_outputs)}
     return [made[value.key] for value in outputs]
 
 
-def _name(kind: str, words: Sequence[str], count: int) -> str:
-    return "_".join([kind.removeprefix("_"), *words, str(count)])
+def _name(kind: str, suffixes: Sequence[str], count: int) -> str:
+    return "_".join([kind.removeprefix("_"), *suffixes, str(count)])
 
 
-def _kept(node: Node, made: Mapping[tuple[int, int], Value]) -> Node:
+def _copied(node: Node, made: Mapping[tuple[int, int], Value]) -> Node:
     inputs = [made[value.key] for value in node.inputs]
     if all(new.node is old.node for new, old in zip(inputs, node.inputs, strict=True)):
         return node
@@ -90,7 +90,7 @@ def _kept(node: Node, made: Mapping[tuple[int, int], Value]) -> Node:
 
 
 class _Groups:
-    """Finds groups; a node is in one at most."""
+    """Finds groups; each node is in at most one."""
 
     def __init__(self, order: Sequence[Node], outputs: Sequence[Value]) -> None:
         self._reads = Counter(value.key for node in order for value in node.inputs)
@@ -99,11 +99,11 @@ class _Groups:
         for node in order:
             for value in node.inputs:
                 self._readers[value.key].append(node)
-        self._taken: set[int] = set()
+        self._grouped: set[int] = set()
 
     def of(self, node: Node) -> _Group | None:
-        """Return the group of a layer; None where the node is no layer that is fused."""
-        if node.op is None or id(node) in self._taken:
+        """Return the group of a layer; None if the node is not a layer that can be fused."""
+        if node.op is None or id(node) in self._grouped:
             return None
         if node.op.name == "FullyConnected":
             group = _Group([node], [], {})
@@ -117,13 +117,13 @@ class _Groups:
                 self._extend(group, _is_relu, "act", "with_postsum_act", "true")
         else:
             return None
-        self._taken.update(map(id, group.nodes))
+        self._grouped.update(map(id, group.nodes))
         return group
 
     def _extend(
-        self, group: _Group, fits: Callable[[Node], bool], word: str, flag: str, yes: str
+        self, group: _Group, supports: Callable[[Node], bool], suffix: str, flag: str, yes: str
     ) -> bool:
-        """Take the only reader of a group's end into it, if it fits."""
+        """Add the only reader of a group's last node to the group, if it is supported."""
         end = group.nodes[-1]
         key = (id(end), 0)
         if self._reads[key] != 1 or not self._readers[key]:
@@ -131,12 +131,12 @@ class _Groups:
         if any(self._reads[id(end), i] for i in range(1, end.num_outputs)):
             return False
         reader = self._readers[key][0]
-        if id(reader) in self._taken or not fits(reader):
+        if id(reader) in self._grouped or not supports(reader):
             return False
-        if reader.inputs[0].key != key and word != "add":
+        if reader.inputs[0].key != key and suffix != "add":
             return False
         group.nodes.append(reader)
-        group.words.append(word)
+        group.suffixes.append(suffix)
         group.flags[flag] = yes
         return True
 
@@ -170,12 +170,12 @@ def _is_conv_function(node: Node) -> bool:
 
 
 def _is_dense_function(node: Node) -> bool:
-    plain = _is_relu(node) or _is_low_clip(node) or _is(node, "abs")
-    return plain or _is_leaky(node, ("leaky", "elu", "gelu"))
+    simple = _is_relu(node) or _is_low_clip(node) or _is(node, "abs")
+    return simple or _is_leaky(node, ("leaky", "elu", "gelu"))
 
 
 def _fused(group: _Group, name: str, made: Mapping[tuple[int, int], Value]) -> Node:
-    """Return the node that stands for a group, whose body has variables for what it reads."""
+    """Return the fused node of a group, whose body has variables for its inputs."""
     first = group.nodes[0]
     op = find_operator(CONV if _is(first, "Convolution") else DENSE)
     inputs: list[Value] = []
@@ -183,7 +183,7 @@ def _fused(group: _Group, name: str, made: Mapping[tuple[int, int], Value]) -> N
     inside: dict[int, Node] = {}
     for node in group.nodes:
         values = []
-        # The layer's result first: a sum may have it behind what it is added to.
+        # The layer's output comes first, though it may be the second operand of a sum.
         ordered = sorted(node.inputs, key=lambda value: id(value.node) not in inside)
         for value in ordered if _is_sum(node) else node.inputs:
             if id(value.node) in inside:

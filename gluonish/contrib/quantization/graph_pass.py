@@ -1,4 +1,4 @@
-"""The pass that quantizes a graph: the table of its operators, and the signs of values."""
+"""The quantization pass: quantized operators, and sign analysis of values."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,16 +9,16 @@ from gluonish.ops.registry import find_operator
 
 
 class Form(NamedTuple):
-    """How an operator is quantized.
+    """The quantized form of an operator.
 
     Attributes:
         op: Name of the quantized operator.
-        data: Number of the first inputs that are quantized data; -1 for all.
+        data: Number of leading inputs that are quantized data; -1 for all.
         weights: Whether a quantized weight and bias follow.
         must: Whether it is a layer, not an operator between layers.
-        wide: Whether it returns int32, which is quantized again afterwards.
+        wide: Whether it returns int32, which must be requantized.
         ranged: Whether it needs a range from calibration.
-        fits: Function that says whether it supports the attributes of a node.
+        fits: Predicate of nodes whose attributes are supported.
     """
 
     op: str
@@ -61,11 +61,7 @@ FORMS: Mapping[str, Form] = {
 
 
 def form_of(node: Node) -> Form | None:
-    """Return how a node is quantized; None if it cannot be.
-
-    Args:
-        node: The node.
-    """
+    """Return the quantized form of a node; None if it cannot be quantized."""
     if node.op is None:
         return None
     found = FORMS.get(node.op.name)
@@ -73,12 +69,12 @@ def form_of(node: Node) -> Form | None:
 
 
 _Keys = set[tuple[int, int]]
-# Results are no less than 0 by themselves.
+# Operators whose results are never negative.
 _SOURCES = frozenset(
     {"relu", "sigmoid", "hard_sigmoid", "softmax", "SoftmaxActivation", "SoftmaxOutput"}
     | {"abs", "square", "sqrt", "exp", "norm"}
 )
-# Results are no less than 0 where all inputs are.
+# Operators whose results are not negative if no input is.
 _PRESERVING = frozenset(
     {"Flatten", "Reshape", "reshape_like", "expand_dims", "squeeze", "transpose", "SwapAxis"}
     | {"Concat", "stack", "slice", "slice_axis", "slice_like", "SliceChannel", "tile", "repeat"}
@@ -86,8 +82,8 @@ _PRESERVING = frozenset(
     | {"Dropout", "UpSampling", "mean", "sum", "max", "min", "BlockGrad", "take"}
     | {"broadcast_maximum", "broadcast_minimum"}
 )
-# What depends on attributes: whether a node's result is no less than 0 where its inputs are, then
-# whether it is so in any case.
+# By attributes: whether a node's result is not negative if its inputs are not, and whether it is
+# never negative.
 _BY_ATTRIBUTES: Mapping[str, Callable[[Node], tuple[bool, bool]]] = {
     "Activation": lambda node: (
         node.attrs["act_type"] in ("tanh", "softsign"),
@@ -128,7 +124,7 @@ def _is_never_negative(node: Node, known: _Keys) -> bool:
 
 
 def _body_is_never_negative(node: Node, known: _Keys) -> bool:
-    """Whether what a fused layer's body gives is never negative."""
+    """Whether the output of a fused layer's body is never negative."""
     body = node.attrs["subgraphs"][0]
     pairs = zip(body.inputs, node.inputs, strict=False)
     inside = {(id(variable), 0) for variable, value in pairs if value.key in known}
@@ -137,22 +133,22 @@ def _body_is_never_negative(node: Node, known: _Keys) -> bool:
 
 Triple = tuple[Value, Value, Value]
 
-# Operators whose only output has no word of its own in MXNet.
+# Operators whose only output is named by its index in MXNet.
 _NUMBERED = ("Reshape", "Flatten", "Cast", "SwapAxis", "BlockGrad", "MakeLoss")
 
 
 class Choice(NamedTuple):
-    """What to quantize, and how.
+    """Options of the quantization pass.
 
     Attributes:
         excluded: Names of nodes that are not quantized.
         excluded_operators: Names of operators that are not quantized.
         out_type: Quantized dtype of data: ``"auto"``, ``"int8"`` or ``"uint8"``, which is int8 for
             data that may be negative.
-        smart: Whether to quantize only layers and what lies between two of them.
-        offline: Names of variables with known values, which are quantized beforehand.
-        channel_wise: Whether each channel of a dense layer's weight has its own scale.
-        calibrated: Whether ranges will be known; without them, operators that need them are not
+        smart: Whether to quantize only layers and operators between two of them.
+        offline: Names of variables with known values, which are quantized in advance.
+        channel_wise: Whether a dense layer's weight has one scale per channel.
+        calibrated: Whether the graph will be calibrated; if not, operators that need ranges are not
             quantized.
     """
 
@@ -166,11 +162,11 @@ class Choice(NamedTuple):
 
 
 def quantize(outputs: Sequence[Value], choice: Choice) -> list[Value]:
-    """Return a graph's outputs after quantizing what `Choice` says.
+    """Return a graph's outputs after quantization.
 
     Args:
         outputs: Outputs of a graph without shapes, whose layers may be fused; it is not changed.
-        choice: What to quantize.
+        choice: The options.
     """
     order = topological_order(outputs)
     unsigned = never_negative(outputs) if choice.out_type == "uint8" else frozenset()
@@ -181,7 +177,7 @@ def quantize(outputs: Sequence[Value], choice: Choice) -> list[Value]:
 
 
 def _chosen(order: Sequence[Node], choice: Choice) -> dict[int, Form]:
-    """Return the nodes that are quantized, by identity, and how."""
+    """Return the quantized forms of the nodes to quantize, by identity."""
     found: dict[int, Form] = {}
     for node in order:
         form = form_of(node)
@@ -209,11 +205,7 @@ def _chosen(order: Sequence[Node], choice: Choice) -> dict[int, Form]:
 
 
 def float_name(value: Value) -> str:
-    """Return the name of a value, from which the node that quantizes it gets its name.
-
-    Args:
-        value: The value.
-    """
+    """Return the name of a value, which the node that quantizes it is named after."""
     node = value.node
     if node.op is None:
         return node.name
@@ -223,7 +215,7 @@ def float_name(value: Value) -> str:
 
 
 class _Pass:
-    """One graph: what each value is in the new one, in floating numbers and in bytes."""
+    """The quantization of one graph: each old value's new values, floating-point and quantized."""
 
     def __init__(
         self,
@@ -238,22 +230,22 @@ class _Pass:
         self._bytes: dict[tuple[int, int], Triple] = {}
 
     def add(self, node: Node) -> None:
-        """Put what stands for a node into the new graph."""
+        """Add a node, or its quantized form, to the new graph."""
         form = self._chosen.get(id(node))
         if form is None:
             inputs = [self.float_of(value) for value in node.inputs]
-            kept = node
+            new = node
             if any(a.node is not b.node for a, b in zip(inputs, node.inputs, strict=True)):
-                kept = Node(
+                new = Node(
                     node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given
                 )
             for i in range(node.num_outputs):
-                self._float[id(node), i] = Value(kept, i)
+                self._float[id(node), i] = Value(new, i)
         else:
             self._quantized(node, form)
 
     def float_of(self, value: Value) -> Value:
-        """Return a value in floating numbers."""
+        """Return a value as floating-point numbers."""
         found = self._float.get(value.key)
         if found is None:
             op = find_operator("_contrib_dequantize")
@@ -263,7 +255,7 @@ class _Pass:
         return found
 
     def bytes_of(self, value: Value, out_type: str | None = None) -> Triple:
-        """Return a value in bytes, and the ends of its range."""
+        """Return a quantized value, and the ends of its range."""
         found = self._bytes.get(value.key)
         if found is None:
             node, name = value.node, float_name(value)
@@ -281,21 +273,22 @@ class _Pass:
         return found
 
     def _out_type(self, value: Value) -> str:
-        """Return the ``out_type`` of a value: auto instead of uint8 where it may be negative."""
+        """Return the ``out_type`` of a value: auto instead of uint8 if it may be negative."""
         chosen = self._choice.out_type
         return "auto" if chosen == "uint8" and value.key not in self._unsigned else chosen
 
     def _quantized(self, node: Node, form: Form) -> None:
         assert node.op is not None
-        made = self._layer(node, form) if form.op in (CONV, DENSE) else self._plain(node, form)
+        make = self._fused_layer if form.op in (CONV, DENSE) else self._operator
+        made = make(node, form)
         if form.wide:
             name = f"requantize_{node.name}"
             given = {"out_type": self._out_type(Value(node))}
             made = _node("_contrib_requantize", name, _triple(made), given)
         self._bytes[id(node), 0] = _triple(made)
 
-    def _plain(self, node: Node, form: Form) -> Node:
-        """Return the quantized form of a node: all arrays, then all ranges."""
+    def _operator(self, node: Node, form: Form) -> Node:
+        """Return the quantized form of a node; its inputs are all arrays, then all ranges."""
         count = len(node.inputs) if form.data < 0 else form.data
         data = [self.bytes_of(value) for value in node.inputs[:count]]
         rest = list(node.inputs[count:])
@@ -308,41 +301,41 @@ class _Pass:
         arrays += [triple[0] for triple in data] + [self.float_of(value) for value in rest]
         ends = [end for triple in data for end in triple[1:]]
         given = {} if node.given is None else dict(node.given)
-        given = given or dict(node.op.schema.to_strings(node.attrs))  # type: ignore[union-attr]  # no variable is quantized
+        given = given or dict(node.op.schema.to_strings(node.attrs))  # type: ignore[union-attr]  # not a variable
         return _node(form.op, f"quantized_{node.name}", [*arrays, *ends], given, node.extra)
 
-    def _layer(self, node: Node, form: Form) -> Node:
-        """Return the quantized form of a fused layer: as it is, then ranges."""
+    def _fused_layer(self, node: Node, form: Form) -> Node:
+        """Return the quantized form of a fused layer; ranges follow the layer's inputs."""
         body = node.attrs["subgraphs"][0]
-        places = {id(variable): i for i, variable in enumerate(body.inputs)}
+        indices = {id(variable): i for i, variable in enumerate(body.inputs)}
         inputs: list[Any] = [None] * len(node.inputs)
         ranges: list[Value] = []
-        layer, addends = _roles(body, places)
-        for place in (layer[0], *addends):
-            triple = self.bytes_of(node.inputs[place])
-            inputs[place] = triple[0]
+        layer, addends = _roles(body, indices)
+        for i in (layer[0], *addends):
+            triple = self.bytes_of(node.inputs[i])
+            inputs[i] = triple[0]
             ranges += triple[1:]
         given = {**(node.given or {}), "quantized": "true" if form.op == CONV else "True"}
         if form.op == DENSE and self._choice.channel_wise:
             given["channel_wise_quantize"] = "True"
         elif form.op == DENSE:
-            for place in layer[1:]:
-                triple = self.bytes_of(node.inputs[place], "int8")
-                inputs[place] = triple[0]
+            for i in layer[1:]:
+                triple = self.bytes_of(node.inputs[i], "int8")
+                inputs[i] = triple[0]
                 ranges += triple[1:]
-        for place, value in enumerate(node.inputs):
-            if inputs[place] is None:
-                inputs[place] = self.float_of(value)
+        for i, value in enumerate(node.inputs):
+            if inputs[i] is None:
+                inputs[i] = self.float_of(value)
         made = {"subgraphs": node.attrs["subgraphs"]}
         return _node(form.op, f"quantized_{node.name}", [*inputs, *ranges], given, {}, made)
 
 
-def _roles(body: Any, places: Mapping[int, int]) -> tuple[list[int], list[int]]:
-    """Return where the layer's inputs, and what is added to it, stand among a body's inputs."""
+def _roles(body: Any, indices: Mapping[int, int]) -> tuple[list[int], list[int]]:
+    """Return the indices of the layer's inputs and of addends among a body's inputs."""
     layer: list[int] = []
     addends: list[int] = []
     for node in topological_order(body.outputs):
-        found = [places[id(value.node)] for value in node.inputs if id(value.node) in places]
+        found = [indices[id(value.node)] for value in node.inputs if id(value.node) in indices]
         if node.op is not None and node.op.name in ("Convolution", "FullyConnected"):
             layer = found
         elif node.op is not None and node.op.name == "elemwise_add":
@@ -351,9 +344,9 @@ def _roles(body: Any, places: Mapping[int, int]) -> tuple[list[int], list[int]]:
 
 
 def _offline(name: str) -> Triple:
-    """Return the variables of a parameter that is quantized beforehand."""
-    words = ("quantize", "quantize_min", "quantize_max")
-    first, low, high = (Value(Node(None, f"{name}_{word}")) for word in words)
+    """Return the variables of a parameter that is quantized in advance."""
+    suffixes = ("quantize", "quantize_min", "quantize_max")
+    first, low, high = (Value(Node(None, f"{name}_{suffix}")) for suffix in suffixes)
     return first, low, high
 
 

@@ -1,5 +1,4 @@
-"""quantize_graph and calib_graph: the steps of quantization, for programs that calibrate by
-themselves."""
+"""quantize_graph and calib_graph: quantization with a custom calibration loop."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
@@ -92,11 +91,11 @@ def quantize_symbol(
         quantized_dtype: ``"int8"``, ``"uint8"`` or ``"auto"``.
         quantize_mode: ``"smart"`` or ``"full"``.
         quantize_granularity: ``"tensor-wise"`` or ``"channel-wise"``.
-        calibrated: Whether ranges will be known; without them, operators that need them are not
+        calibrated: Whether the graph will be calibrated; if not, operators that need ranges are not
             quantized.
 
     Raises:
-        ArgumentError: A dtype, mode or granularity is not one of those.
+        ArgumentError: A dtype, mode or granularity is unknown.
     """
     names = check_names(what, "excluded_sym_names", excluded)
     operators = check_names(what, "excluded_op_names", excluded_operators)
@@ -141,13 +140,13 @@ def quantize_graph(
         ctx: Device that the graph will run on.
         excluded_sym_names: Names of nodes that are not quantized.
         excluded_op_names: Names of operators that are not quantized.
-        calib_mode: How ranges are found: ``"none"`` at each call, ``"naive"`` as minimum and
-            maximum, ``"entropy"`` with the least relative entropy, ``"customize"`` by
+        calib_mode: How to find ranges: ``"none"`` at each call, ``"naive"`` as minimum and maximum,
+            ``"entropy"`` by the least relative entropy, ``"customize"`` by
             ``LayerOutputCollector``.
         quantized_dtype: Dtype of quantized data: ``"int8"``, ``"uint8"``, or ``"auto"``: uint8 for
             data that are never negative, otherwise int8.
-        quantize_mode: ``"full"`` quantizes all operators that can be, ``"smart"`` only layers and
-            what lies between them.
+        quantize_mode: ``"full"`` quantizes all supported operators, ``"smart"`` only layers and
+            operators between them.
         quantize_granularity: ``"tensor-wise"``, or ``"channel-wise"`` for a scale for each channel
             of weights.
         LayerOutputCollector: The collector for ``"customize"``.
@@ -200,7 +199,7 @@ def calib_graph(
         The calibrated Symbol, its parameters and its auxiliary states.
 
     Raises:
-        ArgumentError: ``calib_mode`` is not one of those, or the collector does not fit it.
+        ArgumentError: ``calib_mode`` is unknown, or the collector does not match it.
     """
     what = "calib_graph"
     symbol = loaded(qsym, what)

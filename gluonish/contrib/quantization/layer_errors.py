@@ -1,4 +1,4 @@
-"""What each layer of a quantized network computes, beside what it did before."""
+"""Errors of the layers of a quantized network, compared with the original network."""
 
 import math
 from collections.abc import Sequence
@@ -22,18 +22,18 @@ _PREFIX = "quantized_"
 
 
 class LayerError(NamedTuple):
-    """How far the output of a quantized layer is from the original layer's.
+    """The error of a quantized layer's output.
 
     Attributes:
-        name: Name of the node in the original network, after layers are fused with what follows.
+        name: Name of the node in the original network, after fusion.
         operator: Name of its operator.
         dtype: Dtype of its output in the quantized network.
         low: Minimum of its original output.
         high: Maximum of its original output.
         mean_error: Mean absolute difference.
         max_error: Maximum absolute difference.
-        signal_to_noise_db: Signal-to-noise ratio in dB: 10 log10 of the sum of squares of the
-            original output divided by that of the difference; infinite if they are equal.
+        signal_to_noise_db: Signal-to-noise ratio in dB: 10 log10 of the original output's sum of
+            squares divided by the difference's; infinite if the outputs are equal.
     """
 
     name: str
@@ -49,7 +49,7 @@ class LayerError(NamedTuple):
 def layer_errors(network: HybridBlock, quantized: SymbolBlock, data: Any) -> list[LayerError]:
     """Return the error of each quantized layer for a batch, in execution order.
 
-    The error of a layer includes those of the layers before it.
+    The error of a layer includes the errors of previous layers.
 
     Args:
         network: The original network.
@@ -66,8 +66,8 @@ def layer_errors(network: HybridBlock, quantized: SymbolBlock, data: Any) -> lis
             f"{type(network).__name__} and {type(quantized).__name__}"
         )
     names = quantized._input_names
-    given = [data] if isinstance(data, NDArray | np.ndarray) else list(data)
-    arrays = dict(zip(names, map(_as_array, given), strict=True))
+    inputs = [data] if isinstance(data, NDArray | np.ndarray) else list(data)
+    arrays = dict(zip(names, map(_as_array, inputs), strict=True))
     before = Symbol(fuse(traced(network, names)._values))
     floats = {n.name: n for n in topological_order(before._values) if n.op is not None}
     pairs = [
@@ -77,16 +77,16 @@ def layer_errors(network: HybridBlock, quantized: SymbolBlock, data: Any) -> lis
     ]
     if not pairs:
         raise ArgumentError(
-            "layer_errors: expected a network and what quantize_net made of it, got networks "
-            "without a layer in common"
+            "layer_errors: expected a network and its quantized copy, got networks without a layer "
+            "in common"
         )
-    plain = _run([Value(old) for old, _ in pairs], network, arrays)
+    originals = _run([Value(old) for old, _ in pairs], network, arrays)
     every = [Value(new, i) for _, new in pairs for i in range(new.num_visible)]
     found = iter(_run(every, quantized, arrays))
     made = [[next(found) for _ in range(new.num_visible)] for _, new in pairs]
     return [
         _compared(old, x.asnumpy(), outputs)
-        for (old, _), x, outputs in zip(pairs, plain, made, strict=True)
+        for (old, _), x, outputs in zip(pairs, originals, made, strict=True)
     ]
 
 
@@ -101,7 +101,7 @@ def _name_before(node: Node) -> str:
 
 
 def _run(values: Sequence[Value], block: HybridBlock, arrays: dict[str, NDArray]) -> Any:
-    """Return what values of a network's graph are for some data."""
+    """Compute values of a network's graph for some data."""
     symbol = Symbol(values)
     every = {p.name: p.data() for p in block.collect_params().values() if p._arrays is not None}
     every |= arrays
@@ -112,7 +112,7 @@ def _run(values: Sequence[Value], block: HybridBlock, arrays: dict[str, NDArray]
 
 
 def _real(outputs: Sequence[NDArray]) -> Any:
-    """Return the numbers that a quantized layer's outputs stand for."""
+    """Return a quantized layer's dequantized output."""
     first = outputs[0]
     kind = np.dtype(first.dtype)
     if len(outputs) == 1:
@@ -128,10 +128,10 @@ def _compared(node: Node, expected: Any, outputs: Sequence[NDArray]) -> LayerErr
     difference = np.abs(_real(outputs).astype(np.float64) - expected)
     signal, noise = float(np.square(expected, dtype=np.float64).sum()), float((difference**2).sum())
     ratio = math.inf if not noise else 10 * math.log10(signal / noise) if signal else -math.inf
-    words = {CONV: "convolution", DENSE: "dense"}
+    names = {CONV: "convolution", DENSE: "dense"}
     return LayerError(
         node.name,
-        words.get(node.op.name, node.op.name),
+        names.get(node.op.name, node.op.name),
         np.dtype(outputs[0].dtype).name,
         float(expected.min()),
         float(expected.max()),

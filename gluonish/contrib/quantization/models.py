@@ -1,4 +1,4 @@
-"""quantize_model and quantize_model_mkldnn: from a Symbol with parameters to a quantized one."""
+"""quantize_model and quantize_model_mkldnn: quantization of a Symbol with parameters."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -63,25 +63,26 @@ def calibrate(
         quantized_dtype: ``"int8"``, ``"uint8"`` or ``"auto"``.
         num_examples: Maximum number of samples to use; None for all.
         context: Device to run on.
-        join: Whether layers return quantized or floating data directly, without further operators.
-        own: The user's collector.
+        join: Whether layers return quantized or floating-point data directly, without separate
+            operators.
+        own: The custom collector.
         logger: Logs the progress.
     """
     check_iterable(what, data)
-    wanted = wanted_names(qsym._values)
-    collector = collector_of(what, mode, quantized_dtype, wanted, own, logger)
-    run = _Run(what, symbol, wanted if own is None else None, arrays, data_names, context)
-    seen = 0
+    names = wanted_names(qsym._values)
+    collector = collector_of(what, mode, quantized_dtype, names, own, logger)
+    run = _Run(what, symbol, names if own is None else None, arrays, data_names, context)
+    num_seen = 0
     first_batches = FirstBatches()
     for batch in with_bar(batches(data, num_examples, context), examples_of(data, num_examples)):
         run.collect(collector, batch)
         if mode == "entropy":
             first_batches.add(batch)
-        seen += batch[0].shape[0]
-    if not seen:
+        num_seen += batch[0].shape[0]
+    if not num_seen:
         raise ArgumentError(f"{what}: expected calib_data with examples, got none")
     if logger:
-        logger.info("Collected layer outputs from FP32 model using %d examples", seen)
+        logger.info("Collected layer outputs from FP32 model using %d examples", num_seen)
     found = thresholds_of(what, collector, mode, quantized_dtype, logger)
 
     def made(ranges: Thresholds) -> Symbol:
@@ -96,14 +97,14 @@ def calibrate(
 
 
 class _Run:
-    """The graph before, with the outputs that are collected.
+    """The original graph, with the outputs to collect.
 
     Args:
-        what: Who asks, for messages.
+        what: Name of the calling function, for error messages.
         symbol: The graph.
-        wanted: Names of outputs; None for all of operators, and the data.
-        arrays: Its parameters and auxiliary states.
-        data_names: Names of the variables that get the data.
+        names: Names of outputs to collect; None for all operators' outputs and the data.
+        arrays: Parameters and auxiliary states.
+        data_names: Names of the variables that are inputs.
         context: The device to run on.
     """
 
@@ -111,7 +112,7 @@ class _Run:
         self,
         what: str,
         symbol: Symbol,
-        wanted: Sequence[str] | None,
+        names: Sequence[str] | None,
         arrays: Arrays,
         data_names: Sequence[str],
         context: Context,
@@ -127,30 +128,30 @@ class _Run:
         chosen: list[Value] = []
         for value, name in zip(values, output_names(values), strict=True):
             is_data = value.node.op is None and name in fed
-            if (name in wanted) if wanted is not None else (value.node.op is not None or is_data):
+            if (name in names) if names is not None else (value.node.op is not None or is_data):
                 self._names.append(name)
                 chosen.append(value)
         self._symbol = Symbol(chosen)
         self._executors: dict[Any, Any] = {}
 
     def collect(self, collector: Any, batch: Sequence[NDArray]) -> None:
-        """Run a batch, and give the collector each output."""
+        """Run a batch, and pass each output to the collector."""
         if len(batch) < len(self._data_names):
             raise ArgumentError(
                 f"{self._what}: expected batches of {len(self._data_names)} arrays, for "
                 f"{self._data_names}, got {len(batch)}"
             )
-        given = dict(zip(self._data_names, batch, strict=False))
+        data = dict(zip(self._data_names, batch, strict=False))
         if not self._names:
             return
-        for name, output in zip(self._names, self._executor(given).forward(**given), strict=True):
+        for name, output in zip(self._names, self._executor(data).forward(**data), strict=True):
             collector.collect(name, output)
 
-    def _executor(self, given: Arrays) -> Any:
-        key = tuple((x.shape, x.dtype) for x in given.values())
+    def _executor(self, data: Arrays) -> Any:
+        key = tuple((x.shape, x.dtype) for x in data.values())
         found = self._executors.get(key)
         if found is None:
-            symbol, every = self._symbol, {**self._arrays, **given}
+            symbol, every = self._symbol, {**self._arrays, **data}
             missing = [name for name in symbol.list_inputs() if name not in every]
             if missing:
                 raise ArgumentError(
@@ -235,14 +236,14 @@ def quantize_model(
         ctx: Device to calibrate on.
         excluded_sym_names: Names of nodes that are not quantized.
         excluded_op_names: Names of operators that are not quantized.
-        calib_mode: How ranges are found: ``"none"`` at each call; on calibration data ``"naive"``
-            as minimum and maximum, ``"entropy"`` with the least relative entropy.
+        calib_mode: How to find ranges: ``"none"`` at each call; on calibration data ``"naive"`` as
+            minimum and maximum, ``"entropy"`` by the least relative entropy.
         calib_data: The batches: a DataIter, a DataLoader, or another iterable of arrays.
         num_calib_examples: Maximum number of samples to use; None for all.
         quantized_dtype: Dtype of quantized data: ``"int8"``, ``"uint8"``, or ``"auto"``: uint8 for
             data that are never negative, otherwise int8.
-        quantize_mode: ``"full"`` quantizes all operators that can be, ``"smart"`` only layers and
-            what lies between them.
+        quantize_mode: ``"full"`` quantizes all supported operators, ``"smart"`` only layers and
+            operators between them.
         quantize_granularity: ``"tensor-wise"``, or ``"channel-wise"`` for a scale for each channel
             of weights.
         logger: Logs the progress.
@@ -277,7 +278,7 @@ def quantize_model_mkldnn(
     quantize_granularity: str = "tensor-wise",
     logger: logging.Logger | None = None,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
-    """Fuse the layers of a graph with what follows them, and quantize it: faster networks.
+    """Fuse the layers of a graph with the operators that follow them, and quantize the graph.
 
     Arguments and results are those of `quantize_model`.
 

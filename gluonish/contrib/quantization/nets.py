@@ -1,4 +1,4 @@
-"""quantize_net and quantize_net_v2: from a HybridBlock to a quantized SymbolBlock."""
+"""quantize_net and quantize_net_v2: quantization of a HybridBlock to a SymbolBlock."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -41,20 +41,20 @@ def quantize_net_v2(
         network: The network with its parameters, a HybridBlock; it is not changed.
         quantized_dtype: Dtype of quantized data: ``"int8"``, ``"uint8"``, or ``"auto"``: uint8 for
             data that are never negative, otherwise int8.
-        quantize_mode: ``"full"`` quantizes all operators that can be, ``"smart"`` only layers and
-            what lies between them.
+        quantize_mode: ``"full"`` quantizes all supported operators, ``"smart"`` only layers and
+            operators between them.
         quantize_granularity: ``"tensor-wise"``, or ``"channel-wise"`` for a scale for each channel
             of the weights of dense layers; convolutions always have one.
         exclude_layers: Names of nodes, or of operators in them, that are not quantized.
-        exclude_layers_match: Parts of such names.
+        exclude_layers_match: Substrings of such names.
         exclude_operators: Names of operators that are not quantized.
-        calib_data: The batches: a DataLoader, a DataIter, or another iterable of arrays. Arrays
-            after those that the network takes, such as labels, are ignored.
+        calib_data: The batches: a DataLoader, a DataIter, or another iterable of arrays. Additional
+            arrays after the network's inputs, such as labels, are ignored.
         data_shapes: Without ``calib_data`` the shapes of the inputs: a list of DataDesc, of pairs
             (name, shape), or of shapes.
-        calib_mode: How ranges are found: ``"none"`` at each call; on calibration data ``"naive"``
-            as minimum and maximum, ``"entropy"`` with the least relative entropy, ``"customize"``
-            by ``LayerOutputCollector``.
+        calib_mode: How to find ranges: ``"none"`` at each call; on calibration data ``"naive"`` as
+            minimum and maximum, ``"entropy"`` by the least relative entropy, ``"customize"`` by
+            ``LayerOutputCollector``.
         num_calib_examples: Maximum number of samples to use; None for all.
         ctx: Device to calibrate on, and of the result.
         LayerOutputCollector: An object with a method ``collect(name, arr)``, called with each
@@ -145,7 +145,7 @@ def quantize_net(
 def _inputs(
     what: str, network: HybridBlock, calib_data: Any, data_shapes: Any, ctx: Context
 ) -> list[str]:
-    """Return names for the inputs of a network; by then it knows all shapes."""
+    """Return names for the inputs of a network, after a call that infers all shapes."""
     if calib_data is None and data_shapes is None:
         raise ArgumentError(f"{what}: expected calib_data or data_shapes, got neither")
     names: list[str] = []
@@ -157,7 +157,7 @@ def _inputs(
         pairs = [_described(description) for description in data_shapes]
         arrays = [zeros(shape, ctx=ctx) for _, shape in pairs]
         names = [name for name, _ in pairs if name]
-    arrays = _taken(what, network, arrays)
+    arrays = _network_inputs(what, network, arrays)
     if len(names) < len(arrays):
         count = len(arrays)
         names = ["data"] if count == 1 else [f"data{i}" for i in range(count)]
@@ -173,8 +173,8 @@ def _described(description: Any) -> tuple[str, tuple[int, ...]]:
     return "", tuple(description)
 
 
-def _taken(what: str, network: HybridBlock, arrays: Sequence[NDArray]) -> list[NDArray]:
-    """Return the first arrays that a network takes: without the labels of a batch."""
+def _network_inputs(what: str, network: HybridBlock, arrays: Sequence[NDArray]) -> list[NDArray]:
+    """Return the leading arrays that a network accepts, without the labels of a batch."""
     failure: Exception | None = None
     for count in range(len(arrays), 0, -1):
         try:
@@ -184,7 +184,7 @@ def _taken(what: str, network: HybridBlock, arrays: Sequence[NDArray]) -> list[N
         else:
             return list(arrays[:count])
     raise ArgumentError(
-        f"{what}: expected data that the network takes, got arrays of shapes "
+        f"{what}: expected data that the network accepts, got arrays of shapes "
         f"{[x.shape for x in arrays]}: {failure}"
     ) from failure
 
@@ -203,7 +203,7 @@ def traced(network: HybridBlock, names: Sequence[str]) -> Symbol:
 def _flat(outputs: Any) -> list[Symbol]:
     if isinstance(outputs, Symbol):
         return [outputs]
-    return [symbol for part in outputs for symbol in _flat(part)]
+    return [symbol for item in outputs for symbol in _flat(item)]
 
 
 def _parameters(network: HybridBlock, ctx: Context) -> Iterable[Any]:
@@ -215,12 +215,12 @@ def _parameters(network: HybridBlock, ctx: Context) -> Iterable[Any]:
 
 
 def _excluded(what: str, symbol: Symbol, layers: Any, matches: Any) -> list[str]:
-    """Return the names of the nodes that are left out."""
+    """Return the names of the nodes that are not quantized."""
     names = check_names(what, "exclude_layers", layers)
-    parts = check_names(what, "exclude_layers_match", matches)
+    patterns = check_names(what, "exclude_layers_match", matches)
     for node in topological_order(symbol._values):
-        own = [inner.name for inner in layer_nodes(node)]
-        names += [name for name in own if any(part in name for part in parts)]
+        inner = [n.name for n in layer_nodes(node)]
+        names += [name for name in inner if any(pattern in name for pattern in patterns)]
     return names
 
 

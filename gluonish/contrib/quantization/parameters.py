@@ -1,4 +1,4 @@
-"""Parameters of a quantized graph, from those of the graph before."""
+"""Parameters of a quantized graph, from those of the original graph."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ _ENDS = ("_quantize", "_quantize_min", "_quantize_max")
 
 
 def quantize_parameters(symbol: Symbol, params: Mapping[str, NDArray]) -> dict[str, NDArray]:
-    """Return the arrays of a quantized graph's arguments, int8 where the graph says so.
+    """Return the arrays of a quantized graph's arguments, quantized to int8 where required.
 
     Args:
         symbol: The quantized graph.

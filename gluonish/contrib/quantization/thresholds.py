@@ -1,7 +1,7 @@
-"""Thresholds of quantization, by extremes or by the loss of entropy.
+"""Ranges of quantized values: naive (minimum and maximum), or by relative entropy.
 
-Naive ranges hold all values of the calibration data. Those of least relative entropy cut the
-largest ones off, for finer steps; what that costs a network depends on it.
+Naive ranges include all values of the calibration data. Ranges by relative entropy clip the largest
+values, for a finer resolution; the effect on accuracy depends on the network.
 """
 
 import math
@@ -29,7 +29,7 @@ _FLOAT_OUTPUT = (DENSE, "_contrib_quantized_elemwise_mul")
 
 
 def _names(node: Node) -> tuple[str, ...]:
-    """Return what the value whose range a node takes may be called in a collector."""
+    """Return the possible names, in a collector, of the value whose range a node needs."""
     assert node.op is not None
     if node.op.name == "_contrib_quantize_v2":
         source = node.inputs[0]
@@ -77,14 +77,13 @@ def put_thresholds(outputs: Sequence[Value], thresholds: Thresholds) -> list[Val
 def _with_range(node: Node, inputs: Sequence[Value], ends: Sequence[float]) -> Node:
     low, high = (float(_text(float(end))) for end in ends)
     made = _changed(node, inputs, min_calib_range=low, max_calib_range=high)
-    if low < 0 and made.attrs.get("out_type") == "uint8":  # in files; it has no negative numbers
+    if low < 0 and made.attrs.get("out_type") == "uint8":  # from a file; uint8 is never negative
         return _changed(made, inputs, out_type="auto")
     return made
 
 
 def _text(number: float) -> str:
-    """Return a number as MXNet writes it, with six decimals, or with more where these are too few:
-    a range below 0.0000005 would be none."""
+    """Return a number with six decimals, as in MXNet, or with more if it would be inaccurate."""
     text = f"{number:f}"
     return text if abs(float(text) - number) <= 1e-3 * abs(number) else f"{number:.9g}"
 
@@ -100,7 +99,7 @@ def _changed(node: Node, inputs: Sequence[Value], **attrs: Any) -> Node:
 
 
 def _rebuilt(outputs: Sequence[Value], change: Any) -> list[Value]:
-    """Return the outputs of a graph whose nodes are changed, or pass one of the others on."""
+    """Return the outputs of a graph in which ``change`` replaces nodes, unless it returns None."""
     made: dict[tuple[int, int], Value] = {}
     for node in topological_order(outputs):
         inputs = [made[value.key] for value in node.inputs]
@@ -119,7 +118,7 @@ def _rebuilt(outputs: Sequence[Value], change: Any) -> list[Value]:
 def join_ranges(outputs: Sequence[Value]) -> list[Value]:
     """Return a calibrated graph's outputs after merging requantization into the layers.
 
-    The layers then return quantized or floating data directly.
+    The layers then return quantized or floating-point data directly.
 
     Args:
         outputs: Outputs of the graph, which is not changed.
@@ -175,7 +174,7 @@ def _join_dequantize(outputs: Sequence[Value]) -> list[Value]:
 
 Ranges = Mapping[str, tuple[float, float]]
 
-# Networks are compared on the first batches, up to this size.
+# Networks are compared on the first batches, up to this total size.
 _MAX_BYTES = 32 << 20
 
 
@@ -189,18 +188,14 @@ def naive_ranges(histograms: Mapping[str, Histogram]) -> dict[str, tuple[float, 
 
 
 class FirstBatches:
-    """The first batches of calibration data that have the shapes of the first one, copied."""
+    """Copies of the first batches of calibration data that have the first one's shapes."""
 
     def __init__(self) -> None:
         self.batches: list[list[NDArray]] = []
         self._nbytes = 0
 
     def add(self, batch: Sequence[NDArray]) -> None:
-        """Copy a batch, if there is room for it.
-
-        Args:
-            batch: Its arrays.
-        """
+        """Copy a batch, unless the total size would exceed the limit."""
         nbytes = sum(x.size * np.dtype(x.dtype).itemsize for x in batch)
         same = not self.batches or [x.shape for x in batch] == [x.shape for x in self.batches[0]]
         if same and (not self.batches or self._nbytes + nbytes <= _MAX_BYTES):
@@ -238,7 +233,7 @@ def warn_of_outputs(
 
 
 def warn_of_histograms(what: str, histograms: Mapping[str, Histogram], found: Ranges) -> None:
-    """Warn if the values in histograms lose more in ranges found by entropy than in all of theirs.
+    """Warn if the histograms' values have a larger error in ranges by entropy than in naive ones.
 
     Args:
         what: Name of the calling function.
@@ -255,7 +250,7 @@ def warn_of_histograms(what: str, histograms: Mapping[str, Histogram], found: Ra
 
 def _warn(what: str, of: str, entropy: float, naive: float) -> None:
     first, second = (f"{100 * error:.3g}" for error in (entropy, naive))
-    if entropy > naive and first != second:  # NaN is no more than anything
+    if entropy > naive and first != second:  # False for NaN
         warnings.warn(
             f"{what}: expected entropy calibration to lose no more than naive, got {of} with a "
             f"relative error of {first} % on the calibration data, against {second} %; use "
@@ -288,8 +283,8 @@ def _outputs(
     inputs = set(args)
     for batch in batches:
         pairs = zip(data_names, batch, strict=False)
-        given: Any = {name: x for name, x in pairs if name in inputs}
-        for output in executor.forward(**given):
+        data: Any = {name: x for name, x in pairs if name in inputs}
+        for output in executor.forward(**data):
             yield output.asnumpy().astype(np.float64)
 
 
@@ -304,7 +299,7 @@ def _missing(graph: Symbol, every: Mapping[str, NDArray], context: Context) -> d
 
 
 def _noise(histogram: Histogram, ends: tuple[float, float]) -> float:
-    """Return the squared error of a histogram's values in bytes, divided by their squares."""
+    """Return the squared error of a histogram's quantized values, divided by their squares."""
     counts, edges, low = histogram[:3]
     values = (np.asarray(edges[:-1], np.float64) + edges[1:]) / 2
     limit = max(map(abs, ends))

@@ -1,4 +1,4 @@
-"""SVRGModule: Module whose gradients vary less, by a full gradient now and then."""
+"""SVRGModule: a Module with variance-reduced gradients."""
 
 import logging
 from typing import Any
@@ -17,8 +17,8 @@ class SVRGModule(Module):
 
     Every ``update_freq`` epochs it takes a snapshot of the weights, and computes the mean gradient
     of all batches at the snapshot. The gradient g(w) of a batch is replaced by g(w) - g(w_snapshot)
-    + mean gradient. Each device keeps its own part of the mean gradient; stores across machines add
-    up corrected gradients.
+    + mean gradient. Each device stores the mean gradient of its slices of the batches; stores
+    across machines add up corrected gradients.
 
     Args:
         symbol: The network.
@@ -31,7 +31,7 @@ class SVRGModule(Module):
         state_names: Names of arguments that are neither data nor weights.
         group2ctxs: Devices of each ``ctx_group``; see `Module`.
         compression_params: See `KVStore.set_gradient_compression`.
-        update_freq: Number of epochs from one snapshot to the next.
+        update_freq: Number of epochs between two snapshots.
 
     Raises:
         ArgumentTypeError: ``update_freq`` is not an int.
@@ -71,12 +71,12 @@ class SVRGModule(Module):
         self.update_freq = update_freq
         self._mod_aux = Module(symbol, data_names, label_names, *shared, compression_params)
         self._view: _OptimizerView | None = None
-        # By device, the mean gradients at the kept weights by name.
+        # For each device, the mean gradients at the snapshot by name.
         self._param_dict: list[dict[str, NDArray]] = []
 
     @property
     def _optimizer(self) -> Any:
-        """What MXNet shows here; its ``default_opt`` updates the weights."""
+        """The optimizer as in MXNet, whose ``default_opt`` updates the weights."""
         made = super()._optimizer
         if made is None:
             return None
@@ -100,7 +100,7 @@ class SVRGModule(Module):
         shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Allocate arrays for batches of given shapes, and for the snapshot; see `Module.bind`.
+        """Allocate arrays for batches of some shapes, and for the snapshot; see `Module.bind`.
 
         Args:
             data_shapes: Descriptions of the data.
@@ -141,7 +141,7 @@ class SVRGModule(Module):
         super().forward(data_batch, is_train)
         if (self.for_training if is_train is None else is_train) and self._mod_aux.binded:
             if not self._mod_aux.params_initialized:
-                self._keep_weights()
+                self._snapshot_weights()
             self._mod_aux.forward(data_batch, is_train)
 
     def backward(self, out_grads: Any = None) -> None:
@@ -165,20 +165,20 @@ class SVRGModule(Module):
         g_curr_batch_special_weight: NDArray,
         g_special_weight_all_batch: NDArray,
     ) -> NDArray:
-        """The corrected gradient of a weight."""
+        """Return the corrected gradient of a weight."""
         change = g_curr_batch_curr_weight - g_curr_batch_special_weight
         corrected: NDArray = change + g_special_weight_all_batch
         return corrected
 
     def _update_svrg_gradients(self) -> None:
-        current, kept = _gradients(self), _gradients(self._mod_aux)
+        current, snapshot = _gradients(self), _gradients(self._mod_aux)
         for device, gradients in enumerate(current):
             for name, gradient in gradients.items():
                 gradient[:] = self._svrg_grads_update_rule(
-                    gradient, kept[device][name], self._param_dict[device][name]
+                    gradient, snapshot[device][name], self._param_dict[device][name]
                 )
 
-    def _keep_weights(self) -> None:
+    def _snapshot_weights(self) -> None:
         arguments, auxiliary = self.get_params()
         self._mod_aux.init_params(
             arg_params=arguments, aux_params=auxiliary, allow_missing=False, force_init=True
@@ -190,7 +190,7 @@ class SVRGModule(Module):
         Args:
             train_data: Iterator over the batches; it is reset.
         """
-        self._keep_weights()
+        self._snapshot_weights()
         totals = [
             {name: zeros_like(gradient) for name, gradient in gradients.items()}
             for gradients in _gradients(self._mod_aux)
@@ -216,7 +216,7 @@ class SVRGModule(Module):
 
 
 def _gradients(module: Module) -> list[dict[str, NDArray]]:
-    """The gradients of a bound module's weights, by device and name."""
+    """Return the gradients of a bound module's weights, by device and name."""
     group = module._bound("SVRGModule")
     return [
         {

@@ -1,4 +1,4 @@
-"""The optimizers of variance-reduced training: one that assigns, and one that chooses by name."""
+"""The optimizers of SVRG: assignment of full gradients, and dispatch by name."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ __all__: list[str] = []
 
 
 class _AssignmentOptimizer(Optimizer):
-    """Makes a weight what its gradient is: how a store keeps sums of full gradients."""
+    """Assigns the gradient to the weight, for sums of full gradients in a store."""
 
     def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
         """Assign the gradient to the weight."""
@@ -17,14 +17,14 @@ class _AssignmentOptimizer(Optimizer):
 
 
 class _SVRGOptimizer(Optimizer):
-    """Updates weights by another optimizer, and assigns what is called ``..._full``.
+    """Updates weights by another optimizer, and assigns weights named ``..._full``.
 
     Args:
-        default_optimizer: The other, or its name.
-        **kwargs: Its arguments.
+        default_optimizer: The other optimizer, or its name.
+        **kwargs: Arguments of the other optimizer.
 
     Raises:
-        TypeError: It does not take them.
+        TypeError: The other optimizer does not accept an argument.
     """
 
     def __init__(self, default_optimizer: str | Optimizer, **kwargs: Any) -> None:
@@ -42,39 +42,39 @@ class _SVRGOptimizer(Optimizer):
         self.aux_opt = _AssignmentOptimizer()
 
     def _check_index(self, index: Any) -> str:
-        """The name of a weight: by its number, or itself."""
+        """Return the name of a weight by its index or name."""
         return str(self.idx2name.get(index, index))
 
     def _is_full(self, index: Any) -> bool:
         return self._check_index(index).endswith("_full")
 
     def create_state(self, index: Any, weight: NDArray) -> Any:
-        """Return the state of the optimizer that updates this weight."""
+        """Return the state of a weight's optimizer."""
         chosen = self.aux_opt if self._is_full(index) else self.default_opt
         return chosen.create_state(index, weight)
 
     def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
-        """Update a weight by the optimizer that it has."""
+        """Update a weight by its optimizer."""
         chosen = self.aux_opt if self._is_full(index) else self.default_opt
         chosen.update(index, weight, grad, state)
 
     def _set_current_context(self, device_id: int) -> None:
         super()._set_current_context(device_id)
-        for optimizer in (self.default_opt, self.aux_opt):  # which count the updates
+        for optimizer in (self.default_opt, self.aux_opt):  # they count updates per device
             optimizer._set_current_context(device_id)
 
 
 class _OptimizerView(_SVRGOptimizer):
-    """The optimizer of a `SVRGModule` as MXNet shows it: around the one that updates weights.
+    """The optimizer of a `SVRGModule` as in MXNet: a wrapper of the one that updates weights.
 
-    Settings and counts are that one's, to read and to set.
+    Settings and counts are attributes of the wrapped optimizer, for reading and writing.
     """
 
     def __init__(self, optimizer: Optimizer) -> None:
         vars(self).update(default_opt=optimizer, aux_opt=_AssignmentOptimizer())
 
     def __getattr__(self, name: str) -> Any:
-        if "default_opt" not in vars(self):  # while it is being copied
+        if "default_opt" not in vars(self):  # during a copy
             raise AttributeError(name)
         return getattr(self.default_opt, name)
 

@@ -1,4 +1,4 @@
-"""Texts: counting tokens, vocabularies, and vectors of tokens."""
+"""`mx.contrib.text`: token counts, vocabularies and token embeddings."""
 
 from gluonish.contrib.text import embedding, utils
 from gluonish.gluon.contrib.data import text as vocab

@@ -1,4 +1,4 @@
-"""Embeddings of tokens: GloVe and fastText, those of files of one's own, several as one."""
+"""Token embeddings: GloVe, fastText, custom files, and concatenations of embeddings."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ __all__ = [
     "register",
 ]
 
-_TokenEmbedding = TokenEmbedding  # as embeddings of one's own derive from it
+_TokenEmbedding = TokenEmbedding  # programs derive custom embeddings from it
 _register = get_register_func(TokenEmbedding, "token embedding")
 _create = get_create_func(TokenEmbedding, "token embedding")
 
@@ -120,9 +120,9 @@ class GloVe(TokenEmbedding):
     @classmethod
     def _get_download_file_name(cls, pretrained_file_name: str) -> str:
         stem = pretrained_file_name.removesuffix(".txt")
-        whole = f"{stem}.zip"  # an archive of one file, or of several lengths
-        if whole in cls.pretrained_archive_name_sha1:
-            return whole
+        archive = f"{stem}.zip"  # of this file alone, or of several vector lengths
+        if archive in cls.pretrained_archive_name_sha1:
+            return archive
         return f"{stem.rpartition('.')[0]}.zip"
 
 
@@ -210,7 +210,7 @@ class CompositeEmbedding(TokenEmbedding):
         token_embeddings: An embedding, or a list of embeddings; they are not changed.
 
     Raises:
-        ArgumentTypeError: Something is not an embedding, or ``vocabulary`` is not a Vocabulary.
+        ArgumentTypeError: A list item is not an embedding, or ``vocabulary`` is not a Vocabulary.
         ArgumentError: The list is empty.
     """
 
@@ -218,15 +218,15 @@ class CompositeEmbedding(TokenEmbedding):
         self, vocabulary: Vocabulary, token_embeddings: TokenEmbedding | Sequence[TokenEmbedding]
     ) -> None:
         super().__init__()
-        parts = (
+        embeddings = (
             [token_embeddings] if isinstance(token_embeddings, TokenEmbedding) else token_embeddings
         )
-        for part in parts:
-            if not isinstance(part, TokenEmbedding):
+        for embedding in embeddings:
+            if not isinstance(embedding, TokenEmbedding):
                 raise ArgumentTypeError(
                     "CompositeEmbedding: expected token embeddings, got a "
-                    f"{type(part).__name__} among them"
+                    f"{type(embedding).__name__} among them"
                 )
-        if not parts:
+        if not embeddings:
             raise ArgumentError("CompositeEmbedding: expected at least one embedding, got none")
-        self._combine(vocabulary, parts)
+        self._combine(vocabulary, embeddings)

@@ -20,8 +20,8 @@ from gluonish.ndarray import NDArray, array, concat
 InitVector = Callable[..., Any]
 
 
-def _in_face(x: NDArray) -> NDArray:
-    """Return an array as an ``mx.np`` one where the program uses those."""
+def _as_current(x: NDArray) -> NDArray:
+    """Return an array as an ``mx.np`` array while `is_np_array` is on."""
     found: NDArray = x.as_np_ndarray() if is_np_array() else x
     return found
 
@@ -76,7 +76,7 @@ class TokenEmbedding(Vocabulary):
         Raises:
             ArgumentError: No vectors were loaded.
         """
-        return _in_face(self._table())
+        return _as_current(self._table())
 
     def _table(self) -> NDArray:
         if self._idx_to_vec is None:
@@ -99,16 +99,16 @@ class TokenEmbedding(Vocabulary):
         Raises:
             ArgumentError: The list is empty.
         """
-        wanted: list[Any] = tokens if isinstance(tokens, list) else [tokens]
-        if not wanted:
+        names: list[Any] = tokens if isinstance(tokens, list) else [tokens]
+        if not names:
             raise ArgumentError(
                 f"{type(self).__name__}.get_vecs_by_tokens: expected at least one token, got []"
             )
         if lower_case_backup:
             known = self._token_to_idx
-            wanted = [token if token in known else token.lower() for token in wanted]
-        vectors = self._table().take(array(self.to_indices(wanted), dtype="int32"))
-        return _in_face(vectors if isinstance(tokens, list) else vectors[0])
+            names = [token if token in known else token.lower() for token in names]
+        vectors = self._table().take(array(self.to_indices(names), dtype="int32"))
+        return _as_current(vectors if isinstance(tokens, list) else vectors[0])
 
     def update_token_vectors(self, tokens: str | list[str], new_vectors: NDArray) -> None:
         """Replace the vectors of tokens.
@@ -147,19 +147,19 @@ class TokenEmbedding(Vocabulary):
         init_unknown_vec: InitVector | None,
         encoding: str = "utf8",
     ) -> None:
-        """Take tokens and vectors from a file; tokens that it lacks get that of the unknown one."""
+        """Load tokens and vectors from a file; tokens not in it get the unknown token's vector."""
         path = str(Path(path_text(pretrained_file_path, type(self).__name__)).expanduser())
         logging.info("Loading pre-trained token embedding vectors from %s", path)
         tokens, vectors, unknown = read_vectors(path, elem_delim, encoding, self.unknown_token)
         if unknown is None:
             unknown = self._initial_vector(init_unknown_vec, vectors.shape[1])
         rows = {token: row for row, token in enumerate(tokens)}
-        own = [vectors[rows[t]] if t in rows else unknown for t in self._idx_to_token]
-        fresh = [t not in self._token_to_idx for t in tokens]
-        for token, is_fresh in zip(tokens, fresh, strict=True):
-            if is_fresh:
+        known = [vectors[rows[t]] if t in rows else unknown for t in self._idx_to_token]
+        is_new = [t not in self._token_to_idx for t in tokens]
+        for token, new in zip(tokens, is_new, strict=True):
+            if new:
                 self._add(token)
-        table = np.concatenate([np.stack(own), vectors[np.array(fresh, bool)]])
+        table = np.concatenate([np.stack(known), vectors[np.array(is_new, bool)]])
         self._idx_to_vec = array(table, dtype="float32")
 
     def _initial_vector(self, init: InitVector | None, length: int) -> Any:
@@ -178,22 +178,23 @@ class TokenEmbedding(Vocabulary):
         return vector
 
     def _build_embedding_for_vocabulary(self, vocabulary: Vocabulary | None) -> None:
-        """Keep the vectors of another vocabulary's tokens, and take over its numbers."""
+        """Replace the vocabulary by another one, with the vectors of its tokens."""
         if vocabulary is not None:
             self._combine(vocabulary, [self])
 
-    def _combine(self, vocabulary: Vocabulary, parts: Sequence["TokenEmbedding"]) -> None:
-        """Take a vocabulary; its vectors are those of several embeddings, one after another."""
+    def _combine(self, vocabulary: Vocabulary, embeddings: Sequence["TokenEmbedding"]) -> None:
+        """Set the vocabulary, and concatenate the vectors of its tokens in several embeddings."""
         if not isinstance(vocabulary, Vocabulary):
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected a Vocabulary, got {type(vocabulary).__name__}"
             )
         vectors = [
-            part.get_vecs_by_tokens(vocabulary.idx_to_token).as_nd_ndarray() for part in parts
+            embedding.get_vecs_by_tokens(vocabulary.idx_to_token).as_nd_ndarray()
+            for embedding in embeddings
         ]
-        for own, part in zip(vectors, parts, strict=True):
-            # Whatever the vocabulary calls its unknown token, and even if a part knows that word.
-            own[0] = part.idx_to_vec.as_nd_ndarray()[0]
+        for table, embedding in zip(vectors, embeddings, strict=True):
+            # An embedding may have another unknown token, or a vector for the vocabulary's.
+            table[0] = embedding.idx_to_vec.as_nd_ndarray()[0]
         joined = concat(*vectors, dim=1)
         self._unknown_token = vocabulary.unknown_token
         self._reserved_tokens = vocabulary.reserved_tokens
@@ -203,7 +204,7 @@ class TokenEmbedding(Vocabulary):
 
     @classmethod
     def _get_download_file_name(cls, pretrained_file_name: str) -> str:
-        """Return the name of the archive that holds a file; by default the file's own."""
+        """Return the name of the archive that contains a file; by default the file's name."""
         return pretrained_file_name
 
     @classmethod
@@ -219,7 +220,7 @@ class TokenEmbedding(Vocabulary):
 
     @classmethod
     def _get_pretrained_file(cls, embedding_root: AnyPath | None, pretrained_file_name: str) -> str:
-        """Return the path of a published file, fetched where it is missing."""
+        """Return the path of a published file, downloaded if it is missing."""
         cls._check_pretrained_file_names(pretrained_file_name)
         name = cls.__name__.lower()
         root = os.path.join(MXNET_HOME.value, "embeddings")

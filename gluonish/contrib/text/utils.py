@@ -1,4 +1,4 @@
-"""Counting the tokens of a text."""
+"""Token counts of texts."""
 
 import re
 from collections import Counter

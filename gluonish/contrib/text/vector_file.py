@@ -1,4 +1,4 @@
-"""Reading vectors of tokens from a text file: in each line a token and its elements."""
+"""Read token vectors from a text file with a token and its vector's elements on each line."""
 
 import io
 import os
@@ -50,7 +50,7 @@ def read_vectors(
             _warn(f"{where}: {line.strip()!r} is likely a header and is skipped")
             continue
         if token in tokens or (unknown is not None and token == unknown_token):
-            _warn(f"{where}: token {token!r} was there before and is skipped")
+            _warn(f"{where}: token {token!r} is repeated and is skipped")
             continue
         length = length or len(fields)
         if len(fields) != length:
@@ -71,7 +71,7 @@ def read_vectors(
 
 
 def _lines(path: str, encoding: str) -> Iterator[tuple[int, str]]:
-    """Give lines with their numbers, and show the progress where a person watches."""
+    """Yield lines with their numbers, with a progress bar on a terminal."""
     from tqdm import tqdm
 
     with (

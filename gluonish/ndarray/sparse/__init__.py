@@ -1,4 +1,4 @@
-"""``nd.sparse``: row-sparse arrays and CSR matrices, and the operators that keep them sparse."""
+"""``nd.sparse``: row-sparse arrays and CSR matrices, and their operators."""
 
 from gluonish.ndarray.sparse import elementwise as _elementwise  # noqa: F401  # fills the table
 from gluonish.ndarray.sparse import embedding as _embedding  # noqa: F401  # fills the table

@@ -14,9 +14,9 @@ from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import (
     compressed,
     element_rows,
+    int_array,
     no_rows,
-    numbers,
-    place_rows,
+    scatter_rows,
     union,
     with_rows,
 )
@@ -30,32 +30,32 @@ _ZERO_AT_ZEROS = "_maximum _minimum _hypot"
 
 
 def _spread_rows(x: RowSparseNDArray, rows: Any) -> NDArray:
-    """Return the values of an array at rows that include its own, which may be all."""
+    """Return the values of an array scattered to a superset of its rows."""
     own = x._parts.aux[0].asnumpy()
     if len(own) == len(rows):
         return x._parts.values
-    places = numbers(np.searchsorted(rows, own), x)
-    return place_rows(x._parts.values, places, (len(rows), *x.shape[1:]))
+    positions = int_array(np.searchsorted(rows, own), x)
+    return scatter_rows(x._parts.values, positions, (len(rows), *x.shape[1:]))
 
 
 def take_rows(x: NDArray, rows: Any) -> NDArray:
-    """Return a copy of some rows of a dense or a row-sparse array, zeros where that has none.
+    """Return copies of rows of a dense or row-sparse array, zeros for rows that are not stored.
 
-    Args:
-        x: The array.
-        rows: Distinct numbers, ascending, on the host.
+    ``rows`` are distinct, ascending indices on the host.
     """
     if not isinstance(x, RowSparseNDArray):
-        return take(x, numbers(rows, x)) if len(rows) else no_rows(x)
+        return take(x, int_array(rows, x)) if len(rows) else no_rows(x)
     own = x._parts.aux[0].asnumpy()
-    places = np.searchsorted(own, rows)
-    found: Any = np.flatnonzero(own[np.minimum(places, len(own) - 1)] == rows) if len(own) else []
+    positions = np.searchsorted(own, rows)
+    found: Any = (
+        np.flatnonzero(own[np.minimum(positions, len(own) - 1)] == rows) if len(own) else []
+    )
     shape = (len(rows), *x.shape[1:])
     if not len(found):
-        return place_rows(no_rows(x), numbers(np.zeros(0), x), shape)
+        return scatter_rows(no_rows(x), int_array(np.zeros(0), x), shape)
     values = x._parts.values
-    taken = take(values, numbers(places[found], x))
-    return taken if len(found) == len(rows) else place_rows(taken, numbers(found, x), shape)
+    taken = take(values, int_array(positions[found], x))
+    return taken if len(found) == len(rows) else scatter_rows(taken, int_array(found, x), shape)
 
 
 def _common_rows(arrays: Sequence[RowSparseNDArray]) -> Any:
@@ -123,57 +123,59 @@ def _dense_and_sparse(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> 
 
 
 def _flat_places(x: CSRNDArray) -> Any:
-    """Return the number of each element in a matrix without zeros left out, on the host."""
+    """Return the flat index of each stored element in the dense matrix, on the host."""
     return element_rows(x) * x.shape[1] + x._parts.aux[1].asnumpy()
 
 
-def _ascending(*places: Any) -> bool:
-    return all(bool((own[1:] > own[:-1]).all()) for own in places)
+def _ascending(*positions: Any) -> bool:
+    return all(bool((own[1:] > own[:-1]).all()) for own in positions)
 
 
-def _matrix(values: NDArray, places: Any, shape: Shape) -> CSRNDArray:
-    """Return the matrix that holds values at flat places, which ascend."""
+def _matrix(values: NDArray, positions: Any, shape: Shape) -> CSRNDArray:
+    """Return the matrix with values at ascending flat indices."""
     width = max(1, shape[1])
-    pointers = np.searchsorted(places, np.arange(shape[0] + 1) * width)
-    return compressed(values, places % width, pointers, shape)
+    pointers = np.searchsorted(positions, np.arange(shape[0] + 1) * width)
+    return compressed(values, positions % width, pointers, shape)
 
 
 @implement(f"{_SUMS} {_ZERO_AT_ZEROS}", "cc")
 def _combine_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
-    places = [_flat_places(x) for x in inputs]
-    if not _ascending(*places):
+    positions = [_flat_places(x) for x in inputs]
+    if not _ascending(*positions):
         return NotImplemented
-    merged = union(*places)
+    merged = union(*positions)
     spread = [
         x._parts.values
         if len(own) == len(merged)
-        else place_rows(x._parts.values, numbers(np.searchsorted(merged, own), x), (len(merged),))
-        for x, own in zip(inputs, places, strict=True)
+        else scatter_rows(
+            x._parts.values, int_array(np.searchsorted(merged, own), x), (len(merged),)
+        )
+        for x, own in zip(inputs, positions, strict=True)
     ]
     values: NDArray = invoke(op, spread, attrs)
     if op is not ADD.elemwise and len(merged):
-        # MXNet leaves out the differences that are 0.
-        kept = np.flatnonzero(values.asnumpy())
-        if len(kept) < len(merged):
-            merged = merged[kept]
-            values = _some(values, kept)
+        # MXNet does not store differences that are 0.
+        nonzero = np.flatnonzero(values.asnumpy())
+        if len(nonzero) < len(merged):
+            merged = merged[nonzero]
+            values = _take_or_empty(values, nonzero)
     return _matrix(values, merged, inputs[0].shape)
 
 
-def _some(values: NDArray, kept: Any) -> NDArray:
-    """Return the elements at some numbers, which may be none."""
-    return take(values, numbers(kept, values)) if len(kept) else no_rows(values)
+def _take_or_empty(values: NDArray, indices: Any) -> NDArray:
+    """Return the elements at indices, of which there may be none."""
+    return take(values, int_array(indices, values)) if len(indices) else no_rows(values)
 
 
 @implement("elemwise_mul", "cc")
 def _multiply_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
     a, b = inputs
-    places = [_flat_places(x) for x in inputs]
-    if not _ascending(*places):
+    positions = [_flat_places(x) for x in inputs]
+    if not _ascending(*positions):
         return NotImplemented
-    both = np.intersect1d(*places)
-    in_a, in_b = (np.searchsorted(own, both) for own in places)
-    taken = (_some(a._parts.values, in_a), _some(b._parts.values, in_b))
+    both = np.intersect1d(*positions)
+    in_a, in_b = (np.searchsorted(own, both) for own in positions)
+    taken = (_take_or_empty(a._parts.values, in_a), _take_or_empty(b._parts.values, in_b))
     return _matrix(invoke(op, taken, attrs), both, a.shape)
 
 
@@ -188,6 +190,6 @@ def _elements_and_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -
         return NotImplemented  # the matrix itself is stretched
     rows = element_rows(sparse) if height > 1 else 0
     columns = sparse._parts.aux[1].asnumpy() if width > 1 else 0
-    places = np.broadcast_to(rows * width + columns, sparse._parts.values.shape)
-    other = take(reshape(dense, (dense.size,)), numbers(places, dense))
+    positions = np.broadcast_to(rows * width + columns, sparse._parts.values.shape)
+    other = take(reshape(dense, (dense.size,)), int_array(positions, dense))
     return sparse._with_values(invoke(op, (sparse._parts.values, other), attrs))

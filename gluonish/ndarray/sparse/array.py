@@ -1,11 +1,11 @@
-"""CSRNDArray and RowSparseNDArray: arrays that hold some of their elements, all others being 0.
+"""CSRNDArray and RowSparseNDArray: arrays that store only some of their elements; the others are 0.
 
-A sparse array is a handle on its parts, which are dense NDArrays: values, and whole numbers (int64)
-that say where they belong. Handles of one array share the parts; a write puts new parts in place of
-the old ones, so that parts themselves never change and several arrays may share one.
+A sparse array is a handle of a storage of dense NDArrays: values, and int64 index arrays. Handles
+of one array share the storage. A write replaces the arrays in it and never modifies them, so
+several sparse arrays may share them.
 
-The slots that hold an NDArray's memory (``_data``, ``_device``, ``_var``) stay unset: an operator's
-call on dense arrays, which reads them, pays nothing for sparse ones and finds out by the
+The slots of an NDArray's memory (``_data``, ``_device``, ``_var``) stay unset: a call of an
+operator reads them without a check, so that dense arrays pay nothing, and handles sparse arrays on
 AttributeError (see `gluonish.ndarray.sparse.dispatch`).
 """
 
@@ -29,12 +29,12 @@ from gluonish.ndarray.ndarray import Link, NDArray
 __all__ = ["BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray"]
 
 
-class _Parts:
-    """What the handles of one sparse array share.
+class _Storage:
+    """The storage of a sparse array, shared by its handles.
 
     Attributes:
-        values: The elements or rows that are stored.
-        aux: Where they belong; see the classes.
+        values: The stored elements or rows.
+        aux: The index arrays; see the classes.
     """
 
     __slots__ = ("aux", "values")
@@ -47,14 +47,14 @@ class _Parts:
 class BaseSparseNDArray(NDArray):
     """Base class of sparse arrays.
 
-    Made by `gluonish.ndarray.sparse.csr_matrix`, `row_sparse_array`, ``tostype`` or operators, not
-    by calling the class.
+    Create sparse arrays with `gluonish.ndarray.sparse.csr_matrix`, `row_sparse_array` or
+    ``tostype``, not by calling the class.
 
     Args:
         values: The stored elements or rows.
-        aux: Where they belong.
-        shape: The array's extents.
-        link: The place on the tape.
+        aux: The index arrays.
+        shape: Shape of the array.
+        link: Producer on the tape.
     """
 
     __slots__ = ("_parts",)
@@ -66,9 +66,9 @@ class BaseSparseNDArray(NDArray):
         shape: Shape = (),
         link: Link | None = None,
     ) -> None:
-        if values is None:  # a pickle of MXNet's, whose state comes next
+        if values is None:  # unpickling an MXNet pickle: `__setstate__` follows
             return
-        self._parts = _Parts(values, tuple(aux))
+        self._parts = _Storage(values, tuple(aux))
         self._spec = Spec(shape, values._spec.dtype)
         self._link = link
 
@@ -79,17 +79,17 @@ class BaseSparseNDArray(NDArray):
         return made
 
     def _with_values(self, values: NDArray) -> Self:
-        """Return a new array with other values at the same places."""
+        """Return a new array with other values at the same indices."""
         return type(self)(values, self._parts.aux, self.shape)
 
-    def _take_over(self, other: "BaseSparseNDArray") -> None:
-        """Hold what another array of this kind and shape holds."""
+    def _replace_storage(self, other: "BaseSparseNDArray") -> None:
+        """Replace the contents by those of an array of the same storage type and shape."""
         parts = other._parts
         self._parts.values, self._parts.aux = parts.values, parts.aux
         self._spec = Spec(self.shape, parts.values._spec.dtype)
 
     def connected(self, link: Link | None) -> "BaseSparseNDArray":
-        """Return this array as the value of a tape node: itself, or another handle of it."""
+        """Return an array on the same storage with this producer on the tape."""
         return self if self._link == link else self._handle(link)
 
     def detach(self) -> "BaseSparseNDArray":
@@ -98,19 +98,19 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def context(self) -> Context:
-        """The device that holds the parts."""
+        """The device of the array."""
         return self._parts.values.context
 
     ctx = context
 
     @property
     def size(self) -> int:
-        """Number of elements, the zeros included."""
+        """Number of elements, including zeros."""
         return self._spec.size
 
     @property
     def handle(self) -> Any:
-        """The raw arrays of values and places, for debugging; work may be pending on them."""
+        """The raw arrays of values and indices, for debugging; operations may be pending."""
         return tuple(x.handle for x in (self._parts.values, *self._parts.aux))
 
     @property
@@ -125,7 +125,7 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def indices(self) -> NDArray:
-        """A copy of the indices of the stored values: column or row numbers."""
+        """A copy of the indices of the stored values: column or row indices."""
         copied: NDArray = self._parts.aux[-1].copy()
         return copied
 
@@ -141,18 +141,18 @@ class BaseSparseNDArray(NDArray):
         return f"\n<{type(self).__name__} {shape} @{self.context}>"
 
     def wait_to_read(self) -> None:
-        """Wait until all parts are computed."""
-        for part in (self._parts.values, *self._parts.aux):
-            part.wait_to_read()
+        """Block until values and indices are computed."""
+        for array in (self._parts.values, *self._parts.aux):
+            array.wait_to_read()
 
     def wait_to_write(self) -> None:
-        """Wait until no pending operation reads or writes the parts."""
-        for part in (self._parts.values, *self._parts.aux):
-            part.wait_to_write()
+        """Block until no pending operation reads or writes values or indices."""
+        for array in (self._parts.values, *self._parts.aux):
+            array.wait_to_write()
 
     def _record(self) -> SparseRecord:
-        """Return the array as it stands in files."""
-        aux = tuple(part.asnumpy() for part in self._parts.aux)
+        """Return the array as a record for files."""
+        aux = tuple(indices.asnumpy() for indices in self._parts.aux)
         return SparseRecord(self.stype, self.shape, self._parts.values.asnumpy(), aux)
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
@@ -163,7 +163,7 @@ class BaseSparseNDArray(NDArray):
         """Check that values and indices form a valid sparse array.
 
         Args:
-            full_check: Whether to check the indices themselves, not only shapes.
+            full_check: Whether to check the values of indices, too, not only shapes.
 
         Raises:
             ArgumentError: They do not.
@@ -174,30 +174,30 @@ class BaseSparseNDArray(NDArray):
             problem = self._order_problem(record.aux)
         if problem:
             raise ArgumentError(
-                f"check_format: expected the parts of a {self.stype} array of shape {self.shape}, "
-                f"got {problem}"
+                f"check_format: expected a valid {self.stype} array of shape {self.shape}, got "
+                f"{problem}"
             )
 
     def _order_problem(self, aux: Sequence[Any]) -> str:
-        """Say in what way the numbers are out of order; empty when they are not."""
+        """Describe how the indices are out of order, as text; empty if they are in order."""
         raise NotImplementedError
 
     @property
     def _num_aux(self) -> int:
-        """How many arrays say where the values belong: 1 of row_sparse, 2 of csr."""
+        """Number of index arrays: 1 for row_sparse, 2 for csr."""
         return STORAGE_TYPE_NUMBERS[self.stype]
 
     @property
     def _aux_types(self) -> list[type]:
-        """Their element types."""
+        """Element types of the index arrays."""
         return [np.int64] * self._num_aux
 
     def _aux_type(self, i: int) -> type:
-        """The element type of one of them."""
+        """Element type of one index array."""
         return self._aux_types[i]
 
     def _aux_data(self, i: int) -> NDArray:
-        """One of them: indices of row_sparse; indptr, then indices of csr."""
+        """One index array: indices for row_sparse; indptr, then indices for csr."""
         found: NDArray = getattr(self, ("indptr", "indices")[-self._num_aux :][i])
         return found
 
@@ -214,7 +214,7 @@ class BaseSparseNDArray(NDArray):
         raise self._unsupported("access to its memory")
 
     def reshape(self, *shape: Any, **kwargs: Any) -> NoReturn:
-        """Not available: only dense arrays can be reshaped.
+        """Not supported: only dense arrays can be reshaped.
 
         Raises:
             NotSupportedForSparseNDArray: Always.
@@ -232,8 +232,8 @@ class RowSparseNDArray(BaseSparseNDArray):
     """A row-sparse array: it stores some of its rows, all others are 0.
 
     Attributes:
-        data: The rows that are stored, (K, *shape[1:]).
-        indices: Their numbers, (K,), ascending and distinct, int64.
+        data: The stored rows, (K, *shape[1:]).
+        indices: The row indices, (K,), ascending and distinct, int64.
     """
 
     __slots__ = ()
@@ -254,9 +254,10 @@ class CSRNDArray(BaseSparseNDArray):
     """A matrix in compressed sparse row format: elements that are not stored are 0.
 
     Attributes:
-        data: The elements that are stored, row after row, (NNZ,).
-        indices: The column of each, (NNZ,), int64, ascending within a row.
-        indptr: Where each row begins among them, and the end, (rows + 1,), int64.
+        data: The stored elements, row by row, (NNZ,).
+        indices: The column indices, (NNZ,), int64, ascending within a row.
+        indptr: The row pointers: the start of each row in ``data``, and the end, (rows + 1,),
+            int64.
     """
 
     __slots__ = ()
@@ -264,7 +265,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     @property
     def indptr(self) -> NDArray:
-        """A copy of the row pointers: where each row begins in ``data``."""
+        """A copy of the row pointers: the start of each row in ``data``."""
         copied: NDArray = self._parts.aux[0].copy()
         return copied
 
@@ -274,7 +275,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """Wait for the values, and return them as a dense NumPy array."""
-        pointers, columns = (part.asnumpy() for part in self._parts.aux)
+        pointers, columns = (array.asnumpy() for array in self._parts.aux)
         dense = np.zeros(self.shape, self._spec.dtype)
         rows = np.repeat(np.arange(self.shape[0]), np.diff(pointers))
         np.add.at(dense, (rows, columns), self._parts.values.asnumpy())
@@ -292,9 +293,9 @@ class CSRNDArray(BaseSparseNDArray):
             raise NotSupportedError(
                 f"asscipy: expected SciPy to be installed, got {why_not(error)}; install scipy"
             ) from error
-        pointers, columns = (part.asnumpy() for part in self._parts.aux)
-        parts = (self._parts.values.asnumpy(), columns, pointers)
-        return csr_matrix(parts, shape=self.shape, dtype=self.dtype)
+        pointers, columns = (indices.asnumpy() for indices in self._parts.aux)
+        arrays = (self._parts.values.asnumpy(), columns, pointers)
+        return csr_matrix(arrays, shape=self.shape, dtype=self.dtype)
 
     def _order_problem(self, aux: Sequence[Any]) -> str:
         pointers, columns = aux

@@ -1,4 +1,4 @@
-"""Sparse arrays from values: csr_matrix, row_sparse_array, array, zeros, empty."""
+"""Creation of sparse arrays: csr_matrix, row_sparse_array, array, zeros, empty."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
-from gluonish.ndarray.sparse.storage import compressed, convert, nothing, with_rows
+from gluonish.ndarray.sparse.storage import compressed, convert, empty_sparse, with_rows
 
 __all__ = ["array", "csr_matrix", "empty", "from_record", "row_sparse_array", "zeros"]
 
@@ -26,14 +26,14 @@ def csr_matrix(
 
     Args:
         arg1: A matrix as NDArray of stype default or csr, NumPy array, nested lists or SciPy
-            matrix; or ``(M, N)``, for a matrix that holds nothing; or ``(data, indices, indptr)``;
-            or ``(data, (row, column))``, whose elements may stand in any order and twice.
+            matrix; or ``(M, N)``, for a matrix of zeros; or ``(data, indices, indptr)``; or
+            ``(data, (row, column))``, in any order, with duplicates summed.
         shape: (M, N); inferred from the indices by default.
         ctx: Device; the current context by default.
         dtype: Element type; by default that of the NumPy array or NDArray, else float32.
 
     Raises:
-        ArgumentError: The parts do not form a matrix, or not one of this shape.
+        ArgumentError: The arrays do not form a matrix of this shape.
         ArgumentTypeError: ``arg1`` is a row-sparse array.
     """
     if isinstance(arg1, tuple):
@@ -43,7 +43,7 @@ def csr_matrix(
         rows = np.repeat(np.arange(source.shape[0], dtype=np.int64), np.diff(source.indptr))
         parts: tuple[Any, ...] = (source.data, source.indices, source.indptr)
         if not (np.diff(rows * max(1, source.shape[1]) + source.indices) > 0).all():
-            parts = (source.data, (rows, source.indices))  # in any order, and some twice
+            parts = (source.data, (rows, source.indices))  # not sorted, or with duplicates
         return _csr_from_parts(parts, shape or source.shape, ctx, dtype)
     made = _converted(arg1, "csr", shape, ctx, dtype)
     assert isinstance(made, CSRNDArray)
@@ -57,20 +57,20 @@ def row_sparse_array(
 
     Args:
         arg1: An NDArray of stype default or row_sparse, NumPy array or nested lists; or a shape,
-            for an array that holds nothing; or ``(data, indices)``, rows and their numbers.
+            for an array of zeros; or ``(data, indices)``, rows and their indices.
         shape: Shape of the array; by default the number of rows is inferred from the indices.
         ctx: Device; the current context by default.
         dtype: Element type; by default that of the NumPy array or NDArray, else float32.
 
     Raises:
-        ArgumentError: The parts do not form an array, or not one of this shape.
+        ArgumentError: The arrays do not form an array of this shape.
         ArgumentTypeError: ``arg1`` is a csr matrix.
     """
     made: NDArray
     if isinstance(arg1, tuple):
         if _is_shape(arg1):
             _check_shape("row_sparse_array", arg1, shape)
-            made = nothing(arg1, "row_sparse", ctx or current_context(), dtype or FLOAT32)
+            made = empty_sparse(arg1, "row_sparse", ctx or current_context(), dtype or FLOAT32)
         else:
             made = _rows_from_parts(arg1, shape, ctx, dtype)
     else:
@@ -79,33 +79,33 @@ def row_sparse_array(
     return made
 
 
-def _is_shape(given: tuple[Any, ...]) -> bool:
-    """Whether a tuple is a shape: two numbers, or more."""
-    return len(given) > 1 and all(isinstance(n, int | np.integer) for n in given)
+def _is_shape(arg1: tuple[Any, ...]) -> bool:
+    """Whether a tuple is a shape: two or more integers."""
+    return len(arg1) > 1 and all(isinstance(n, int | np.integer) for n in arg1)
 
 
-def _check_shape(what: str, given: tuple[Any, ...], shape: Extents | None) -> None:
-    """Refuse a shape that contradicts the one given first."""
-    if shape is not None and tuple(shape) != given:
-        raise ArgumentError(f"{what}: expected the shape {given} once, got shape={shape}, too")
+def _check_shape(what: str, arg1: tuple[Any, ...], shape: Extents | None) -> None:
+    """Check that two shapes agree."""
+    if shape is not None and tuple(shape) != arg1:
+        raise ArgumentError(f"{what}: expected the shape {arg1} once, got shape={shape}, too")
 
 
 def _is_scipy_csr(value: Any) -> bool:
-    """Whether a value looks like one of SciPy's sparse matrices, which need not be installed."""
+    """Whether a value is a sparse matrix of SciPy, which need not be installed."""
     return hasattr(value, "tocsr") and hasattr(value, "nnz")
 
 
 def _host(values: Any, dtype: Any) -> Any:
-    """Return values as a NumPy array: of their own dtype if they have one, else float32."""
+    """Return values as a NumPy array, by default of their own dtype, or float32 for lists."""
     if isinstance(values, NDArray):
         values = values.asnumpy()
-    kept = normalize_dtype(getattr(values, "dtype", FLOAT32) if dtype is None else dtype)
-    return np.asarray(values).astype(kept)
+    dtype = normalize_dtype(getattr(values, "dtype", FLOAT32) if dtype is None else dtype)
+    return np.asarray(values).astype(dtype)
 
 
-def _places(values: Any) -> Any:
-    given = values.asnumpy() if isinstance(values, NDArray) else np.asarray(values)
-    return given.astype(np.int64).reshape(-1)
+def _indices(values: Any) -> Any:
+    indices = values.asnumpy() if isinstance(values, NDArray) else np.asarray(values)
+    return indices.astype(np.int64).reshape(-1)
 
 
 def _csr_from_parts(
@@ -114,7 +114,7 @@ def _csr_from_parts(
     context = ctx or current_context()
     if len(given) == 2 and _is_shape(given):
         _check_shape("csr_matrix", given, shape)
-        empty = nothing(given, "csr", context, dtype or FLOAT32)
+        empty = empty_sparse(given, "csr", context, dtype or FLOAT32)
         assert isinstance(empty, CSRNDArray)
         return empty
     if len(given) == 2:
@@ -124,7 +124,7 @@ def _csr_from_parts(
             "csr_matrix: expected (M, N), (data, indices, indptr) or (data, (row, column)), got "
             f"a tuple of {len(given)}"
         )
-    values, columns, pointers = _host(given[0], dtype), _places(given[1]), _places(given[2])
+    values, columns, pointers = _host(given[0], dtype), _indices(given[1]), _indices(given[2])
     if shape is None:
         shape = (len(pointers) - 1, int(columns.max()) + 1 if columns.size else 0)
     _check("csr_matrix", "csr", shape, values, (pointers, columns))
@@ -137,7 +137,7 @@ def _csr_from_coordinates(
     if not isinstance(given[1], tuple | list) or len(given[1]) != 2:
         raise ArgumentError(f"csr_matrix: expected (data, (row, column)), got (data, {given[1]!r})")
     values = _host(given[0], dtype).reshape(-1)
-    rows, columns = map(_places, given[1])
+    rows, columns = map(_indices, given[1])
     if not len(values) == len(rows) == len(columns):
         raise ArgumentError(
             f"csr_matrix: expected as many rows and columns as the {len(values)} elements, got "
@@ -145,9 +145,9 @@ def _csr_from_coordinates(
         )
     if shape is None:
         shape = tuple(int(n.max()) + 1 if n.size else 0 for n in (rows, columns))
-    flat, places = np.unique(rows * max(1, shape[1]) + columns, return_inverse=True)
+    flat, positions = np.unique(rows * max(1, shape[1]) + columns, return_inverse=True)
     summed = np.zeros(len(flat), values.dtype)
-    np.add.at(summed, places.reshape(-1), values)
+    np.add.at(summed, positions.reshape(-1), values)
     pointers = np.searchsorted(flat // max(1, shape[1]), np.arange(shape[0] + 1))
     unsorted = (np.sort(rows).searchsorted(np.arange(shape[0] + 1)), columns)
     _check("csr_matrix", "csr", shape, values, unsorted)
@@ -162,7 +162,7 @@ def _rows_from_parts(
         raise ArgumentError(
             f"row_sparse_array: expected a shape or (data, indices), got a tuple of {len(given)}"
         )
-    values, rows = _host(given[0], dtype), _places(given[1])
+    values, rows = _host(given[0], dtype), _indices(given[1])
     if shape is None:
         shape = (int(rows.max()) + 1 if rows.size else 0, *values.shape[1:])
     _check("row_sparse_array", "row_sparse", shape, values, (rows,))
@@ -177,14 +177,14 @@ def _check(what: str, stype: str, shape: Extents, values: Any, aux: tuple[Any, .
     problem = sparse_problem(stype, tuple(shape), values, aux)
     if problem:
         raise ArgumentError(
-            f"{what}: expected the parts of an array of shape {tuple(shape)}, got {problem}"
+            f"{what}: expected arrays that form an array of shape {tuple(shape)}, got {problem}"
         )
 
 
 def _converted(
     source: Any, stype: str, shape: Extents | None, ctx: Context | None, dtype: Any
 ) -> NDArray:
-    """Return a sparse copy of a dense array, or of one of the same storage type."""
+    """Return a sparse copy of a dense array or of an array of the same storage type."""
     if isinstance(source, BaseSparseNDArray):
         if source.stype != stype:
             raise ArgumentTypeError(
@@ -241,7 +241,7 @@ def zeros(
         shape: Extents.
         ctx: Device; the current context by default.
         dtype: Element type, float32 by default.
-        **kwargs: Accepted for MXNet's sake.
+        **kwargs: Ignored.
 
     Raises:
         ArgumentError: The storage type is unknown, or a csr array is not a matrix.
@@ -252,18 +252,18 @@ def zeros(
     context, kind = ctx or current_context(), dtype or FLOAT32
     if stype == "default":
         return from_host(np.zeros(extents), context, kind)
-    return nothing(extents, stype, context, kind)
+    return empty_sparse(extents, stype, context, kind)
 
 
 def empty(
     stype: str, shape: int | Extents, ctx: Context | None = None, dtype: Any = None
 ) -> NDArray:
-    """Return an array to be filled; it holds zeros. Arguments and errors are those of `zeros`."""
+    """Return an array of zeros, to be filled later; arguments and errors as for `zeros`."""
     return zeros(stype, shape, ctx, dtype)
 
 
 def from_record(record: SparseRecord, context: Context | None = None) -> BaseSparseNDArray:
-    """Return the sparse array that a file holds, on a device."""
+    """Return the sparse array of a file's record, on a device."""
     values = from_host(record.values, context, record.values.dtype)
     if record.stype == "row_sparse":
         return with_rows(values, record.aux[0], record.shape)

@@ -1,8 +1,8 @@
-"""Operators on sparse arrays: one table from operator and storage types to what computes it.
+"""Dispatch of operators on sparse arrays: implementations by storage types of the inputs.
 
-What the table does not have runs on dense arrays (storage fallback, as MXNet calls it): the sparse
-inputs are made dense, and so is the result. An entry works on the parts of its inputs by operators;
-it waits for them only where the places of its result depend on the places of several inputs.
+Combinations that are not in the table run on dense arrays (MXNet's storage fallback): the inputs
+are converted, and the result is dense. An implementation calls operators on values and indices; it
+waits for indices only if those of the result depend on several inputs.
 
 Storage types are written as one letter each: ``d`` for dense, ``r`` for row_sparse, ``c`` for csr.
 """
@@ -22,8 +22,8 @@ from gluonish.ndarray.sparse.storage import convert
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.sparse.cast_storage import CAST_STORAGE
 
-# (operator, inputs, attributes) -> the result, or NotImplemented: run it on dense arrays. Behind
-# these comes, for what works in place, the array to leave the result in, or None.
+# (operator, inputs, attributes) -> the result, or NotImplemented to run on dense arrays. An
+# in-place implementation has a fourth argument: the array to store the result in, or None.
 Implementation = Callable[..., Any]
 
 _LETTERS = {"default": "d", "row_sparse": "r", "csr": "c"}
@@ -32,7 +32,7 @@ _logged: set[tuple[str, str]] = set()
 
 
 class _Entry(NamedTuple):
-    """What runs; the operator whose gradient rule is recorded, None for the one called."""
+    """An implementation, and the operator to record on the tape; None for the operator called."""
 
     run: Implementation
     recorded: Operator | None
@@ -45,14 +45,14 @@ _table: dict[tuple[str, str], _Entry] = {}
 def implement(
     operators: str, kinds: str, recorded: Operator | None = None, *, in_place: bool = False
 ) -> Callable[[Implementation], Implementation]:
-    """Decorate what computes operators for some storage types of their inputs.
+    """Register the decorated function as the implementation for some storage types of the inputs.
 
     Args:
         operators: Names, separated by spaces.
-        kinds: Letters of the inputs' storage types, several choices separated by spaces; a star
-            behind one letter means any number of inputs of that type.
-        recorded: An operator with another gradient rule to be recorded in place of the one called.
-        in_place: Whether the function takes the array for the result.
+        kinds: Letters of the inputs' storage types, alternatives separated by spaces; a letter and
+            a star mean any number of inputs of that type.
+        recorded: Operator to record instead of the one called, for another gradient rule.
+        in_place: Whether the function is called with the array to store the result in.
     """
 
     def decorate(run: Implementation) -> Implementation:
@@ -70,17 +70,17 @@ def kinds_of(inputs: Sequence[NDArray]) -> str:
 
 
 def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
-    """Run an operator some of whose inputs are sparse: this is ``BaseSparseNDArray.__apply__``.
+    """Run an operator with sparse inputs; implements ``BaseSparseNDArray.__apply__``.
 
     Args:
         op: The operator.
-        inputs: NDArrays; a value of a graph among them takes the call over.
+        inputs: NDArrays; if one is a graph value, its class gets the call.
         attrs: Parsed attributes.
-        out: Receives the result, in its own storage type.
+        out: Array to store the result in, converted to its storage type.
 
     Raises:
-        OperatorError: as the operator's inference says.
-        ArgumentTypeError: An input is no array.
+        OperatorError: Shape inference failed.
+        ArgumentTypeError: An input is not an array.
     """
     for name, x in zip(op.input_names(attrs), inputs, strict=False):
         if not isinstance(x, NDArray):
@@ -119,7 +119,7 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
 
 
 def deliver(result: NDArray, out: Any) -> NDArray:
-    """Leave a result in an array of its shape, in the storage type and dtype which that has."""
+    """Store a result in ``out``, converted to its storage type and dtype, and return it."""
     target: NDArray = out[0] if isinstance(out, list | tuple) else out
     target._check_writable("out")
     if target is not result:
@@ -131,8 +131,8 @@ def deliver(result: NDArray, out: Any) -> NDArray:
 
 
 def _on_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any, kinds: str) -> Any:
-    """Run an operator with its sparse inputs made dense, through which gradients flow."""
-    _tell(op, kinds)
+    """Run an operator with sparse inputs converted to dense, with gradients."""
+    _log_fallback(op, kinds)
     dense = [
         apply_sparse(CAST_STORAGE, (x,), {"stype": "default"})
         if isinstance(x, BaseSparseNDArray)
@@ -147,8 +147,8 @@ def _on_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any, k
     return result
 
 
-def _tell(op: Operator, kinds: str) -> None:
-    """Say once of an operator and storage types that it runs on dense arrays."""
+def _log_fallback(op: Operator, kinds: str) -> None:
+    """Log a storage fallback, once per operator and storage types."""
     if (op.name, kinds) not in _logged and MXNET_STORAGE_FALLBACK_LOG_VERBOSE.value:
         _logged.add((op.name, kinds))
         names = {letter: stype for stype, letter in _LETTERS.items()}

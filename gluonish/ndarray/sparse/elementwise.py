@@ -1,4 +1,4 @@
-"""Functions of one sparse array that leave its zeros zero, and arithmetic with numbers."""
+"""Elementwise functions of one sparse array that map 0 to 0, and arithmetic with numbers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import nothing
+from gluonish.ndarray.sparse.storage import empty_sparse
 from gluonish.ops.registry import Attrs, Operator
 
 _ZERO_KEEPING = """
@@ -15,7 +15,7 @@ _ZERO_KEEPING = """
     _mul_scalar _div_scalar _scatter_plus_scalar _scatter_minus_scalar
 """
 
-# Of operators with a number: for which numbers a zero stays zero.
+# For operators with a scalar: whether 0 is mapped to 0.
 _KEEPING_NUMBERS: dict[str, Callable[[float], bool]] = {
     "_plus_scalar": lambda scalar: scalar == 0,
     "_minus_scalar": lambda scalar: scalar == 0,
@@ -30,7 +30,7 @@ _KEEPING_NUMBERS: dict[str, Callable[[float], bool]] = {
 
 @implement(_ZERO_KEEPING, "r c")
 def on_values(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> Any:
-    """Return an array with the function of the stored values at their places."""
+    """Apply the operator to the stored values."""
     (x,) = inputs
     return x._with_values(invoke(op, (x._parts.values,), attrs))
 
@@ -57,4 +57,4 @@ def _quadratic(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) 
 @implement("zeros_like", "r c")
 def _zeros_like(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> Any:
     (x,) = inputs
-    return nothing(x.shape, x.stype, x.context, x.dtype)
+    return empty_sparse(x.shape, x.stype, x.context, x.dtype)

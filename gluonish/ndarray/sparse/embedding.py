@@ -1,4 +1,4 @@
-"""The row-sparse gradient of Embedding's weight: only rows that were looked up."""
+"""The row-sparse gradient of Embedding's weight, which stores the rows that were looked up."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,27 +9,27 @@ from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import nothing, numbers, to_dense, with_rows
+from gluonish.ndarray.sparse.storage import empty_sparse, int_array, to_dense, with_rows
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.shape.reshape import reshape
 
 
 def embedding_gradient(grad: NDArray, data: NDArray, attrs: Attrs) -> RowSparseNDArray:
-    """Return each row of ``grad``, (*data.shape, output_dim), added to the row that ``data`` names.
+    """Return the sum of the rows of ``grad``, (*data.shape, output_dim), by index in ``data``.
 
-    The sum of a row is formed in the order of ``data``, as the dense gradient's is.
+    Rows are added in the order of ``data``, as in the dense gradient.
     """
     count, width = attrs["input_dim"], attrs["output_dim"]
-    wanted = data.asnumpy().astype(np.int64).clip(0, count - 1).reshape(-1)
-    rows, places = np.unique(wanted, return_inverse=True)
+    indices = data.asnumpy().astype(np.int64).clip(0, count - 1).reshape(-1)
+    rows, positions = np.unique(indices, return_inverse=True)
     if not len(rows):
-        empty = nothing((count, width), "row_sparse", grad.context, grad.dtype)
+        empty = empty_sparse((count, width), "row_sparse", grad.context, grad.dtype)
         assert isinstance(empty, RowSparseNDArray)
         return empty
-    heads = reshape(to_dense(grad), (len(wanted), width))
+    heads = reshape(to_dense(grad), (len(indices), width))
     inner = {**attrs, "input_dim": len(rows), "sparse_grad": False}
-    values = invoke(EMBEDDING_BACKWARD, (heads, numbers(places, grad)), inner)
+    values = invoke(EMBEDDING_BACKWARD, (heads, int_array(positions, grad)), inner)
     return with_rows(values, rows, (count, width))
 
 

@@ -1,4 +1,4 @@
-"""Arithmetic functions of the ``nd.sparse`` namespace, which keep storage where they can."""
+"""Arithmetic functions of ``nd.sparse``, with sparse results where possible."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def add(lhs: Any, rhs: Any) -> Any:
 
     Args:
         lhs: Array or number.
-        rhs: Array or number; of two arrays the shapes broadcast.
+        rhs: Array or number; the shapes broadcast.
     """
     return _combine(binary.ADD, lhs, rhs)
 
@@ -39,29 +39,29 @@ def subtract(lhs: Any, rhs: Any) -> Any:
 
     Args:
         lhs: Array or number.
-        rhs: Array or number; of two arrays the shapes broadcast.
+        rhs: Array or number; the shapes broadcast.
     """
     return _combine(binary.SUBTRACT, lhs, rhs)
 
 
 def multiply(lhs: Any, rhs: Any) -> Any:
-    """Return ``lhs * rhs``, sparse where one side is and the shapes are the same.
+    """Return ``lhs * rhs``: sparse if one side is and the shapes are equal.
 
-    A csr matrix times a row, a column or a number stays csr too.
+    A csr matrix times a row, a column or a number is csr, too.
 
     Args:
         lhs: Array or number.
-        rhs: Array or number; of two arrays the shapes broadcast.
+        rhs: Array or number; the shapes broadcast.
     """
     return _combine(binary.MULTIPLY, lhs, rhs)
 
 
 def divide(lhs: Any, rhs: Any) -> Any:
-    """Return ``lhs / rhs``: sparse if ``rhs`` is a number; csr stays so over dense arrays.
+    """Return ``lhs / rhs``: sparse if ``rhs`` is a number, csr for csr over a dense array.
 
     Args:
         lhs: Array or number.
-        rhs: Array or number; of two arrays the shapes broadcast.
+        rhs: Array or number; the shapes broadcast.
     """
     if isinstance(lhs, NDArray) and isinstance(rhs, NDArray) and lhs.stype == "csr":
         return apply(binary.DIVIDE.broadcast, (lhs, rhs), {})

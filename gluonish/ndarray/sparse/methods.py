@@ -1,7 +1,7 @@
-"""What sparse arrays can do beyond holding values: operators, indexing, copies; attached here.
+"""Attach operators, indexing and copying to sparse arrays as methods.
 
-Dense arrays get from here what makes sparse arrays of them: ``tostype``, ``attach_grad`` with a
-storage type, and operators whose result may be sparse.
+Dense arrays get ``tostype``, ``attach_grad`` and ``copyto`` with storage types, and operators whose
+result may be sparse.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from gluonish.ndarray.recording import RECORDING, Leaf
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import apply_sparse
 from gluonish.ndarray.sparse.functions import add, divide, multiply, subtract
-from gluonish.ndarray.sparse.storage import STYPES, convert, nothing
+from gluonish.ndarray.sparse.storage import STYPES, convert, empty_sparse
 from gluonish.ops.elementwise.identity import COPY
 from gluonish.ops.indexing.slice import SLICE
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
@@ -38,11 +38,11 @@ def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
 
     Raises:
         ArgumentError: The target's shape differs.
-        ArgumentTypeError: ``other`` is neither array nor context, or sparse of the other kind.
+        ArgumentTypeError: ``other`` is not an array or a context, or has another sparse type.
     """
     if isinstance(other, Context):
-        moved: NDArray = _on(self, other)
-        return moved
+        copied: NDArray = _copied_to(self, other)
+        return copied
     if not isinstance(other, NDArray):
         raise ArgumentTypeError(
             f"copyto: expected an NDArray or a Context, got {type(other).__name__}"
@@ -61,54 +61,53 @@ def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
         return other
     made = convert(self.detach(), other.stype)
     assert isinstance(made, BaseSparseNDArray)
-    other._take_over(_on(_astype(made, other.dtype, copy=False), other.context))
+    other._replace_storage(_copied_to(_astype(made, other.dtype, copy=False), other.context))
     return other
 
 
-def _on(x: Any, context: Context) -> Any:
-    """Return a sparse array with parts of its own on a device."""
-    parts = x._parts
-    aux = [part.copyto(context) for part in parts.aux]
-    return type(x)(parts.values.copyto(context), aux, x.shape)
+def _copied_to(x: Any, context: Context) -> Any:
+    """Return a copy of a sparse array on a device."""
+    aux = [indices.copyto(context) for indices in x._parts.aux]
+    return type(x)(x._parts.values.copyto(context), aux, x.shape)
 
 
 def _as_in_context(self: BaseSparseNDArray, context: Context) -> BaseSparseNDArray:
-    """Return the array itself if it lies on ``context``, else a copy there."""
+    """Return the array itself if it is on ``context``, else a copy on it."""
     if self.context == context:
         return self
-    copied: BaseSparseNDArray = _on(self, context)
+    copied: BaseSparseNDArray = _copied_to(self, context)
     return copied
 
 
 def _copy(self: BaseSparseNDArray) -> BaseSparseNDArray:
-    """Return a copy on the same device; while recording, gradients flow through it."""
+    """Return a differentiable copy on the same device."""
     copied: BaseSparseNDArray = apply(COPY, (self,), {})
     return copied
 
 
 def _duplicate(self: BaseSparseNDArray, memo: object = None) -> BaseSparseNDArray:
-    """Return a copy outside the recorded graph; this is ``copy.copy`` and ``copy.deepcopy``."""
-    copied: BaseSparseNDArray = _on(self, self.context)
+    """Return a copy outside the recorded graph, for ``copy.copy`` and ``copy.deepcopy``."""
+    copied: BaseSparseNDArray = _copied_to(self, self.context)
     return copied
 
 
 def _tostype(self: NDArray, stype: str) -> NDArray:
-    """Return the array in a storage type, as a copy.
+    """Return a copy of the array in a storage type.
 
     Args:
         self: The array.
-        stype: ``"default"``, ``"row_sparse"``, or ``"csr"`` of a matrix.
+        stype: ``"default"``, ``"row_sparse"``, or ``"csr"`` for a matrix.
 
     Raises:
-        ArgumentError: for another storage type, from one sparse type to the other, or csr of an
-            array that is no matrix.
+        ArgumentError: The storage type is unknown, both types are sparse and differ, or a csr array
+            is not a matrix.
     """
     if stype not in STYPES:
         raise ArgumentError(f"tostype: expected stype in {STYPES}, got {stype!r}")
     if "default" not in (stype, self.stype) and stype != self.stype:
         raise ArgumentError(
-            f"tostype: expected 'default' or {self.stype!r} of a {self.stype} array, got "
-            f"{stype!r}; go through tostype('default')"
+            f"tostype: expected 'default' or {self.stype!r} for a {self.stype} array, got "
+            f"{stype!r}; call tostype('default') first"
         )
     if stype == self.stype:
         copied: NDArray = self.copy()
@@ -118,12 +117,12 @@ def _tostype(self: NDArray, stype: str) -> NDArray:
 
 
 def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = None) -> None:
-    """Ask for the gradient of this array; it becomes a leaf, cut off from what computed it.
+    """Allocate a gradient buffer; the array becomes a leaf, detached from the recorded graph.
 
     Args:
         self: The array.
-        grad_req: ``"write"`` (each backward pass replaces it), ``"add"``, or ``"null"``.
-        stype: Storage type of the gradient; None for that of the array.
+        grad_req: ``"write"`` (each backward pass replaces the gradient), ``"add"`` or ``"null"``.
+        stype: Storage type of the gradient; by default that of the array.
 
     Raises:
         KeyLookupError: ``grad_req`` is unknown.
@@ -138,7 +137,7 @@ def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = Non
         raise ArgumentError(f"attach_grad: expected stype None or in {STYPES}, got {stype!r}")
     grad: NDArray
     if kind != "default":
-        grad = nothing(self.shape, kind, self.context, self.dtype)
+        grad = empty_sparse(self.shape, kind, self.context, self.dtype)
     elif isinstance(self, BaseSparseNDArray):
         grad = from_host(np.zeros(self.shape), self.context, self.dtype)
     else:
@@ -152,10 +151,10 @@ def _index_problem(self: NDArray, key: Any, what: str) -> ArgumentError:
 
 
 def _csr_item(self: CSRNDArray, key: Any) -> CSRNDArray:
-    """Return a row, as a matrix of one, or consecutive rows.
+    """Return one row, as a matrix, or consecutive rows.
 
     Raises:
-        ArgumentError: The key is not one of those.
+        ArgumentError: The key is not an integer or a slice with step 1.
     """
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         row = int(key)
@@ -167,7 +166,7 @@ def _csr_item(self: CSRNDArray, key: Any) -> CSRNDArray:
             return self
         attrs = {"begin": (key.start,), "end": (key.stop,), "step": ()}
     else:
-        raise _index_problem(self, key, "a row number or a slice of consecutive rows")
+        raise _index_problem(self, key, "a row index or a slice of consecutive rows")
     rows: CSRNDArray = apply(SLICE, (self,), attrs)
     return rows
 
@@ -176,7 +175,7 @@ def _row_sparse_item(self: RowSparseNDArray, key: Any) -> RowSparseNDArray:
     """Return the array itself for ``[:]``.
 
     Raises:
-        ArgumentError: The key is not one of those.
+        ArgumentError: The key is another.
     """
     if isinstance(key, slice) and key == slice(None):
         return self
@@ -184,7 +183,7 @@ def _row_sparse_item(self: RowSparseNDArray, key: Any) -> RowSparseNDArray:
 
 
 def _set_item(self: BaseSparseNDArray, key: Any, value: Any) -> None:
-    """Replace all values, by those of an array of any storage type or, if row-sparse, a number.
+    """Replace all values by those of an array of any storage type or, if row-sparse, by a number.
 
     Raises:
         ArgumentError: The key is not ``[:]``, or a number is assigned to a matrix.
@@ -204,21 +203,21 @@ def _set_item(self: BaseSparseNDArray, key: Any, value: Any) -> None:
 
 
 def _retain(self: RowSparseNDArray, indices: NDArray) -> RowSparseNDArray:
-    """Return the array with some of its rows only.
+    """Return an array with only some of the rows.
 
     Args:
         self: The array.
-        indices: Numbers of the rows, (K,).
+        indices: Row indices, (K,).
     """
-    kept: RowSparseNDArray = apply(RETAIN, (self, indices), {})
-    return kept
+    retained: RowSparseNDArray = apply(RETAIN, (self, indices), {})
+    return retained
 
 
 def _operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def method(self: BaseSparseNDArray, other: Any) -> Any:
         return function(self, other)
 
-    method.__doc__ = f"Return `{function.__name__}` of the two."
+    method.__doc__ = f"Return `{function.__name__}` of both arrays."
     return method
 
 
@@ -232,14 +231,14 @@ def _inplace(function: Callable[[Any, Any], Any], symbol: str) -> Callable[[Any,
     return method
 
 
-def _diverted_cast(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
+def _override_cast(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
     if attrs["stype"] == "default":
         return NotImplemented
     return apply_sparse(CAST_STORAGE, inputs, attrs, out)
 
 
-def _diverted_embedding(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
-    """Give a row-sparse gradient, but where it is itself to be differentiated."""
+def _override_embedding(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
+    """Return a row-sparse gradient, unless the gradient is recorded, too."""
     recorded = recording.mode.get() & RECORDING
     if not attrs["sparse_grad"] or (recorded and any(x._link is not None for x in inputs)):
         return NotImplemented
@@ -259,7 +258,7 @@ def _dense_copyto(self: NDArray, other: NDArray | Context) -> NDArray:
 
 
 def attach() -> None:
-    """Give the classes their methods."""
+    """Attach the methods to the classes."""
     shared: dict[str, Any] = {
         "__apply__": staticmethod(apply_sparse),
         "__copy__": _duplicate,
@@ -289,8 +288,8 @@ def attach() -> None:
     for kind, methods in of_class.items():
         for name, method in methods.items():
             setattr(kind, name, method)
-    CAST_STORAGE.divert(_diverted_cast)
-    EMBEDDING_BACKWARD.divert(_diverted_embedding)
+    CAST_STORAGE.divert(_override_cast)
+    EMBEDDING_BACKWARD.divert(_override_embedding)
 
 
 attach()

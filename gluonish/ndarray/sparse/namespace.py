@@ -1,4 +1,4 @@
-"""The operators of ``nd.sparse``, functions made when first asked for."""
+"""The ``nd.sparse`` namespace: functions of operators, created on first access."""
 
 import sys
 
@@ -12,5 +12,5 @@ operator_function = chosen(OPERATORS, _MODULE, make_operator_function)
 
 
 def names() -> list[str]:
-    """Return what the namespace holds, operators included; this is its ``__dir__``."""
+    """Return all names of the namespace, operators included; implements ``__dir__``."""
     return sorted({*vars(sys.modules[_MODULE]), *OPERATORS})

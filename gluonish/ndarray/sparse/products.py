@@ -1,4 +1,4 @@
-"""dot with sparse matrices."""
+"""``dot`` with sparse matrices."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.array import CSRNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import convert, no_rows, numbers, to_dense, with_rows
+from gluonish.ndarray.sparse.storage import convert, int_array, no_rows, to_dense, with_rows
 from gluonish.ops.linalg.matmul import DOT, matmul
 from gluonish.ops.registry import Attrs, Operator, V
 from gluonish.ops.shape.reshape import reshape
@@ -32,7 +32,7 @@ def _of_right(g: Any, lhs: Any, transpose_a: bool, transpose_b: bool) -> Any:
 def _gradient(
     g: V, lhs: V, rhs: V, *, transpose_a: bool, transpose_b: bool, forward_stype: str | None
 ) -> tuple[Any, Any]:
-    """The rule of dot without a change of shape, which sparse arrays cannot have."""
+    """Gradients of `dot` without a reshape, which sparse arrays do not support."""
     if len(rhs.shape) == 2:
         return (
             lambda: _of_left(g, rhs, transpose_a, transpose_b),
@@ -68,30 +68,30 @@ def _compressed_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -
     dense = to_dense(rhs)
     if attrs["transpose_b"]:
         dense = dense.T
-    wanted = attrs["forward_stype"]
-    if wanted is None and attrs["transpose_b"]:
-        wanted = "default"
+    stype = attrs["forward_stype"]
+    if stype is None and attrs["transpose_b"]:
+        stype = "default"
     if not attrs["transpose_a"]:
-        return convert(_csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[0]), wanted or "default")
-    if wanted == "default" or dense.ndim == 1:
+        return convert(_csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[0]), stype or "default")
+    if stype == "default" or dense.ndim == 1:
         return _csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[1], transpose=True)
-    rows, places = _distinct(lhs._parts.aux[1].asnumpy(), lhs.shape[1])
+    rows, positions = _distinct(lhs._parts.aux[1].asnumpy(), lhs.shape[1])
     shape = (lhs.shape[1], *dense.shape[1:])
     if not len(rows):
-        return convert(with_rows(no_rows(dense), rows, shape), wanted or "row_sparse")
-    values = _csr_dot(lhs, dense, numbers(places, lhs), len(rows), transpose=True)
+        return convert(with_rows(no_rows(dense), rows, shape), stype or "row_sparse")
+    values = _csr_dot(lhs, dense, int_array(positions, lhs), len(rows), transpose=True)
     product = with_rows(values, rows, shape)
-    return product if wanted in (None, "row_sparse") else convert(to_dense(product), wanted)
+    return product if stype in (None, "row_sparse") else convert(to_dense(product), stype)
 
 
 def _distinct(columns: Any, extent: int) -> tuple[Any, Any]:
-    """Return the columns that there are, ascending, and the place of each element's among them."""
+    """Return the distinct columns, ascending, and each element's index among them."""
     if extent > 4 * len(columns):
-        rows, places = np.unique(columns, return_inverse=True)
-        return rows, places.reshape(-1)
-    seen = np.zeros(extent, np.bool_)
-    seen[columns] = True
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[columns]
+        rows, positions = np.unique(columns, return_inverse=True)
+        return rows, positions.reshape(-1)
+    present = np.zeros(extent, np.bool_)
+    present[columns] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[columns]
 
 
 def _csr_dot(
@@ -106,7 +106,7 @@ def _csr_dot(
 @implement("dot", "dc", recorded=SPARSE_DOT)
 def _dense_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
     lhs, rhs = inputs
-    wanted = attrs["forward_stype"] or ("default" if attrs["transpose_a"] else "csr")
+    stype = attrs["forward_stype"] or ("default" if attrs["transpose_a"] else "csr")
     if lhs.ndim != 2:
         return NotImplemented
     assert isinstance(rhs, CSRNDArray)
@@ -115,7 +115,7 @@ def _dense_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any
     transpose = not attrs["transpose_b"]
     extent = rhs.shape[1] if transpose else rhs.shape[0]
     product = _csr_dot(rhs, columns, rhs._parts.aux[1], extent, transpose=transpose)
-    return convert(product.T, wanted)
+    return convert(product.T, stype)
 
 
 @implement("dot", "dr rd rr rc cc", recorded=SPARSE_DOT)

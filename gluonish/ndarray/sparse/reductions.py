@@ -1,4 +1,4 @@
-"""Sums and norms of sparse arrays over what they hold; the results are dense."""
+"""Sums and norms of sparse arrays over their stored values; the results are dense."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import nothing, place_rows
+from gluonish.ndarray.sparse.storage import empty_sparse, scatter_rows
 from gluonish.ops.reductions.reduction import reduced_axes, sum_
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.shape.reshape import reshape
@@ -54,11 +54,11 @@ def _square_sum(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) 
     if not x._parts.values.size:
         if axes == (0,) or not attrs["keepdims"]:
             return NotImplemented
-        return nothing((x.shape[0], 1), "row_sparse", x.context, x.dtype)
+        return empty_sparse((x.shape[0], 1), "row_sparse", x.context, x.dtype)
     values = invoke(op, (x._parts.values,), {**attrs, "axis": axes, "exclude": False})
     if axes == (0,):
         return values
     rows = x._parts.aux[0]
     if attrs["keepdims"]:
         return RowSparseNDArray(values, (rows,), (x.shape[0], 1))
-    return place_rows(values, rows, (x.shape[0],))
+    return scatter_rows(values, rows, (x.shape[0],))

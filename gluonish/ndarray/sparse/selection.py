@@ -1,4 +1,4 @@
-"""Parts of sparse arrays: slices and rows of CSR matrices, retain, and CSR matrices joined."""
+"""Slices, rows and concatenation of CSR matrices, and retain."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,21 +10,19 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.arithmetic import take_rows
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import compressed, element_rows, no_rows, numbers, with_rows
+from gluonish.ndarray.sparse.storage import compressed, element_rows, int_array, no_rows, with_rows
 from gluonish.ops.indexing.take import take, whole_positions
 from gluonish.ops.registry import Attrs, Operator
 
 
 def retain_rows(x: NDArray, rows: Any) -> RowSparseNDArray:
-    """Return a row-sparse array of some rows of a dense or row-sparse one, and of no others.
+    """Return a row-sparse array with some rows of a dense or row-sparse one.
 
-    Args:
-        x: The array.
-        rows: Numbers on the host, in any order; those that repeat or are not there are left out.
+    ``rows`` are indices on the host, in any order; duplicates and out-of-range ones are ignored.
     """
-    wanted = np.unique(np.asarray(rows).astype(np.int64).reshape(-1))
-    wanted = wanted[(wanted >= 0) & (wanted < x.shape[0])]
-    return with_rows(take_rows(x, wanted), wanted, x.shape)
+    rows = np.unique(np.asarray(rows).astype(np.int64).reshape(-1))
+    rows = rows[(rows >= 0) & (rows < x.shape[0])]
+    return with_rows(take_rows(x, rows), rows, x.shape)
 
 
 @implement("_sparse_retain", "rd")
@@ -36,28 +34,28 @@ def _retain(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
 @implement("Embedding _contrib_SparseEmbedding", "dr")
 def _embedding(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
     data, weight = inputs
-    wanted = data.asnumpy().astype(np.int64).clip(0, attrs["input_dim"] - 1)
-    rows, places = np.unique(wanted, return_inverse=True)
+    indices = data.asnumpy().astype(np.int64).clip(0, attrs["input_dim"] - 1)
+    rows, positions = np.unique(indices, return_inverse=True)
     if not len(rows):
         return NotImplemented
-    taken: NDArray = take(take_rows(weight, rows), numbers(places.reshape(data.shape), weight))
+    taken: NDArray = take(take_rows(weight, rows), int_array(positions.reshape(data.shape), weight))
     return taken
 
 
-def _elements(x: CSRNDArray, kept: Any, columns: Any, pointers: Any, shape: Any) -> CSRNDArray:
-    """Return a matrix of the elements with some numbers, at other places."""
+def _elements(x: CSRNDArray, selected: Any, columns: Any, pointers: Any, shape: Any) -> CSRNDArray:
+    """Return a matrix of selected stored elements with new columns and row pointers."""
     values = x._parts.values
-    if isinstance(kept, slice):
-        chosen = values[kept] if kept.stop > kept.start else no_rows(values)
+    if isinstance(selected, slice):
+        chosen = values[selected] if selected.stop > selected.start else no_rows(values)
     else:
-        chosen = take(values, numbers(kept, values)) if len(kept) else no_rows(values)
+        chosen = take(values, int_array(selected, values)) if len(selected) else no_rows(values)
     return compressed(chosen, columns, pointers, shape)
 
 
 def slice_rows(x: CSRNDArray, begin: int, end: int) -> CSRNDArray:
-    """Return the rows from ``begin`` up to ``end``, both in range."""
+    """Return the rows in [begin, end); both bounds are valid."""
     end = max(begin, end)
-    pointers, columns = (part.asnumpy() for part in x._parts.aux)
+    pointers, columns = (array.asnumpy() for array in x._parts.aux)
     first, last = int(pointers[begin]), int(pointers[end])
     shape = (end - begin, x.shape[1])
     own = pointers[begin : end + 1] - first
@@ -79,9 +77,9 @@ def _slice(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
     if (low, high) == (0, x.shape[1]):
         return rows
     columns = rows._parts.aux[1].asnumpy()
-    kept = np.flatnonzero((columns >= low) & (columns < high))
-    pointers = np.searchsorted(element_rows(rows)[kept], np.arange(rows.shape[0] + 1))
-    return _elements(rows, kept, columns[kept] - low, pointers, (rows.shape[0], high - low))
+    inside = np.flatnonzero((columns >= low) & (columns < high))
+    pointers = np.searchsorted(element_rows(rows)[inside], np.arange(rows.shape[0] + 1))
+    return _elements(rows, inside, columns[inside] - low, pointers, (rows.shape[0], high - low))
 
 
 @implement("take", "cd")
@@ -90,12 +88,12 @@ def _take(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
     assert isinstance(x, CSRNDArray)
     if attrs["axis"] not in (0, -2) or indices.ndim != 1:
         return NotImplemented
-    wanted = whole_positions(np, "take", indices.asnumpy(), x.shape[0], attrs["mode"])
-    pointers, columns = (part.asnumpy() for part in x._parts.aux)
-    counts = np.diff(pointers)[wanted]
-    own = np.concatenate([[0], np.cumsum(counts)])
-    kept = np.repeat(pointers[wanted] - own[:-1], counts) + np.arange(own[-1])
-    return _elements(x, kept, columns[kept], own, (len(wanted), x.shape[1]))
+    rows = whole_positions(np, "take", indices.asnumpy(), x.shape[0], attrs["mode"])
+    pointers, columns = (array.asnumpy() for array in x._parts.aux)
+    counts = np.diff(pointers)[rows]
+    new = np.concatenate([[0], np.cumsum(counts)])
+    taken = np.repeat(pointers[rows] - new[:-1], counts) + np.arange(new[-1])
+    return _elements(x, taken, columns[taken], new, (len(rows), x.shape[1]))
 
 
 @implement("Concat", "c*")
@@ -115,9 +113,9 @@ def _concat(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
 @implement("_contrib_getnnz", "c")
 def _getnnz(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> Any:
     (x,) = inputs
-    pointers, columns = (part.asnumpy() for part in x._parts.aux)
+    pointers, columns = (array.asnumpy() for array in x._parts.aux)
     if attrs["axis"] is None:
-        return numbers([len(columns)], x)
+        return int_array([len(columns)], x)
     if attrs["axis"] == 1:
-        return numbers(np.diff(pointers), x)
-    return numbers(np.bincount(columns, minlength=x.shape[1]), x)
+        return int_array(np.diff(pointers), x)
+    return int_array(np.bincount(columns, minlength=x.shape[1]), x)

@@ -1,4 +1,4 @@
-"""From one storage type to another."""
+"""Conversion between storage types."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,49 +21,51 @@ from gluonish.ops.sparse.compressed import CSR_TO_DENSE
 STYPES = ("default", "row_sparse", "csr")
 
 
-def numbers(values: Any, like: NDArray | Context) -> NDArray:
-    """Return whole numbers of the host as an int64 array on a device."""
+def int_array(values: Any, like: NDArray | Context) -> NDArray:
+    """Return integers on the host as an int64 array on a device."""
     context = like.context if isinstance(like, NDArray) else like
     return from_host(np.asarray(values), context, INT64)
 
 
 def with_rows(values: NDArray, rows: Any, shape: Sequence[int]) -> RowSparseNDArray:
-    """Return a row-sparse array of rows whose numbers are on the host."""
-    return RowSparseNDArray(values, (numbers(rows, values),), tuple(shape))
+    """Return a row-sparse array of rows, with row indices on the host."""
+    return RowSparseNDArray(values, (int_array(rows, values),), tuple(shape))
 
 
 def compressed(values: NDArray, columns: Any, pointers: Any, shape: Sequence[int]) -> CSRNDArray:
-    """Return a CSR matrix of elements whose places are on the host."""
-    aux = (numbers(pointers, values), numbers(columns, values))
+    """Return a CSR matrix of elements, with columns and row pointers on the host."""
+    aux = (int_array(pointers, values), int_array(columns, values))
     return CSRNDArray(values, aux, tuple(shape))
 
 
 def element_rows(x: CSRNDArray) -> Any:
-    """Return the row of each element that a CSR matrix holds, on the host."""
+    """Return the row of each stored element of a CSR matrix, on the host."""
     pointers = x._parts.aux[0].asnumpy()
     return np.repeat(np.arange(x.shape[0]), np.diff(pointers))
 
 
 def union(a: Any, b: Any) -> Any:
-    """Return the numbers of two ascending lists on the host, ascending and each once."""
+    """Return the union of two ascending NumPy arrays of distinct integers, ascending."""
     both = np.concatenate([a, b])
-    both.sort(kind="stable")  # which merges what is in order
+    both.sort(kind="stable")  # merges sorted runs
     return both[np.concatenate([both[:1] == both[:1], both[1:] != both[:-1]])]
 
 
 def no_rows(like: NDArray) -> NDArray:
-    """Return an array of 0 rows (or elements) of the other extents, dtype and device of another."""
+    """Return an array of 0 rows (or elements) with the row shape, dtype and device of another."""
     return from_host(np.zeros((0, *like.shape[1:])), like.context, like.dtype)
 
 
-def place_rows(values: NDArray, rows: NDArray, shape: Sequence[int]) -> NDArray:
-    """Return zeros of a shape with rows (or elements) put at their numbers."""
+def scatter_rows(values: NDArray, rows: NDArray, shape: Sequence[int]) -> NDArray:
+    """Return an array of zeros with rows (or elements) at the indices ``rows``."""
     placed: NDArray = invoke(ROWS_TO_DENSE, (values, rows), {"shape": tuple(shape)})
     return placed
 
 
-def nothing(shape: Sequence[int], stype: str, context: Context, dtype: Any) -> BaseSparseNDArray:
-    """Return a sparse array that holds nothing.
+def empty_sparse(
+    shape: Sequence[int], stype: str, context: Context, dtype: Any
+) -> BaseSparseNDArray:
+    """Return a sparse array without stored elements.
 
     Raises:
         ArgumentError: A csr array is not a matrix, or the storage type is unknown.
@@ -86,12 +88,12 @@ def _check_stype(what: str, stype: str, shape: Sequence[int]) -> None:
 
 
 def to_dense(x: NDArray) -> NDArray:
-    """Return the values with all zeros between them; a dense array as it is."""
+    """Return an array as a dense one; a dense array unchanged."""
     if not isinstance(x, BaseSparseNDArray):
         return x
     parts = x._parts
     if isinstance(x, RowSparseNDArray):
-        return place_rows(parts.values, parts.aux[0], x.shape)
+        return scatter_rows(parts.values, parts.aux[0], x.shape)
     pointers, columns = parts.aux
     inputs = (parts.values, columns, pointers)
     dense: NDArray = invoke(CSR_TO_DENSE, inputs, {"shape": x.shape})
@@ -106,7 +108,7 @@ def _to_row_sparse(x: NDArray) -> RowSparseNDArray:
         rows = np.flatnonzero(invoke(MAX, (differs,), attrs).asnumpy())
     if not len(rows):
         return with_rows(no_rows(x), rows, x.shape)
-    return with_rows(take(x, numbers(rows, x)), rows, x.shape)
+    return with_rows(take(x, int_array(rows, x)), rows, x.shape)
 
 
 def _to_csr(x: NDArray) -> CSRNDArray:
@@ -115,12 +117,12 @@ def _to_csr(x: NDArray) -> CSRNDArray:
     if not len(rows):
         empty = from_host(np.zeros(0), x.context, x.dtype)
         return compressed(empty, columns, pointers, x.shape)
-    places = numbers(rows * x.shape[1] + columns, x)
-    return compressed(take(reshape(x, (x.size,)), places), columns, pointers, x.shape)
+    positions = int_array(rows * x.shape[1] + columns, x)
+    return compressed(take(reshape(x, (x.size,)), positions), columns, pointers, x.shape)
 
 
 def convert(x: NDArray, stype: str) -> NDArray:
-    """Return an array in another storage type; itself, or a handle of it, if it has that.
+    """Return an array in a storage type; the array itself if it already has it.
 
     Raises:
         ArgumentError: A csr array is not a matrix, or the storage type is unknown.

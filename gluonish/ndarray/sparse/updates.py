@@ -1,4 +1,4 @@
-"""Optimizer steps by row-sparse gradients: only the rows that are there move."""
+"""Lazy optimizer updates by row-sparse gradients, which change only the stored rows."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,36 +11,30 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.arithmetic import take_rows
 from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import numbers, place_rows, union, with_rows
+from gluonish.ndarray.sparse.storage import int_array, scatter_rows, union, with_rows
 from gluonish.ops.registry import Attrs, Operator
 
 
 def put_rows(target: NDArray, rows: Any, values: NDArray) -> None:
-    """Overwrite some rows of a dense or row-sparse array.
-
-    Args:
-        target: The array.
-        rows: Distinct numbers, ascending, on the host.
-        values: The new rows.
-    """
+    """Overwrite some rows of a dense or row-sparse array; ``rows`` are distinct and ascending."""
     if not len(rows):
         return
     if isinstance(target, RowSparseNDArray):
         own = target._parts.aux[0].asnumpy()
         merged = union(own, rows)
         if len(merged) > len(own):
-            places = numbers(np.searchsorted(merged, own), target)
+            positions = int_array(np.searchsorted(merged, own), target)
             extents = (len(merged), *target.shape[1:])
-            spread = place_rows(target._parts.values, places, extents)
-            target._take_over(with_rows(spread, merged, target.shape))
+            spread = scatter_rows(target._parts.values, positions, extents)
+            target._replace_storage(with_rows(spread, merged, target.shape))
         target, rows = target._parts.values, np.searchsorted(merged, rows)
-    numbered = numbers(rows, target)
+    numbered = int_array(rows, target)
     target._make_contiguous()
     target._write(partial(_put, numbered, values), [numbered, values, target], "_put_rows")
 
 
-def _put(places: NDArray, values: NDArray, out: Any) -> None:
-    out[places._data] = values._data
+def _put(positions: NDArray, values: NDArray, out: Any) -> None:
+    out[positions._data] = values._data
 
 
 _UPDATES = {
@@ -54,7 +48,7 @@ _UPDATES = {
 
 
 def _lazy(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
-    """Run an update on the rows that the gradient holds; the states change in place."""
+    """Update the rows stored in the gradient, and their optimizer states, in place."""
     weight, grad, *states = inputs
     if not attrs.get("lazy_update", True):
         return NotImplemented
@@ -66,8 +60,8 @@ def _lazy(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> An
         taken = [take_rows(x, rows) for x in states]
         values = invoke(op, (take_rows(weight, rows), grad._parts.values, *taken), attrs)
         put_rows(new, rows, values)
-        for state, moved in zip(states, taken, strict=True):
-            put_rows(state, rows, moved)
+        for state, updated in zip(states, taken, strict=True):
+            put_rows(state, rows, updated)
     return new
 
 

@@ -88,7 +88,7 @@ def arange(
     dtype: Any = None,
     ctx: Any = None,
 ) -> NumpySymbol:
-    """Return evenly spaced values in [start, stop); with one bound only, from 0 up to it."""
+    """Return evenly spaced values in [start, stop); with one bound only, in [0, bound)."""
 def arccos(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Inverse cosine, in radians."""
 def arccosh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -104,9 +104,9 @@ def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
 def arctanh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Inverse hyperbolic tangent."""
 def argmax(a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
-    """Return the position of the first largest element on an axis, as int64."""
+    """Return the index of the first largest element along an axis, as int64."""
 def argmin(a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
-    """Return the position of the first smallest element on an axis; arguments of `argmax`."""
+    """Return the index of the first smallest element along an axis; arguments as for `argmax`."""
 def argpartition(
     a: Any,
     kth: Any,
@@ -164,13 +164,13 @@ def average(
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> NumpySymbol:
     """Count the occurrences of each integer from 0, or sum their weights."""
 def bitwise_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Bits that both have."""
+    """Bitwise and."""
 def bitwise_not(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Every bit turned; logical not of bool."""
+    """Bitwise not; logical not for bool."""
 def bitwise_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Bits that either has."""
+    """Bitwise or."""
 def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Bits that one of them has."""
+    """Bitwise exclusive or."""
 def blackman(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
     """Return the Blackman window of ``M`` points."""
 def bool(value: Any = False) -> NumpySymbol:
@@ -178,13 +178,13 @@ def bool(value: Any = False) -> NumpySymbol:
 def bool_(value: Any = False) -> NumpySymbol:
     """Boolean type (True or False), stored as a byte."""
 def broadcast_arrays(*args: Any) -> NumpySymbol:
-    """Return the arrays stretched to one shape."""
+    """Return the arrays broadcast to one shape."""
 def broadcast_to(array: Any, shape: Any) -> NumpySymbol:
     """Return the array with axes of size 1 stretched to ``shape``; for a number `np.full`."""
 def cbrt(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Cube root."""
 def ceil(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """The least whole number that is not smaller."""
+    """The smallest integer that is not less than x."""
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> NumpySymbol:
     """Construct an array from an index array and a list of arrays to choose from."""
 def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> NumpySymbol:
@@ -261,7 +261,7 @@ def diag(
 ) -> NumpySymbol:
     """Diagonal k of a matrix; for a vector, the matrix with the vector on diagonal k."""
 def diag_indices_from(arr: Any) -> NumpySymbol:
-    """Return the indices of the main diagonal of an array with equal extents, one for each axis."""
+    """Return the indices of the main diagonal of an array with equal extents, one per axis."""
 def diagflat(
     data: NumpySymbol | None = None,
     k: int = 0,
@@ -294,7 +294,7 @@ def diff(
 def digitize(x: Any, bins: Any, right: Any = False) -> NumpySymbol:
     """Return the indices of the bins to which each value in input array belongs."""
 def divide(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """x1 / x2; of whole numbers float32."""
+    """x1 / x2; float32 for integers."""
 def divmod(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Return element-wise quotient and remainder simultaneously."""
 def dot(
@@ -315,7 +315,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NumpySymbol:
 def einsum(*operands: Any, **kwargs: Any) -> NumpySymbol:
     """Evaluate Einstein's summation convention: sums of products of arrays."""
 def empty(shape: Any, dtype: Any = ..., order: str = "C", ctx: Any = None) -> NumpySymbol:
-    """Return an array for values to come, which is zeroed; arguments as for `zeros`."""
+    """Return an array to be filled later, which is zeroed; arguments as for `zeros`."""
 def empty_like(
     prototype: Any,
     dtype: Any = None,
@@ -323,15 +323,15 @@ def empty_like(
     subok: builtins.bool = False,
     shape: Any = None,
 ) -> NumpySymbol:
-    """Return an array of the same shape as another, for values to come; it is zeroed."""
+    """Return an array of the same shape as another, to be filled later; it is zeroed."""
 def equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 == x2."""
 def exp(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """e to the power of x."""
 def expand_dims(a: Any, axis: Any) -> NumpySymbol:
-    """Return the array with an axis of size 1 at ``axis``, or at each of several of the result."""
+    """Return the array with new axes of size 1 at the positions ``axis`` of the result."""
 def expm1(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """exp(x) - 1, exact for small x."""
+    """exp(x) - 1, accurate for small x."""
 def extract(condition: Any, arr: Any) -> NumpySymbol:
     """Return the elements of an array that satisfy some condition."""
 def eye(N: int, M: Any = None, k: int = 0, dtype: Any = ..., **kwargs: Any) -> NumpySymbol:
@@ -341,7 +341,7 @@ def fabs(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
 def finfo(dtype: Any) -> NumpySymbol:
     """finfo(dtype)"""
 def fix(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """The nearest whole number towards zero."""
+    """The nearest integer towards zero."""
 def flatnonzero(a: Any) -> NumpySymbol:
     """Return indices that are non-zero in the flattened version of a."""
 def flip(m: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
@@ -360,7 +360,7 @@ def float64(value: Any = 0) -> NumpySymbol:
 def float_power(*args: Any, **kwargs: Any) -> NumpySymbol:
     """First array elements raised to powers from second array, element-wise."""
 def floor(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """The greatest whole number that is not larger."""
+    """The largest integer that is not greater than x."""
 def frexp(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Decompose the elements of x into mantissa and twos exponent."""
 def full(
@@ -429,7 +429,7 @@ def histogramdd(
 ) -> NumpySymbol:
     """Compute the multidimensional histogram of some data."""
 def hsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
-    """Split along axis 1; a vector along axis 0."""
+    """Split along axis 1, a vector along axis 0; larger parts come first if they are not equal."""
 def hstack(arrays: Any) -> NumpySymbol:
     """Stack arrays along axis 1; vectors along axis 0."""
 def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -469,7 +469,7 @@ def intersect1d(
 ) -> NumpySymbol:
     """Find the intersection of two arrays."""
 def invert(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Every bit turned; logical not of bool."""
+    """Bitwise not; logical not for bool."""
 def isclose(
     a: Any,
     b: Any,
@@ -479,7 +479,7 @@ def isclose(
 ) -> NumpySymbol:
     """Returns a boolean array where two arrays are element-wise equal within a"""
 def isfinite(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Whether x is neither infinite nor nan."""
+    """Whether x is neither infinite nor NaN."""
 def isin(
     element: Any,
     test_elements: Any,
@@ -490,7 +490,7 @@ def isin(
 def isinf(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Whether x is infinite."""
 def isnan(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Whether x is nan."""
+    """Whether x is NaN."""
 def isneginf(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Whether x is negative infinity."""
 def isposinf(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -498,7 +498,7 @@ def isposinf(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
 def ix_(*args: Any) -> NumpySymbol:
     """Construct an open mesh from multiple sequences."""
 def lcm(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Least common multiple of whole numbers."""
+    """Least common multiple of integers."""
 def ldexp(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """x1 * 2 ** x2."""
 def less(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
@@ -523,7 +523,7 @@ def log(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
 def log10(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Logarithm to the base 10."""
 def log1p(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """log(1 + x), exact for small x."""
+    """log(1 + x), accurate for small x."""
 def log2(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Logarithm to the base 2."""
 def logical_not(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -538,7 +538,7 @@ def logspace(
     axis: int = 0,
     ctx: Any = None,
 ) -> NumpySymbol:
-    """Return ``base`` to the power of `linspace`; other arguments as there."""
+    """Return ``base`` to the power of `linspace`; other arguments as for `linspace`."""
 def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Return the matrix product over the last two axes; the others broadcast."""
 def max(
@@ -563,7 +563,7 @@ def mean(
     out: Any = None,
     keepdims: builtins.bool = False,
 ) -> NumpySymbol:
-    """Return the mean over axes, of whole numbers float32; arguments as for `sum`."""
+    """Return the mean over axes, float32 for integers; arguments as for `sum`."""
 def meshgrid(*xi: Any, **kwargs: Any) -> NumpySymbol:
     """Return the coordinates of a grid."""
 def min(
@@ -582,9 +582,9 @@ def min_scalar_type(*args: Any, **kwargs: Any) -> NumpySymbol:
 def minimum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """The smaller one."""
 def mirr(*args: Any, **kwds: Any) -> NumpySymbol:
-    """Refused: NumPy dropped ``mirr``; the package numpy_financial has it."""
+    """Not supported: NumPy removed ``mirr``; use the package numpy_financial."""
 def mod(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Rest of x1 / x2, with the sign of x2."""
+    """Remainder of x1 / x2, with the sign of x2."""
 def modf(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Return the fractional and integral parts of an array, element-wise."""
 def moveaxis(
@@ -689,13 +689,13 @@ def ndarray(
 def ndim(a: Any) -> NumpySymbol:
     """Return the number of dimensions of an array."""
 def negative(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """x with the other sign."""
+    """-x."""
 def nonzero(a: Any) -> NumpySymbol:
     """Return the indices of the elements that are not zero, int64, one array for each axis."""
 def not_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 != x2."""
 def npv(*args: Any, **kwds: Any) -> NumpySymbol:
-    """Refused: NumPy dropped ``npv``; the package numpy_financial has it."""
+    """Not supported: NumPy removed ``npv``; use the package numpy_financial."""
 def ones(shape: Any, dtype: Any = ..., order: str = "C", ctx: Any = None) -> NumpySymbol:
     """Return an array of ones; arguments as for `zeros`."""
 def ones_like(
@@ -711,7 +711,7 @@ def outer(a: Any, b: Any) -> NumpySymbol:
 def packbits(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Packs the elements of a binary-valued array into bits in a uint8 array."""
 def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) -> NumpySymbol:
-    """Return the array with a rim around it."""
+    """Return the array with padding."""
 def partition(
     a: Any,
     kth: Any,
@@ -729,7 +729,7 @@ def percentile(
     interpolation: str = "linear",
     keepdims: builtins.bool = False,
 ) -> NumpySymbol:
-    """Return what ``q`` percent of the elements over axes lie below."""
+    """Return the ``q``-th percentile of the elements over axes."""
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> NumpySymbol:
     """Evaluate a piecewise-defined function."""
 def poly(seq_of_zeros: Any) -> NumpySymbol:
@@ -761,7 +761,7 @@ def positive(*args: Any, **kwargs: Any) -> NumpySymbol:
 def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """x1 to the power of x2."""
 def ppmt(*args: Any, **kwds: Any) -> NumpySymbol:
-    """Refused: NumPy dropped ``ppmt``; the package numpy_financial has it."""
+    """Not supported: NumPy removed ``ppmt``; use the package numpy_financial."""
 def prod(
     a: NumpySymbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -791,7 +791,7 @@ def promote_types(*args: Any, **kwargs: Any) -> NumpySymbol:
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = ...) -> NumpySymbol:
     """Range of values (maximum - minimum) along an axis."""
 def pv(*args: Any, **kwds: Any) -> NumpySymbol:
-    """Refused: NumPy dropped ``pv``; the package numpy_financial has it."""
+    """Not supported: NumPy removed ``pv``; use the package numpy_financial."""
 def quantile(
     a: Any,
     q: Any,
@@ -801,23 +801,23 @@ def quantile(
     interpolation: str = "linear",
     keepdims: builtins.bool = False,
 ) -> NumpySymbol:
-    """Return what the part ``q``, in [0, 1], of the elements lies below; see `percentile`."""
+    """Return the ``q``-th quantile of the elements, ``q`` in [0, 1]; see `percentile`."""
 def rad2deg(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Radians as degrees."""
 def radians(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Degrees as radians."""
 def rate(*args: Any, **kwds: Any) -> NumpySymbol:
-    """Refused: NumPy dropped ``rate``; the package numpy_financial has it."""
+    """Not supported: NumPy removed ``rate``; use the package numpy_financial."""
 def ravel(x: Any, order: str = "C") -> NumpySymbol:
-    """Return the elements on one axis, as a copy."""
+    """Return a flattened copy."""
 def real(val: Any) -> NumpySymbol:
     """Return the real part of the complex argument."""
 def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """1 / x."""
 def remainder(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """Rest of x1 / x2, with the sign of x2."""
+    """Remainder of x1 / x2, with the sign of x2."""
 def repeat(a: Any, repeats: Any, axis: Any = None) -> NumpySymbol:
-    """Return the array with each element repeated on an axis."""
+    """Repeat each element along an axis."""
 def reshape(
     a: NumpySymbol | None = None,
     newshape: int | Sequence[int] = ...,
@@ -830,11 +830,11 @@ def reshape(
     """The same elements in the same order in another shape; one size may be -1, and is then
     inferred."""
 def resize(a: Any, new_shape: Any) -> NumpySymbol:
-    """Return an array of a new shape that the elements fill, again and again from the first."""
+    """Return an array of a new shape, filled with repeated copies of the elements."""
 def result_type(*args: Any, **kwargs: Any) -> NumpySymbol:
     """Returns the type that results from applying the NumPy"""
 def rint(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """The nearest whole number, the even one of two."""
+    """The nearest integer; halves to the even one."""
 def roll(
     data: NumpySymbol | None = None,
     shift: int | Sequence[int] | None = None,
@@ -862,7 +862,7 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Nump
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> NumpySymbol:
     """Return an array drawn from elements in choicelist, depending on conditions."""
 def set_printoptions(precision: Any = None, threshold: Any = None, **kwarg: Any) -> NumpySymbol:
-    """Set how arrays are printed: NumPy's options, which apply to its arrays, too."""
+    """Set NumPy's print options, which apply to NumPy arrays, too."""
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> NumpySymbol:
     """Find the set difference of two arrays."""
 def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> NumpySymbol:
@@ -936,7 +936,7 @@ def sum(
 ) -> NumpySymbol:
     """Sum along axis, all axes by default, in dtype."""
 def swapaxes(a: Any, axis1: int, axis2: int) -> NumpySymbol:
-    """Return the array with two axes exchanged."""
+    """Return the array with two axes swapped."""
 def take(
     a: Any,
     indices: Any,
@@ -952,9 +952,9 @@ def tan(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
 def tanh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Hyperbolic tangent."""
 def tensordot(a: Any, b: Any, axes: Any = 2) -> NumpySymbol:
-    """Return the sums of products over some axes."""
+    """Return sums of products over some axes."""
 def tile(A: Any, reps: Any) -> NumpySymbol:
-    """Return the array repeated as a whole, ``reps`` times on each axis."""
+    """Return the array repeated ``reps`` times along each axis."""
 def trace(
     data: NumpySymbol | None = None,
     offset: int = 0,
@@ -986,9 +986,9 @@ def trim_zeros(filt: Any, trim: Any = "fb") -> NumpySymbol:
 def triu_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
     """Return the indices for the upper-triangle of arr."""
 def true_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
-    """x1 / x2; of whole numbers float32."""
+    """x1 / x2; float32 for integers."""
 def trunc(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
-    """The nearest whole number towards zero."""
+    """The nearest integer towards zero."""
 def uint8(value: Any = 0) -> NumpySymbol:
     """Unsigned integer type, compatible with C ``unsigned char``."""
 def union1d(ar1: Any, ar2: Any) -> NumpySymbol:

@@ -14,13 +14,13 @@ def cond(x: Any, p: Any = None) -> NumpySymbol:
 def det(a: Any) -> NumpySymbol:
     """Return the determinants of matrices (..., N, N), of shape (...)."""
 def eig(a: Any) -> NumpySymbol:
-    """Return eigenvalues (..., N) and, as columns, eigenvectors (..., N, N); all must be real."""
+    """Return real eigenvalues (..., N) and eigenvectors, the columns of (..., N, N)."""
 def eigh(a: Any, UPLO: str = "L") -> NumpySymbol:
     """Return eigenvalues, ascending, and eigenvectors of symmetric matrices (..., N, N)."""
 def eigvals(a: Any) -> NumpySymbol:
-    """Return the eigenvalues of (..., N, N), which must be real: (..., N)."""
+    """Return the real eigenvalues (..., N) of matrices (..., N, N)."""
 def eigvalsh(a: Any, UPLO: str = "L") -> NumpySymbol:
-    """Return the eigenvalues of symmetric matrices; arguments of `eigh`."""
+    """Return the eigenvalues of symmetric matrices; arguments as for `eigh`."""
 def inv(a: Any) -> NumpySymbol:
     """Return the inverses of square matrices (..., N, N)."""
 def lstsq(a: Any, b: Any, rcond: Any = "warn") -> NumpySymbol:

@@ -85,7 +85,7 @@ def pareto(a: Any, size: Any = None, ctx: Any = None, out: Any = None) -> NumpyS
 def power(a: Any, size: Any = None) -> NumpySymbol:
     """Draw samples in [0, 1] with density ``a x ** (a - 1)``."""
 def rand(*size: int, **kwargs: Any) -> NumpySymbol:
-    """Draw uniform samples from [0, 1) of a given shape; keywords as for `uniform`."""
+    """Draw uniform samples from [0, 1) of a shape; keywords as for `uniform`."""
 def randint(
     low: int,
     high: Any = None,
@@ -96,7 +96,7 @@ def randint(
 ) -> NumpySymbol:
     """Draw uniform integers from [low, high); with one bound only, from [0, bound)."""
 def randn(*size: int, **kwargs: Any) -> NumpySymbol:
-    """Draw standard normal samples of a given shape; keywords as for `normal`."""
+    """Draw standard normal samples of a shape; keywords as for `normal`."""
 def rayleigh(scale: Any = 1.0, size: Any = None, ctx: Any = None, out: Any = None) -> NumpySymbol:
     """Draw samples from a Rayleigh distribution with mode ``scale``."""
 def shuffle(x: Any) -> NumpySymbol:

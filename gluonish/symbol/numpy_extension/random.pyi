@@ -23,9 +23,9 @@ def normal_n(
     dtype: Any = None,
     ctx: Any = None,
 ) -> NumpySymbol:
-    """Return normal numbers, ``batch_shape`` many for each element."""
+    """Draw normal samples, an array of ``batch_shape`` for each element."""
 def seed(seed: int, ctx: Any = "all") -> NumpySymbol:
-    """Restart random numbers."""
+    """Seed the random number generators."""
 def uniform_n(
     low: Any = 0.0,
     high: Any = 1.0,
@@ -33,4 +33,4 @@ def uniform_n(
     dtype: Any = None,
     ctx: Any = None,
 ) -> NumpySymbol:
-    """Return numbers spread evenly over [low, high), ``batch_shape`` many for each element."""
+    """Draw uniform samples from [low, high), an array of ``batch_shape`` for each element."""

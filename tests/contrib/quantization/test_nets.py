@@ -233,7 +233,7 @@ def test_what_is_no_network_is_refused() -> None:
 
 
 def test_empty_data_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected data that the network takes"):
+    with pytest.raises(ValueError, match="expected data that the network accepts"):
         q.quantize_net(residual(), calib_data=[], calib_mode="naive")
 
 

@@ -74,7 +74,7 @@ def test_a_header_is_skipped_with_a_warning(written) -> None:
 
 def test_a_repeated_token_is_skipped_with_a_warning(written) -> None:
     path = written("a 1 2\na 3 4\n")
-    with pytest.warns(UserWarning, match=r"line 2: token 'a' was there before"):
+    with pytest.warns(UserWarning, match=r"line 2: token 'a' is repeated"):
         found = CustomEmbedding(path)
     assert found.get_vecs_by_tokens("a").asnumpy().tolist() == [1, 2]
 

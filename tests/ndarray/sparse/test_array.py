@@ -104,7 +104,7 @@ def test_check_format_finds_wrong_numbers(parts: Any, problem: str) -> None:
 def test_check_format_finds_wrong_rows(rows: list[int]) -> None:
     parts = nd.ones((2, 3)), (nd.array(rows, dtype="int64"),)
     made = nd.sparse.RowSparseNDArray(*parts, (3, 3))
-    with pytest.raises(ArgumentError, match="check_format: expected the parts of a row_sparse"):
+    with pytest.raises(ArgumentError, match="check_format: expected a valid row_sparse"):
         made.check_format()
 
 

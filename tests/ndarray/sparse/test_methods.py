@@ -38,7 +38,7 @@ def test_copyto_refuses_other_shapes_and_kinds(x: Any) -> None:
 
 def test_tostype_refuses_the_other_sparse_type(x: Any) -> None:
     other = "csr" if x.stype == "row_sparse" else "row_sparse"
-    with pytest.raises(ArgumentError, match="go through tostype"):
+    with pytest.raises(ArgumentError, match="call tostype"):
         x.tostype(other)
     with pytest.raises(ArgumentError, match="tostype: expected stype in"):
         x.tostype("thin")
