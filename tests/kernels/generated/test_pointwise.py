@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated import register
+from gluonish.kernels.generated import support
 from gluonish.kernels.generated.expressions import RULES, supports
 from gluonish.kernels.generated.numpy_expressions import NUMPY_RULES
 from gluonish.kernels.generated.pointwise import plan_pointwise
@@ -356,7 +356,7 @@ def test_kernels_hang_on_the_fused_operators() -> None:
 
 def test_the_switch_turns_the_kernels_off() -> None:
     with MXNET_USE_FUSION.override(False):
-        assert not register.enabled()
+        assert not support.enabled()
 
 
 def test_programs_that_cannot_be_written_are_not_taken() -> None:
