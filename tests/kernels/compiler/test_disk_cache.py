@@ -67,7 +67,7 @@ def test_nothing_is_taken_from_a_folder_that_others_may_write(mode: int, caplog)
     disk_cache.path_of(KEY).parent.chmod(mode)
     assert disk_cache.find(KEY) is None
     assert disk_cache.find(KEY) is None
-    assert caplog.text.count("nobody else can write to; no compiled kernel is taken") == 1
+    assert caplog.text.count("nobody else can write to; no compiled kernel is read") == 1
 
 
 def test_nothing_is_kept_in_a_folder_that_others_may_write() -> None:
