@@ -372,4 +372,4 @@ def test_the_source_is_printed_on_request(capsys: pytest.CaptureFixture[str]) ->
         plan_pointwise([a], [a, np.ones((1, 9), np.float32)], RELU_OF_SUM)
     printed = capsys.readouterr().err
     assert "%2 = broadcast_add(%0, %1); %3 = relu(%2); return %3" in printed
-    assert "def body(begin, end, words):" in printed
+    assert "def body(begin, end, params):" in printed
