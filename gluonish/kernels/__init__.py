@@ -1,4 +1,4 @@
-"""Faster kernels, one package a back-end, hung on operators by a predicate.
+"""Fast kernels, one package per back end, each registered on operators with a predicate.
 
-Without them the reference kernels run.
+Without them operators run their reference kernels.
 """

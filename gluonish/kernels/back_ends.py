@@ -1,13 +1,13 @@
-"""What a back end offers: the one interface through which the packages of kernels are asked.
+"""The interface of a back end: its kernels, graph passes, fused optimizer steps and devices.
 
-Each back end (`gluonish.ops.kernel.BackEnd`) is a package beside this module, and hands over
+Each back end (`gluonish.ops.kernel.BackEnd`) is a package beside this module. It provides
 
-- kernels of operators, in modules that `gluonish.kernels.preference` puts in order;
-- a `Support`, as ``SUPPORT`` of the package's module ``support``: the graph passes that pay with
-  its kernels, fused steps of optimizers and, where its arrays are not NumPy's, devices.
+- kernels of operators, in modules that `gluonish.kernels.preference` orders;
+- a `Support`, as ``SUPPORT`` of the package's module ``support``: graph passes that its kernels
+  make worthwhile, fused optimizer steps and, if its arrays are not NumPy's, devices.
 
-Graphs, optimizers and contexts ask by the platform of a device, with the functions here, and never
-for a back end by its name. A ``support`` module loads when its platform is first asked for.
+Graphs, optimizers and contexts look a back end up by the platform of a device, with the functions
+here, never by its name. A ``support`` module loads at the first look-up of its platform.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from gluonish.kernels.fused_updates import FusedStep, Groups, Make
     from gluonish.ops.updates.rules import Rule
 
-# Names of graph passes, each with the arguments that the back end wants for it.
+# Names of graph passes, each with its arguments for this back end.
 Passes = Mapping[str, Mapping[str, Any]]
 
 
 class Support(NamedTuple):
-    """What a back end offers besides kernels of operators.
+    """What a back end provides besides kernels of operators.
 
     Attributes:
-        passes: Returns the passes of `gluonish.graph` that pay with its kernels, as it is switched
-            on now; none while it is off.
-        optimizer_step: Returns what makes fused steps of optimizers
-            (`gluonish.kernels.fused_updates`); None where there are none.
-        devices: Returns what makes devices with arrays of its own; None where arrays are NumPy's.
+        passes: Returns the graph passes to run for its kernels, as flags are set now; empty
+            while the back end is switched off.
+        optimizer_step: Returns the factory of fused optimizer steps
+            (`gluonish.kernels.fused_updates`); None without one.
+        devices: Returns the factory of devices with arrays of their own; None for NumPy's
+            arrays.
     """
 
     passes: Callable[[], Passes]
@@ -41,7 +42,7 @@ class Support(NamedTuple):
     devices: Callable[[], GPUSupport] | None = None
 
 
-def _supports(platform: Platform) -> Iterator[Support]:
+def _support_of(platform: Platform) -> Iterator[Support]:
     for back_end in BackEnd:
         if back_end.platform == platform:
             found: Support = load(f"gluonish.kernels.{back_end.value}.support").SUPPORT
@@ -49,14 +50,10 @@ def _supports(platform: Platform) -> Iterator[Support]:
 
 
 def passes(platform: Platform) -> Passes:
-    """Return the graph passes that pay with a platform's kernels, as these are switched on now.
-
-    Args:
-        platform: Of the device that is to run the graph.
-    """
+    """Return the graph passes to run for a platform's kernels, as flags are set now."""
     return {
         name: options
-        for support in _supports(platform)
+        for support in _support_of(platform)
         for name, options in support.passes().items()
     }
 
@@ -64,14 +61,13 @@ def passes(platform: Platform) -> Passes:
 def fused_step(
     device: Device, rule: "Rule", outs: Sequence[Any], groups: "Groups", mixed: bool
 ) -> "FusedStep | None":
-    """Return the fused step of some weights on a device; None where reference kernels serve.
+    """Return a fused optimizer step for weights on a device; None to use reference kernels.
 
     Args:
-        outs: Where the new weights go, which may be the weights.
-        groups: The arrays of each weight.
-        mixed: Whether there are float32 weights beside 16-bit ones.
+        outs: Arrays for the updated weights; may be the weights themselves.
+        mixed: Whether 16-bit weights have float32 master copies.
     """
-    for support in _supports(device.platform):
+    for support in _support_of(device.platform):
         if support.optimizer_step is not None:
             made = support.optimizer_step()(device.xp, rule, outs, groups, mixed)
             if made is not None:
@@ -80,6 +76,6 @@ def fused_step(
 
 
 def gpu_support() -> GPUSupport:
-    """Return what makes the devices of ``gpu`` contexts."""
-    (make,) = (support.devices for support in _supports("gpu") if support.devices is not None)
+    """Return the factory of devices for ``gpu`` contexts."""
+    (make,) = (support.devices for support in _support_of("gpu") if support.devices is not None)
     return make()

@@ -1,4 +1,4 @@
-"""Fast kernels of classic operators for the NumPy operators that do the same."""
+"""Fast kernels of classic operators, reused for NumPy operators that compute the same."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,22 +15,22 @@ def _form(op: Operator, specs: tuple[Spec, ...], attrs: dict[str, Any]) -> Form 
 
 
 def _translated(op: Operator, classic: Operator, fast: FastKernel) -> FastKernel:
-    """Return a kernel of a classic operator as one of a NumPy operator."""
+    """Wrap a kernel of a classic operator as a kernel of a NumPy operator."""
 
-    def takes(*specs: Spec, **attrs: Any) -> bool:
+    def supports(*specs: Spec, **attrs: Any) -> bool:
         form = _form(op, specs, attrs)
         return form is not None and form[0] is classic and fast.takes(*specs, **form[1])
 
     def run(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
         form = _form(op, tuple(Spec(x.shape, x.dtype) for x in inputs), attrs)
-        assert form is not None  # `takes` has seen these specs
-        # Classic reductions over all axes leave one.
+        assert form is not None  # `supports` accepted these specs
+        # Classic reductions over all axes have shape (1,).
         fast.kernel(xp, out if out.shape else out.reshape(1), *inputs, **form[1])
 
     return FastKernel(
         fast.back_end,
         fast.name.partition(".")[2],
-        takes,
+        supports,
         run=run,
         enabled=fast.enabled,
         large_only=fast.large_only,
@@ -40,9 +40,9 @@ def _translated(op: Operator, classic: Operator, fast: FastKernel) -> FastKernel
 
 
 def kernels_of(op: Operator) -> Iterator[FastKernel]:
-    """Yield what the classic operators have for a NumPy operator, in the same order."""
+    """Yield the classic operators' kernels for a NumPy operator, in their order of preference."""
     for classic in classic_operators().get(op.name, ()):
         for fast in classic.fast_kernels:
-            # Those of NumPy are plans for graphs; outside they are what NumPy does anyway.
+            # NumPy kernels are plans for graphs; elsewhere they do what NumPy does anyway.
             if fast.back_end is not BackEnd.NUMPY:
                 yield _translated(op, classic, fast)

@@ -1,8 +1,8 @@
-"""Fused optimizer steps: one rule's step of several weights by few kernels, for each back end.
+"""Fused optimizer steps: one rule updates several weights in few kernels, for each back end.
 
-A back end makes a `FusedStep` of a rule and arrays. Optimizers ask for one by the device of their
-weights (`gluonish.kernels.back_ends.fused_step`); the operators that update several weights have
-kernels made of it.
+A back end makes a `FusedStep` from a rule and arrays. Optimizers look it up by the device of their
+weights (`gluonish.kernels.back_ends.fused_step`); the multi-weight update operators have kernels
+built on it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,38 +18,38 @@ from gluonish.ops.updates.rules import Rule
 
 # A number for each weight, or one for all.
 Column = float | Sequence[float]
-# For each weight its arrays: weight, gradient, states and, unless all are float32, the float32
-# weight.
+# The arrays of each weight: weight, gradient, states and, unless all are float32, the float32
+# master weight.
 Groups = Sequence[Sequence[Any]]
 
 
 class FusedStep(Protocol):
-    """One rule bound to the arrays of some weights, which must stay where they are.
+    """One rule bound to the arrays of some weights, which must not be reallocated.
 
-    Not for several threads at once: the engine runs steps of the same weights one by one.
+    Not thread-safe: the engine runs steps of the same weights one by one.
     """
 
     def run(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         """Update the weights.
 
         Args:
-            columns: For each of the rule's rates the numbers of the weights, which must not change
-                while the same object is given.
-            scalars: The rule's, with rescale_grad and clip_gradient.
+            columns: One column for each of the rule's rates. A column that is passed again must
+                have the same values.
+            scalars: The rule's scalars, with rescale_grad and clip_gradient.
         """
 
 
-# ``make(xp, rule, outs, groups, mixed)`` returns the step of some weights; None where the reference
-# kernels serve them. ``mixed`` says whether there are float32 weights beside 16-bit ones.
+# ``make(xp, rule, outs, groups, mixed)`` returns the step of some weights; None to use reference
+# kernels. ``mixed``: whether 16-bit weights have float32 master copies.
 Make = Callable[[ModuleType, Rule, Sequence[Any], Groups, bool], FusedStep | None]
 
 
 def fits_dtypes(groups: Sequence[Sequence[Any]], mixed: bool) -> bool:
-    """Whether dtypes of arrays are float32, or with float32 weights those of others 16-bit floats.
+    """Whether all dtypes are float32 or, if mixed, weights and gradients are of one 16-bit float.
 
     Args:
-        groups: For each weight the dtypes of its arrays.
-        mixed: Whether there are float32 weights.
+        groups: The dtypes of each weight's arrays.
+        mixed: Whether the weights have float32 master copies.
     """
     narrow = groups[0][0]
     if narrow not in ((BFLOAT16, FLOAT16) if mixed else (FLOAT32,)):
@@ -66,18 +66,16 @@ def operator_kernels(
     worth: Callable[[int, int], bool],
     enabled: Callable[[], bool] = always,
 ) -> tuple[tuple[Operator, FastKernel], ...]:
-    """Return a back end's kernels of the operators that update several weights.
+    """Return a back end's kernels of the multi-weight update operators.
 
     Args:
-        make: Makes a step of an array module, a rule, outputs, arrays and whether these are mixed.
-        worth: Whether so many weights, and elements of all together, are worth a kernel.
-        enabled: As of `FastKernel`.
+        worth: ``worth(weights, elements)``: whether that many are worth a fused kernel.
     """
 
     def fast(multi: MultiUpdate) -> tuple[Operator, FastKernel]:
         op = find_operator(multi.name)
-        run, takes = _kernel(multi, op.kernel, make), _takes(multi, worth)
-        return op, FastKernel(back_end, multi.name, takes, run=run, enabled=enabled)
+        run, supports = _kernel(multi, op.kernel, make), _supports(multi, worth)
+        return op, FastKernel(back_end, multi.name, supports, run=run, enabled=enabled)
 
     return tuple(map(fast, MULTI_UPDATES))
 
@@ -94,11 +92,11 @@ def _kernel(multi: MultiUpdate, reference: Callable[..., None], make: Make) -> C
     return kernel
 
 
-def _takes(multi: MultiUpdate, worth: Callable[[int, int], bool]) -> Callable[..., bool]:
-    def takes(*specs: Spec, **attrs: Any) -> bool:
+def _supports(multi: MultiUpdate, worth: Callable[[int, int], bool]) -> Callable[..., bool]:
+    def supports(*specs: Spec, **attrs: Any) -> bool:
         groups = list(multi.groups(specs))
         dtypes = [[spec.dtype for spec in group] for group in groups]
         enough = worth(len(groups), sum(group[0].size for group in groups))
         return enough and fits_dtypes(dtypes, multi.mixed)
 
-    return takes
+    return supports

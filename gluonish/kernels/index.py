@@ -78,7 +78,7 @@ MODULES: dict[str, str] = {
         "_convolution_backward_weight_bias _fused_convolution _fused_dense _wide_dot batch_dot "
         "dot"
     ),
-    "onednn.register_bytes": "_int8_convolution _int8_dense _int8_pooling _int8_quantize",
+    "onednn.register_int8": "_int8_convolution _int8_dense _int8_pooling _int8_quantize",
     "onednn.register_windows": (
         "Deconvolution LRN Pooling UpSampling _lrn_backward _pooling_backward _upsampling_backward"
     ),
@@ -105,7 +105,7 @@ MODULES: dict[str, str] = {
     "cupy.softmax_and_norms": (
         "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"
     ),
-    "generated.register": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
+    "generated.fused_pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "generated.elementwise": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "
         "_copy _div_scalar _equal _equal_scalar _flat_power _gelu_backward _greater "

@@ -1,4 +1,4 @@
-"""The OpenMP team: libgomp, which oneDNN brings with it, so that both use the same threads.
+"""The OpenMP team: libgomp, which oneDNN loads too, so that both share their threads.
 
 A forked child has none of its parent's threads, and libgomp would wait for them forever: a child
 runs everything in the calling thread.
@@ -14,10 +14,10 @@ from typing import Any
 
 from gluonish.core.config import LoadEnvironment
 
-# How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
-# with which threads spin against each other on a busy machine. Fewer are better there and worse for
-# small networks: beside one busy process on two cores, ResNet-50 takes 105 ms a batch at 30000, 68
-# at 10000 and 45 at 3000; LeNet alone 0.120 ms at 30000, 0.135 at 10000 and 0.155 at 3000.
+# Spins of a libgomp thread before it sleeps. With the default, ten times as many, threads spin
+# against each other on a busy machine. A smaller count is better there and worse for small
+# networks: next to one busy process on two cores, ResNet-50 takes 105 ms a batch at 30000, 68 at
+# 10000 and 45 at 3000; LeNet alone 0.120 ms at 30000, 0.135 at 10000 and 0.155 at 3000.
 SPIN_COUNT = "30000"
 _PAUSE_SOFT = 1  # omp_pause_soft
 
@@ -28,7 +28,7 @@ class Team:
     Attributes:
         parallel: Address of ``GOMP_parallel``; 0 where there is no libgomp.
         threads: How many threads a kernel called from this thread may use.
-        set_threads: Sets that number, of the calling thread and of no other.
+        set_threads: Sets that number for the calling thread only.
     """
 
     __slots__ = ("_library", "parallel", "set_threads", "threads")
@@ -44,12 +44,12 @@ class Team:
             self.set_threads = library.omp_set_num_threads
 
     def release(self) -> None:
-        """End the threads that wait for the calling thread; its next kernel starts others."""
+        """End the idle threads of the calling thread's team; its next kernel starts new ones."""
         if self._library is not None and hasattr(self._library, "omp_pause_resource_all"):
             self._library.omp_pause_resource_all(_PAUSE_SOFT)
 
     def start_s(self, threads: int, runs: int = 20) -> float:
-        """Return the seconds in which a team of the calling thread starts and ends, at its best."""
+        """Return the minimum time, in seconds, to start and end a team of the calling thread."""
         best = math.inf
         if self._library is None:
             return best
@@ -73,49 +73,49 @@ def _ignore(_count: int) -> None:
 
 class _State:
     team: Team | None = None
-    epoch = 0  # grows when all threads may have teams again
+    epoch = 0  # incremented when all threads may have teams again
 
 
 class _Thread(threading.local):
-    barred = -1  # the epoch in which it runs kernels alone
+    disabled = -1  # the epoch in which this thread runs kernels without a team
 
 
 _thread = _Thread()
 
 
 def team() -> Team:
-    """The process's team; loads libgomp at the first call, unless oneDNN has."""
+    """Return the process's team; the first call loads libgomp, unless oneDNN has."""
     found = _State.team
     if found is None:
-        made = Team(_libgomp())  # who comes in between loads the same library
+        made = Team(_libgomp())  # a concurrent caller loads the same library
         found = _State.team
         if found is None:
             found = _State.team = made
     return found
 
 
-def bar() -> None:
-    """Have the calling thread run kernels alone from now on, and end its team.
+def disable_team() -> None:
+    """Run kernels of the calling thread without a team from now on, and end its team.
 
-    One more team than there are cores for makes libgomp let the threads of all of them sleep.
+    With more team threads than cores, libgomp puts the threads of all teams to sleep.
     """
-    if not is_barred():
-        _thread.barred = _State.epoch
+    if not is_disabled():
+        _thread.disabled = _State.epoch
         team().release()
 
 
-def let_all() -> None:
-    """Let all threads have teams again."""
+def enable_teams() -> None:
+    """Allow teams for all threads again."""
     _State.epoch += 1
 
 
-def is_barred() -> bool:
-    """Whether the calling thread runs kernels alone."""
-    return _thread.barred == _State.epoch
+def is_disabled() -> bool:
+    """Whether the calling thread runs kernels without a team."""
+    return _thread.disabled == _State.epoch
 
 
 def _libgomp() -> ctypes.PyDLL | None:
-    # By its name alone the loader gives the copy that is loaded already.
+    # Given only a name, the loader returns the copy that is already loaded.
     with LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
         try:
             return ctypes.PyDLL("libgomp.so.1")
@@ -124,7 +124,7 @@ def _libgomp() -> ctypes.PyDLL | None:
 
 
 def _forget_threads() -> None:
-    let_all()
+    enable_teams()
     if _State.team is not None:
         _State.team = Team(None)
 

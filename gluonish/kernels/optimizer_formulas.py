@@ -1,10 +1,9 @@
-"""What the kernels that update weights do with one element, for each rule of optimizers.
+"""Optimizer updates of one element, for each rule, as source text for all back ends.
 
-Operations stand in the order of the reference kernels, and none is contracted, so that results are
-the reference's bit by bit; only norms are summed in another order. The statements are one language
-for all back ends, a part of Python: ``+ - * /``, comparisons, ``&`` between these, ``float32`` of a
-number, ``minimum``, ``maximum``, ``sqrt``, ``fabs``, ``select(condition, then, else)`` and
-``flag_float32(condition)``.
+Operations have the order of the reference kernels, without contraction, so results equal the
+reference bit for bit; only norms are summed in another order. Statements are in a subset of Python:
+``+ - * /``, comparisons, ``&`` between these, ``float32`` of a number, ``minimum``, ``maximum``,
+``sqrt``, ``fabs``, ``select(condition, then, else)`` and ``flag_float32(condition)``.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,13 +34,13 @@ Scalars = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """A pass over all elements that sums squares for each weight, before the one that updates.
+    """A pass that sums squares over all elements of each weight, before the update.
 
     Args:
-        lines: Statements; they find what those of `Formula` find.
+        lines: Statements for each element; they read the same names as those of `Formula`.
         squared: Names whose squares are summed.
-        finish: Statements for each weight: they find the norms as ``norm_`` and the name, rates
-            and scalars by name, and set some of the computed rates.
+        finish: Statements for each weight. They read the norm of a name as ``norm_<name>``,
+            rates and scalars by name, and set some of the computed rates.
         states: The states that the lines change.
     """
 
@@ -53,13 +52,13 @@ class Norms:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """What a rule does with one element.
+    """The update of one element by a rule.
 
     Args:
-        lines: Statements; they find weight ``w``, scaled gradient ``g``, states, rates and scalars
-            by name, and change ``w`` and the states.
-        scalars: The float32 numbers that they use beside rescale, and how they come from those of
-            the rule.
+        lines: Statements; they read weight ``w``, scaled gradient ``g``, states, rates and
+            scalars by name, and change ``w`` and the states.
+        scalars: The float32 numbers that they read besides rescale, each computed from the
+            rule's scalars.
         norms: Passes before the update.
         computed: Names of rates that these passes compute.
         states: The states that the lines change; None for all.
@@ -73,16 +72,16 @@ class Formula:
 
 
 def _same(*names: str) -> dict[str, Callable[[Scalars], float]]:
-    return {name: lambda given, name=name: given[name] for name in names}  # type: ignore[misc]
+    return {name: lambda scalars, name=name: scalars[name] for name in names}  # type: ignore[misc]
 
 
 def _rest(name: str) -> dict[str, Callable[[Scalars], float]]:
-    return {f"{name}_rest": lambda given: 1 - given[name]}
+    return {f"{name}_rest": lambda scalars: 1 - scalars[name]}
 
 
 def _limit(name: str, of: str) -> dict[str, Callable[[Scalars], float]]:
-    """A limit under which nothing is cut where the rule says none."""
-    return {name: lambda given: given[of] if given[of] >= 0 else float("inf")}
+    """Return a limit for clipping; infinity if the rule has none."""
+    return {name: lambda scalars: scalars[of] if scalars[of] >= 0 else float("inf")}
 
 
 _CLIP = _limit("clip", "clip_gradient")
@@ -114,25 +113,25 @@ _LANS_DIRECTIONS = (
     "root = sqrt(var / var_share) + epsilon",
     "decay = w * wd",
     "averaged = mean / mean_share / root + decay",
-    "own = g / root + decay",
+    "current = g / root + decay",
 )
 
 
 def _sign(name: str) -> str:
-    """The sign of a number, and NaN of NaN."""
+    """Return the sign of a number; NaN for NaN."""
     flags = f"flag_float32({name} > float32(0)) - flag_float32({name} < float32(0))"
     return f"select({name} == {name}, {flags}, {name})"
 
 
 def _trusted(norm: str) -> str:
-    """The ratio of the weight's norm to another one, 1 where one of them is 0."""
+    """Return the ratio of the weight's norm to another norm; 1 if either is 0."""
     usable = f"(size != float32(0)) & ({norm} != float32(0))"
     return f"select({usable}, size / select({usable}, {norm}, float32(1)), float32(1))"
 
 
 _SIZE = "size = minimum(maximum(norm_w, least), most)"
 _BOUNDS: dict[str, Callable[[Scalars], float]] = {
-    "least": lambda given: max(given["lower_bound"], 0.0),
+    "least": lambda scalars: max(scalars["lower_bound"], 0.0),
     **_limit("most", "upper_bound"),
 }
 _LAMB_STEP = (_SIZE, f"step = {_trusted('norm_g')} * lr")
@@ -154,12 +153,12 @@ _LANS_SHARE = (
 _LANS_STEP = (
     _SIZE,
     f"near = {_trusted('norm_averaged')} * lr * beta1",
-    f"far = {_trusted('norm_own')} * lr * beta1_rest",
+    f"far = {_trusted('norm_current')} * lr * beta1_rest",
 )
 
 
 def state_names(rule: Rule) -> tuple[str, ...]:
-    """Names of the states; the centre of gradients must not be called as the gradient is."""
+    """Return the names of the states, with ``centre`` for the mean of gradients, not ``g``."""
     return tuple("centre" if name == "g" else name for name in rule.states)
 
 
@@ -176,8 +175,8 @@ FORMULAS: Mapping[Rule, Formula] = {
         {
             **_CLIP,
             **_same("momentum"),
-            "ahead": lambda given: 1 + given["momentum"],
-            "momentum_squared": lambda given: given["momentum"] * given["momentum"],
+            "ahead": lambda scalars: 1 + scalars["momentum"],
+            "momentum_squared": lambda scalars: scalars["momentum"] * scalars["momentum"],
         },
     ),
     ADAM: Formula(
@@ -228,7 +227,7 @@ FORMULAS: Mapping[Rule, Formula] = {
             "largest = maximum(largest * beta2, fabs(g))",
             "w = w - mean * lr / maximum(largest, tiny)",
         ),
-        {**_CLIP, **_same("beta1", "beta2"), **_rest("beta1"), "tiny": lambda given: TINY},
+        {**_CLIP, **_same("beta1", "beta2"), **_rest("beta1"), "tiny": lambda scalars: TINY},
     ),
     NADAM: Formula(
         (
@@ -293,13 +292,13 @@ FORMULAS: Mapping[Rule, Formula] = {
         ("step",),
     ),
     LANS: Formula(
-        (*_LANS_SLOPE, *_LANS_DIRECTIONS, "w = w - (averaged * near + own * far)"),
+        (*_LANS_SLOPE, *_LANS_DIRECTIONS, "w = w - (averaged * near + current * far)"),
         {**_ADAM, **_BOUNDS},
         (
             Norms((_CLIPPED,), ("g",), _LANS_SHARE),
             Norms(
                 (*_LANS_SLOPE, *_MOMENTS, *_LANS_DIRECTIONS),
-                ("w", "averaged", "own"),
+                ("w", "averaged", "current"),
                 _LANS_STEP,
                 LANS.states,
             ),

@@ -1,9 +1,9 @@
-"""Which kernels operators have, and which of them is preferred.
+"""The kernels of each operator, in order of preference.
 
-Where several kernels take a call, the one whose module comes first here runs it; what it refuses
-goes to the next, and last to the operator's reference kernel. A module of kernels loads when one of
-its operators is first asked for its kernels. It has a table `KERNELS` of operators and kernels, or
-where any operator may have one, a function `kernels_of`.
+If several kernels support a call, the one whose module comes first here runs it. A call that it
+refuses goes to the next, and last to the operator's reference kernel. A module of kernels loads at
+the first look-up of kernels for one of its operators. It has a table `KERNELS` of operators and
+kernels or, if any operator may have one, a function `kernels_of`.
 """
 
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from gluonish.kernels.index import MODULES
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator
 
-# Ahead of oneDNN stands what is faster than it where it takes a call, or was asked for by a flag;
-# of oneDNN's own the direct ones are preferred. What computes any function of single elements comes
-# last, and behind it what NumPy's operators have from classic ones that do the same.
+# Modules before oneDNN's are faster than it for the calls that they support, or are requested by a
+# flag. Of oneDNN's modules the direct ones come first. General elementwise kernels come last, then
+# kernels of classic operators for the NumPy operators that compute the same.
 IN_ORDER = (
     "numpy.narrow_sums",
     "numpy.dense",
@@ -49,7 +49,7 @@ IN_ORDER = (
     "onednn.register_arithmetic",
     "onednn.register_normalization",
     "onednn.register_products",
-    "onednn.register_bytes",
+    "onednn.register_int8",
     "onednn.register_windows",
     "cupy.optimizer",
     "cupy.register",
@@ -57,7 +57,7 @@ IN_ORDER = (
     "cupy.pointwise",
     "cupy.pooling",
     "cupy.softmax_and_norms",
-    "generated.register",
+    "generated.fused_pointwise",
     "generated.elementwise",
     "classic_forms",
 )
@@ -69,17 +69,13 @@ for _module in IN_ORDER:
 
 
 def kernels_of(op: Operator) -> Iterator[FastKernel]:
-    """Yield the kernels of an operator, the preferred ones first."""
+    """Yield the kernels of an operator in order of preference."""
     for module in _modules.get(op.name, ()):
         yield from kernels_in(module, op)
 
 
 def kernels_in(name: str, op: Operator) -> Iterator[FastKernel]:
-    """Yield the kernels of an operator that stand in a module.
-
-    Args:
-        name: One of `IN_ORDER`.
-    """
+    """Yield the kernels of an operator in one module of `IN_ORDER`."""
     module = load(f"gluonish.kernels.{name}")
     if hasattr(module, "kernels_of"):
         yield from module.kernels_of(op)

@@ -1,12 +1,12 @@
-"""Which thread runs kernels on a team of OpenMP's threads: the caller, or the lanes' workers.
+"""Choose the thread that runs kernels on an OpenMP team: the caller, or the lanes' workers.
 
-libgomp gives every thread that asks for a team one of its own, and lets all of them sleep at once
-when they are more than the cores; then each kernel waits for its team to wake up. So only one
-thread should have a team. A program of small networks runs them in its own thread: a hand-over to
-a worker would take longer than some of their kernels. Work that is worth a worker ends that: the
-team then belongs to the workers, and the caller has none for what it runs itself. It goes back to
-the caller when `_QUIET` pieces of small work came in a row and no worker has anything to do, so
-that what ran before does not decide how fast a program runs.
+libgomp gives every thread that starts a team a separate one, and puts all of them to sleep when
+they have more threads than there are cores; then each kernel waits for its team to wake up. So only
+one thread should have a team. Small networks run in the caller: handing them to a worker would
+take longer than some of their kernels. The first work that is large enough for a worker moves the
+team to the workers, and the caller runs its kernels without one. The team returns to the caller
+after `_SMALL_IN_A_ROW` small calls in a row with all workers idle, so that the speed of a program
+does not depend on its past.
 """
 
 import threading
@@ -15,27 +15,27 @@ from collections.abc import Callable
 from gluonish.core.hooks import end_idle_teams
 from gluonish.kernels import openmp
 
-_MOST_MOVES = 16  # small networks that may run in a worker by chance
-_QUIET = 64  # pieces of small work without a large one, after which the caller has the team again
+_MAX_WORKER_RUNS = 16  # small networks that may run in a worker before workers get the team
+_SMALL_IN_A_ROW = 64  # small calls in a row after which the caller gets the team back
 
 
 class _State:
-    """The state of the process, which several threads read and write without a lock.
+    """The state of the process, read and written by several threads without a lock.
 
-    A read of one attribute gives an old or a new value, never a mixture. Two threads that count at
-    the same time may lose a count in `moves` or `quiet`: the team then moves a few calls later.
+    A read of one attribute returns an old or a new value, never a mixture. Two threads that
+    count at the same time may lose an increment: the team then moves a few calls later.
     """
 
-    owner = 0  # the caller's thread that has the team; 0 while there is none
+    owner = 0  # the calling thread that has the team; 0 if none has
     ended = False  # whether workers have teams
-    moves = 0  # how often a small network ran in a worker before that
-    quiet = 0  # pieces of small work since the last large one
+    worker_runs = 0  # small networks that ran in a worker before that
+    small_calls = 0  # small calls since the last large one
 
 
 def may_run_here() -> bool:
-    """Whether the calling thread may run a small network itself, on a team of its own."""
+    """Whether the calling thread may run a small network itself, on its own team."""
     if _State.ended and not _resumes():
-        openmp.bar()
+        openmp.disable_team()
         return False
     ident = threading.get_ident()
     if not _State.owner:
@@ -44,52 +44,52 @@ def may_run_here() -> bool:
 
 
 def hand_over() -> None:
-    """Note that a worker is about to run kernels on a team: from now on workers only do."""
+    """Give the team to the workers, before one of them runs kernels."""
     _end_callers()
-    openmp.bar()
+    openmp.disable_team()
 
 
 def _end_callers() -> None:
     _State.ended = True
-    _State.quiet = _State.owner = 0
+    _State.small_calls = _State.owner = 0
 
 
 def _resumes() -> bool:
     """Whether callers may have teams again."""
-    _State.quiet += 1
-    if _State.quiet < _QUIET:
+    _State.small_calls += 1
+    if _State.small_calls < _SMALL_IN_A_ROW:
         return False
     if not end_idle_teams(openmp.team().release):
-        return False  # the next piece asks again, which may come at a better moment
-    _State.owner = _State.moves = _State.quiet = 0
+        return False  # the next small call tries again
+    _State.owner = _State.worker_runs = _State.small_calls = 0
     _State.ended = False
-    openmp.let_all()
+    openmp.enable_teams()
     return True
 
 
 def claim(*, small: bool) -> bool:
-    """Whether the calling thread, no worker, may run work on its team; if not, a worker will.
+    """Whether the calling thread, not a worker, may run work on its team; if not, a worker must.
 
     Args:
-        small: Whether a hand-over would be a large part of the work.
+        small: Whether handing the work to a worker would take a large part of its time.
     """
     if small and may_run_here():
         return True
-    if not (small and _State.ended):  # two callers want one, or there is large work
+    if not (small and _State.ended):  # two callers compete for the team, or the work is large
         hand_over()
     return False
 
 
 def run_and_leave(run: Callable[[], None]) -> None:
-    """Run small work, and end the calling thread's team unless it may keep it.
+    """Run small work, and end the calling thread's team unless that thread owns the team.
 
-    A small network runs in a worker if it has to wait for other work there. Where that goes on, as
-    in a loop that waits for no result, workers take over.
+    A small network runs in a worker if it waits for other work there. If that keeps happening, as
+    in a loop that waits for no result, the workers get the team.
     """
     run()
     if not _State.ended and _State.owner != threading.get_ident():
-        _State.moves += 1
-        if _State.moves > _MOST_MOVES:
+        _State.worker_runs += 1
+        if _State.worker_runs > _MAX_WORKER_RUNS:
             _end_callers()
         else:
             openmp.team().release()

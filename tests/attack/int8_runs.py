@@ -11,7 +11,7 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.onednn import register
-from gluonish.kernels.onednn.register_bytes import KERNELS
+from gluonish.kernels.onednn.register_int8 import KERNELS
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.quantization.layers import INT8_CONVOLUTION, INT8_DENSE
 from gluonish.ops.quantization.range_preserving import INT8_POOLING

@@ -108,7 +108,7 @@ def MXNET_HOME_scope(home: Path) -> None:  # it is the variable's name
     scope = MXNET_HOME.override(str(home))
     scope.__enter__()
     _scopes.append(scope)
-    disk_cache._told.clear()
+    disk_cache._reported.clear()
 
 
 def as_other(run: Callable[[], list[str]]) -> list[str]:

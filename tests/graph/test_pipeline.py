@@ -12,7 +12,7 @@ from gluonish.graph import passes, pipeline
 from gluonish.graph.layout import channels_last_values
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
 from gluonish.kernels.compiler import compile as compiler
-from gluonish.kernels.generated import register as generated
+from gluonish.kernels.generated import support as generated
 from gluonish.kernels.onednn import register as onednn
 from tests.graph.builders import call, graph, inputs, text
 

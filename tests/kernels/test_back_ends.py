@@ -13,7 +13,7 @@ from gluonish.graph import passes
 from gluonish.kernels import back_ends, fused_updates
 from gluonish.kernels.cupy import CuPySupport
 from gluonish.kernels.generated import optimizer
-from gluonish.kernels.generated import register as generated
+from gluonish.kernels.generated import support as generated
 from gluonish.kernels.onednn import register as onednn
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.updates.rules import SGD
@@ -32,7 +32,7 @@ def test_what_a_back_end_offers_are_passes_with_arguments_of_theirs(back_end: Ba
 
 def test_no_two_back_ends_of_a_platform_offer_the_same_pass() -> None:
     for platform in ("cpu", "gpu"):
-        supports = list(back_ends._supports(platform))
+        supports = list(back_ends._support_of(platform))
         names = [name for support in supports for name in support.passes()]
         assert len(names) == len({*names})
 

@@ -24,9 +24,9 @@ def state(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has a team yet."""
     monkeypatch.setattr(teams._State, "owner", 0)
     monkeypatch.setattr(teams._State, "ended", False)
-    monkeypatch.setattr(teams._State, "moves", 0)
-    monkeypatch.setattr(teams._State, "quiet", 0)
-    openmp.let_all()
+    monkeypatch.setattr(teams._State, "worker_runs", 0)
+    monkeypatch.setattr(teams._State, "small_calls", 0)
+    openmp.enable_teams()
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_a_caller_runs_alone_while_workers_have_teams(monkeypatch: pytest.Monkey
     assert set(used) == {1}
     in_thread(run)
     assert used[-1] == 2
-    openmp.let_all()
+    openmp.enable_teams()
     run()
     assert used[-1] == 2
 
@@ -164,7 +164,7 @@ def claims(pieces: int) -> list[bool]:
 
 def test_callers_have_the_team_again_after_small_work_only(workers: Workers) -> None:
     assert not teams.claim(small=False)
-    assert claims(teams._QUIET) == [False] * (teams._QUIET - 1) + [True]
+    assert claims(teams._SMALL_IN_A_ROW) == [False] * (teams._SMALL_IN_A_ROW - 1) + [True]
     assert workers.ended == 1
     assert claims(3) == [True] * 3
 
@@ -172,15 +172,15 @@ def test_callers_have_the_team_again_after_small_work_only(workers: Workers) -> 
 def test_workers_that_are_busy_keep_the_team(workers: Workers) -> None:
     assert not teams.claim(small=False)
     workers.idle = False
-    assert not any(claims(2 * teams._QUIET))
+    assert not any(claims(2 * teams._SMALL_IN_A_ROW))
     workers.idle = True
-    assert claims(teams._QUIET)[-1]
+    assert claims(teams._SMALL_IN_A_ROW)[-1]
 
 
 def test_large_work_now_and_then_leaves_the_team_to_workers(workers: Workers) -> None:
     for _ in range(3):
         assert not teams.claim(small=False)
-        assert not any(claims(teams._QUIET - 1))
+        assert not any(claims(teams._SMALL_IN_A_ROW - 1))
     assert workers.ended == 0
 
 
@@ -244,7 +244,7 @@ def test_small_networks_run_in_their_caller_again_long_after_a_large_one(
     large = mx.nd.ones((2048, 1024))
     mx.nd.dot(large, large, transpose_b=True).wait_to_read()
     assert teams._State.ended
-    for _ in range(3 * teams._QUIET):
+    for _ in range(3 * teams._SMALL_IN_A_ROW):
         net(x)
         mx.nd.waitall()
     caller = threading.get_ident()

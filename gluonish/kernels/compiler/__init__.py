@@ -1,9 +1,9 @@
-"""Kernels from generated Python source, which LLVM makes machine code of and OpenMP runs.
+"""Kernels from generated Python source, compiled by LLVM and run on OpenMP threads.
 
-`compile_kernel` takes a source (`compile` says what may stand in it) and gives a `CompiledKernel`
-to call with an extent and addresses. `lowering` translates the source to LLVM's text, and
-`machine_code` that to machine code, which lies on disk from then on (`disk_cache`): a later process
-compiles nothing. The threads are those of oneDNN's team.
+`compile_kernel` compiles a source (`compile` documents the language) to a `CompiledKernel`, which
+is called with an extent and addresses. `lowering` translates the source to LLVM IR, and
+`machine_code` translates that to machine code, which is cached on disk (`disk_cache`) for later
+processes. The threads are shared with oneDNN.
 """
 
 from gluonish.kernels.compiler.compile import (

@@ -1,52 +1,50 @@
-"""Kernels from generated Python source: compiled once, kept on disk, run on OpenMP's team.
+"""Kernels from generated Python source: compiled once, cached on disk, run on an OpenMP team.
 
-A source defines ``def body(begin, end, words)``, which does the steps ``begin`` to ``end - 1`` of
-an extent; several threads run it at once on different steps. ``words`` is a view of 64-bit words,
-as the caller made them: addresses of arrays, sizes, bits of numbers. The function must neither
-raise nor allocate. The language is a part of Python: assignments to variables and elements,
+A source defines ``def body(begin, end, params)``, which computes the steps ``begin`` to ``end - 1``
+of an extent; several threads run it concurrently on different steps. ``params`` is a view of the
+caller's 64-bit integers: addresses of arrays, sizes, bits of numbers. The function must neither
+raise nor allocate. The language is a subset of Python: assignments to variables and elements,
 ``for`` over ``range`` with steps of 1 or more, ``while``, ``if``, ``break``, ``continue``,
 ``return``, arithmetic, comparisons, ``and``, ``or``, ``not``, ``x if condition else y``, and the
-names below. The source's other functions take values and views and return values; the code of one
-is repeated for each call. A variable has one type; `typed_values` has the rules where types meet.
+names below. Other functions of the source take values and views and return values; they are
+inlined. A variable has one type; `typed_values` has the rules of type promotion.
 
 Names that a source may use:
 
 - ``f32(address)``, ``f64``, ``i8`` to ``i64``, ``u8`` to ``u64``: a view of memory, indexed from 0
-  without a check, for reading and writing. Its elements are numbers of that type: an operation of
-  float32 and float32 gives float32, but of float32 and a number of the source or an int64 gives
-  float64; write ``float32(2)``.
-- ``as_float(word)``: the float64 with these bits; ``as_int`` back. ``float_of_bits(uint32)`` and
+  without bounds checks, for loads and stores. Its elements have that type. Float32 and float32 give
+  float32, but float32 and a literal or an int64 give float64; write ``float32(2)``.
+- ``as_float(int64)``: the float64 with these bits; ``as_int`` back. ``float_of_bits(uint32)`` and
   ``bits_of_float(float32)`` the same in 32 bits.
 - ``float32``, ``float64``, ``int8`` to ``int64``, ``uint8`` to ``uint64``: conversions.
   ``np.nan`` and ``np.inf``. ``min`` and ``max`` of two integers.
-- ``load_bf16(uint16)`` and ``store_bf16(float32)``: bfloat16 as float32 and back, to the nearest,
-  ties to even; ``load_f16`` and ``store_f16`` the same for float16. Use them on views ``u16``:
+- ``load_bf16(uint16)`` and ``store_bf16(float32)``: bfloat16 to float32 and back, rounding to
+  nearest, ties to even; ``load_f16`` and ``store_f16`` the same for float16. Use them on views
+  ``u16``:
   ``y[i] = store_bf16(load_bf16(x[i]) * a)``.
 - ``exp, expm1, log, log1p, log2, log10, tanh, sigmoid, softplus`` of float32 or float64, and
   ``erf`` of float32, which vectorize; ``sqrt, fabs, floor, ceil,
   trunc, rint`` (halves to even), ``copysign(x, sign)``, ``fma(x, y, z)``; ``maximum`` and
-  ``minimum``, which keep NaN as NumPy's. Unless all arguments are float32 they become float64.
-- ``select(condition, x, y)``: ``x`` or ``y``, both computed before. An ``if`` between
-  two elements would make LLVM choose an address first, which is slow. ``flag_float32(condition)``,
-  ``flag_float64``, ``flag_int64``: 1 or 0.
-- ``philox_fill(view, place, block, seed, offset)``: writes the four words of a block of the draw
-  with key ``(seed, offset)`` (see `gluonish.ops.support.philox`) to ``view[place]`` and behind, a
-  view ``u32``; ``philox_word(index, seed, offset)``: one word, at the price of four.
-  ``scratch()``: such a view of 1032 words on the thread's stack. ``scratch_sums()``: such a view
-  of 4096 float64.
-- ``independent()``, as first statement of an innermost loop: promises that no iteration reads or
-  writes what another writes, but where both are the same element; LLVM then vectorizes without
-  comparing addresses. Put it into every loop over elements that writes memory, in-place ones too;
-  never where an iteration needs what an earlier one wrote to memory. Sums in local variables are
-  no memory, and may stand beside it.
+  ``minimum``, which propagate NaN as NumPy's. Unless all arguments are float32 they become float64.
+- ``select(condition, x, y)``: ``x`` or ``y``, both computed. For an ``if`` between two elements
+  LLVM would select an address first, which is slow. ``flag_float32(condition)``, ``flag_float64``,
+  ``flag_int64``: 1 or 0.
+- ``philox_fill(view, index, block, seed, offset)``: writes the four uint32 of a Philox block with
+  key ``(seed, offset)`` (see `gluonish.ops.support.philox`) to a view ``u32`` from ``index``;
+  ``philox_word(index, seed, offset)``: one uint32, at the cost of four. ``scratch()``: a view of
+  1032 uint32 on the thread's stack. ``scratch_sums()``: a view of 4096 float64.
+- ``independent()``, as first statement of an innermost loop: promises that no iteration accesses
+  memory that another one writes, except for the same element in place; LLVM then vectorizes without
+  comparing addresses. Use it in every loop over elements that writes memory; never if an iteration
+  reads memory that an earlier one wrote. Sums in local variables are allowed.
 
-``fastmath`` names what LLVM may assume of floating-point instructions: ``contract`` (a * b + c
-rounded once), ``reassoc`` (sums in any order, without which a sum does not vectorize), ``nsz``,
-``arcp``. The default is the first two; it never assumes away NaN and infinities. With
-``functions`` they hold inside ``exp``, ``log`` and their like, too, which are faster then and have
-other last bits.
+``fastmath`` are LLVM's flags of floating-point instructions: ``contract`` (a * b + c rounded once),
+``reassoc`` (sums in any order, without which a sum does not vectorize), ``nsz``, ``arcp``. The
+default is the first two; NaN and infinities are always respected. With ``functions`` the flags
+apply inside ``exp``, ``log`` and similar functions, too, which makes them faster, with other last
+bits.
 
-In a kernel called with a row an extent step, say in ``grain`` how many rows are worth a thread.
+If a step is a row, ``grain`` must be a number of rows.
 """
 
 import hashlib
@@ -82,27 +80,27 @@ __all__ = [
     "is_compiled",
 ]
 
-GRAIN = 16384  # steps: about what a thread does in the time that waking it takes
+GRAIN = 16384  # steps: about as many as a thread computes in the time to wake it
 
 _FASTMATH = ("contract", "reassoc")
 
 
 class CompiledKernel:
-    """A kernel ready to run, from any number of threads at once.
+    """A compiled kernel; thread-safe.
 
     Attributes:
-        source: What it was compiled from, or its name.
+        source: Its source, or its name.
     """
 
     __slots__ = (
         "_borders",
         "_code",
         "_launch",
+        "_pending",
         "_quick",
         "_stamp",
         "_team",
         "_tuned",
-        "_waiting",
         "source",
     )
 
@@ -112,72 +110,72 @@ class CompiledKernel:
         self._launch = code.launch
         self._quick = code.quick
         self._team = openmp.team
-        self._stamp = -1  # of the flags by which the borders were found
-        self._borders: dict[int, int] = {}  # by grain: the most steps in one thread
-        self._waiting: dict[int, Timing] = {}  # those that are being measured
+        self._stamp = -1  # version of the flags for which the borders were determined
+        self._borders: dict[int, int] = {}  # by grain: the maximum steps in one thread
+        self._pending: dict[int, Timing] = {}  # measurements, by grain
         self._tuned = False
 
-    def __call__(self, extent: int, words: Any, grain: int = GRAIN) -> None:
+    def __call__(self, extent: int, params: Any, grain: int = GRAIN) -> None:
         """Run the steps 0 to ``extent - 1``.
 
         Args:
-            extent: How many steps.
-            words: Contiguous int64 array; what it holds addresses of must live during the call.
-            grain: Estimate of the fewest steps that are worth a thread; see
-                `gluonish.kernels.compiler.tuning` for what becomes of it.
+            extent: Number of steps.
+            params: Contiguous int64 array; arrays whose addresses it has must live during the call.
+            grain: Estimated minimum steps for each thread, which
+                `gluonish.kernels.compiler.tuning` may adjust.
         """
-        self.run_at(extent, address(words), grain)
+        self.run_at(extent, address(params), grain)
 
-    def run_at(self, extent: int, words: int, grain: int = GRAIN) -> None:
-        """The same, with the address of the words."""
+    def run_at(self, extent: int, params: int, grain: int = GRAIN) -> None:
+        """Run as `__call__`, with the address of the params."""
         if self._stamp != changes[0]:
             self._stamp = changes[0]
             self._tuned = is_tuned(self.source)
-            self._borders, self._waiting = {}, {}
+            self._borders, self._pending = {}, {}
         if self._tuned and extent * FACTOR < grain:
-            self._quick(extent, words, extent, 1, 0)
+            self._quick(extent, params, extent, 1, 0)
             return
         border = self._borders.get(grain)
         if border is None:
-            if self._is_timed(extent, words, grain):
+            if self._is_timed(extent, params, grain):
                 return
             border = self._borders.get(grain, grain)
         if extent <= border:
             if extent <= grain:
-                self._quick(extent, words, extent, 1, 0)
+                self._quick(extent, params, extent, 1, 0)
             else:
-                self.run_alone(extent, words)
+                self.run_alone(extent, params)
             return
         team = self._team()
-        threads = 1 if openmp.is_barred() else team.threads()
+        threads = 1 if openmp.is_disabled() else team.threads()
         parallel = team.parallel if threads > 1 else 0
-        self._launch(extent, words, min(grain, border), threads, parallel)
+        self._launch(extent, params, min(grain, border), threads, parallel)
 
-    def _is_timed(self, extent: int, words: int, grain: int) -> bool:
-        """Take a step to find the border for a grain; whether the kernel was run for that."""
+    def _is_timed(self, extent: int, params: int, grain: int) -> bool:
+        """Continue to determine the border for a grain; return whether this ran the kernel."""
         if not self._tuned:
             self._borders[grain] = fixed_border(grain, 2 * GRAIN)
             return False
-        found = self._waiting.get(grain)
+        found = self._pending.get(grain)
         if found is None:
-            found = self._waiting[grain] = Timing(grain)
-        if openmp.is_barred() or not found.takes(extent):
+            found = self._pending[grain] = Timing(grain)
+        if openmp.is_disabled() or not found.is_useful(extent):
             return False
-        border = found.run(extent, lambda: self.run_alone(extent, words))
+        border = found.run(extent, lambda: self.run_alone(extent, params))
         if border:
             self._borders[grain] = border
         return True
 
-    def run_alone(self, extent: int, words: int) -> None:
-        """Run all steps in this thread, without the interpreter's lock; ``words`` is an address."""
-        self._launch(extent, words, extent, 1, 0)
+    def run_alone(self, extent: int, params: int) -> None:
+        """Run all steps in this thread, without the GIL; ``params`` is an address."""
+        self._launch(extent, params, extent, 1, 0)
 
 
-_Key = tuple[str, ...]  # source or name, and what LLVM may assume
+_Key = tuple[str, ...]  # source or name, and fastmath flags
 _kernels: dict[_Key, CompiledKernel | KernelError] = {}
 
 
-_turn = Turn()  # so that nothing is compiled twice without need
+_lock = Turn()  # prevents concurrent compilation of one kernel
 
 
 @cache
@@ -187,11 +185,11 @@ def available() -> bool:
 
 
 def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> CompiledKernel:
-    """Return the kernel of a source: the one made before, one from disk, or a new one.
+    """Return the kernel of a source, from memory, from disk, or newly compiled.
 
     Args:
-        source: Defines ``body(begin, end, words)``; see the module.
-        fastmath: What LLVM may assume of floating-point instructions; see the module.
+        source: Defines ``body(begin, end, params)``; see the module.
+        fastmath: Flags of floating-point instructions; see the module.
 
     Raises:
         KernelError: llvmlite is missing, or the source is outside the language.
@@ -201,19 +199,18 @@ def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> Compiled
 
 
 def is_compiled(source: str, fastmath: Iterable[str] = _FASTMATH) -> bool:
-    """Whether `compile_kernel` has the kernel of a source already: in memory, or on disk."""
+    """Whether the kernel of a source is compiled: in memory, or on disk."""
     key = (source, *sorted(fastmath))
-    return key in _kernels or disk_cache.is_kept(_digest(key))
+    return key in _kernels or disk_cache.is_saved(_digest(key))
 
 
 def compile_assembly(name: str, text: Callable[[], str]) -> CompiledKernel:
-    """Return the kernel of a text in LLVM's language, as `compile_kernel` does of a source.
+    """Return the kernel of a text in LLVM IR, cached as by `compile_kernel`.
 
     Args:
-        name: The kernel's key, which tells the text from all others, also from those of other
-            versions of what writes it.
-        text: Called when there is no such kernel yet; it defines ``gluonish_body``, as
-            `gluonish.kernels.compiler.vector_code.Assembler` does.
+        name: The kernel's key, which must identify the text, including the version of its writer.
+        text: Returns the text, if the kernel is not cached; it defines ``gluonish_body``, as by
+            `gluonish.kernels.compiler.vector_code.Assembler`.
 
     Raises:
         KernelError: llvmlite is missing, or LLVM refuses the text.
@@ -231,8 +228,8 @@ def _find(key: _Key, write: Callable[[], str]) -> CompiledKernel:
 
 
 def _make(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelError:
-    """Return the kernel of a key; of several that are made at once the first one counts."""
-    with _turn:
+    """Return the kernel of a key; of several compiled concurrently, the first is used."""
+    with _lock:
         kernel = _kernels.get(key)
         return _kernels.setdefault(key, _new_kernel(key, write)) if kernel is None else kernel
 
@@ -241,38 +238,38 @@ def _new_kernel(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelE
     try:
         return CompiledKernel(key[0], _code(key, write))
     except KernelError as error:
-        return error  # kept, too: to find it out again takes as long as compiling
+        return error  # cached, too: failing again takes as long as compiling
 
 
 def _code(key: _Key, write: Callable[[], str]) -> machine_code.Code:
     digest = _digest(key)
-    kept = disk_cache.find(digest)
-    if kept is not None:
+    saved = disk_cache.find(digest)
+    if saved is not None:
         try:
-            return machine_code.load(kept)
+            return machine_code.load(saved)
         except KernelError:
-            pass  # cannot be linked here, whatever it is
+            pass  # cannot be linked in this process
     made = machine_code.generate(write())
     disk_cache.keep(digest, made)
     return machine_code.load(made)
 
 
 def _digest(key: _Key) -> bytes:
-    """What a kernel is kept under on disk."""
+    """Return the key of a kernel on disk."""
     source, *allowed = key
-    parts = (*_toolchain(), *machine_code.host(), *allowed, source)
-    return hashlib.sha256("\0".join(parts).encode()).digest()
+    fields = (*_toolchain(), *machine_code.host(), *allowed, source)
+    return hashlib.sha256("\0".join(fields).encode()).digest()
 
 
 @cache
 def _toolchain() -> tuple[str, ...]:
-    """The version of LLVM's interface, and digests of this folder."""
+    """Return the version of llvmlite, and digests of this folder's modules."""
     modules = sorted(Path(__file__).parent.glob("*.py"))
-    own = [hashlib.sha256(path.read_bytes()).hexdigest() for path in modules]
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in modules]
     try:
         import llvmlite
     except IMPORT_FAILURES as error:
         raise KernelError(
             f"compile_kernel: expected llvmlite, got {error}; pip install llvmlite"
         ) from None
-    return (llvmlite.__version__, *own)
+    return (llvmlite.__version__, *digests)

@@ -1,9 +1,9 @@
-"""Machine code on disk, one file a kernel, so that a later process need not compile.
+"""Cache of machine code on disk, one file for each kernel.
 
-A file is taken only if it is whole (it holds a digest of itself), holds the very key that is asked
-for, and is this user's, writable by nobody else, in a folder of which the same goes: its content
-will run. Anything else counts as missing, and is written anew. What cannot be written is not kept,
-and nothing is kept in a folder of others.
+As its content will run, a file is used only if it is intact (it has a digest of itself), has the
+requested key, and the file and its folder belong to this user and are not writable by others. Other
+files count as missing, and are overwritten. Failures to write are ignored, and nothing is written
+to a folder of another user.
 """
 
 import hashlib
@@ -22,23 +22,23 @@ from gluonish.core.files import atomic_write
 _LOG = logging.getLogger("gluonish")
 _MAGIC = b"gluonish kernel 2\n"
 _DIGEST_NBYTES = 32
-# Windows keeps the folder of a user from others by other means.
+# Windows protects a user's folder by other means.
 _HAS_OWNERS = os.name != "nt"
-_told: set[Path] = set()
+_reported: set[Path] = set()
 
 
 def path_of(key: bytes) -> Path:
-    """Where the kernel of a key is kept."""
+    """Return the path of a kernel's file."""
     return Path(MXNET_HOME.value) / "kernels" / f"{key.hex()}.bin"
 
 
-def is_kept(key: bytes) -> bool:
-    """Whether there is a file for this key; `find` may yet refuse it."""
-    return os.path.isfile(path_of(key))  # false where it cannot be seen
+def is_saved(key: bytes) -> bool:
+    """Whether there is a file for this key, which `find` may still refuse."""
+    return os.path.isfile(path_of(key))  # false without permission to read the folder
 
 
 def find(key: bytes) -> bytes | None:
-    """Return the machine code kept under this key; None if there is none to be trusted."""
+    """Return the machine code saved under a key; None without a trusted file."""
     try:
         with _trusted(path_of(key)) as file:
             content = file.read() if file is not None else b""
@@ -52,10 +52,10 @@ def find(key: bytes) -> bytes | None:
 
 @contextmanager
 def _trusted(path: Path) -> Iterator[BinaryIO | None]:
-    """Open a kept file; give None where others may have made it.
+    """Open a file; yield None if another user may have written it.
 
-    The folder is opened first, and the file in that folder, so that no other takes its place after
-    it was looked at.
+    The folder is opened first, and the file relative to it, so that the folder cannot be replaced
+    after the check.
     """
     if not _HAS_OWNERS:
         with path.open("rb") as file:
@@ -64,7 +64,7 @@ def _trusted(path: Path) -> Iterator[BinaryIO | None]:
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         if not _is_ours(os.fstat(folder)):
-            _tell(path.parent)
+            _report(path.parent)
             yield None
             return
         descriptor = os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
@@ -79,36 +79,36 @@ def _is_ours(status: os.stat_result) -> bool:
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _tell(folder: Path) -> None:
-    """Say once why kernels are compiled in every process."""
-    if folder not in _told:
-        _told.add(folder)
+def _report(folder: Path) -> None:
+    """Warn once that kernels are not cached."""
+    if folder not in _reported:
+        _reported.add(folder)
         _LOG.warning(
             "kernels: expected %s to be a folder of this user that nobody else can write to; no "
-            "compiled kernel is taken from there or kept: chmod 700 it, or set MXNET_HOME",
+            "compiled kernel is read from there or saved: chmod 700 it, or set MXNET_HOME",
             folder,
         )
 
 
 def _make_folder(folder: Path) -> bool:
-    """Make the folder unless it is there; return whether kernels may be kept in it."""
+    """Create the folder if missing; return whether kernels may be saved in it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = os.lstat(folder)
     if not _HAS_OWNERS or (stat.S_ISDIR(status.st_mode) and _is_ours(status)):
         return True
-    _tell(folder)
+    _report(folder)
     return False
 
 
 def keep(key: bytes, code: bytes) -> None:
-    """Keep machine code under a key, where the folder can be written; else do nothing."""
+    """Save machine code under a key; do nothing if the folder is not writable."""
     body = key + code
     path = path_of(key)
     with suppress(OSError, GluonishError):
         if not _make_folder(path.parent):
             return
-        path.unlink(missing_ok=True)  # a file that is replaced would keep its permissions
+        path.unlink(missing_ok=True)  # replacing a file would preserve its permissions
         with atomic_write(path) as file:
-            if _HAS_OWNERS:  # a umask may let the group write, and then it is not taken
+            if _HAS_OWNERS:  # with a group-writable umask the file would not be trusted
                 os.fchmod(file.fileno(), 0o600)
             file.write(_MAGIC + hashlib.sha256(body).digest() + body)

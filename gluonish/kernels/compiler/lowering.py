@@ -1,12 +1,12 @@
-"""Lowering of a kernel's Python source to LLVM's text, in milliseconds.
+"""Lowering of a kernel's Python source to LLVM IR, in milliseconds.
 
-Every expression has one type, which follows from its parts (`typed_values` has the rules); so has
-every variable, that of its first value. Variables lie on the stack, which LLVM turns into
-registers. A function is lowered anew at the place of each call.
+Every expression has one type, which follows from its operands (`typed_values` has the rules). A
+variable has the type of its first value. Variables are on the stack, which LLVM promotes to
+registers. Functions are inlined at each call.
 
-All memory accesses join one access group, and a loop that begins with ``independent()`` says that
-its accesses of that group in different iterations do not meet: LLVM vectorizes it without comparing
-every pair of pointers, also where an output is an input.
+All memory accesses are in one access group. A loop that begins with ``independent()`` declares that
+accesses of the group in different iterations do not alias: LLVM vectorizes it without comparing
+every pair of pointers, also for in-place operations.
 """
 
 import ast
@@ -19,7 +19,7 @@ from gluonish.kernels.compiler.errors import KernelError, SourceError
 from gluonish.kernels.compiler.metadata import Metadata
 from gluonish.kernels.compiler.typed_values import COMPARISONS, Typed, TypedValues
 
-ENTRY = "gluonish_body"  # void (i64 begin, i64 end, i64* words)
+ENTRY = "gluonish_body"  # void (i64 begin, i64 end, i64* params)
 
 _FUNCTIONS = "functions"
 _MEMORY = ("load", "store")
@@ -44,15 +44,15 @@ _OPERATORS: dict[type[ast.operator], str] = {
 
 
 def lower(source: str, fastmath: Iterable[str]) -> str:
-    """Return LLVM's text of a source that defines ``body(begin, end, words)``.
+    """Return the LLVM IR of a source that defines ``body(begin, end, params)``.
 
     Args:
-        source: Python; `compile` says what it may use.
-        fastmath: LLVM's names of what arithmetic on floats may be taken to allow; and
-            ``functions`` if that inside the vocabulary's functions may, too.
+        source: A source in the language of `compile`.
+        fastmath: LLVM's fastmath flags; and ``functions`` to apply them inside elementary
+            functions.
 
     Raises:
-        KernelError: The source uses something else.
+        KernelError: The source is outside the language.
     """
     functions = {}
     for definition in ast.parse(source).body:
@@ -72,7 +72,7 @@ def _message(error: SourceError, statement: ast.stmt) -> str:
 
 @cache
 def _target() -> tuple[str, str]:
-    """The triple and the data layout of this process."""
+    """Return the triple and the data layout of this process."""
     from llvmlite import binding
 
     binding.initialize_native_target()
@@ -87,7 +87,7 @@ class _Loop:
     Attributes:
         breaks: Blocks that end with ``break``.
         continues: Blocks that end with ``continue``.
-        independent: Whether its iterations are.
+        independent: Whether its iterations are independent.
     """
 
     __slots__ = ("breaks", "continues", "independent")
@@ -103,8 +103,8 @@ class _Frame:
 
     Attributes:
         name: The function.
-        variables: Their types and addresses.
-        loops: The loops around the present statement.
+        variables: Types and addresses of variables.
+        loops: The loops around the current statement.
         returns: Blocks that end with ``return``.
         results: Types and addresses of the results.
     """
@@ -126,8 +126,8 @@ class _Lowering:
         from llvmlite import ir
 
         self._ir = ir
-        word = ir.IntType(64)
-        kind = ir.FunctionType(ir.VoidType(), [word, word, word.as_pointer()])
+        int64 = ir.IntType(64)
+        kind = ir.FunctionType(ir.VoidType(), [int64, int64, int64.as_pointer()])
         self._module = ir.Module()
         self._module.triple, self._module.data_layout = _target()
         self._function = ir.Function(self._module, kind, ENTRY)
@@ -137,7 +137,7 @@ class _Lowering:
         self._metadata = Metadata()
         self._group = self._metadata.add()
         self._count = 0
-        self._entry = ir.IRBuilder(self._block())  # variables are made here
+        self._entry = ir.IRBuilder(self._block())  # for allocas
         first = self._block()
         self._build = ir.IRBuilder(first)
         self._values = TypedValues(self._build, self._entry, fastmath)
@@ -147,7 +147,7 @@ class _Lowering:
         self._entry.branch(first)
 
     def text(self, *, everywhere: bool) -> str:
-        """Return LLVM's text, where all arithmetic has the flags of operators if ``everywhere``."""
+        """Return the LLVM IR; with ``everywhere`` all arithmetic has the fastmath flags."""
         for block in self._function.blocks:
             for instruction in block.instructions:
                 if instruction.opname in _MEMORY:
@@ -165,20 +165,20 @@ class _Lowering:
         return self._function.append_basic_block(f"B{self._count - 1}")
 
     def _begin(self) -> Any:
-        """Continue in a new block, which is returned."""
+        """Continue in a new block, and return it."""
         block = self._block()
         self._build.position_at_end(block)
         return block
 
     def _join(self, blocks: Iterable[Any]) -> None:
-        """Continue in a new block, where these and the present one meet."""
+        """Continue in a new block, to which these blocks and the current one branch."""
         ends = [*blocks, self._build.block]
-        behind = self._begin()
+        after = self._begin()
         for end in ends:
-            self._ir.IRBuilder(end).branch(behind)
+            self._ir.IRBuilder(end).branch(after)
 
     def _inlined(self, name: str, args: Sequence[Typed]) -> list[Typed]:
-        """Lower a call of one of the source's functions, and return its results."""
+        """Inline a call of one of the source's functions, and return its results."""
         function = self._functions.get(name)
         names = [] if function is None else [each.arg for each in function.args.args]
         if function is None or len(names) != len(args):
@@ -187,7 +187,7 @@ class _Lowering:
             raise SourceError("a function that does not call itself", name)
         self._frames.append(_Frame(name))
         for each, value in zip(names, args, strict=True):
-            self._assign(each, self._values.settled(value))
+            self._assign(each, self._values.default_typed(value))
         self._run(function.body)
         frame = self._frames.pop()
         if frame.returns:
@@ -202,11 +202,11 @@ class _Lowering:
         if len(values) != len(frame.results):
             raise SourceError(f"{len(frame.results)} results", str(len(values)))
         for one, to in zip(values, frame.results, strict=True):
-            self._build.store(self._values.given(one, to.kind), to.value)
+            self._build.store(self._values.required(one, to.kind), to.value)
         self._leave(frame.returns)
 
     def _leave(self, blocks: list[Any]) -> None:
-        """End the present block, whose branch is added later, and continue in one not reached."""
+        """End the current block, to branch later, and continue in an unreachable one."""
         blocks.append(self._build.block)
         self._begin()
 
@@ -218,7 +218,7 @@ class _Lowering:
             try:
                 run = _STATEMENTS.get(type(statement))
                 if run is None:
-                    raise SourceError("a statement that kernels know", type(statement).__name__)
+                    raise SourceError("a statement that kernels support", type(statement).__name__)
                 run(self, statement)
             except SourceError as error:
                 raise KernelError(_message(error, statement)) from None
@@ -233,20 +233,20 @@ class _Lowering:
                 self._set(one, value)
 
     def _all(self, node: ast.expr) -> list[Typed]:
-        """Return the values of an expression: those of a tuple, or of a function with several."""
+        """Return the values of a tuple, of a call with several results, or of one expression."""
         if isinstance(node, ast.Tuple):
-            return [self._values.settled(self._of(each)) for each in node.elts]
+            return [self._values.default_typed(self._of(each)) for each in node.elts]
         if isinstance(node, ast.Call) and _name(node.func) in self._functions:
-            return self._own(node)
-        return [self._values.settled(self._of(node))]
+            return self._inlined_call(node)
+        return [self._values.default_typed(self._of(node))]
 
     def _update(self, statement: ast.AugAssign) -> None:
         target, symbol = statement.target, _OPERATORS.get(type(statement.op), "")
         if isinstance(target, ast.Subscript):
-            place = Typed(*self._element(target))
-            before = Typed(place.kind, self._build.load(place.value))
-            after = self._values.operation(symbol, before, self._of(statement.value))
-            self._store(after, place)
+            element = Typed(*self._element(target))
+            before = Typed(element.kind, self._build.load(element.value))
+            updated = self._values.operation(symbol, before, self._of(statement.value))
+            self._store(updated, element)
         else:
             before = self._of(target)
             self._set(target, self._values.operation(symbol, before, self._of(statement.value)))
@@ -259,14 +259,14 @@ class _Lowering:
         else:
             raise SourceError("a variable or an element", ast.unparse(target))
 
-    def _store(self, value: Typed, place: Typed) -> None:
-        self._build.store(self._values.converted(value, place.kind).value, place.value)
+    def _store(self, value: Typed, element: Typed) -> None:
+        self._build.store(self._values.converted(value, element.kind).value, element.value)
 
     def _assign(self, name: str, value: Typed) -> None:
-        place = self._frame.variables.get(name)
-        if place is None:
-            place = self._frame.variables[name] = self._variable_of(value.kind)
-        self._build.store(self._values.given(value, place.kind), place.value)
+        variable = self._frame.variables.get(name)
+        if variable is None:
+            variable = self._frame.variables[name] = self._variable_of(value.kind)
+        self._build.store(self._values.required(value, variable.kind), variable.value)
 
     def _for(self, loop: ast.For) -> None:
         call = loop.iter
@@ -276,8 +276,10 @@ class _Lowering:
         step = args.pop() if len(args) == 3 else Typed("int", 1)
         if step.kind == "int" and step.value < 1:
             raise SourceError("a step of 1 or more", str(step.value))
-        width = self._values.whole(step)
-        first, last = map(self._values.whole, args if len(args) == 2 else (Typed("int", 0), *args))
+        width = self._values.integer(step)
+        first, last = map(
+            self._values.integer, args if len(args) == 2 else (Typed("int", 0), *args)
+        )
         counter = self._entry.alloca(first.type)
         self._build.store(first, counter)
 
@@ -320,15 +322,15 @@ class _Lowering:
         if loop.independent:
             parallel = f'!"llvm.loop.parallel_accesses", {self._group.get_reference()}'
             back.set_metadata("llvm.loop", self._metadata.add_loop(parallel))
-        behind = self._begin()
-        self._ir.IRBuilder(fork).cbranch(test, inside, behind)
+        after = self._begin()
+        self._ir.IRBuilder(fork).cbranch(test, inside, after)
         for block in loop.breaks:
-            self._ir.IRBuilder(block).branch(behind)
+            self._ir.IRBuilder(block).branch(after)
 
-    def _innermost(self, word: str) -> _Loop:
-        """Return the loop around the present statement."""
+    def _innermost(self, statement: str) -> _Loop:
+        """Return the loop around the current statement."""
         if not self._frame.loops:
-            raise SourceError(f"{word} in a loop", "it outside")
+            raise SourceError(f"{statement} in a loop", "it outside")
         return self._frame.loops[-1]
 
     def _break(self, statement: ast.Break) -> None:
@@ -345,20 +347,20 @@ class _Lowering:
             starts.append(self._begin())
             self._run(branch)
             ends.append(self._build.block)
-        behind = self._begin()
+        after = self._begin()
         self._ir.IRBuilder(fork).cbranch(test, *starts)
         for end in ends:
-            self._ir.IRBuilder(end).branch(behind)
+            self._ir.IRBuilder(end).branch(after)
 
     def _truth(self, node: ast.expr) -> Any:
         return self._values.truth(self._of(node))
 
     def _effect(self, statement: ast.Expr) -> None:
-        """A call for its effect."""
+        """Lower a call as a statement."""
         call = statement.value
         name = _name(call.func) if isinstance(call, ast.Call) else ""
         if isinstance(call, ast.Call) and name in self._functions:
-            self._own(call)
+            self._inlined_call(call)
         elif isinstance(call, ast.Call) and name == "philox_fill":
             self._values.fill(*[self._of(x) for x in call.args])
         elif name == "independent":
@@ -371,10 +373,10 @@ class _Lowering:
         number = _number(node)
         if number is not None:
             return Typed("int" if isinstance(number, int) else "float", number)
-        give = _EXPRESSIONS.get(type(node))
-        if give is None:
-            raise SourceError("an expression that kernels know", ast.unparse(node))
-        return give(self, node)
+        lower_node = _EXPRESSIONS.get(type(node))
+        if lower_node is None:
+            raise SourceError("an expression that kernels support", ast.unparse(node))
+        return lower_node(self, node)
 
     def _constant(self, node: ast.Constant) -> Typed:
         if not isinstance(node.value, bool):
@@ -382,10 +384,10 @@ class _Lowering:
         return Typed("bool", self._values.type_of("bool")(node.value))
 
     def _variable(self, node: ast.Name) -> Typed:
-        place = self._frame.variables.get(node.id)
-        if place is None:
+        variable = self._frame.variables.get(node.id)
+        if variable is None:
             raise SourceError("a variable with a value", node.id)
-        return Typed(place.kind, self._build.load(place.value))
+        return Typed(variable.kind, self._build.load(variable.value))
 
     def _subscript(self, node: ast.Subscript) -> Typed:
         kind, at = self._element(node)
@@ -414,41 +416,41 @@ class _Lowering:
     def _call(self, node: ast.Call) -> Typed:
         name = _name(node.func)
         if node.keywords or not name or name in self._frame.variables:
-            raise SourceError("a function that kernels know", ast.unparse(node))
+            raise SourceError("a function that kernels support", ast.unparse(node))
         if name not in self._functions:
             return self._values.call(name, [self._of(x) for x in node.args])
-        results = self._own(node)
+        results = self._inlined_call(node)
         if len(results) != 1:
             raise SourceError(f"one result of {name}()", str(len(results)))
         return results[0]
 
-    def _own(self, node: ast.Call) -> list[Typed]:
-        """Return the results of one of the source's functions."""
+    def _inlined_call(self, node: ast.Call) -> list[Typed]:
+        """Inline a call node, and return its results."""
         if node.keywords:
             raise SourceError("arguments without names", ast.unparse(node))
         return self._inlined(_name(node.func), [self._of(x) for x in node.args])
 
     def _logic(self, node: ast.BoolOp) -> Typed:
-        """``and`` and ``or``: a condition, of no more operands than decide it."""
+        """Lower ``and`` and ``or``, with short-circuit evaluation."""
         decides = isinstance(node.op, ast.Or)
         forks = []
         for operand in node.values[:-1]:
             test = self._truth(operand)
             forks.append((self._build.block, test, self._begin()))
         last = self._truth(node.values[-1])
-        end, behind = self._build.block, self._block()
-        self._build.branch(behind)
-        self._build.position_at_end(behind)
+        end, after = self._build.block, self._block()
+        self._build.branch(after)
+        self._build.position_at_end(after)
         result = self._build.phi(last.type)
         for block, test, following in forks:
-            ways = (behind, following) if decides else (following, behind)
-            self._ir.IRBuilder(block).cbranch(test, *ways)
+            targets = (after, following) if decides else (following, after)
+            self._ir.IRBuilder(block).cbranch(test, *targets)
             result.add_incoming(last.type(decides), block)
         result.add_incoming(last, end)
         return Typed("bool", result)
 
     def _choice(self, node: ast.IfExp) -> Typed:
-        """``x if condition else y``, of which only the chosen one is computed."""
+        """Lower ``x if condition else y``, of which only one is computed."""
         test, fork = self._truth(node.test), self._build.block
         starts, values, ends = [], [], []
         for operand in (node.body, node.orelse):
@@ -456,13 +458,13 @@ class _Lowering:
             values.append(self._of(operand))
             ends.append(self._build.block)
         self._ir.IRBuilder(fork).cbranch(test, *starts)
-        kind, behind = self._values.common(*values), self._block()
-        result = self._ir.IRBuilder(behind).phi(self._values.type_of(kind))
+        kind, after = self._values.common(*values), self._block()
+        result = self._ir.IRBuilder(after).phi(self._values.type_of(kind))
         for value, end in zip(values, ends, strict=True):
             self._build.position_at_end(end)
             result.add_incoming(self._values.converted(value, kind).value, end)
-            self._build.branch(behind)
-        self._build.position_at_end(behind)
+            self._build.branch(after)
+        self._build.position_at_end(after)
         return Typed(kind, result)
 
 
@@ -471,9 +473,9 @@ def _name(node: ast.expr) -> str:
 
 
 def _number(node: ast.expr) -> int | float | None:
-    """Return the number of an expression of numbers; None for another expression."""
+    """Return the number of a constant expression; None for another expression."""
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return node.value  # type: ignore[return-value]  # its type was asked for
+        return node.value  # type: ignore[return-value]  # its type was checked
     if isinstance(node, ast.Attribute):
         return _NUMBERS.get(ast.unparse(node))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

@@ -1,7 +1,7 @@
-"""From LLVM's intermediate text to machine code, and from machine code to a function to call.
+"""Compilation of LLVM IR to object files, and linking of these into the process.
 
-The code of a kernel is an object file of a few KiB that names nothing outside itself but what the
-C library has; so it can be kept on disk.
+The object file of a kernel has a few KiB and references only functions of the C library, so it can
+be cached on disk.
 """
 
 import ctypes
@@ -13,21 +13,20 @@ from typing import Any
 from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.kernels.compiler.errors import KernelError
 
-# (extent, address of the words, grain, threads, address of GOMP_parallel or 0)
+# ``launch(extent, address of params, grain, threads, address of GOMP_parallel or 0)``
 Launch = Callable[[int, int, int, int, int], None]
 
 _ENTRY = "gluonish_launch"
 
-# Each thread of the team takes the next chunk until none is left, so that a thread that starts late
-# or is disturbed does less. There are four chunks for each thread, and none is below the grain;
-# all but the shortest begin at a multiple of 64 elements. That keeps threads out of each other's
-# cache lines; and the instructions for what is left behind whole vectors compute the same elements,
-# whatever the number of threads and chunks.
+# Each thread of the team claims the next chunk until none is left, so that a thread that starts
+# late or is interrupted does less. There are four chunks for each thread, none below the grain; all
+# but the shortest begin at a multiple of 64 elements. So threads do not share cache lines, and the
+# scalar loop after full vectors computes the same elements for any number of threads and chunks.
 _LAUNCHER = """
 %team_work = type { i64, i64, i64, i64 }
 
-define internal void @gluonish_chunk(i64 %begin, i64 %end, i64 %words) noinline {
-  %view = inttoptr i64 %words to i64*
+define internal void @gluonish_chunk(i64 %begin, i64 %end, i64 %params) noinline {
+  %view = inttoptr i64 %params to i64*
   call void @gluonish_body(i64 %begin, i64 %end, i64* %view)
   ret void
 }
@@ -37,58 +36,58 @@ entry:
   %next = getelementptr %team_work, %team_work* %work, i64 0, i32 0
   %extent.at = getelementptr %team_work, %team_work* %work, i64 0, i32 1
   %chunk.at = getelementptr %team_work, %team_work* %work, i64 0, i32 2
-  %words.at = getelementptr %team_work, %team_work* %work, i64 0, i32 3
+  %params.at = getelementptr %team_work, %team_work* %work, i64 0, i32 3
   %extent = load i64, i64* %extent.at
   %chunk = load i64, i64* %chunk.at
-  %words = load i64, i64* %words.at
+  %params = load i64, i64* %params.at
   br label %take
 take:
   %begin = atomicrmw add i64* %next, i64 %chunk monotonic
   %some = icmp slt i64 %begin, %extent
   br i1 %some, label %run, label %done
 run:
-  %behind = add i64 %begin, %chunk
-  %last = icmp sgt i64 %behind, %extent
-  %end = select i1 %last, i64 %extent, i64 %behind
-  call void @gluonish_chunk(i64 %begin, i64 %end, i64 %words)
+  %after = add i64 %begin, %chunk
+  %last = icmp sgt i64 %after, %extent
+  %end = select i1 %last, i64 %extent, i64 %after
+  call void @gluonish_chunk(i64 %begin, i64 %end, i64 %params)
   br label %take
 done:
   ret void
 }
 
-define void @gluonish_launch(i64 %extent, i64 %words, i64 %grain, i64 %threads, i64 %parallel) {
+define void @gluonish_launch(i64 %extent, i64 %params, i64 %grain, i64 %threads, i64 %parallel) {
 entry:
   %small = icmp sle i64 %extent, %grain
   %none = icmp eq i64 %parallel, 0
   %serial = or i1 %small, %none
   br i1 %serial, label %alone, label %together
 alone:
-  call void @gluonish_chunk(i64 0, i64 %extent, i64 %words)
+  call void @gluonish_chunk(i64 0, i64 %extent, i64 %params)
   ret void
 together:
-  %parts = shl i64 %threads, 2
-  %whole = add i64 %extent, %parts
-  %above = sub i64 %whole, 1
-  %even = udiv i64 %above, %parts
+  %chunks = shl i64 %threads, 2
+  %padded_extent = add i64 %extent, %chunks
+  %above = sub i64 %padded_extent, 1
+  %even = udiv i64 %above, %chunks
   %long = icmp sgt i64 %even, 1023
   %padded = add i64 %even, 63
   %aligned = and i64 %padded, -64
-  %wanted = select i1 %long, i64 %aligned, i64 %even
-  %fine = icmp slt i64 %wanted, %grain
-  %enough = select i1 %fine, i64 %grain, i64 %wanted
+  %target = select i1 %long, i64 %aligned, i64 %even
+  %fine = icmp slt i64 %target, %grain
+  %enough = select i1 %fine, i64 %grain, i64 %target
   %rows = icmp slt i64 %enough, 64
   %more = add i64 %enough, 63
-  %even.words = and i64 %more, -64
-  %chunk = select i1 %rows, i64 %enough, i64 %even.words
+  %even.params = and i64 %more, -64
+  %chunk = select i1 %rows, i64 %enough, i64 %even.params
   %work = alloca %team_work
   %next = getelementptr %team_work, %team_work* %work, i64 0, i32 0
   %extent.at = getelementptr %team_work, %team_work* %work, i64 0, i32 1
   %chunk.at = getelementptr %team_work, %team_work* %work, i64 0, i32 2
-  %words.at = getelementptr %team_work, %team_work* %work, i64 0, i32 3
+  %params.at = getelementptr %team_work, %team_work* %work, i64 0, i32 3
   store i64 0, i64* %next
   store i64 %extent, i64* %extent.at
   store i64 %chunk, i64* %chunk.at
-  store i64 %words, i64* %words.at
+  store i64 %params, i64* %params.at
   %function = inttoptr i64 %parallel to void (void (%team_work*)*, %team_work*, i32, i32)*
   %team = trunc i64 %threads to i32
   call void %function(void (%team_work*)* @gluonish_team, %team_work* %work, i32 %team, i32 0)
@@ -101,22 +100,22 @@ class Code:
     """A loaded kernel; its memory is freed with it.
 
     Attributes:
-        launch: Runs it without the interpreter's lock.
-        quick: Runs it with the lock held: for work shorter than giving the lock away.
+        launch: Runs it without the GIL.
+        quick: Runs it with the GIL held, for work shorter than releasing it.
     """
 
     __slots__ = ("_library", "launch", "quick")
 
     def __init__(self, address: int, library: Any) -> None:
         self._library = library
-        words = (ctypes.c_int64,) * 5
-        self.launch: Launch = ctypes.CFUNCTYPE(None, *words)(address)
-        self.quick: Launch = ctypes.PYFUNCTYPE(None, *words)(address)
+        types = (ctypes.c_int64,) * 5
+        self.launch: Launch = ctypes.CFUNCTYPE(None, *types)(address)
+        self.quick: Launch = ctypes.PYFUNCTYPE(None, *types)(address)
 
 
 @cache
 def host() -> tuple[str, str]:
-    """The name and the features of this CPU, as LLVM knows them.
+    """Return LLVM's name and features of this CPU.
 
     Raises:
         KernelError: llvmlite cannot be imported.
@@ -131,7 +130,7 @@ def host() -> tuple[str, str]:
 
 
 def has_float16() -> bool:
-    """Whether this CPU converts float16; without that, its conversion would call a function."""
+    """Whether this CPU has instructions to convert float16, without a library call."""
     return "+f16c" in host()[1] or "+fullfp16" in host()[1]
 
 
@@ -147,11 +146,10 @@ def _target_machine() -> Any:
 
 
 def generate(text: str) -> bytes:
-    """Optimize and return the object file of a kernel.
+    """Optimize LLVM IR, and return the object file of a kernel.
 
     Args:
-        text: LLVM's intermediate text; it defines ``void @gluonish_body(i64 begin, i64 end, i64*
-            words)``.
+        text: LLVM IR that defines ``void @gluonish_body(i64 begin, i64 end, i64* params)``.
 
     Raises:
         KernelError: It calls a function that the process does not have, or LLVM refuses it.
@@ -161,7 +159,7 @@ def generate(text: str) -> bytes:
     except RuntimeError as error:
         if isinstance(error, KernelError):
             raise
-        raise KernelError(f"compile_kernel: expected code that LLVM takes, got {error}") from None
+        raise KernelError(f"compile_kernel: expected valid LLVM IR, got {error}") from None
 
 
 def _generated(text: str) -> bytes:
@@ -189,7 +187,7 @@ def _require_known(functions: Sequence[Any]) -> None:
         if not function.is_declaration or name.startswith("llvm."):
             continue
         if not binding.address_of_symbol(name):
-            raise KernelError(f"compile_kernel: expected plain arithmetic, got a call of {name}")
+            raise KernelError(f"compile_kernel: expected arithmetic only, got a call of {name}")
 
 
 class _Loader:
@@ -200,14 +198,14 @@ class _Loader:
 
         self._numbers = count()
         host()  # initializes LLVM
-        # JITLink keeps a kernel in one piece; the older linker ends the process where the parts of
-        # one come to lie more than 2 GiB apart, as they may among many or large mappings.
+        # JITLink allocates a kernel contiguously; the older linker aborts the process if its
+        # sections are more than 2 GiB apart, as may happen with many or large mappings.
         self._jit = binding.create_lljit_compiler(_target_machine(), use_jit_link=True)
 
     def link(self, data: bytes) -> Code:
         from llvmlite import binding
 
-        number = next(self._numbers)  # libraries are told apart by it, whoever links them at once
+        number = next(self._numbers)  # a unique name, also for concurrent links
         builder = binding.JITLibraryBuilder()
         builder.add_object_img(data).export_symbol(_ENTRY).add_current_process()
         library = builder.link(self._jit, f"kernel{number}")

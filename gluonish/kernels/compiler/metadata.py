@@ -1,13 +1,13 @@
-"""Metadata of LLVM that llvmlite does not write: nodes that are distinct from all others.
+"""Distinct metadata nodes of LLVM, which llvmlite does not support.
 
-A loop's node names itself first; of two loops with equal nodes LLVM would keep one.
+A loop's node references itself first; LLVM would merge equal nodes of two loops.
 """
 
-_FIRST = 900000  # above the numbers that llvmlite gives to its nodes
+_FIRST = 900000  # above llvmlite's own node numbers
 
 
 class Node:
-    """A node, as `set_metadata` of llvmlite's instructions takes it."""
+    """A node, for `set_metadata` of llvmlite's instructions."""
 
     __slots__ = ("_name",)
 
@@ -20,7 +20,7 @@ class Node:
 
 
 class Metadata:
-    """The nodes of a module; ``str()`` gives their definitions, which follow the module's text."""
+    """The nodes of a module; ``str()`` returns their definitions, for the end of the text."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -29,11 +29,11 @@ class Metadata:
         return "".join(f"{line}\n" for line in self._lines)
 
     def add(self, *operands: str) -> Node:
-        """Return a distinct node of these operands."""
+        """Add a distinct node with these operands."""
         node = Node(f"!{_FIRST + len(self._lines)}")
         self._lines.append(f"{node.get_reference()} = distinct !{{{', '.join(operands)}}}")
         return node
 
     def add_loop(self, *properties: str) -> Node:
-        """Return the node of a loop, whose first operand is itself."""
+        """Add the node of a loop, whose first operand is itself."""
         return self.add(f"!{_FIRST + len(self._lines)}", *(f"!{{{each}}}" for each in properties))

@@ -1,4 +1,4 @@
-"""Philox4x32-10 in generated kernels: the words of `gluonish.ops.support.philox`, to the bit.
+"""Philox4x32-10 in generated kernels, with the bits of `gluonish.ops.support.philox`.
 
 References:
     J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
@@ -12,13 +12,13 @@ _ROUNDS = 10
 
 
 def philox4x32(builder: Any, block: Any, seed: Any, offset: Any) -> list[Any]:
-    """Append the instructions that make four words of 32 bits.
+    """Append instructions that compute a block of four numbers of 32 bits.
 
     Args:
         builder: llvmlite's ``IRBuilder``.
-        block: Which four words of the draw, 64 bits.
-        seed: First half of the draw's key, 64 bits.
-        offset: Second half of the draw's key, 64 bits.
+        block: Index of the block, 64 bits.
+        seed: First half of the key, 64 bits.
+        offset: Second half of the key, 64 bits.
 
     Returns:
         Four values of 64 bits, below 2**32.
@@ -46,24 +46,24 @@ def philox4x32(builder: Any, block: Any, seed: Any, offset: Any) -> list[Any]:
     return [c0, c1, c2, c3]
 
 
-def philox_fill(builder: Any, view: Any, place: Any, block: Any, seed: Any, offset: Any) -> None:
-    """Append what writes the four words of a block to ``view[place]`` and behind, in 32 bits."""
+def philox_fill(builder: Any, view: Any, index: Any, block: Any, seed: Any, offset: Any) -> None:
+    """Append instructions that store the four uint32 of a block to a view, from ``index``."""
     for i, made in enumerate(philox4x32(builder, block, seed, offset)):
-        at = builder.gep(view, [builder.add(place, place.type(i))])
-        builder.store(builder.trunc(made, _word()), at)
+        at = builder.gep(view, [builder.add(index, index.type(i))])
+        builder.store(builder.trunc(made, _uint32()), at)
 
 
 def philox_word(builder: Any, index: Any, seed: Any, offset: Any) -> Any:
-    """Append what makes one word of the draw, of 32 bits, and return it."""
-    words = philox4x32(builder, builder.lshr(index, index.type(2)), seed, offset)
+    """Append instructions that compute the uint32 at an index, and return it."""
+    numbers = philox4x32(builder, builder.lshr(index, index.type(2)), seed, offset)
     which = builder.and_(index, index.type(3))
-    chosen = words[0]
-    for i, made in enumerate(words[1:], 1):
+    chosen = numbers[0]
+    for i, made in enumerate(numbers[1:], 1):
         chosen = builder.select(builder.icmp_unsigned("==", which, which.type(i)), made, chosen)
-    return builder.trunc(chosen, _word())
+    return builder.trunc(chosen, _uint32())
 
 
-def _word() -> Any:
+def _uint32() -> Any:
     from llvmlite import ir
 
     return ir.IntType(32)

@@ -1,12 +1,12 @@
-"""From which size on a kernel uses several threads: by measurement, or by a number of elements.
+"""The size from which a kernel uses several threads: measured, or a fixed number of elements.
 
-A kernel comes with a grain, an estimate of the steps that are worth waking a thread for. Where its
-type is tuned (``MXNET_USE_OPERATOR_TUNING``), its first runs of about that size are timed in one
-thread, and so is once, in the process, how long a team of threads takes to start; then a run goes
-to the team where that is quicker, whatever the estimate said, within a factor of four of it. Where
-it is not tuned, ``MXNET_CPU_PARALLEL_SIZE`` elements are the border. Results are the same to the
-bit: sums are made of parts that do not depend on the threads, and chunks end where vectors do.
-``MXNET_ENFORCE_DETERMINISM`` turns the measurement off all the same.
+A kernel has a grain, an estimate of the steps for which waking a thread pays. If its type is tuned
+(``MXNET_USE_OPERATOR_TUNING``), its first runs of about that size are timed in one thread, and once
+in the process the start of a team of threads is timed. Then a run uses the team if that is faster,
+within a factor of four of the estimate. If it is not tuned, ``MXNET_CPU_PARALLEL_SIZE`` elements
+are the border. Results are bitwise the same: sums consist of chunks that do not depend on the
+threads, and chunks end at vector boundaries. Still, ``MXNET_ENFORCE_DETERMINISM`` disables the
+measurement.
 """
 
 import math
@@ -24,9 +24,9 @@ from gluonish.kernels import openmp
 
 NEVER = 1 << 62  # steps
 
-_RUNS = 3  # that are timed
-FACTOR = 4  # how far from its estimate a measured border may be
-_MARGIN = 1.5  # a team has to be quicker by half of its start
+_RUNS = 3  # timed runs
+FACTOR = 4  # maximum ratio of a measured border to its estimate
+_MARGIN = 1.5  # a team must be faster by half of its start time
 _VIEWS = {
     "float16": ("load_f16",),
     "float32": ("f32(",),
@@ -40,59 +40,55 @@ _VIEWS = {
 
 @cache
 def types_of(source: str) -> frozenset[str]:
-    """Return the types of elements that a kernel's source has views of; float32 if it has none."""
+    """Return the element types of the views in a kernel's source; float32 without views."""
     found = {name for name, marks in _VIEWS.items() if any(mark in source for mark in marks)}
     return frozenset(found or {"float32"})
 
 
 @cache
 def _team_start_s(threads: int) -> float:
-    """Return the seconds in which a team does nothing; measured once."""
+    """Return the time to start a team, in seconds; measured once."""
     return openmp.team().start_s(threads)
 
 
 def is_tuned(source: str) -> bool:
-    """Whether a kernel's border is measured; if not, `fixed_border` tells it."""
+    """Whether a kernel's border is measured, rather than `fixed_border`."""
     if MXNET_ENFORCE_DETERMINISM.value:
         return False
     return types_of(source) <= set(MXNET_USE_OPERATOR_TUNING.value)
 
 
-def fixed_border(grain: int, plain_grain: int) -> int:
-    """Return the most steps in one thread that ``MXNET_CPU_PARALLEL_SIZE`` stands for.
+def fixed_border(grain: int, copy_grain: int) -> int:
+    """Return the maximum steps in one thread, from ``MXNET_CPU_PARALLEL_SIZE`` elements.
 
     Args:
-        grain: The kernel's estimate, in steps, of what is worth a thread.
-        plain_grain: That of an operation that does next to nothing for each element, in elements:
-            a kernel that does more, or does it for many elements a step, counts for as many more.
+        grain: The kernel's estimated minimum steps for each thread.
+        copy_grain: The same, in elements, for the cheapest operation. Kernels with more work per
+            step have a smaller grain, and so a lower border.
     """
-    return max(1, MXNET_CPU_PARALLEL_SIZE.value * grain // plain_grain)
+    return max(1, MXNET_CPU_PARALLEL_SIZE.value * grain // copy_grain)
 
 
 class Timing:
-    """The first runs of a kernel with one grain, until its border is known.
-
-    Args:
-        grain: The kernel's estimate, in steps, of what is worth a thread.
-    """
+    """The first runs of a kernel with one grain, until its border is known."""
 
     __slots__ = ("_best_s", "_grain", "_runs")
 
     def __init__(self, grain: int) -> None:
         self._grain = grain
         self._runs = 0
-        self._best_s = math.inf  # of a step
+        self._best_s = math.inf  # time of a step
 
-    def takes(self, extent: int) -> bool:
-        """Whether a run of so many steps tells something, and is not too long for one thread."""
+    def is_useful(self, extent: int) -> bool:
+        """Whether a run of this extent is long enough to time, and short enough for one thread."""
         return extent > 0 and self._grain <= extent * FACTOR <= self._grain * FACTOR**2
 
     def run(self, extent: int, alone: Callable[[], None]) -> int:
         """Time a run in one thread.
 
         Args:
-            extent: How many steps it has.
-            alone: Does them in this thread.
+            extent: Number of steps.
+            alone: Runs them in this thread.
 
         Returns:
             The border, in steps; 0 while more runs are needed.

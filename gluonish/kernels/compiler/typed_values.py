@@ -1,12 +1,12 @@
-"""Typed values of a kernel's source, and its operators and functions on them.
+"""Typed values of a kernel's source, with its operators and functions.
 
-Every value has one type. Operands of two types are converted first:
+Every value has one type. Operands of different types are promoted:
 
-- Integers are computed in 64 bits, without a sign where neither operand has one; a bitwise operator
-  of two of one type keeps it. A shift has the sign of its left operand. A uint64 meets no integer
-  with a sign but a number of the source.
-- Of two floats the narrower becomes the wider one. A float beside an integer, and a float32 beside
-  a number of the source, become float64.
+- Integers are computed in 64 bits, unsigned if both operands are; a bitwise operator on equal types
+  keeps the type. A shift has the signedness of its left operand. A uint64 cannot be combined with a
+  signed integer, except a literal.
+- Of two floats the narrower is converted to the wider. A float with an integer, and a float32 with
+  a literal, become float64.
 - A stored value is converted to the type of the element.
 """
 
@@ -22,23 +22,23 @@ from gluonish.kernels.compiler.philox import philox_fill, philox_word
 from gluonish.kernels.compiler.vector_math import FUNCTIONS, Number
 
 # On the stack of each thread.
-SCRATCH_WORDS = 1032  # of 32 bits
-SCRATCH_SUMS = 4096  # of float64
+SCRATCH_INTS = 1032  # uint32
+SCRATCH_SUMS = 4096  # float64
 
 _INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _UNSIGNED = ("bool", *_INTEGERS[4:])
 _FLOATS = ("float32", "float64")
-_LITERALS = {"int": "int64", "float": "float64"}  # and what they are by themselves
+_LITERALS = {"int": "int64", "float": "float64"}  # and their default types
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
-# LLVM's builder's names of each operator, by the types it is for.
+# Methods of llvmlite's builder for each operator, by type.
 _BITWISE = {"&": "and_", "|": "or_", "^": "xor"}
-_WHOLE = {"+": "add", "-": "sub", "*": "mul", "<<": "shl", **_BITWISE}
+_INTEGER = {"+": "add", "-": "sub", "*": "mul", "<<": "shl", **_BITWISE}
 _OPERATIONS: Mapping[str, Mapping[str, str]] = {
     **{kind: {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"} for kind in _FLOATS},
-    "int64": {**_WHOLE, ">>": "ashr"},
-    "uint64": {**_WHOLE, ">>": "lshr", "//": "udiv", "%": "urem"},
+    "int64": {**_INTEGER, ">>": "ashr"},
+    "uint64": {**_INTEGER, ">>": "lshr", "//": "udiv", "%": "urem"},
     **dict.fromkeys(("bool", *(kind for kind in _INTEGERS if "64" not in kind)), _BITWISE),
 }
 
@@ -48,8 +48,8 @@ class Typed(NamedTuple):
 
     Attributes:
         kind: ``float32``, ``int64``, ..; ``bool``; ``*float32`` for a view; ``int`` or ``float``
-            for a number of the source.
-        value: LLVM's value; Python's number for a number of the source.
+            for a literal.
+        value: LLVM's value; a Python number for a literal.
     """
 
     kind: str
@@ -61,11 +61,11 @@ class TypedValues:
 
     Args:
         builder: llvmlite's ``IRBuilder``.
-        entry: The same at the head of the function, for memory on the stack.
-        fastmath: LLVM's names of what operators on floats, not functions, may be taken to allow.
+        entry: A builder at the head of the function, for allocas.
+        fastmath: LLVM's flags of operators on floats, not of functions.
 
     Raises:
-        SourceError: in every method, for values that it does not take.
+        SourceError: in every method, for values that it does not support.
     """
 
     def __init__(self, builder: Any, entry: Any, fastmath: Sequence[str]) -> None:
@@ -84,22 +84,22 @@ class TypedValues:
             return self._ir.FloatType() if kind == "float32" else self._ir.DoubleType()
         return self._ir.IntType(1 if kind == "bool" else int(kind.removeprefix("u")[3:]))
 
-    def settled(self, x: Typed) -> Typed:
-        """Return a number of the source in the type that it has by itself, others as they are."""
+    def default_typed(self, x: Typed) -> Typed:
+        """Convert a literal to its default type."""
         return self.converted(x, _LITERALS.get(x.kind, x.kind))
 
-    def whole(self, x: Typed) -> Any:
-        """Return LLVM's value of an integer in 64 bits."""
+    def integer(self, x: Typed) -> Any:
+        """Return an integer as LLVM's int64."""
         if x.kind != "int" and x.kind not in _INTEGERS:
             raise SourceError("an integer", x.kind)
         return self.converted(x, "int64").value
 
     def truth(self, x: Typed) -> Any:
-        """Return LLVM's value of a condition; a number is true if it is not zero."""
+        """Return LLVM's value of a condition; numbers are compared with 0."""
         return x.value if x.kind == "bool" else self.comparison("!=", x, Typed("int", 0)).value
 
-    def given(self, x: Typed, kind: str) -> Any:
-        """Return LLVM's value of one of this type."""
+    def required(self, x: Typed, kind: str) -> Any:
+        """Return LLVM's value, which must have this type."""
         if x.kind != kind:
             raise SourceError(f"a value of {kind}", x.kind)
         return x.value
@@ -108,13 +108,13 @@ class TypedValues:
         """Return the type and the address of an element."""
         if view.kind[0] != "*":
             raise SourceError("a view of memory", view.kind)
-        return view.kind[1:], self._build.gep(view.value, [self.whole(index)])
+        return view.kind[1:], self._build.gep(view.value, [self.integer(index)])
 
     def operation(self, symbol: str, x: Typed, y: Typed) -> Typed:
         """Return ``x symbol y``."""
         if symbol in ("<<", ">>") and x.kind[0] == "u":
-            x, y = self.converted(x, "uint64"), Typed("uint64", self.whole(y))
-        x, y = self.alike(x, y)
+            x, y = self.converted(x, "uint64"), Typed("uint64", self.integer(y))
+        x, y = self.promoted(x, y)
         if symbol not in _BITWISE:
             x, y = self._widened(x), self._widened(y)
         if x.kind == "int64" and symbol in ("//", "%"):
@@ -131,7 +131,7 @@ class TypedValues:
             return Typed(x.kind, self._build.fneg(x.value))
         if x.kind[0] == "u":
             raise SourceError("a number with a sign", x.kind)
-        return Typed("int64", self._build.neg(self.whole(x)))
+        return Typed("int64", self._build.neg(self.integer(x)))
 
     def inverse(self, x: Typed) -> Typed:
         """Return ``not x``."""
@@ -141,9 +141,9 @@ class TypedValues:
         """Return the truth of ``x symbol y``."""
         if _is_exact(y, x.kind):
             y = self.converted(y, x.kind)
-        x, y = self.alike(x, y)
+        x, y = self.promoted(x, y)
         if x.kind in _FLOATS:
-            # Of NaN all are false but one.
+            # With NaN all comparisons are false except !=.
             compare = self._build.fcmp_unordered if symbol == "!=" else self._build.fcmp_ordered
         elif x.kind in _UNSIGNED:
             compare = self._build.icmp_unsigned
@@ -153,14 +153,14 @@ class TypedValues:
             raise SourceError("numbers to compare", x.kind)
         return Typed("bool", compare(symbol, x.value, y.value))
 
-    def alike(self, x: Typed, y: Typed) -> tuple[Typed, Typed]:
-        """Return operands in one type."""
+    def promoted(self, x: Typed, y: Typed) -> tuple[Typed, Typed]:
+        """Return operands promoted to one type."""
         kind = self.common(x, y)
         return self.converted(x, kind), self.converted(y, kind)
 
     def common(self, x: Typed, y: Typed) -> str:
-        """Return the type in which two operands meet."""
-        kinds = (_kind_beside(x, y), _kind_beside(y, x))
+        """Return the promoted type of two operands."""
+        kinds = (_kind_with(x, y), _kind_with(y, x))
         if kinds[0] == kinds[1]:
             return kinds[0]
         if not all(kind in _FLOATS or kind in _INTEGERS for kind in kinds):
@@ -174,7 +174,7 @@ class TypedValues:
         return "int64"
 
     def converted(self, x: Typed, kind: str) -> Typed:
-        """Return a value in another type, as C converts it."""
+        """Convert a value to another type, as in C."""
         if x.kind == kind:
             return x
         to = self.type_of(kind)
@@ -184,7 +184,7 @@ class TypedValues:
         return Typed(kind, getattr(self._build, convert)(x.value, to))
 
     def _conversion(self, source: str, target: str) -> str:
-        """Return LLVM's builder's name of a conversion."""
+        """Return the builder's method for a conversion."""
         if source in _FLOATS and target in _FLOATS:
             return "fpext" if target == "float64" else "fptrunc"
         if source in _FLOATS and target in _INTEGERS:
@@ -201,34 +201,34 @@ class TypedValues:
         return "zext" if source in _UNSIGNED else "sext"
 
     def call(self, name: str, args: Sequence[Typed]) -> Typed:
-        """Return the value of a function of the vocabulary."""
+        """Return the value of a call of a built-in function."""
         count, function = _CALLS.get(name, (len(args), None))
         if function is None:
-            raise SourceError("a function that kernels know", f"{name}()")
+            raise SourceError("a function that kernels support", f"{name}()")
         if len(args) != count:
             raise SourceError(f"{count} arguments of {name}()", str(len(args)))
         return function(self, *args)
 
-    def fill(self, view: Typed, *places: Typed) -> None:
+    def fill(self, view: Typed, *args: Typed) -> None:
         """Append ``philox_fill``."""
-        given = [self.whole(x) for x in places]
-        if len(given) != 4:
-            raise SourceError("5 arguments of philox_fill()", str(len(given) + 1))
-        philox_fill(self._build, self.given(view, "*uint32"), *given)
+        integers = [self.integer(x) for x in args]
+        if len(integers) != 4:
+            raise SourceError("5 arguments of philox_fill()", str(len(integers) + 1))
+        philox_fill(self._build, self.required(view, "*uint32"), *integers)
 
     def _widened(self, x: Typed) -> Typed:
-        """Return an integer in 64 bits, others as they are."""
+        """Convert integers to 64 bits."""
         if x.kind not in _INTEGERS:
             return x
         return self.converted(x, "uint64" if x.kind in _UNSIGNED else "int64")
 
     def _divided(self, x: Any, y: Any, *, rest: bool) -> Typed:
-        """Return the quotient rounded down, or what is left, which has the divisor's sign."""
+        """Return the quotient rounded down, or the remainder, which has the divisor's sign."""
         build = self._build
         quotient, left = build.sdiv(x, y), build.srem(x, y)
         zero = left.type(0)
-        apart = build.icmp_signed("<", build.xor(left, y), zero)
-        below = build.and_(build.icmp_signed("!=", left, zero), apart)
+        signs_differ = build.icmp_signed("<", build.xor(left, y), zero)
+        below = build.and_(build.icmp_signed("!=", left, zero), signs_differ)
         if rest:
             return Typed("int64", build.select(below, build.add(left, y), left))
         return Typed("int64", build.select(below, build.sub(quotient, zero.type(1)), quotient))
@@ -240,47 +240,47 @@ class TypedValues:
         return Typed(kind, formula(*numbers).value)
 
     def _select(self, condition: Typed, x: Typed, y: Typed) -> Typed:
-        x, y = self.alike(x, y)
+        x, y = self.promoted(x, y)
         return Typed(x.kind, self._build.select(self.truth(condition), x.value, y.value))
 
     def _extreme(self, symbol: str, x: Typed, y: Typed) -> Typed:
-        x, y = self.alike(self.settled(x), y)
+        x, y = self.promoted(self.default_typed(x), y)
         test = self.comparison(symbol, x, y)
         return Typed(x.kind, self._build.select(test.value, x.value, y.value))
 
     def _scratch(self) -> Typed:
-        return Typed("*uint32", self._entry.alloca(self.type_of("uint32"), SCRATCH_WORDS))
+        return Typed("*uint32", self._entry.alloca(self.type_of("uint32"), SCRATCH_INTS))
 
     def _sums(self) -> Typed:
         return Typed("*float64", self._entry.alloca(self.type_of("float64"), SCRATCH_SUMS))
 
-    def _word(self, *places: Typed) -> Typed:
-        return Typed("uint32", philox_word(self._build, *[self.whole(x) for x in places]))
+    def _word(self, *args: Typed) -> Typed:
+        return Typed("uint32", philox_word(self._build, *[self.integer(x) for x in args]))
 
     def _view(self, kind: str, address: Typed) -> Typed:
-        made = self._build.inttoptr(self.whole(address), self.type_of(kind))
+        made = self._build.inttoptr(self.integer(address), self.type_of(kind))
         return Typed(kind, made)
 
     def _bits(self, source: str, target: str, x: Typed) -> Typed:
-        return Typed(target, self._build.bitcast(self.given(x, source), self.type_of(target)))
+        return Typed(target, self._build.bitcast(self.required(x, source), self.type_of(target)))
 
     def _half(self, append: Callable[[Any, Any], Any], source: str, target: str, x: Typed) -> Typed:
-        return Typed(target, append(self._build, self.given(x, source)))
+        return Typed(target, append(self._build, self.required(x, source)))
 
     def _flag(self, kind: str, x: Typed) -> Typed:
         to = self.type_of(kind)
         return Typed(kind, self._build.select(self.truth(x), to(1), to(0)))
 
 
-def _kind_beside(x: Typed, y: Typed) -> str:
-    """Return the type of an operand; that of a number of the source depends on the other one."""
+def _kind_with(x: Typed, y: Typed) -> str:
+    """Return the type of an operand; a literal's depends on the other operand."""
     if x.kind == "int" and y.kind == "uint64" and x.value >= 0:
         return y.kind
     return _LITERALS.get(x.kind, x.kind)
 
 
 def _is_exact(x: Typed, kind: str) -> bool:
-    """Whether a number of the source is the same in a type of floats."""
+    """Whether a literal is exact in a float type."""
     if x.kind not in _LITERALS or kind not in _FLOATS:
         return False
     with np.errstate(over="ignore"):
@@ -291,7 +291,7 @@ _Call = tuple[int, Callable[..., Typed]]  # number of arguments, and the functio
 
 
 def _with(method: Callable[..., Typed], *first: Any) -> Callable[..., Typed]:
-    """Return a method that is given some arguments behind the object."""
+    """Bind the first arguments of a method after ``self``."""
     return lambda values, *args: method(values, *first, *args)
 
 

@@ -1,8 +1,8 @@
-"""Code of kernels written instruction by instruction, where loops that LLVM vectorizes do not do.
+"""Kernels written instruction by instruction, with explicit vectors.
 
-A source in Python (`compiler`) is easier to read, but leaves the choice of vectors to LLVM.
-`Assembler` has what straight loops over vectors of float32 need; the result is compiled by
-`compiler.compile_assembly`. Numbers are 64-bit integers, addresses and offsets count bytes.
+A source in Python (`compile`) is easier to read, but leaves vectorization to LLVM. `Assembler` has
+the instructions for loops over vectors of float32; `compile.compile_assembly` compiles the result.
+Numbers are 64-bit integers, addresses and offsets count bytes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,36 +17,36 @@ Value = Any  # llvmlite's
 
 
 def lanes() -> int:
-    """How many float32 a register holds."""
+    """Return the number of float32 in a vector register."""
     return 16 if "+avx512f" in host()[1] else 8
 
 
 class Assembler:
-    """Writes the function ``body(begin, end, words)`` of a kernel.
+    """Writes the function ``body(begin, end, params)`` of a kernel.
 
     Args:
-        names: Those of the words, in order, with spaces between.
+        names: The names of the params in order, separated by spaces.
 
     Attributes:
         begin: The first step.
-        end: Behind the last step.
-        words: The words by their names.
+        end: The end of the steps, exclusive.
+        params: The params by name.
     """
 
     def __init__(self, names: str) -> None:
         from llvmlite import ir
 
         self._ir = ir
-        self._word = ir.IntType(64)
+        self._int64 = ir.IntType(64)
         self._vector = ir.VectorType(ir.FloatType(), lanes())
-        kind = ir.FunctionType(ir.VoidType(), [self._word, self._word, self._word.as_pointer()])
+        kind = ir.FunctionType(ir.VoidType(), [self._int64, self._int64, self._int64.as_pointer()])
         self._module = ir.Module()
         function = ir.Function(self._module, kind, ENTRY)
         self._builder = ir.IRBuilder(function.append_basic_block())
-        self.begin, self.end, self._words = function.args
-        self._places = {name: i for i, name in enumerate(names.split())}
-        self.words = {
-            name: self._builder.load(self._word_at(i)) for name, i in self._places.items()
+        self.begin, self.end, self._params = function.args
+        self._indices = {name: i for i, name in enumerate(names.split())}
+        self.params = {
+            name: self._builder.load(self._param_at(i)) for name, i in self._indices.items()
         }
         self._metadata = Metadata()
 
@@ -59,81 +59,81 @@ class Assembler:
         return f"{self._module}\n{self._metadata}"
 
     def number(self, value: int) -> Value:
-        """A number that is known."""
-        return self._word(value)
+        """Return a constant."""
+        return self._int64(value)
 
     def sum(self, *terms: Value | int) -> Value:
-        """The sum of numbers."""
+        """Return the sum of numbers."""
         total, *rest = map(self._number, terms)
         for term in rest:
             total = self._builder.add(total, term)
         return total
 
     def difference(self, x: Value, y: Value | int) -> Value:
-        """``x - y``."""
+        """Return ``x - y``."""
         return self._builder.sub(x, self._number(y))
 
     def product(self, *factors: Value | int) -> Value:
-        """The product of numbers."""
+        """Return the product of numbers."""
         result, *rest = map(self._number, factors)
         for factor in rest:
             result = self._builder.mul(result, factor)
         return result
 
     def divide(self, x: Value, y: Value) -> tuple[Value, Value]:
-        """Quotient and remainder of numbers that are not negative."""
+        """Return quotient and remainder of non-negative numbers."""
         return self._builder.udiv(x, y), self._builder.urem(x, y)
 
     def less(self, x: Value | int, y: Value | int) -> Value:
-        """Whether ``x < y``."""
+        """Return ``x < y``."""
         return self._builder.icmp_signed("<", self._number(x), self._number(y))
 
     def within(self, x: Value, end: Value) -> Value:
-        """Whether ``0 <= x < end``."""
+        """Return ``0 <= x < end``."""
         return self._builder.icmp_unsigned("<", x, end)
 
     def both(self, x: Value, y: Value) -> Value:
-        """Whether two conditions hold."""
+        """Return the conjunction of two conditions."""
         return self._builder.and_(x, y)
 
     def select(self, condition: Value, x: Value | int, y: Value | int) -> Value:
-        """``x`` if a condition holds, else ``y``."""
+        """Return ``x`` if a condition holds, else ``y``."""
         return self._builder.select(condition, self._number(x), self._number(y))
 
     def least(self, x: Value, y: Value) -> Value:
-        """The smaller number."""
+        """Return the smaller number."""
         return self.select(self.less(x, y), x, y)
 
     @contextmanager
     def loop(self, start: Value | int, stop: Value | int, step: Value | int = 1) -> Iterator[Value]:
-        """Repeat what is written within the scope; yields the number that counts."""
+        """Repeat the instructions of the scope; yield the counter."""
         builder = self._builder
         before = builder.block
-        head, inside, behind = (builder.append_basic_block() for _ in range(3))
+        head, inside, after = (builder.append_basic_block() for _ in range(3))
         first, last = self._number(start), self._number(stop)
         builder.branch(head)
         builder.position_at_end(head)
-        at = builder.phi(self._word)
+        at = builder.phi(self._int64)
         at.add_incoming(first, before)
-        builder.cbranch(builder.icmp_signed("<", at, last), inside, behind)
+        builder.cbranch(builder.icmp_signed("<", at, last), inside, after)
         builder.position_at_end(inside)
         yield at
         at.add_incoming(builder.add(at, self._number(step)), builder.block)
         straight = self._metadata.add_loop('!"llvm.loop.vectorize.enable", i1 false')
         builder.branch(head).set_metadata("llvm.loop", straight)
-        builder.position_at_end(behind)
+        builder.position_at_end(after)
 
     def load(self, address: Value) -> Value:
-        """A vector of float32."""
+        """Load a vector of float32."""
         return self._builder.load(self._pointer(address, self._vector), align=4)
 
     def store(self, vector: Value, address: Value) -> None:
-        """Write a vector."""
+        """Store a vector."""
         self._builder.store(vector, self._pointer(address, self._vector), align=4)
 
-    def load_word(self, address: Value) -> Value:
-        """A number in memory."""
-        return self._builder.load(self._pointer(address, self._word))
+    def load_int64(self, address: Value) -> Value:
+        """Load a number."""
+        return self._builder.load(self._pointer(address, self._int64))
 
     def copy(self, source: Value, target: Value) -> None:
         """Copy one float32."""
@@ -142,15 +142,15 @@ class Assembler:
         self._builder.store(value, self._pointer(target, single))
 
     def zeros(self) -> Value:
-        """A vector of zeros."""
+        """Return a vector of zeros."""
         return self._vector(None)
 
     def add(self, x: Value, y: Value) -> Value:
-        """The sum of vectors."""
+        """Return the sum of vectors."""
         return self._builder.fadd(x, y)
 
     def combine(self, factors: Sequence[float], vectors: Sequence[Value]) -> Value:
-        """The sum of vectors times factors."""
+        """Return the sum of vectors times factors."""
         total = None
         for factor, vector in zip(factors, vectors, strict=True):
             if not factor:
@@ -165,29 +165,29 @@ class Assembler:
         return total
 
     def relu(self, vector: Value) -> Value:
-        """The larger of each element and zero; NaN stays."""
+        """Return the maximum of each element and zero; NaN stays NaN."""
         below = self._builder.fcmp_ordered("<", vector, self.zeros())
         return self._builder.select(below, self.zeros(), vector)
 
     def invoke(self, function: Value, *arguments: Value) -> Value:
-        """Call a C function of numbers at an address; what it returns, an int, as a number."""
-        kind = self._ir.FunctionType(self._ir.IntType(32), [self._word] * len(arguments))
+        """Call a C function of numbers at an address, and return its int result as a number."""
+        kind = self._ir.FunctionType(self._ir.IntType(32), [self._int64] * len(arguments))
         target = self._builder.inttoptr(function, kind.as_pointer())
-        return self._builder.sext(self._builder.call(target, arguments), self._word)
+        return self._builder.sext(self._builder.call(target, arguments), self._int64)
 
     def note(self, name: str, value: Value) -> None:
-        """Add the bits of a number to those of a word."""
-        place = self._word_at(self._places[name])
-        self._builder.store(self._builder.or_(self._builder.load(place), value), place)
+        """Combine the bits of a number into a param by or."""
+        pointer = self._param_at(self._indices[name])
+        self._builder.store(self._builder.or_(self._builder.load(pointer), value), pointer)
 
     def _number(self, value: Value | int) -> Value:
-        return self._word(value) if isinstance(value, int) else value
+        return self._int64(value) if isinstance(value, int) else value
 
     def _all(self, value: float) -> Value:
         return self._ir.Constant(self._vector, [value] * self._vector.count)
 
-    def _word_at(self, place: int) -> Value:
-        return self._builder.gep(self._words, [self._word(place)])
+    def _param_at(self, index: int) -> Value:
+        return self._builder.gep(self._params, [self._int64(index)])
 
     def _pointer(self, address: Value, kind: Value) -> Value:
         return self._builder.inttoptr(address, kind.as_pointer())

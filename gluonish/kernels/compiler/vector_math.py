@@ -1,10 +1,9 @@
-"""Elementary functions as straight-line arithmetic, which LLVM's loop vectorizer can widen.
+"""Elementary functions as straight-line arithmetic, which LLVM vectorizes.
 
-A call into the C library ends vectorization, and there is no vector library to call instead; so
-each function is a range reduction and a polynomial, written on `Number`s, which append
-instructions to the function under construction. They carry no permission to reorder, whatever
-the surrounding source is compiled with. Results for float32 and float64 are within 2 units in the
-last place; infinities, NaN, zeros and denormal numbers are right.
+A call into the C library prevents vectorization, and there is no vector library to call. So each
+function is a range reduction and a polynomial on `Number` objects, which append instructions to the
+function under construction, without fastmath flags. Results for float32 and float64 are within 2
+units in the last place; infinities, NaN, zeros and subnormal numbers are exact.
 
 References:
     W. Cody, W. Waite, Software Manual for the Elementary Functions, 1980.
@@ -17,18 +16,18 @@ from typing import Any, NamedTuple
 
 
 class _Format(NamedTuple):
-    """What depends on the floating type."""
+    """Constants of a floating type."""
 
     bits: int
-    fraction: int  # bits of the significand behind the point
-    ln2_high: float  # has so few bits that its product with an exponent is exact
+    fraction: int  # bits of the fraction
+    ln2_high: float  # with few bits, so that its product with an exponent is exact
     ln2_low: float
     exp_terms: int
     log_terms: int
-    lowest: float  # exp is 0 from here down
-    highest: float  # and inf from here up
-    forget_one: float  # exp(x) - 1 rounds to exp(x) from here up
-    smallest: float  # normal number
+    lowest: float  # exp(x) is 0 up to here
+    highest: float  # exp(x) is inf from here
+    forget_one: float  # exp(x) - 1 rounds to exp(x) from here
+    smallest: float  # smallest normal number
 
 
 _FORMATS = {
@@ -63,13 +62,13 @@ class Number:
         return _FORMATS[str(self.value.type)]
 
     def doubled(self) -> "Number":
-        """The same number as a double."""
+        """Convert to double."""
         from llvmlite import ir
 
         return Number(self.builder, self.builder.fpext(self.value, ir.DoubleType()))
 
     def like(self, number: float) -> "Number":
-        """A constant of this type."""
+        """Return a constant of this type."""
         return Number(self.builder, self.value.type(number))
 
     def _raw(self, other: "Number | float") -> Any:
@@ -97,15 +96,15 @@ class Number:
         return Number(self.builder, self.builder.fneg(self.value))
 
     def compare(self, symbol: str, other: "Number | float") -> Any:
-        """The truth of an ordered comparison, as an LLVM value: false for NaN."""
+        """Return LLVM's value of an ordered comparison: false for NaN."""
         return self.builder.fcmp_ordered(symbol, self.value, self._raw(other))
 
     def unless(self, condition: Any, other: "Number | float") -> "Number":
-        """This, or ``other`` where the condition holds."""
+        """Return ``other`` if the condition holds, else this number."""
         return Number(self.builder, self.builder.select(condition, self._raw(other), self.value))
 
     def intrinsic(self, name: str, *others: "Number | float") -> "Number":
-        """One of LLVM's functions of numbers of this type, such as ``fma``."""
+        """Call an intrinsic of LLVM, such as ``fma``."""
         from llvmlite import ir
 
         kind = self.value.type
@@ -115,22 +114,22 @@ class Number:
         return Number(self.builder, self.builder.call(function, arguments))
 
     def fma(self, factor: "Number | float", addend: "Number | float") -> "Number":
-        """``self * factor + addend``, rounded once."""
+        """Return ``self * factor + addend``, rounded once."""
         return self.intrinsic("fma", factor, addend)
 
     def bits(self) -> Any:
-        """The same bits as an integer."""
+        """Return the bits as an integer."""
         from llvmlite import ir
 
         return self.builder.bitcast(self.value, ir.IntType(self.format.bits))
 
     def from_bits(self, bits: Any) -> "Number":
-        """The number of this type with these bits."""
+        """Return the number of this type with these bits."""
         return Number(self.builder, self.builder.bitcast(bits, self.value.type))
 
 
 def _polynomial(x: Number, coefficients: Sequence[float]) -> Number:
-    """The polynomial with these coefficients, the constant one first."""
+    """Return a polynomial; the constant coefficient is first."""
     result = x.like(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         result = result.fma(x, coefficient)
@@ -138,7 +137,7 @@ def _polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 def _power_of_two(exponent: Any, x: Number) -> Number:
-    """2 to an integer power within the exponents of normal numbers."""
+    """Return 2 to an integer power in the range of normal numbers."""
     builder, form = x.builder, x.format
     bias = (1 << (form.bits - form.fraction - 2)) - 1
     biased = builder.add(exponent, exponent.type(bias))
@@ -157,14 +156,14 @@ def _reduce(x: Number) -> _Reduced:
     form, builder = x.format, x.builder
     x = x.unless(x.compare("<", form.lowest), form.lowest)
     x = x.unless(x.compare(">", form.highest), form.highest)
-    # Adding it leaves the nearest whole number in the low bits, without a conversion that NaN
-    # would make undefined.
+    # Adding it leaves the nearest integer in the low bits, without a conversion, which is undefined
+    # for NaN.
     magic = x.like(1.5 * 2.0**form.fraction)
     shifted = x.fma(1 / math.log(2), magic)
     count = builder.sub(shifted.bits(), magic.bits())
-    whole = shifted - magic
-    r = whole.fma(-form.ln2_low, whole.fma(-form.ln2_high, x))
-    # The powers are limited where NaN made the count arbitrary; the rest is NaN then.
+    integer = shifted - magic
+    r = integer.fma(-form.ln2_low, integer.fma(-form.ln2_high, x))
+    # For NaN the count is arbitrary, and the rest is NaN.
     half = builder.ashr(count, count.type(1))
     low, high = (_power_of_two(n, x) for n in (half, builder.sub(count, half)))
     tail = _polynomial(r, [1 / math.factorial(k) for k in range(2, form.exp_terms + 1)])
@@ -180,7 +179,7 @@ def _expm1(x: Number) -> Number:
     rest, low, high = _reduce(x)
     scale = low * high
     small = rest.fma(scale, scale - 1)
-    # Keeps -0.0, and denormal numbers exact.
+    # Preserves -0.0 and subnormal numbers.
     small = small.unless(x.compare("==", 0.0), x)
     return small.unless(x.compare(">", x.format.forget_one), (rest + 1) * low * high)
 
@@ -233,22 +232,22 @@ def _sigmoid(x: Number) -> Number:
     return 1.0 / (_exp(-x) + 1.0)
 
 
-# Of 2 atanh(s) / s in the square of s, for s up to 1/3: the terms that float32 sees.
+# 2 atanh(s) / s as a series in the square of s, for s up to 1/3, with the terms for float32.
 _ATANH = tuple(2.0 / n for n in range(1, 15, 2))
 
 
 def _softplus(x: Number) -> Number:
     grown = _exp(-x.intrinsic("fabs"))
     if x.format.bits == 32:  # log1p(u) is 2 atanh(u / (2 + u)), and u is at most 1
-        part = grown / (grown + 2.0)
-        logarithm = part * _polynomial(part * part, _ATANH)
+        ratio = grown / (grown + 2.0)
+        logarithm = ratio * _polynomial(ratio * ratio, _ATANH)
     else:
         logarithm = _log1p(grown)
     return x.unless(x.compare("<", 0.0), 0.0) + logarithm
 
 
-# The error function for float32: x times a polynomial of x squared up to 1, fitted to 1e-9; then
-# the logarithm of the complement, to 1e-9 of the function; and 1 from 4 on, where it rounds to it.
+# The error function for float32: up to 1, x times a polynomial of x squared, fitted to 1e-9; then
+# the logarithm of the complement, to 1e-9 of the function; from 4 it rounds to 1.
 _ERF_NEAR = (
     1.1283791658815028,
     -0.3761262690357994,
@@ -280,9 +279,8 @@ def _erf(x: Number) -> Number:
     return near.unless(size.compare(">=", 1.0), far.intrinsic("copysign", x))
 
 
-# The logarithm of the gamma function and its derivative, for float32 and computed in doubles: below
-# 8 the recurrence leads to a larger argument, from there on Stirling's series; and the reflection
-# below 0.
+# The logarithm of the gamma function and its derivative, for float32, computed in double:
+# Stirling's series from 8, below it the recurrence, and below 0 the reflection formula.
 _SHIFT = 8
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 _STIRLING_SLOPE = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
@@ -291,13 +289,13 @@ _COSINE = [(-1) ** k * math.pi ** (2 * k) / math.factorial(2 * k) for k in range
 
 
 def _mirrored(x: Number) -> tuple[Number, Any, Number]:
-    """Return the argument right of 0, whether it was left of it, and its distance from a whole."""
+    """Return the argument reflected above 0, whether it was, and its distance from an integer."""
     reflected = x.compare("<=", 0.0)
     return x.unless(reflected, 1.0 - x), reflected, x - x.intrinsic("rint")
 
 
 def _shifted(x: Number) -> tuple[Number, Number, Number]:
-    """Return an argument of at least 8; the product that led there, and its derivative."""
+    """Return an argument of at least 8, the product of the recurrence, and its derivative."""
     product, slope = x, x.like(1.0)
     for i in range(1, _SHIFT):
         factor = x + float(i)
@@ -330,8 +328,8 @@ def _digamma(narrow: Number) -> Number:
     square = inverse * inverse
     grown = _log(z) - inverse * 0.5 - square * _polynomial(square, _STIRLING_SLOPE)
     grown = grown - slope / product
-    turned = rest * rest
-    mirror = grown - _polynomial(turned, _COSINE) / (rest * _polynomial(turned, _SINE)) * math.pi
+    square = rest * rest
+    mirror = grown - _polynomial(square, _COSINE) / (rest * _polynomial(square, _SINE)) * math.pi
     result = grown.unless(reflected, mirror.unless(rest.compare("==", 0.0), math.inf))
     result = result.unless(x.compare("==", -math.inf), math.inf)
     return Number(x.builder, x.builder.fptrunc(result.value, narrow.value.type))

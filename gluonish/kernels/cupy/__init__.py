@@ -1,4 +1,4 @@
-"""The CuPy back end: GPU contexts on streams, and kernels where CuPy's own are slow or missing."""
+"""The CuPy back end: GPU contexts on streams, and kernels that CuPy lacks or that are faster."""
 
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.stream import DeviceStream

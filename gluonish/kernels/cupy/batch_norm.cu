@@ -1,10 +1,9 @@
-// Batch normalization: sums over each channel, and what is done to single elements with them.
+// Batch normalization: sums over each channel, and elementwise kernels that use them.
 //
-// Elements of a channel are numbered through all samples; ``inner`` of them lie side by side, and
-// (channels - 1) * inner of other channels lie between these runs. Each block takes one chunk of
-// one channel, and where inner is 1 (LAST) of 32 channels, which lie side by side. Threads add few
-// elements in Wide and all else in float64, always in the same order. Sums of chunks are
-// (chunks, 2, channels).
+// Elements of a channel are numbered across all samples. Runs of ``inner`` contiguous elements
+// alternate with (channels - 1) * inner elements of other channels. Each block sums one chunk of one
+// channel or, if inner is 1 (LAST), of 32 adjacent channels. Threads add groups of elements in Wide
+// and the groups in float64, always in the same order. Sums of chunks are (chunks, 2, channels).
 #include "lanes.cuh"
 
 #ifndef LAST
@@ -13,8 +12,8 @@
 #ifndef BOUNDS
 #define BOUNDS 0
 #endif
-#define GROUP 16     // elements that are added in Wide
-#define ELEMENTS 8   // of a thread, where each is written
+#define GROUP 16     // elements added in Wide
+#define ELEMENTS 8   // elements of a thread in elementwise kernels
 #if LAST
 #define ABREAST 32
 #else
@@ -22,7 +21,7 @@
 #endif
 #define LANES (THREADS / ABREAST)
 
-// Goes from element to element of a channel, LANES at a time.
+// Iterates over the elements of a channel, LANES at a time.
 struct Walk {
     Index at;
     int inside, inner, step_inside;
@@ -49,11 +48,11 @@ struct Walk {
     }
 };
 
-// Goes through memory, THREADS elements at a time, and tells whose channel an element is.
-struct Place {
+// Iterates over memory, THREADS elements at a time, and tracks the channel of an element.
+struct ChannelOf {
     int channel, inside;
 
-    __device__ Place(Index number, int channels, int inner) {
+    __device__ ChannelOf(Index number, int channels, int inner) {
 #if LAST
         channel = (int)(number % (Index)channels);
         inside = 0;
@@ -76,7 +75,7 @@ struct Place {
     }
 };
 
-// What ends both stages of the statistics; the first does all where a channel is one chunk.
+// The last step of the statistics, in the first stage if a channel is one chunk, else in the second.
 #define STATISTICS                                                                            \
     const Scalar *data, const Wide *gamma, Wide *moving_mean, Wide *moving_var, Wide *mean,   \
         Wide *inverse, Wide *scale, Index count, int channels, int inner, Wide eps,           \
@@ -100,13 +99,13 @@ __device__ inline void finish_statistics(int channel, Sum first, Sum second, STA
     set_scale(channel, variance, gamma, inverse, scale, eps, fixed);
 }
 
-// Sums of elements and their squares, less the channel's first element. Within a group they are
-// taken less the group's first, so that neither a large mean nor an odd element costs digits.
+// Sums of elements and their squares, relative to the channel's first element. Within a group they
+// are relative to the group's first, so that neither a large mean nor an outlier costs precision.
 extern "C" __global__ void statistics(
     Sum *sums, Index chunk, const Scalar *data, const Wide *gamma, Wide *moving_mean,
     Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels, int inner,
     Wide eps, Wide momentum, Wide share, int fixed) {
-    __shared__ Sum part[2 * THREADS];
+    __shared__ Sum partial[2 * THREADS];
     int lane = threadIdx.x / ABREAST;
     int channel = blockIdx.x * ABREAST + threadIdx.x % ABREAST;
     Index number = (Index)blockIdx.y * chunk + lane;
@@ -116,7 +115,7 @@ extern "C" __global__ void statistics(
         Sum shift = (Sum)widen(data[(Index)channel * inner]);
         Walk walk(number, channel, channels, inner);
         for (; number < end; number += GROUP * LANES) {
-            // All are read before anything waits for one of them.
+            // Issue all loads before the first use.
             Wide base = widen(data[walk.at]), sum = 0, squares = 0, value[GROUP];
 #pragma unroll
             for (int k = 0; k < GROUP; ++k) {
@@ -130,13 +129,13 @@ extern "C" __global__ void statistics(
                 squares += off * off;
             }
             Index left = (end - number + LANES - 1) / LANES;
-            int taken = left < GROUP ? (int)left : GROUP;
+            int count_in_group = left < GROUP ? (int)left : GROUP;
             Sum step = (Sum)base - shift;
-            first += taken * step + (Sum)sum;
-            second += (Sum)squares + 2 * step * (Sum)sum + taken * step * step;
+            first += count_in_group * step + (Sum)sum;
+            second += (Sum)squares + 2 * step * (Sum)sum + count_in_group * step * step;
         }
     }
-    add_lanes(part, lane, LANES, ABREAST, first, second);
+    add_lanes(partial, lane, LANES, ABREAST, first, second);
     if (lane || channel >= channels) return;
     if (gridDim.y == 1) {
         finish_statistics(channel, first, second, data, gamma, moving_mean, moving_var, mean,
@@ -147,17 +146,17 @@ extern "C" __global__ void statistics(
     }
 }
 
-// Adds up the chunks of a channel, one block each; whether this thread has the sums.
+// Adds the chunks of a channel, in one block; returns whether this thread has the sums.
 __device__ inline bool add_chunks(
     const Sum *sums, int chunks, int channels, Sum &first, Sum &second) {
-    __shared__ Sum part[2 * THREADS];
+    __shared__ Sum partial[2 * THREADS];
     int channel = blockIdx.x;
     first = second = 0;
     for (int i = threadIdx.x; i < chunks; i += blockDim.x) {
         first += sums[(Index)(2 * i) * channels + channel];
         second += sums[(Index)(2 * i + 1) * channels + channel];
     }
-    add_lanes(part, threadIdx.x, blockDim.x, 1, first, second);
+    add_lanes(partial, threadIdx.x, blockDim.x, 1, first, second);
     return threadIdx.x == 0;
 }
 
@@ -172,7 +171,7 @@ extern "C" __global__ void statistics_of_chunks(
     }
 }
 
-// What normalizes with moving statistics.
+// Scale and inverse deviation from moving statistics.
 extern "C" __global__ void moving_statistics(
      const Wide *gamma, const Wide *moving_mean, const Wide *moving_var, Wide *mean, Wide
     *inverse, Wide *scale, Index total, Wide eps, int fixed) {
@@ -192,32 +191,32 @@ extern "C" __global__ void normalize(
     for (int k = 0; k < ELEMENTS; ++k) {
         if (start + k * THREADS < total) value[k] = widen(data[start + k * THREADS]);
     }
-    Place place(start, channels, inner);
+    ChannelOf at(start, channels, inner);
 #pragma unroll
     for (int k = 0; k < ELEMENTS; ++k) {
         if (start + k * THREADS >= total) return;
-        int c = place.channel;
+        int c = at.channel;
         out[start + k * THREADS] = rounded((value[k] - mean[c]) * scale[c] + beta[c]);
-        place.advance(channels, inner, step_channel, step_inside);
+        at.advance(channels, inner, step_channel, step_inside);
     }
 }
 
-// The gradient that reaches the normalization: none where a relu or clip behind it is flat.
-__device__ inline Wide reaching(
+// The gradient of the normalization's output: zero where the relu or clip after it is flat.
+__device__ inline Wide masked(
     Wide grad, Wide centred, Wide scale, Wide beta, Wide low, Wide high) {
 #if BOUNDS == 0
     return grad;
 #else
-    Wide given = widen(rounded(centred * scale + beta));
+    Wide normalized = widen(rounded(centred * scale + beta));
 #if BOUNDS == 1
-    return grad * (Wide)(given > low);
+    return grad * (Wide)(normalized > low);
 #else
-    return grad * ((Wide)1 - (Wide)(given < low) - (Wide)(given > high));
+    return grad * ((Wide)1 - (Wide)(normalized < low) - (Wide)(normalized > high));
 #endif
 #endif
 }
 
-// ``scale`` is that of the normalization, or gamma if ``is_gamma`` is 1, or unused if it is 2.
+// ``scale`` is the normalization's, or gamma if ``is_gamma`` is 1, or not read if it is 2.
 #define SUMS                                                                                 \
     const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma, Wide *d_beta,   \
         Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,   \
@@ -241,7 +240,7 @@ extern "C" __global__ void gradient_sums(
     Wide high, const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma, Wide
     *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,
     int is_gamma, int fixed, int frozen) {
-    __shared__ Sum part[2 * THREADS];
+    __shared__ Sum partial[2 * THREADS];
     int lane = threadIdx.x / ABREAST;
     int channel = blockIdx.x * ABREAST + threadIdx.x % ABREAST;
     Index number = (Index)blockIdx.y * chunk + lane;
@@ -251,18 +250,18 @@ extern "C" __global__ void gradient_sums(
         Wide centre = mean[channel], factor = scale[channel], bias = beta[channel];
         Walk walk(number, channel, channels, inner);
         for (; number < end; number += GROUP * LANES) {
-            Wide sum = 0, projection = 0, given[GROUP], value[GROUP];
+            Wide sum = 0, projection = 0, head[GROUP], value[GROUP];
 #pragma unroll
             for (int k = 0; k < GROUP; ++k) {
-                bool is_there = number + k * LANES < end;
-                given[k] = is_there ? widen(grad[walk.at]) : (Wide)0;
-                value[k] = is_there ? widen(data[walk.at]) : centre;
+                bool inside = number + k * LANES < end;
+                head[k] = inside ? widen(grad[walk.at]) : (Wide)0;
+                value[k] = inside ? widen(data[walk.at]) : centre;
                 walk.advance();
             }
 #pragma unroll
             for (int k = 0; k < GROUP; ++k) {
                 Wide z = value[k] - centre;
-                Wide a = reaching(given[k], z, factor, bias, low, high);
+                Wide a = masked(head[k], z, factor, bias, low, high);
                 sum += a;
                 projection += a * z;
             }
@@ -270,7 +269,7 @@ extern "C" __global__ void gradient_sums(
             second += (Sum)projection;
         }
     }
-    add_lanes(part, lane, LANES, ABREAST, first, second);
+    add_lanes(partial, lane, LANES, ABREAST, first, second);
     if (lane || channel >= channels) return;
     if (gridDim.y == 1) {
         finish_sums(channel, first, second, mean, inverse, scale, d_gamma, d_beta, slope, offset,
@@ -298,22 +297,22 @@ extern "C" __global__ void data_gradient(
     inner, int step_channel, int step_inside, Wide low, Wide high) {
     Index start = (Index)blockIdx.x * (ELEMENTS * THREADS) + threadIdx.x;
     if (start >= total) return;
-    Wide given[ELEMENTS], value[ELEMENTS];
+    Wide head[ELEMENTS], value[ELEMENTS];
 #pragma unroll
     for (int k = 0; k < ELEMENTS; ++k) {
         if (start + k * THREADS < total) {
-            given[k] = widen(grad[start + k * THREADS]);
+            head[k] = widen(grad[start + k * THREADS]);
             value[k] = widen(data[start + k * THREADS]);
         }
     }
-    Place place(start, channels, inner);
+    ChannelOf at(start, channels, inner);
 #pragma unroll
     for (int k = 0; k < ELEMENTS; ++k) {
         if (start + k * THREADS >= total) return;
-        int c = place.channel;
+        int c = at.channel;
         Wide z = value[k] - mean[c];
-        Wide a = reaching(given[k], z, scale[c], beta[c], low, high);
+        Wide a = masked(head[k], z, scale[c], beta[c], low, high);
         out[start + k * THREADS] = rounded(a * scale[c] + (z * slope[c] + offset[c]));
-        place.advance(channels, inner, step_channel, step_inside);
+        at.advance(channels, inner, step_channel, step_inside);
     }
 }

@@ -1,7 +1,7 @@
-"""Batch normalization and its gradient: sums over channels in one or two launches, elements in one.
+"""Batch normalization and its gradient: one or two launches for sums, one for elements.
 
-Elements of 16 bits are widened as they are read and rounded once. Sums are formed in a fixed order,
-whose pieces depend on nothing but the shape.
+16-bit elements are converted on load and rounded once. Sums have a fixed order, whose chunks depend
+on the shape only.
 """
 
 import math
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.gemm import takes_floats
-from gluonish.kernels.cupy.source import Macros, index, launch, launch_blocks, without_gaps
+from gluonish.kernels.cupy.gemm import supports_floats
+from gluonish.kernels.cupy.source import Macros, contiguous, index, launch, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.normalization.batch_norm_parts import (
@@ -25,26 +25,25 @@ from gluonish.ops.normalization.batch_norm_parts import (
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
-# As in the source.
+# Constants of the source.
 _THREADS = 256
 _GROUP = 16
 _ELEMENTS = 8
-_ABREAST = 32  # channels of a block, where they lie side by side
+_ABREAST = 32  # channels of a block, if channels are innermost
 
-_BLOCKS = 1024  # that fill any device
-_MOST_CHUNKS = 128
-_LEAST_CHUNK = 4 * _GROUP  # elements of a thread
-_MOST_32 = 2**31
+_BLOCKS = 1024  # enough for any device
+_MAX_CHUNKS = 128
+_MIN_CHUNK = 4 * _GROUP  # elements of a thread
+_LIMIT_32 = 2**31
 
 
 class _Memory(NamedTuple):
-    """How arrays of one shape lie, each without gaps.
+    """Arrays of one shape and their common layout, without gaps.
 
     Attributes:
-        arrays: As kernels read them.
-        channels: How many.
-        inner: Elements of a channel that lie side by side.
-        order: Axes of the arrays' shape, in the order in which they lie.
+        channels: Number of channels.
+        inner: Contiguous elements of a channel.
+        order: Axes of the original shape, in memory order.
     """
 
     arrays: tuple[Any, ...]
@@ -64,17 +63,17 @@ class _Memory(NamedTuple):
 
     @property
     def is_wide(self) -> bool:
-        """Whether elements are numbered in 64 bits."""
-        return self.size >= _MOST_32
+        """Whether element indices need 64 bits."""
+        return self.size >= _LIMIT_32
 
     @property
     def chunks(self) -> tuple[int, int]:
-        """Into how many chunks each channel goes, and elements of each but the last."""
+        """Number of chunks of each channel, and elements of each except the last."""
         abreast = _ABREAST if self.inner == 1 else 1
         lanes = _THREADS // abreast
-        wanted = min(_MOST_CHUNKS, -(-_BLOCKS // -(-self.channels // abreast)))
+        limit = min(_MAX_CHUNKS, -(-_BLOCKS // -(-self.channels // abreast)))
         group = lanes * _GROUP
-        least = max(-(-self.per_channel // wanted), lanes * _LEAST_CHUNK)
+        least = max(-(-self.per_channel // limit), lanes * _MIN_CHUNK)
         chunk = -(-least // group) * group
         return -(-self.per_channel // chunk), chunk
 
@@ -84,16 +83,16 @@ class _Memory(NamedTuple):
 
 
 def _memory(axis: int, *arrays: Any) -> _Memory:
-    """Return how arrays of one shape lie; what lies unlike the first is copied."""
+    """Return the common layout of arrays of one shape, copying those unlike the first."""
     shape = arrays[0].shape
     axis %= len(shape)
     order = (*range(axis), *range(axis + 1, len(shape)), axis)
     first = arrays[0].transpose(order)
     if first.flags.c_contiguous and not arrays[0].flags.c_contiguous:
         arrays = (first, *(x.transpose(order) for x in arrays[1:]))
-        return _Memory(tuple(map(without_gaps, arrays)), shape[axis], 1, order)
+        return _Memory(tuple(map(contiguous, arrays)), shape[axis], 1, order)
     inner = math.prod(shape[axis + 1 :])
-    return _Memory(tuple(map(without_gaps, arrays)), shape[axis], inner, tuple(range(len(shape))))
+    return _Memory(tuple(map(contiguous, arrays)), shape[axis], inner, tuple(range(len(shape))))
 
 
 def _elements(
@@ -124,14 +123,13 @@ def _limits(bounds: Bounds, dtype: np.dtype[Any]) -> tuple[Any, Any]:
 def _sum(
     xp: Any, memory: _Memory, function: str, bounds: Bounds, lead: tuple[Any, ...], ends: Any
 ) -> None:
-    """Run the stages of sums over channels.
+    """Run both stages of sums over channels.
 
     Args:
-        memory: How the data lies.
-        function: Of the first stage.
-        bounds: Of the macros.
-        lead: Arguments of the first stage alone.
-        ends: Arguments of the end of both.
+        function: Kernel of the first stage.
+        bounds: For the macros.
+        lead: Arguments of the first stage only.
+        ends: Last arguments of both stages.
     """
     chunks, chunk = memory.chunks
     channels = memory.channels
@@ -159,9 +157,9 @@ def _find_statistics(
     train: bool,
     **_: Any,
 ) -> None:
-    """Fill mean, inverse deviation and scale from gamma and the moving statistics, which follow."""
+    """Fill mean, inverse deviation and scale; in training update the moving statistics."""
     number = parameters[0].dtype.type
-    gamma, *moving = map(without_gaps, parameters)
+    gamma, *moving = map(contiguous, parameters)
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
     if not train or use_global_stats:
         arrays = (gamma, *moving, *targets)
@@ -176,11 +174,11 @@ def _find_statistics(
             np.int32(fix_gamma),
         )
         _sum(xp, memory, "statistics", (), (), ends)
-        _deliver(parameters[1:], moving)
-    _deliver(filled, targets)
+        _copy_back(parameters[1:], moving)
+    _copy_back(filled, targets)
 
 
-def _deliver(arrays: Any, made: Any) -> None:
+def _copy_back(arrays: Any, made: Any) -> None:
     for array, copy in zip(arrays, made, strict=True):
         if copy is not array:
             array[...] = copy
@@ -207,7 +205,7 @@ def _forward(
     scale = xp.empty(mean.shape, mean.dtype)
     parameters, found = (gamma, moving_mean, moving_var), (mean, inverse, scale)
     _find_statistics(xp, memory, parameters, found, **attrs)
-    channels = tuple(map(without_gaps, (mean, scale, beta)))
+    channels = tuple(map(contiguous, (mean, scale, beta)))
     _elements(xp, memory, "normalize", (*memory.arrays, *channels), out)
 
 
@@ -222,17 +220,17 @@ def _find_sums(
     fix_gamma: bool,
     use_global_stats: bool,
 ) -> None:
-    """Fill the gradients of gamma and beta, slope, offset and the scale that was used.
+    """Fill the gradients of gamma and beta, and slope, offset and scale of the data gradient.
 
     Args:
-        memory: Of grad and data.
+        memory: Layout of grad and data.
         channels: mean, inverse deviation, scale (or gamma) and beta.
-        filled: Five arrays, one number a channel.
-        bounds: Of a function behind the normalization.
+        filled: Five arrays with a number for each channel.
+        bounds: Limits of a clip that follows the normalization.
         is_gamma: As in the source.
-        use_global_stats: The same.
+        use_global_stats: As in the source.
     """
-    mean, inverse, scale, beta = map(without_gaps, channels)
+    mean, inverse, scale, beta = map(contiguous, channels)
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
     grad, data = memory.arrays
     ends = (
@@ -241,7 +239,7 @@ def _find_sums(
     )
     lead = (grad, data, beta, *_limits(bounds, data.dtype))
     _sum(xp, memory, "gradient_sums", bounds, lead, ends)
-    _deliver(filled, targets)
+    _copy_back(filled, targets)
 
 
 def _sums(
@@ -261,7 +259,7 @@ def _sums(
 
 def _data_gradient(xp: Any, out: Any, grad: Any, data: Any, *channels: Any, bounds: Bounds) -> None:
     memory = _memory(1, data, grad)
-    arrays = (*memory.arrays[::-1], *map(without_gaps, channels))
+    arrays = (*memory.arrays[::-1], *map(contiguous, channels))
     _elements(xp, memory, "data_gradient", arrays, out, bounds)
 
 
@@ -293,24 +291,24 @@ def _backward(
         fix_gamma=fix_gamma,
         use_global_stats=use_global_stats,
     )
-    channels = (without_gaps(mean), scale, scale, slope, offset)
+    channels = (contiguous(mean), scale, scale, slope, offset)
     _elements(xp, memory, "data_gradient", (*memory.arrays, *channels), out, ())
 
 
-def _takes(count: int, *specs: Spec, **_: Any) -> bool:
-    """Whether so many arrays of elements, and parameters as wide as sums, can be read."""
+def _supports(count: int, *specs: Spec, **_: Any) -> bool:
+    """Whether the kernels support ``count`` arrays of elements, and parameters as wide as sums."""
     elements, parameters = specs[:count], specs[count:]
-    own = elements[0].dtype
+    dtype = elements[0].dtype
     return (
-        takes_floats(*specs)
+        supports_floats(*specs)
         and all(spec.size for spec in specs)
-        and all(spec.dtype == own for spec in elements)
-        and all(spec.dtype == accumulator(own) for spec in parameters)
+        and all(spec.dtype == dtype for spec in elements)
+        and all(spec.dtype == accumulator(dtype) for spec in parameters)
     )
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
-    (op, FastKernel(BackEnd.CUPY, name, partial(_takes, count), run=run))
+    (op, FastKernel(BackEnd.CUPY, name, partial(_supports, count), run=run))
     for op, name, count, run in (
         (BATCH_NORM, "batch_norm", 1, _forward),
         (BATCH_NORM_BACKWARD, "batch_norm_backward", 2, _backward),

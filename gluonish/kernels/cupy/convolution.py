@@ -1,9 +1,9 @@
-"""Convolution, its gradients and Deconvolution: windows as columns, and products of matrices.
+"""Convolution, its gradients and Deconvolution by im2col and matrix products.
 
-Columns, and gradients of columns, are in the data's own dtype. They lie as (groups, channels *
-window, samples, positions), for as many samples at a time as the device has room for. So every
-product reads and writes them where they lie: one a sample with the same filters, or one a group.
-Where the window is a single element without padding or steps, the data itself is the columns.
+Columns, and gradients of columns, have the data's dtype. They are (groups, channels * window,
+samples, positions), for as many samples at a time as fit the device's memory. Products need no
+copies of them: one product for each sample with the same filters, or one for each group. For 1x1
+windows without padding or strides, the data are the columns.
 """
 
 import math
@@ -19,35 +19,36 @@ from gluonish.core.context import Context
 from gluonish.core.device import device_of
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.gemm import multiply
-from gluonish.kernels.cupy.source import Macros, launch, without_gaps
+from gluonish.kernels.cupy.source import Macros, contiguous, launch
 from gluonish.ops.nn.deconvolution import convolution_attributes
 from gluonish.ops.support.convolution_shapes import convolution_geometry
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.windows import Geometry, channels_first, is_channels_last
 
-# Columns up to the first may always be had; beyond it the device is asked, up to the second.
+# Columns up to the first limit are always allocated; beyond it, up to the second, free memory
+# counts.
 _SMALL_NBYTES = 64 << 20
-_MOST_NBYTES = 1 << 30
-# Of all memory, and of what is free, one part in so many. The first is the same in every run, so
-# that equal runs add in the same order; the second counts only where a device is nearly full.
+_MAX_NBYTES = 1 << 30
+# Fractions of total and of free memory. The first is the same in every run, so that equal runs add
+# in the same order; the second counts only if the device is nearly full.
 _SHARE_OF_ALL = 32
 _SHARE_OF_FREE = 4
 
 
-def _room(xp: Any) -> int:
-    """Return the bytes that columns may take of the current device."""
+def _capacity(xp: Any) -> int:
+    """Return the limit of columns on the current device, in bytes."""
     info = device_of(Context("gpu", xp.cuda.runtime.getDevice())).memory_info()
     return min(info.total // _SHARE_OF_ALL, (info.free + info.held) // _SHARE_OF_FREE)
 
 
-def _parts(xp: ModuleType, samples: int, nbytes: int) -> Iterator[slice]:
+def _chunks(xp: ModuleType, samples: int, nbytes: int) -> Iterator[slice]:
     """Yield slices of the batch axis whose columns, ``nbytes`` a sample, fit into memory."""
-    wanted = min(samples * nbytes, _MOST_NBYTES)
-    if wanted > _SMALL_NBYTES:
-        # Where determinism is asked for, it must not depend on what else is in memory, ever.
-        room = _SMALL_NBYTES if MXNET_ENFORCE_DETERMINISM.value else _room(xp)
-        wanted = max(_SMALL_NBYTES, min(wanted, room))
-    step = max(1, wanted // max(1, nbytes))
+    limit = min(samples * nbytes, _MAX_NBYTES)
+    if limit > _SMALL_NBYTES:
+        # With determinism enforced, chunks must not depend on free memory.
+        capacity = _SMALL_NBYTES if MXNET_ENFORCE_DETERMINISM.value else _capacity(xp)
+        limit = max(_SMALL_NBYTES, min(limit, capacity))
+    step = max(1, limit // max(1, nbytes))
     for start in range(0, samples, step):
         yield slice(start, min(start + step, samples))
 
@@ -56,12 +57,9 @@ class _Windows:
     """The windows of one call.
 
     Args:
-        xp: CuPy.
-        geometry: The window.
-        groups: Of channels and of filters.
-        data: Shape (N, C, *spatial) of what windows are taken of.
+        data: Shape (N, C, *spatial) of the data.
         counts: Windows along each spatial axis.
-        dtype: Of data and columns.
+        dtype: Dtype of data and columns.
     """
 
     def __init__(
@@ -85,18 +83,18 @@ class _Windows:
         self._extents = (*_three(data[2:], 1), *_three(counts, 1))
         self._macros = _macros(geometry)
 
-    def parts(self, samples: int) -> Iterator[slice]:
-        """Yield the samples to do at a time."""
+    def chunks(self, samples: int) -> Iterator[slice]:
+        """Yield slices of the samples to process at a time."""
         each = self.groups * self.inner * self.positions * self._dtype.itemsize
-        return _parts(self.xp, samples, each)
+        return _chunks(self.xp, samples, each)
 
     def empty(self, samples: int) -> Any:
-        """Return columns of undefined values."""
+        """Return uninitialized columns."""
         shape = (self.groups, self.inner, samples, self.positions)
         return self.xp.empty(shape, self._dtype)
 
     def gather(self, data: Any) -> Any:
-        """Return the columns of samples, which have no gaps."""
+        """Return the columns of contiguous samples."""
         samples = len(data)
         if self.is_point:
             return self.grouped(data)
@@ -106,7 +104,7 @@ class _Windows:
         return columns
 
     def scatter(self, columns: Any, data: Any) -> None:
-        """Set samples, which have no gaps, to the sums of their windows."""
+        """Set contiguous samples to the sums of their windows."""
         self._launch("scatter", (columns, data), data.size, len(data))
 
     def _launch(self, name: str, arrays: tuple[Any, ...], total: int, samples: int) -> None:
@@ -114,14 +112,14 @@ class _Windows:
         launch(self.xp, "windows", name, self._dtype, arrays, total, numbers, self._macros)
 
     def grouped(self, array: Any) -> Any:
-        """Return (N, channels, ...) as (groups, channels per group, N, positions), no gaps."""
+        """Return (N, channels, ...) as contiguous (groups, channels per group, N, positions)."""
         channels = array.shape[1] // self.groups
-        parted = array.reshape(len(array), self.groups, channels, self.positions)
-        return without_gaps(parted.transpose(1, 2, 0, 3))
+        split = array.reshape(len(array), self.groups, channels, self.positions)
+        return contiguous(split.transpose(1, 2, 0, 3))
 
 
 def _three(extents: Shape, fill: int) -> Shape:
-    """Return what belongs to one to three axes for three, the first of them empty."""
+    """Pad values of one to three axes to three, with ``fill`` in front."""
     return (fill,) * (3 - len(extents)) + tuple(extents)
 
 
@@ -142,17 +140,17 @@ def _int32(*numbers: int) -> tuple[Any, ...]:
 
 def _filters(xp: ModuleType, weight: Any, layout: str | None, groups: int) -> Any:
     """Return a weight as (groups, filters per group, channels per group * window)."""
-    first = without_gaps(channels_first(xp, weight, layout))
+    first = contiguous(channels_first(xp, weight, layout))
     return first.reshape(groups, first.shape[0] // groups, math.prod(first.shape[1:]))
 
 
 def _target(xp: ModuleType, out: Any, layout: str | None) -> tuple[Any, Any]:
-    """Return ``out`` with channels first, and what to fill for it: itself, or an array to copy."""
+    """Return ``out`` with channels first, and the array to fill: itself, or one to copy from."""
     result = channels_first(xp, out, layout)
     return result, result if result.flags.c_contiguous else xp.empty(result.shape, result.dtype)
 
 
-def _deliver(result: Any, target: Any) -> None:
+def _copy_back(result: Any, target: Any) -> None:
     if target is not result:
         result[...] = target
 
@@ -160,13 +158,12 @@ def _deliver(result: Any, target: Any) -> None:
 def _add_products(
     windows: _Windows, target: Any, filters: Any, columns: Any, bias: Any | None
 ) -> None:
-    """Set samples (n, F, *counts) to filters times columns; add the bias, which is there already.
+    """Set samples (n, F, *counts) to filters times columns.
 
     Args:
-        target: The samples, without gaps.
+        target: The samples, contiguous; for one group they already contain the bias, if any.
         filters: (groups, filters per group, inner).
         columns: (groups, inner, n, positions).
-        bias: Of the layer, or None.
     """
     samples, (groups, per_group, _) = len(target), filters.shape
     adds = bias is not None
@@ -174,15 +171,17 @@ def _add_products(
         out = target.reshape(samples, per_group, windows.positions)
         multiply(windows.xp, out, filters[0], columns[0].swapaxes(0, 1), accumulate=adds)
         return
-    parted = target.reshape(samples, groups, per_group, windows.positions).transpose(1, 2, 0, 3)
-    product = windows.xp.empty(parted.shape, parted.dtype)
+    by_group_target = target.reshape(samples, groups, per_group, windows.positions).transpose(
+        1, 2, 0, 3
+    )
+    product = windows.xp.empty(by_group_target.shape, by_group_target.dtype)
     if bias is not None:
         product[...] = bias.reshape(groups, per_group, 1, 1)
     across = samples * windows.positions
     flat = product.reshape(groups, per_group, across)
-    by_group = columns.reshape(groups, windows.inner, across)
-    multiply(windows.xp, flat, filters, by_group, accumulate=adds)
-    parted[...] = product
+    columns_by_group = columns.reshape(groups, windows.inner, across)
+    multiply(windows.xp, flat, filters, columns_by_group, accumulate=adds)
+    by_group_target[...] = product
 
 
 def forward(
@@ -196,9 +195,9 @@ def forward(
     layout: str | None,
     **attrs: Any,
 ) -> None:
-    """Fill ``out`` as Convolution's reference kernel does."""
+    """Compute Convolution."""
     geometry = convolution_geometry(layout=layout, **attrs)
-    data = without_gaps(channels_first(xp, data, layout))
+    data = contiguous(channels_first(xp, data, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, data.shape, target.shape[2:], data.dtype)
     filters = _filters(xp, weight, layout, num_group)
@@ -209,9 +208,9 @@ def forward(
         product = target.reshape(len(data), filters.shape[1], windows.positions)
         multiply(xp, product, filters[0], by_sample, accumulate=bias is not None)
     else:
-        for part in windows.parts(len(data)):
-            _add_products(windows, target[part], filters, windows.gather(data[part]), bias)
-    _deliver(result, target)
+        for chunk in windows.chunks(len(data)):
+            _add_products(windows, target[chunk], filters, windows.gather(data[chunk]), bias)
+    _copy_back(result, target)
 
 
 def backward_data(
@@ -225,53 +224,53 @@ def backward_data(
     data_shape: Shape,
     **attrs: Any,
 ) -> None:
-    """Fill ``out`` as the reference kernel of the data's gradient does."""
+    """Compute the gradient of the data."""
     geometry = convolution_geometry(layout=layout, **attrs)
-    grad = without_gaps(channels_first(xp, grad, layout))
+    grad = contiguous(channels_first(xp, grad, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, target.shape, grad.shape[2:], grad.dtype)
-    turned = _filters(xp, weight, layout, num_group).swapaxes(1, 2)
+    transposed = _filters(xp, weight, layout, num_group).swapaxes(1, 2)
     if windows.is_point and num_group == 1:
         rows = grad.reshape(len(grad), grad.shape[1], windows.positions)
         product = target.reshape(len(grad), target.shape[1], windows.positions)
-        multiply(xp, product, turned[0], rows)
+        multiply(xp, product, transposed[0], rows)
     else:
-        for part in windows.parts(len(grad)):
-            windows.scatter(_columns_of_gradient(windows, grad[part], turned), target[part])
-    _deliver(result, target)
+        for chunk in windows.chunks(len(grad)):
+            windows.scatter(_columns_of_gradient(windows, grad[chunk], transposed), target[chunk])
+    _copy_back(result, target)
 
 
-def _columns_of_gradient(windows: _Windows, grad: Any, turned: Any) -> Any:
+def _columns_of_gradient(windows: _Windows, grad: Any, transposed: Any) -> Any:
     """Return the gradient of the columns of samples."""
     samples = len(grad)
     columns = windows.empty(samples)
     if windows.groups == 1:
         rows = grad.reshape(samples, grad.shape[1], windows.positions)
-        multiply(windows.xp, columns[0].swapaxes(0, 1), turned[0], rows)
+        multiply(windows.xp, columns[0].swapaxes(0, 1), transposed[0], rows)
     else:
         across = samples * windows.positions
-        rows = windows.grouped(grad).reshape(windows.groups, turned.shape[2], across)
+        rows = windows.grouped(grad).reshape(windows.groups, transposed.shape[2], across)
         flat = columns.reshape(windows.groups, windows.inner, across)
-        multiply(windows.xp, flat, turned, rows)
+        multiply(windows.xp, flat, transposed, rows)
     return columns
 
 
 def backward_weight(xp: ModuleType, out: Any, grad: Any, data: Any, **attrs: Any) -> None:
-    """Fill ``out`` as the reference kernel of the weight's gradient does."""
+    """Compute the gradient of the weight."""
     _backward_weight(xp, out, None, grad, data, **attrs)
 
 
 def backward_weight_bias(
     xp: ModuleType, outputs: tuple[Any, Any], grad: Any, data: Any, **attrs: Any
 ) -> None:
-    """Fill the gradients of the weight and the bias as the reference kernel does."""
+    """Compute the gradients of the weight and the bias."""
     _backward_weight(xp, *outputs, grad, data, **attrs)
 
 
 def _backward_weight(
     xp: ModuleType,
     out: Any,
-    of_bias: Any,
+    bias_out: Any,
     grad: Any,
     data: Any,
     *,
@@ -282,40 +281,38 @@ def _backward_weight(
 ) -> None:
     geometry = convolution_geometry(layout=layout, **attrs)
     grad = channels_first(xp, grad, layout)
-    data = without_gaps(channels_first(xp, data, layout))
+    data = contiguous(channels_first(xp, data, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, data.shape, grad.shape[2:], data.dtype)
     shape = (num_group, len(target) // num_group, windows.inner)
-    parts = list(windows.parts(len(data)))
+    chunks = list(windows.chunks(len(data)))
     sums = accumulator(out.dtype)
     total = target.reshape(shape)
-    if len(parts) > 1 and sums != out.dtype:
+    if len(chunks) > 1 and sums != out.dtype:
         total = xp.empty(shape, sums)
-    if not parts:
+    if not chunks:
         total[...] = 0
-    of_parts: list[Any] = []
-    for i, part in enumerate(parts):
-        rows = windows.grouped(grad[part])
-        _add_to_weight(windows, total, rows, data[part], accumulate=i > 0)
-        if of_bias is not None:
-            of_parts.append(rows.sum(axis=(2, 3), dtype=sums).reshape(-1))
+    bias_sums: list[Any] = []
+    for i, chunk in enumerate(chunks):
+        rows = windows.grouped(grad[chunk])
+        _add_to_weight(windows, total, rows, data[chunk], accumulate=i > 0)
+        if bias_out is not None:
+            bias_sums.append(rows.sum(axis=(2, 3), dtype=sums).reshape(-1))
     if total.dtype != target.dtype:
         target[...] = total.reshape(target.shape)
-    _deliver(result, target)
-    if of_bias is not None:
-        of_bias[...] = sum(of_parts[1:], of_parts[0]) if of_parts else 0
+    _copy_back(result, target)
+    if bias_out is not None:
+        bias_out[...] = sum(bias_sums[1:], bias_sums[0]) if bias_sums else 0
 
 
 def _add_to_weight(
     windows: _Windows, total: Any, rows: Any, data: Any, *, accumulate: bool
 ) -> None:
-    """Set ``total`` to the weight's gradient from samples, or add that.
+    """Set ``total`` to the weight's gradient from samples, or accumulate into it.
 
     Args:
         total: (groups, filters per group, inner).
         rows: Gradient of the output, (groups, filters per group, samples, positions).
-        data: The samples.
-        accumulate: Whether to add.
     """
     across = len(data) * windows.positions
     columns = windows.gather(data).reshape(windows.groups, windows.inner, across)
@@ -326,9 +323,9 @@ def _add_to_weight(
 def deconvolution(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
-    """Fill ``out`` as Deconvolution's reference kernel does."""
-    plain = convolution_attributes(data.shape, attrs)
-    backward_data(xp, out, data, weight, **plain, data_shape=out.shape)
+    """Compute Deconvolution."""
+    window = convolution_attributes(data.shape, attrs)
+    backward_data(xp, out, data, weight, **window, data_shape=out.shape)
     if bias is not None:
         trailing = 0 if is_channels_last(attrs["layout"]) else len(attrs["kernel"])
         xp.add(out, bias.reshape(-1, *(1,) * trailing), out=out)

@@ -1,15 +1,15 @@
-"""cuBLAS by ctypes: a handle with a workspace of its own for each stream of a device.
+"""cuBLAS by ctypes: a handle with a separate workspace for each stream of a device.
 
-CuPy's cuBLAS sets the stream before every call, which takes a workspace away again, and refuses to
-work while a stream captures (`NotImplementedError` on an H200 with CuPy 14.2: "captured: product of
-CuPy" in benchmarks/results/gpu-h200.md). nvmath-python would do, but is one more dependency for the
-functions of `PROTOTYPES`. Here a handle is bound to its stream once, in the order that cuBLAS asks
-for: create, stream, workspace.
+CuPy's cuBLAS sets the stream before every call, which drops the workspace, and refuses to run while
+a stream captures (`NotImplementedError` on an H200 with CuPy 14.2: "captured: product of CuPy" in
+benchmarks/results/gpu-h200.md). nvmath-python would work, but is one more dependency for the
+functions of `PROTOTYPES`. Here a handle is bound to its stream once, in the order that cuBLAS
+requires: create, stream, workspace.
 
 Invariants: the lock of a `Handle` is held around each product, since two threads may launch on one
 stream, and launches of two products that share a workspace must not interleave. `_opened` and the
-handles of a library only grow, by atomic steps of a dict. Keys hold the process, so that a forked
-child, in which CUDA cannot work, never meets its parent's handles.
+handles of a library only grow, by atomic dict operations. Keys include the process, so that a
+forked child, in which CUDA does not work, does not use its parent's handles.
 """
 
 import ctypes
@@ -24,8 +24,8 @@ from gluonish.core.errors import DeviceError, OperatorError
 from gluonish.core.timeout_lock import Turn
 from gluonish.kernels.cupy.libraries import load
 
-MOST = 2**31 - 1  # of any extent and leading dimension
-_WORKSPACE_NBYTES = {True: 32 << 20, False: 4 << 20}  # NVIDIA's advice from Hopper on, and before
+MAX_EXTENT = 2**31 - 1  # of any axis and leading dimension
+_WORKSPACE_NBYTES = {True: 32 << 20, False: 4 << 20}  # NVIDIA's advice since Hopper, and before
 _HOPPER = 90
 _POINTER_MODE_HOST = 0
 # No partial sums in 16 bits (CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION).
@@ -65,14 +65,14 @@ STATUS_NAMES = {
 
 
 class Matrix(NamedTuple):
-    """Matrices in device memory, columns first.
+    """Column-major matrices in device memory.
 
     Attributes:
-        address: Of the first.
+        address: Address of the first matrix.
         kind: cudaDataType of the elements.
-        operation: 0 to take them as they are, 1 transposed.
+        operation: 0 for none, 1 to transpose.
         lead: Elements from one column to the next.
-        stride: Elements from one matrix to the next; 0 for the same one.
+        stride: Elements from one matrix to the next; 0 to repeat one matrix.
     """
 
     address: int
@@ -84,28 +84,25 @@ class Matrix(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _scalar(value: float, double: bool) -> Any:
-    """Return a factor where cuBLAS reads it, in the type that the compute type asks for."""
+    """Return a pointer to a factor, in the compute type."""
     return ctypes.byref(ctypes.c_double(value) if double else ctypes.c_float(value))
 
 
 class Handle:
-    """cuBLAS on one stream of one device; made while both are current.
+    """cuBLAS on one stream of one device, which must both be current.
 
-    Several threads may use it at once, as cuBLAS allows while nobody changes what is set here; they
-    take turns, so that they do not meet in the stream's workspace.
+    Thread-safe: a lock protects the stream's workspace.
 
     Args:
         call: Calls a function of the library by its name.
-        xp: CuPy.
-        device: Number of the device.
         stream: Address of the stream.
     """
 
-    __slots__ = ("_call", "_raw", "_turn", "_workspace")
+    __slots__ = ("_call", "_lock", "_raw", "_workspace")
 
     def __init__(self, call: Callable[..., None], xp: Any, device: int, stream: int) -> None:
         self._call = call
-        self._turn = Turn()
+        self._lock = Turn()
         self._raw = ctypes.c_void_p()
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
         nbytes = _WORKSPACE_NBYTES[hopper]
@@ -117,7 +114,7 @@ class Handle:
         call("cublasSetMathMode", self._raw, _MATH_MODE)
 
     def destroy(self) -> None:
-        """Give the handle back, which waits for the device."""
+        """Destroy the handle, which waits for the device."""
         self._call("cublasDestroy_v2", self._raw)
 
     def multiply(
@@ -131,29 +128,26 @@ class Handle:
         compute: int,
         double: bool,
     ) -> None:
-        """Set each C to ``alpha A B + beta C``, columns first.
+        """Set each C to ``alpha A B + beta C``, column-major.
 
         Args:
-            size: Rows of A, columns of B, and the extent that is summed over.
+            size: Rows of A, columns of B, and the reduced extent.
             factors: Alpha and beta.
-            a: The left matrices.
-            b: The right matrices.
-            c: Where the products go.
-            count: How many.
+            count: Number of matrices.
             compute: cublasComputeType.
-            double: Whether that is float64.
+            double: Whether the compute type is float64.
 
         Raises:
             OperatorError: if an extent is too large for cuBLAS.
             DeviceError: if cuBLAS refuses.
         """
-        if max(*size, a.lead, b.lead, c.lead, count) > MOST:
+        if max(*size, a.lead, b.lead, c.lead, count) > MAX_EXTENT:
             raise OperatorError(
-                f"matrix product: expected sizes of at most {MOST}, got {size} in matrices "
+                f"matrix product: expected sizes of at most {MAX_EXTENT}, got {size} in matrices "
                 f"{a.lead}, {b.lead} and {c.lead} elements wide, {count} times; split the arrays"
             )
         alpha, beta = factors
-        with self._turn:
+        with self._lock:
             self._call(
                 "cublasGemmStridedBatchedEx",
                 *(self._raw, a.operation, b.operation, *size, _scalar(alpha, double)),
@@ -165,11 +159,7 @@ class Handle:
 
 
 class CuBLAS:
-    """The library and its handles.
-
-    Args:
-        library: Has the functions of `PROTOTYPES` as attributes.
-    """
+    """The library, with the functions of `PROTOTYPES`, and its handles."""
 
     def __init__(self, library: Any) -> None:
         self._functions = {name: getattr(library, name) for name in PROTOTYPES}
@@ -187,7 +177,7 @@ class CuBLAS:
             raise DeviceError(f"{name}: expected {STATUS_NAMES[0]}, got {known} ({status})")
 
     def handle(self, xp: Any) -> Handle:
-        """Return the handle of the current stream, making it at the first use."""
+        """Return the handle of the current stream; make it on first use."""
         device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr
         key = (os.getpid(), device, stream)
         found = self._handles.get(key)
@@ -199,9 +189,9 @@ class CuBLAS:
         return found
 
     def prepare(self, xp: Any) -> None:
-        """Make the handle of the current stream, and whatever cuBLAS makes at a first product.
+        """Make the handle of the current stream, and run a first product, which initializes cuBLAS.
 
-        That is waited for: graphs that are captured here run on another stream.
+        Waits for the product: graphs captured here run on another stream.
         """
         device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr
         if (os.getpid(), device, stream) in self._handles:
@@ -219,7 +209,7 @@ _opened: weakref.WeakKeyDictionary[ModuleType, CuBLAS] = weakref.WeakKeyDictiona
 
 
 def adopt(xp: ModuleType, library: Any) -> None:
-    """Use a library for products of arrays of this module, in place of the one installed."""
+    """Use a library for products of arrays of a module, instead of the installed one."""
     _opened[xp] = CuBLAS(library)
 
 
@@ -236,14 +226,14 @@ def current_handle(xp: ModuleType) -> Handle:
 
 
 def prepare(xp: ModuleType) -> None:
-    """Make what cuBLAS needs on the current stream, if it was used before on any."""
+    """Prepare cuBLAS on the current stream, if any stream has used it."""
     found = _opened.get(xp)
     if found is not None:
         found.prepare(xp)
 
 
 def _load(xp: Any) -> Any:
-    """Return the installed library, with the types of its functions set."""
+    """Load the installed library, and set the types of its functions."""
     library = load("cublas", int(xp.cuda.runtime.runtimeGetVersion()) // 1000)
     for name, parameters in PROTOTYPES.items():
         function = getattr(library, name)

@@ -1,14 +1,14 @@
-"""cuDNN by its front end: handles, and plans of convolutions that are built once and kept.
+"""cuDNN by its frontend: handles, and a cache of plans of convolutions.
 
-The front end loads at the first convolution on a device. A plan belongs to a device and to all that
-decides about it (`gluonish.kernels.cupy.cudnn_graph.Problem`), and serves every network; what cuDNN
-has no plan for is remembered, too. Its heuristics choose among the engines, never a measured time,
-and engines that add in an order of their own are left out: equal runs give equal bits.
+The frontend loads at the first convolution on a device. A plan belongs to a device and a
+`gluonish.kernels.cupy.cudnn_graph.Problem`, and is shared by all networks; problems without a plan
+are cached, too. cuDNN's heuristics choose the engine, never a measured time, and engines without a
+fixed order of sums are excluded: equal runs give equal bits.
 
-Invariants: `_opened`, handles and plans only grow by atomic steps of a dict, but for plans, of
-which those go that no CUDA graph was captured with when there are too many. Keys of handles hold
-the process, so that a forked child, in which CUDA cannot work, never meets its parent's. A handle's
-lock is held around each call that is given the handle, as cuDNN asks for.
+Invariants: `_opened`, handles and plans only grow, by atomic dict operations; but when there are
+too many plans, those without a captured CUDA graph are dropped. Keys of handles include the
+process, so that a forked child, in which CUDA does not work, does not use its parent's. A handle's
+lock is held around each call with the handle, as cuDNN requires.
 """
 
 import logging
@@ -25,25 +25,21 @@ from gluonish.kernels.cupy.libraries import load_front_end
 from gluonish.ops.kernel import RefusedError
 
 _LOG = logging.getLogger("gluonish")
-_MOST_PLANS = 4096
+_MAX_PLANS = 4096
 
 
 class Handle:
-    """cuDNN on one stream of one device; made while both are current.
-
-    Args:
-        front_end: The module.
-        stream: Address of the stream.
+    """cuDNN on one stream of one device, which must both be current.
 
     Attributes:
-        raw: cuDNN's own handle.
-        turn: Whose turn it is to use it.
+        raw: cuDNN's handle.
+        lock: Held around each call with the handle.
     """
 
-    __slots__ = ("raw", "turn")
+    __slots__ = ("lock", "raw")
 
     def __init__(self, front_end: Any, stream: int) -> None:
-        self.turn = Turn()
+        self.lock = Turn()
         self.raw = int(front_end.create_handle())
         front_end.set_stream(handle=self.raw, stream=stream)
 
@@ -52,11 +48,11 @@ class Plan:
     """A convolution that is ready to run, on any stream of its device.
 
     Args:
-        graph: The front end's, built.
+        graph: The frontend's graph, built.
 
     Attributes:
-        captured: Whether a CUDA graph may have been captured with it, which needs it from then on.
-        nbytes: Of the workspace.
+        captured: Whether a CUDA graph may contain it, and needs it from then on.
+        nbytes: Size of the workspace.
     """
 
     __slots__ = ("_graph", "captured", "nbytes")
@@ -67,24 +63,23 @@ class Plan:
         self.captured = False
 
     def run(self, xp: Any, handle: Handle, addresses: Mapping[int, int]) -> None:
-        """Run on the handle's stream, which is current.
+        """Run on the handle's stream, which must be current.
 
         Args:
-            handle: The stream's.
-            addresses: Of the tensors, by the numbers that `cudnn_graph` gives them.
+            addresses: Addresses of the tensors, by their ids in `cudnn_graph`.
 
         Raises:
             DeviceError: cuDNN reports a failure.
             RefusedError: There is no memory for the workspace.
         """
-        try:  # of the stream's pool, as any array that a kernel needs for itself
+        try:  # from the stream's pool
             workspace = xp.cuda.alloc(self.nbytes) if self.nbytes else None
         except MemoryError as error:
             raise RefusedError(
                 f"cuDNN: expected {self.nbytes} bytes for a workspace, got none"
             ) from error
         try:
-            with handle.turn:
+            with handle.lock:
                 address = 0 if workspace is None else workspace.ptr
                 self._graph._execute(addresses, address, handle.raw)
         except RuntimeError as error:
@@ -92,13 +87,10 @@ class Plan:
 
 
 class CuDNN:
-    """The front end with its handles and plans.
-
-    Args:
-        front_end: The module.
+    """The frontend with its handles and plans.
 
     Attributes:
-        plans: By device and problem; None: cuDNN has none.
+        plans: The plan for each device and problem; None if cuDNN has none.
     """
 
     def __init__(self, front_end: Any) -> None:
@@ -107,9 +99,9 @@ class CuDNN:
         self._handles: dict[tuple[int, int, int], Handle] = {}
 
     def find(self, xp: Any, problem: Problem) -> tuple[Plan, Handle] | None:
-        """Return a plan and the handle of the current stream; None where there is none.
+        """Return a plan and the handle of the current stream; None without a plan.
 
-        Both are made at their first use, but not while the stream captures a graph.
+        Both are made on first use, but not while the stream captures a graph.
 
         Raises:
             DeviceError: The stream captures, and they were not used before.
@@ -124,20 +116,22 @@ class CuDNN:
         if plan is None and key in self.plans:
             return None
         if stream.is_capturing():
-            raise DeviceError("cuDNN: expected a call like it before the capture, got the first")
+            raise DeviceError(
+                "cuDNN: expected the same convolution to run before the capture, got its first call"
+            )
         handle = self.handle(xp)
         if plan is None:
-            plan = self._keep(key, self._build(handle, problem))
+            plan = self._store(key, self._build(handle, problem))
         return None if plan is None else (plan, handle)
 
     def handle(self, xp: Any) -> Handle:
-        """Return the handle of the current stream, making it at the first use."""
+        """Return the handle of the current stream; make it on first use."""
         stream = xp.cuda.get_current_stream().ptr
-        place = (os.getpid(), xp.cuda.runtime.getDevice(), stream)
-        handle = self._handles.get(place)
+        key = (os.getpid(), xp.cuda.runtime.getDevice(), stream)
+        handle = self._handles.get(key)
         if handle is None:
             made = Handle(self._front_end, stream)
-            handle = self._handles.setdefault(place, made)
+            handle = self._handles.setdefault(key, made)
             if handle is not made:  # another thread was faster
                 self._front_end.destroy_handle(made.raw)
         return handle
@@ -145,15 +139,15 @@ class CuDNN:
     def _build(self, handle: Handle, problem: Problem) -> Plan | None:
         front_end = self._front_end
         try:
-            with handle.turn:
+            with handle.lock:
                 return Plan(build(front_end, handle.raw, problem))
         except (front_end.cudnnGraphNotSupportedError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())
             _LOG.debug("cuDNN has no plan for %s: %.300s", problem, reason)
             return None
 
-    def _keep(self, key: tuple[int, Problem], plan: Plan | None) -> Plan | None:
-        if len(self.plans) >= _MOST_PLANS:
+    def _store(self, key: tuple[int, Problem], plan: Plan | None) -> Plan | None:
+        if len(self.plans) >= _MAX_PLANS:
             self.plans = {k: p for k, p in self.plans.copy().items() if p and p.captured}
         return self.plans.setdefault(key, plan)
 
@@ -162,12 +156,12 @@ _opened: weakref.WeakKeyDictionary[ModuleType, CuDNN | None] = weakref.WeakKeyDi
 
 
 def adopt(xp: ModuleType, front_end: Any) -> None:
-    """Use a front end for arrays of this module, in place of the one installed; None: use none."""
+    """Use a frontend for arrays of a module instead of the installed one; None to use none."""
     _opened[xp] = None if front_end is None else CuDNN(front_end)
 
 
 def opened(xp: ModuleType) -> CuDNN | None:
-    """Return cuDNN, loading it at the first call; None where it, or its front end, is missing."""
+    """Return cuDNN, loading it on first use; None without cuDNN or its frontend."""
     try:
         return _opened[xp]
     except KeyError:
@@ -175,7 +169,7 @@ def opened(xp: ModuleType) -> CuDNN | None:
 
 
 def prepare(xp: ModuleType) -> None:
-    """Make the handle of the current stream, if cuDNN was used before on any."""
+    """Make the handle of the current stream, if any stream has used cuDNN."""
     found = _opened.get(xp)
     if found is not None and found.plans:
         found.handle(xp)
@@ -185,5 +179,5 @@ def _open(xp: Any) -> CuDNN | None:
     try:
         return CuDNN(load_front_end(int(xp.cuda.runtime.runtimeGetVersion()) // 1000))
     except DeviceError as error:
-        _LOG.debug("Convolutions go without cuDNN: %s", error)
+        _LOG.debug("Convolutions run without cuDNN: %s", error)
         return None

@@ -1,8 +1,8 @@
 """Convolution, its gradients and Deconvolution by cuDNN.
 
-Arrays are read and written where they lie, in either layout. What cuDNN has no plan for is refused
-before anything is written, and goes to `gluonish.kernels.cupy.convolution`. Sums are float32; of
-float32 they are exact products, unless ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows
+Arrays are used without copies, in either layout. Calls for which cuDNN has no plan are refused
+before anything is written, and go to `gluonish.kernels.cupy.convolution`. Sums are float32;
+products of float32 are exact, unless ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows
 TensorFloat-32.
 """
 
@@ -21,7 +21,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cudnn import Handle, Plan, opened
 from gluonish.kernels.cupy.cudnn_graph import BIAS, DATA, DTYPES, OUT, WEIGHT, Problem
-from gluonish.kernels.cupy.source import without_gaps
+from gluonish.kernels.cupy.source import contiguous
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.deconvolution import convolution_attributes
 from gluonish.ops.support.precision import accumulator
@@ -30,8 +30,8 @@ from gluonish.ops.support.windows import is_channels_last
 _ALIGNED = 16  # bytes
 
 
-def takes(*specs: Spec, cudnn_off: bool, **_: Any) -> bool:
-    """Whether cuDNN is asked for these inputs."""
+def supports(*specs: Spec, cudnn_off: bool, **_: Any) -> bool:
+    """Whether to try cuDNN for these inputs."""
     return (
         not cudnn_off
         and specs[0].dtype in DTYPES
@@ -40,7 +40,7 @@ def takes(*specs: Spec, cudnn_off: bool, **_: Any) -> bool:
 
 
 class _Window(NamedTuple):
-    """The attributes that decide about a plan."""
+    """The attributes that a plan depends on."""
 
     stride: Shape
     dilate: Shape
@@ -68,14 +68,7 @@ def _may_use_tensor_cores(dtype: np.dtype[Any]) -> bool:
 
 
 class _Call(NamedTuple):
-    """A plan for arrays that have no gaps.
-
-    Attributes:
-        plan: The plan.
-        handle: That of the current stream.
-        addresses: Of the arrays, by number.
-        arrays: Those arrays.
-    """
+    """A plan, the handle of the current stream, and contiguous arrays by tensor id."""
 
     plan: Plan
     handle: Handle
@@ -84,20 +77,20 @@ class _Call(NamedTuple):
 
 
 def _prepare(xp: Any, kind: str, arrays: dict[int, Any], window: _Window) -> _Call | None:
-    """Return a call of cuDNN; None where it has no plan.
+    """Return a call of cuDNN; None if it has no plan.
 
     Args:
-        kind: As of `Problem`.
-        arrays: By number; one with gaps is replaced by a copy.
+        kind: As in `Problem`.
+        arrays: Arrays by tensor id; copies replace those with gaps.
 
     Raises:
         RefusedError: cuDNN is switched off or missing.
     """
     found = opened(xp) if MXNET_CUDNN_ENABLED.value else None
     if found is None:
-        raise RefusedError("cuDNN: expected it and its front end, got none")
+        raise RefusedError("cuDNN: expected the library and its frontend, got none")
     for number, array in arrays.items():
-        arrays[number] = without_gaps(array)
+        arrays[number] = contiguous(array)
     addresses = {number: array.data.ptr for number, array in arrays.items()}
     data, weight, out = arrays[DATA], arrays[WEIGHT], arrays[OUT]
     stride, dilate, pad, layout, limit = window
@@ -121,14 +114,14 @@ def _prepare(xp: Any, kind: str, arrays: dict[int, Any], window: _Window) -> _Ca
 
 
 def _run(xp: Any, call: _Call, result: int, out: Any) -> None:
-    """Run a call, and see to it that ``out`` has the result."""
+    """Run a call, and copy its result to ``out`` if needed."""
     call.plan.run(xp, call.handle, call.addresses)
     if call.arrays[result] is not out:
         out[...] = call.arrays[result]
 
 
 def _compute(xp: Any, kind: str, arrays: dict[int, Any], result: int, window: _Window) -> None:
-    """Fill an array.
+    """Fill the array with the id ``result``.
 
     Raises:
         RefusedError: cuDNN has no plan.
@@ -148,7 +141,7 @@ def _add_bias(xp: Any, out: Any, bias: Any, layout: str | None) -> None:
 def forward(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
-    """Fill ``out`` as Convolution's reference kernel does."""
+    """Compute Convolution."""
     window, arrays = _window(attrs), {DATA: data, WEIGHT: weight, OUT: out}
     if bias is not None:
         call = _prepare(xp, "forward", {**arrays, BIAS: bias}, window)
@@ -161,33 +154,33 @@ def forward(
 
 
 def backward_data(xp: ModuleType, out: Any, grad: Any, weight: Any, **attrs: Any) -> None:
-    """Fill ``out`` as the reference kernel of the data's gradient does."""
+    """Compute the gradient of the data."""
     _compute(xp, "data", {DATA: out, WEIGHT: weight, OUT: grad}, DATA, _window(attrs))
 
 
 def backward_weight(xp: ModuleType, out: Any, grad: Any, data: Any, **attrs: Any) -> None:
-    """Fill ``out`` as the reference kernel of the weight's gradient does."""
+    """Compute the gradient of the weight."""
     _compute(xp, "weight", {DATA: data, WEIGHT: out, OUT: grad}, WEIGHT, _window(attrs))
 
 
 def backward_weight_bias(
     xp: ModuleType, outputs: tuple[Any, Any], grad: Any, data: Any, **attrs: Any
 ) -> None:
-    """Fill the gradients of the weight and the bias as the reference kernel does."""
+    """Compute the gradients of the weight and the bias."""
     backward_weight(xp, outputs[0], grad, data, **attrs)
     sums = accumulator(grad.dtype)
     if is_channels_last(attrs["layout"]):
         outputs[1][...] = grad.reshape(-1, grad.shape[-1]).sum(axis=0, dtype=sums)
         return
-    # Along rows first, which lie together, and over the samples then.
-    rows = without_gaps(grad).reshape(*grad.shape[:2], math.prod(grad.shape[2:]))
+    # First along rows, which are contiguous, then over the samples.
+    rows = contiguous(grad).reshape(*grad.shape[:2], math.prod(grad.shape[2:]))
     outputs[1][...] = rows.sum(axis=2, dtype=sums).sum(axis=0)
 
 
 def deconvolution(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
-    """Fill ``out`` as Deconvolution's reference kernel does."""
+    """Compute Deconvolution."""
     backward_data(xp, out, data, weight, **convolution_attributes(data.shape, attrs))
     if bias is not None:
         _add_bias(xp, out, bias, attrs["layout"])

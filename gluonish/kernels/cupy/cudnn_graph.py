@@ -1,8 +1,8 @@
-"""Graphs of cuDNN's front end, 1.18 to 1.26, for a convolution or a gradient of it.
+"""Graphs of cuDNN's frontend, 1.18 to 1.26, for a convolution or one of its gradients.
 
 Dimensions are logical, (N, C, H, W) and (filters, channels of a group, R, S), with D before H for
-three axes; strides say the layout. One axis is two to cuDNN, the first of extent 1. Tensors go by
-numbers, so that a plan runs with the addresses by number.
+three axes; strides define the layout. One spatial axis becomes two, the first of extent 1. Tensors
+have ids, by which a plan gets their addresses.
 """
 
 import math
@@ -18,32 +18,31 @@ from gluonish.ops.support.windows import is_channels_last
 
 DATA, WEIGHT, OUT, BIAS = 1, 2, 3, 4
 DTYPES = {FLOAT32: "FLOAT", FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}
-# What each kind reads and writes.
+# The two tensors that each kind reads, and the one that it writes.
 _ROLES = {
     "forward": (DATA, WEIGHT, OUT),
     "data": (OUT, WEIGHT, DATA),
     "weight": (DATA, OUT, WEIGHT),
 }
-_MOST = 2**31  # elements of an array, which engines may count in 32 bits
+_MAX_SIZE = 2**31  # elements of an array, as engines may count in 32 bits
 
 
 class Problem(NamedTuple):
-    """All that decides about a plan.
+    """The key of a plan.
 
     Attributes:
-        kind: ``forward``, ``data`` or ``weight``: which of the three is computed.
-        dtype: Of all arrays; sums are float32.
+        kind: The result: ``forward``, or the gradient of ``data`` or ``weight``.
+        dtype: Dtype of all arrays; sums are float32.
         data: Shape in the layout.
         weight: Shape in the layout.
         out: Shape in the layout.
-        stride: As the operator has it; empty for ones.
-        dilate: The same.
-        pad: The same; empty for zeros.
-        layout: The operator's.
-        has_bias: Whether a bias is added.
+        stride: The operator's; empty for ones.
+        dilate: The operator's; empty for ones.
+        pad: The operator's; empty for zeros.
+        has_bias: Whether to add a bias.
         aligned: Whether all addresses are multiples of 16 bytes.
-        tensor_cores: Whether tensor cores may be used, which round float32.
-        limit: Bytes that a workspace may have at most; None for any.
+        tensor_cores: Whether to allow tensor cores, which round float32.
+        limit: Limit of the workspace in bytes; None for no limit.
     """
 
     kind: str
@@ -62,7 +61,7 @@ class Problem(NamedTuple):
 
 
 def _dense(dims: Sequence[int], last: bool) -> list[int]:
-    """Return the strides, in elements, of an array without gaps."""
+    """Return the strides, in elements, of a contiguous array."""
     axes = [0, *range(2, len(dims)), 1] if last else range(len(dims))
     strides, step = [0] * len(dims), 1
     for axis in reversed(axes):
@@ -93,7 +92,7 @@ class _Graph:
         return [n, c, *([1] if len(spatial) == 1 else []), *spatial]
 
     def _along(self, values: Shape, fill: int) -> list[int]:
-        """Return what belongs to each axis of cuDNN's."""
+        """Return the values for each of cuDNN's axes."""
         rank = len(self._problem.data) - 2
         return [*([fill] if rank == 1 else []), *(values or (fill,) * rank)]
 
@@ -106,8 +105,8 @@ class _Graph:
         aligned = self._problem.aligned
         return tensor if aligned else tensor.set_alignment(self._problem.dtype.itemsize)
 
-    def _lay(self, tensor: Any, number: int) -> Any:
-        """Tell the extents of a result: those of gradients follow from nothing."""
+    def _set_layout(self, tensor: Any, number: int) -> Any:
+        """Set the extents and strides of a result, which cuDNN cannot infer for gradients."""
         dims = self._dims[number]
         return tensor.set_dim(dims).set_stride(_dense(dims, self._last))
 
@@ -131,24 +130,22 @@ class _Graph:
             channels = self._dims[OUT][1]
             one_each = [1, channels, *[1] * (len(self._dims[OUT]) - 2)]
             bias = self._read(BIAS, one_each)
-            out = self.raw.bias(input=self._lay(out, OUT), bias=bias)
-        self._aligned(self._lay(out.set_output(True).set_uid(result), result))
+            out = self.raw.bias(input=self._set_layout(out, OUT), bias=bias)
+        self._aligned(self._set_layout(out.set_output(True).set_uid(result), result))
 
 
 def build(front_end: Any, handle: int, problem: Problem) -> Any:
     """Return the graph of a problem, with its plan built.
 
     Args:
-        front_end: The module.
-        handle: cuDNN's, of the device that the plan is for, which is current.
-        problem: What to compute.
+        handle: cuDNN's handle, for the current device.
 
     Raises:
-        Exception: ``front_end.cudnnGraphNotSupportedError`` if cuDNN has nothing for it; a
-            RuntimeError or ValueError for what it says earlier.
+        Exception: ``front_end.cudnnGraphNotSupportedError`` if cuDNN has no engine; a RuntimeError
+            or ValueError for earlier failures.
     """
-    if any(math.prod(shape) >= _MOST for shape in (problem.data, problem.weight, problem.out)):
-        raise ValueError(f"expected arrays of fewer than {_MOST} elements")
+    if any(math.prod(shape) >= _MAX_SIZE for shape in (problem.data, problem.weight, problem.out)):
+        raise ValueError(f"expected arrays of fewer than {_MAX_SIZE} elements")
     made = _Graph(front_end, handle, problem)
     made.fill()
     graph, modes = made.raw, front_end.heur_mode
@@ -164,7 +161,7 @@ def build(front_end: Any, handle: int, problem: Problem) -> Any:
 
 
 def _excluded(notes: Any, problem: Problem) -> list[Any]:
-    """Return the notes of engines that may not be taken."""
+    """Return the notes of engines to exclude."""
     found = [notes.NONDETERMINISTIC, notes.REDUCED_PRECISION_REDUCTION]
     if not problem.tensor_cores:
         found += [notes.TENSOR_CORE, notes.DOWN_CONVERT_INPUTS]

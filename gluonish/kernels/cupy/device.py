@@ -1,20 +1,20 @@
 """GPUDevice: memory, streams and copies of one CUDA device.
 
 Five non-blocking streams: ``compute`` runs kernels, ``ahead`` fills new arrays from the host,
-``upload`` takes other copies that end here, ``download`` those that go to the host,
-``communication`` what stores do. Arrays are allocated on ``compute``, where a block that was freed
-may still have work pending. So work on ``compute`` needs no care, and ``upload`` comes behind what
-``compute`` was given before each launch and keeps its arrays until it is through with them.
-``MXNET_GPU_WORKER_NSTREAMS`` puts more streams beside ``compute``; these do as ``upload``.
+``upload`` runs other copies to the device, ``download`` copies to the host, ``communication`` the
+work of stores. Arrays are allocated on ``compute``, where a freed block may still have pending
+work. So work on ``compute`` needs no synchronization. ``upload`` waits for earlier work of
+``compute`` before each launch, and holds its arrays until it has finished.
+``MXNET_GPU_WORKER_NSTREAMS`` adds streams alongside ``compute``, which work like ``upload``.
 
-Large arrays that are made to be filled by a copy (`GPUDevice.empty_ahead`) have memory of
-``ahead``, whose blocks nobody else uses and which waits for no kernel: batches arrive while
-``compute`` works on those before (`gluonish.kernels.cupy.recycling`).
+Large arrays that are created to be filled by a copy (`GPUDevice.empty_ahead`) use memory of
+``ahead``, whose blocks are not shared and which waits for no kernel: batches arrive while
+``compute`` processes the previous ones (`gluonish.kernels.cupy.recycling`).
 
-Sums of gradients run while ``compute`` goes on, so ``communication`` only waits for what the engine
-knows of: the launches that use the same arrays. It keeps its arrays, too. What it needs for itself
-is allocated on it (`GPUDevice.empty_beside`); to write an array that was not used before, whoever
-pushes has to come behind ``compute`` (`gluonish.kvstore.transfer.push_beside`).
+Sums of gradients run concurrently with ``compute``, so ``communication`` only waits for launches
+that use the same arrays, as the engine orders them. It holds its arrays, too. Its temporaries are
+allocated on it (`GPUDevice.empty_beside`). To write an array that was not used before, the caller
+must order the write after ``compute`` (`gluonish.kvstore.transfer.push_beside`).
 """
 
 import math
@@ -39,8 +39,8 @@ from gluonish.kernels.cupy.recycling import Recycler
 from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish_engine import Stream
 
-# Bytes from which on an upload is worth a stream of its own, and a look at where it comes from:
-# below, the events that order it behind and before the kernels cost more than it does.
+# Bytes from which an upload uses a separate stream and checks for pinned memory. Below, the events
+# that order it with kernels cost more than the copy.
 _LARGE = 1 << 16
 
 
@@ -48,22 +48,21 @@ class GPUDevice:
     """A CUDA device as a `gluonish.core.device.Device`.
 
     Args:
-        context: ``gpu(i)``.
-        cupy: The module; device ``i`` is known to exist.
+        cupy: The module; device ``i`` of ``gpu(i)`` must exist.
 
     Attributes:
-        graphs: The CUDA graphs that its launches are captured as.
-        health: Whether it still works.
-        pool: Its memory, as ``MXNET_GPU_MEM_POOL_TYPE`` said when it was made.
+        graphs: The CUDA graphs captured from its launches.
+        health: Whether the device still works.
+        pool: Its memory pool, by ``MXNET_GPU_MEM_POOL_TYPE`` at creation.
     """
 
     __slots__ = (
         "_by_pointer",
+        "_peers",
         "_pid",
         "_raw",
         "_recycler",
         "_temporaries",
-        "_ways",
         "ahead",
         "ahead_lane",
         "communication",
@@ -94,7 +93,7 @@ class GPUDevice:
         self.ahead_lane: Lane = ("gpu", number, "ahead")
         self.priority_lane: Lane = ("gpu", number, "priority")
         self._pid = os.getpid()
-        self._ways: set[int] = set()  # GPUs that copies have come from
+        self._peers: set[int] = set()  # GPUs that copies have come from
         self._raw = cupy.cuda.Device(number)
         self.health = Health(context, cupy)
         self.pool = make_pool(cupy, self._raw, self.health)
@@ -112,7 +111,7 @@ class GPUDevice:
         self._recycler = Recycler(self.compute, self.ahead)
         self._temporaries = Temporaries(cupy, self._raw, self.health)
         self.graphs = Graphs(cupy, self._raw, self.compute, self._temporaries)
-        open_pool(cupy, self._raw, self.pool, self._make_room, self.ahead.raw.ptr, self._recycler)
+        open_pool(cupy, self._raw, self.pool, self._free_memory, self.ahead.raw.ptr, self._recycler)
         self.streams: Mapping[Lane, Stream] = {
             self.lane: self.compute,
             self.ahead_lane: self.ahead,
@@ -121,7 +120,7 @@ class GPUDevice:
         }
 
     def empty(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
-        """Return an array of undefined values in the pool.
+        """Return an uninitialized array in the pool.
 
         Raises:
             MemoryError: if there is no memory for it.
@@ -136,7 +135,7 @@ class GPUDevice:
             return self.xp.empty(shape, dtype)
 
     def empty_ahead(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
-        """Return an array that ``ahead_lane`` can fill at once; None for a small one.
+        """Return an array that ``ahead_lane`` can fill without waiting; None for a small one.
 
         Raises:
             MemoryError: if there is no memory for it.
@@ -144,12 +143,12 @@ class GPUDevice:
         """
         if math.prod(shape) * dtype.itemsize < _LARGE or os.getpid() != self._pid:
             return None
-        self._recycler.turn()
+        self._recycler.recycle()
         with self._raw, self.ahead.raw:
             return self.xp.empty(shape, dtype)
 
     def empty_beside(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
-        """Return an array of undefined values for ``communication`` alone.
+        """Return an uninitialized array for ``communication`` only.
 
         Raises:
             MemoryError: if there is no memory for it.
@@ -158,22 +157,22 @@ class GPUDevice:
             return self.xp.empty(shape, dtype)
 
     def current(self) -> DeviceStream:
-        """Return the stream that a launch runs on; `compute` outside launches."""
+        """Return the stream of the current launch; `compute` outside launches."""
         return self._by_pointer.get(self.xp.cuda.get_current_stream().ptr, self.compute)
 
     def note(self, name: str) -> None:
-        """Name the operator whose kernels come next on the current stream, for messages."""
+        """Record the name of the next operator on the current stream, for messages."""
         self.current().note(name)
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
-        """Copy ``source`` into ``out``, which is contiguous, converting its dtype.
+        """Copy ``source`` into ``out``, which must be contiguous, converting its dtype.
 
-        The copy runs on the current stream, out of page-locked memory. What does not lie there
-        already is taken there at once.
+        The copy runs on the current stream, from page-locked memory. Other sources are first copied
+        to page-locked memory, synchronously.
 
         Args:
             source: Values on the host.
-            stays: Whether ``source`` keeps its values until the current launch is done.
+            stays: Whether ``source`` does not change until the current launch has finished.
         """
         if not out.size:
             return
@@ -199,7 +198,7 @@ class GPUDevice:
         stream.keep(pinned if stream is self.ahead else (pinned, out))
 
     def from_peer(self, source: Any, out: Any) -> None:
-        """Copy an array of any GPU into ``out``; contiguous ones if the devices differ."""
+        """Copy an array of any GPU into ``out``; both must be contiguous if the devices differ."""
         if not out.size:
             return
         runtime = self.xp.cuda.runtime
@@ -207,7 +206,7 @@ class GPUDevice:
         with self._raw, stream.raw:
             near, owner = source, source.device.id
             if owner != self.context.device_id:
-                self._open_way(owner)
+                self._enable_peer(owner)
                 same = source.dtype == out.dtype
                 near = out if same else self.xp.empty(source.shape, source.dtype)
                 runtime.memcpyPeerAsync(
@@ -219,11 +218,11 @@ class GPUDevice:
         if near is not source or stream is not self.compute:
             stream.keep(source, out)
 
-    def _open_way(self, owner: int) -> None:
-        """Let copies from a GPU run directly where they can; else the driver goes by the host."""
-        if owner in self._ways:
+    def _enable_peer(self, owner: int) -> None:
+        """Enable direct copies from a GPU if possible; else the driver copies through the host."""
+        if owner in self._peers:
             return
-        self._ways.add(owner)
+        self._peers.add(owner)
         runtime, number = self.xp.cuda.runtime, self.context.device_id
         if not MXNET_ENABLE_GPU_P2P.value or not runtime.deviceCanAccessPeer(number, owner):
             return
@@ -234,10 +233,10 @@ class GPUDevice:
                 raise
 
     def to_host(self, source: Any, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
-        """Return a copy on the host of an array whose values are there, waiting for that copy.
+        """Copy an array whose values are computed to the host, and wait for the copy.
 
         Args:
-            out: Contiguous host memory of its dtype and shape to copy to; None for new memory.
+            out: Contiguous host array of its dtype and shape; None to allocate one.
 
         Raises:
             DeviceError: if the device reports a failure.
@@ -249,19 +248,19 @@ class GPUDevice:
         cuda, stream = self.xp.cuda, self.download
         try:
             with self._raw, stream.raw:
-                whole = self.xp.ascontiguousarray(source)
+                contiguous = self.xp.ascontiguousarray(source)
                 cuda.runtime.memcpyAsync(
                     result.ctypes.data,
-                    whole.data.ptr,
+                    contiguous.data.ptr,
                     result.nbytes,
                     cuda.runtime.memcpyDeviceToHost,
                     stream.raw.ptr,
                 )
                 stream.synchronize_event(stream.record())
         except cuda.runtime.CUDARuntimeError as error:
-            told = self.health.explained(error)
-            if told is not error:
-                raise told from error
+            explained = self.health.explained(error)
+            if explained is not error:
+                raise explained from error
             raise DeviceError(
                 f"{self.context}: expected a copy to the host to succeed, got {error}"
             ) from error
@@ -273,24 +272,24 @@ class GPUDevice:
             return raw.__dlpack__(**options)
 
     def empty_cache(self) -> None:
-        """Give free blocks on this device, and free page-locked memory, back to the driver.
+        """Release free blocks of this device, and free page-locked memory, to the driver.
 
-        What is under way holds memory, too: it is waited for.
+        Waits for pending work, which holds memory, too.
         """
-        self._relieve()
+        self._release_held()
         self.pool.release()
         with self._raw:
             self.xp.get_default_memory_pool().free_all_blocks()
         self.xp.get_default_pinned_memory_pool().free_all_blocks()
 
-    def _make_room(self) -> None:
-        """Let go what can be made again, and what was kept for work that is done by now."""
+    def _free_memory(self) -> None:
+        """Drop graphs, which can be captured again, and release memory held for finished work."""
         self.graphs.drop()
-        self._relieve()
+        self._release_held()
 
-    def _relieve(self) -> None:
-        """Wait for what is under way, and let go what was kept for it."""
-        self.graphs.let_go()
+    def _release_held(self) -> None:
+        """Wait for pending work, and release the memory held for it."""
+        self.graphs.release_retired()
         streams = (self.compute, self.ahead, self.upload, self.communication)
         for stream in (*streams, *self.compute.beside):
             stream.synchronize_event(stream.record())
@@ -299,7 +298,7 @@ class GPUDevice:
         self._temporaries.release()
 
     def memory_info(self) -> MemoryInfo:
-        """Return the device's memory, and what pool and graphs have of it.
+        """Return the device's memory, and the shares of pool and graphs.
 
         Raises:
             DeviceError: if the device is lost.
@@ -314,7 +313,7 @@ class GPUDevice:
 
 
 def health_of(number: int) -> Health:
-    """Return the health of ``gpu(number)``, opening it at the first use."""
+    """Return the health of ``gpu(number)``, opening the device on first use."""
     device = device_of(gpu(number))
     assert isinstance(device, GPUDevice)
     return device.health

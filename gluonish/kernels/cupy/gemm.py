@@ -1,10 +1,10 @@
 """Matrix products on a GPU, and dense layers.
 
-16-bit floats are multiplied as they are and summed in float32, pedantically where
-``MXNET_CUDA_ALLOW_TENSOR_CORE`` is off. Matrices of float32 are rounded to TensorFloat-32 (19 bits)
-where ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows that. A transposed or broadcast view is
-read where it lies. CuPy's own products widen stacks of float16, refuse those of bfloat16 and copy
-what is broadcast.
+Products of 16-bit floats are summed in float32, in cuBLAS's pedantic mode if
+``MXNET_CUDA_ALLOW_TENSOR_CORE`` is off. Float32 matrices are rounded to TensorFloat-32 (19 bits) if
+``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows it. Transposed and broadcast views need no
+copy. CuPy's products convert stacks of float16 to float32, refuse those of bfloat16 and copy
+broadcast operands.
 """
 
 import math
@@ -21,20 +21,20 @@ from gluonish.core.config import (
 )
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.cupy.cublas import MOST, Matrix, current_handle
+from gluonish.kernels.cupy.cublas import MAX_EXTENT, Matrix, current_handle
 from gluonish.kernels.cupy.source import KINDS
 
-# Numbers of cublas_api.h.
-_KEEP, _TRANSPOSE = 0, 1
+# Constants of cublas_api.h.
+_NO_TRANSPOSE, _TRANSPOSE = 0, 1
 _COMPUTE_32F, _COMPUTE_32F_PEDANTIC, _COMPUTE_64F, _COMPUTE_32F_FAST_TF32 = 68, 69, 70, 77
 
 
 class _Layout(NamedTuple):
-    """How a stack of matrices lies in memory.
+    """The layout of a stack of matrices.
 
     Attributes:
-        operation: Of cuBLAS, which counts columns first: it sees the transpose of a row-major
-            matrix, which is what it is asked for.
+        operation: cuBLAS's operation. cuBLAS is column-major: it reads a row-major matrix as its
+            transpose, and the product is computed transposed, too.
         lead: Elements from one row (or column) to the next.
         step: Elements from one matrix to the next.
     """
@@ -44,15 +44,15 @@ class _Layout(NamedTuple):
     step: int
 
 
-def takes_floats(*specs: Spec, **_: Any) -> bool:
-    """Whether the products here can run these inputs."""
+def supports_floats(*specs: Spec, **_: Any) -> bool:
+    """Whether cuBLAS supports the dtypes and extents of these inputs."""
     return all(spec.dtype in KINDS for spec in specs) and all(
-        n <= MOST for spec in specs for n in spec.shape
+        n <= MAX_EXTENT for spec in specs for n in spec.shape
     )
 
 
 def _compute_type(dtype: np.dtype[Any]) -> int:
-    """Return how cuBLAS is to multiply this type, as the environment says."""
+    """Return cuBLAS's compute type for a dtype and the environment."""
     if dtype == FLOAT64:
         return _COMPUTE_64F
     if dtype != FLOAT32:
@@ -62,32 +62,32 @@ def _compute_type(dtype: np.dtype[Any]) -> int:
 
 
 def _matrix_layout(shape: Shape, strides: Shape, item: int) -> tuple[int, int] | None:
-    """Return operation and leading dimension of row-major (..., rows, columns).
+    """Return operation and leading dimension of (..., rows, columns).
 
-    None: neither of the two axes is contiguous.
+    None if neither of the two axes is contiguous.
     """
     rows, columns = shape[-2:]
     down, across = strides[-2:]
-    if (columns == 1 or across == item) and (rows == 1 or _steps(down, columns, item)):
-        return _KEEP, columns if rows == 1 else down // item
-    if (rows == 1 or down == item) and (columns == 1 or _steps(across, rows, item)):
+    if (columns == 1 or across == item) and (rows == 1 or _is_lead(down, columns, item)):
+        return _NO_TRANSPOSE, columns if rows == 1 else down // item
+    if (rows == 1 or down == item) and (columns == 1 or _is_lead(across, rows, item)):
         return _TRANSPOSE, rows if columns == 1 else across // item
     return None
 
 
-def _steps(stride: int, extent: int, item: int) -> bool:
-    """Whether a stride passes over ``extent`` elements and falls on one."""
+def _is_lead(stride: int, extent: int, item: int) -> bool:
+    """Whether a stride is a multiple of the itemsize that spans at least ``extent`` elements."""
     return stride >= extent * item and stride % item == 0
 
 
 def _stack_step(shape: Shape, strides: Shape, item: int, lead: Shape) -> int | None:
-    """Return the elements from matrix to matrix, or None if one number does not do.
+    """Return the elements between matrices, or None if they are not equally spaced.
 
     Args:
         shape: (*lead, rows, columns), or with fewer axes or extents of 1 that broadcast.
         strides: In bytes.
-        item: Bytes of an element.
-        lead: The extents that count the matrices.
+        item: Itemsize.
+        lead: The leading axes of the result.
     """
     along = [0] * (len(lead) - len(shape) + 2)
     along += [0 if n == 1 else stride for n, stride in zip(shape[:-2], strides[:-2], strict=True)]
@@ -101,14 +101,14 @@ def _stack_step(shape: Shape, strides: Shape, item: int, lead: Shape) -> int | N
 
 @lru_cache(maxsize=4096)
 def _layout(shape: Shape, strides: Shape, item: int, lead: Shape) -> _Layout | None:
-    """Return how an array lies that broadcasts to ``lead`` matrices; None: it has to be copied."""
+    """Return the layout of an array broadcast to ``lead`` matrices; None if it needs a copy."""
     matrix = _matrix_layout(shape, strides, item)
     step = _stack_step(shape, strides, item, lead)
     return None if matrix is None or step is None else _Layout(*matrix, step)
 
 
 def _readable(xp: ModuleType, array: Any, lead: Shape) -> tuple[Any, _Layout]:
-    """Return an operand as cuBLAS can read it, and how it lies; copied if need be."""
+    """Return an operand, copied if cuBLAS cannot read it, and its layout."""
     found = _layout(array.shape, array.strides, array.itemsize, lead)
     if found is None:
         if _stack_step(array.shape, array.strides, array.itemsize, lead) is None:
@@ -122,14 +122,13 @@ def _readable(xp: ModuleType, array: Any, lead: Shape) -> tuple[Any, _Layout]:
 def multiply(
     xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0, *, accumulate: bool = False
 ) -> None:
-    """Set ``out`` to the products of matrices, or add them to it.
+    """Set ``out`` to the products of matrices, or accumulate into it.
 
     Args:
-        out: (..., m, n), of the operands' dtype; float32 for 16-bit operands if that is wanted.
+        out: (..., m, n), of the operands' dtype; may be float32 for 16-bit operands.
         a: (..., m, k) in any layout; leading axes broadcast to those of ``out``.
         b: (..., k, n), likewise.
         alpha: Factor of the products.
-        accumulate: Whether to add to what ``out`` holds.
     """
     if not out.size:
         return
@@ -141,10 +140,10 @@ def multiply(
     shape = out.shape
     lead = shape[:-2]
     target = _layout(shape, out.strides, out.itemsize, lead)
-    if target is None or target.operation != _KEEP:
-        whole = out.copy() if accumulate else xp.empty(shape, out.dtype)
-        multiply(xp, whole, a, b, alpha, accumulate=accumulate)
-        out[...] = whole
+    if target is None or target.operation != _NO_TRANSPOSE:
+        contiguous = out.copy() if accumulate else xp.empty(shape, out.dtype)
+        multiply(xp, contiguous, a, b, alpha, accumulate=accumulate)
+        out[...] = contiguous
         return
     a, left = _readable(xp, a, lead)
     b, right = _readable(xp, b, lead)
@@ -168,7 +167,7 @@ def _swapped(array: Any, transpose: bool) -> Any:
 def dot(
     xp: ModuleType, out: Any, lhs: Any, rhs: Any, *, transpose_a: bool, transpose_b: bool, **_: Any
 ) -> None:
-    """Fill ``out`` with the product over lhs's last axis and rhs's first, or as transposed."""
+    """Compute the operator ``dot``: the product over lhs's last axis and rhs's first."""
     inner = lhs.shape[0 if transpose_a else -1]
     rows = math.prod(lhs.shape[1:] if transpose_a else lhs.shape[:-1])
     columns = math.prod(rhs.shape[:-1] if transpose_b else rhs.shape[1:])
@@ -181,12 +180,12 @@ def dot(
 def batch_dot(
     xp: ModuleType, out: Any, lhs: Any, rhs: Any, *, transpose_a: bool, transpose_b: bool, **_: Any
 ) -> None:
-    """Fill ``out`` (..., m, n) with the products of the matrices in lhs and rhs."""
+    """Compute the products of stacked matrices."""
     multiply(xp, out, _swapped(lhs, transpose_a), _swapped(rhs, transpose_b))
 
 
 def matmul(xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0) -> None:
-    """Fill ``out`` as NumPy's matmul does: leading axes broadcast, vectors are rows or columns."""
+    """Compute NumPy's matmul: leading axes broadcast, vectors are rows or columns."""
     if b.ndim == 1:
         out, b = out[..., None], b[:, None]
     if a.ndim == 1:
@@ -205,7 +204,7 @@ def gemm2(
     alpha: float,
     axis: int,
 ) -> None:
-    """Fill ``out`` with alpha times the products of matrices whose rows lie along ``axis``."""
+    """Compute alpha times the products of matrices whose rows are along ``axis``."""
     left, right, product = (xp.moveaxis(array, axis, -2) for array in (a, b, out))
     multiply(xp, product, _swapped(left, transpose_a), _swapped(right, transpose_b), alpha)
 
@@ -220,9 +219,9 @@ def fully_connected(
     num_hidden: int,
     **_: Any,
 ) -> None:
-    """Fill ``out`` with the data times the transposed weight, plus the bias.
+    """Compute the data times the transposed weight, plus the bias.
 
-    16-bit results are rounded once, with the bias in them.
+    16-bit results are rounded once, including the bias.
     """
     rows = out.size // num_hidden
     product = out.reshape(rows, num_hidden)

@@ -1,16 +1,16 @@
-"""Graphs: launches of one GPU that are captured as CUDA graphs, to be repeated by one call each.
+"""Capture launches on one GPU as CUDA graphs, to replay each by one call.
 
-A capture runs on a stream of its own, where nobody else launches: what another thread launches on
-``compute`` meanwhile is none of its business. It executes nothing. The graph is then launched on
-``compute``, and nowhere else, so that one is through before the next one begins.
+A capture runs on a separate stream, so that launches of other threads on ``compute`` do not enter
+it. It executes nothing. Graphs are launched on ``compute`` only, so that one finishes before the
+next begins.
 
-Therefore all graphs of a device can share one pool of memory for what their kernels allocate in
-between, which nothing else uses. Each graph holds the memory that it was captured with, so that the
-pool may give back the rest at any time. What a graph reads and writes besides is its owner's.
+Therefore all graphs of a device share one memory pool for their temporaries, which nothing else
+uses. Each graph holds the memory that it was captured with, so that the pool may release the rest
+at any time. Other memory that a graph reads and writes belongs to its owner.
 
-A graph may go at any moment, and the stream may not be through with it: a destructor only appends
-to ``_retired``, and whoever comes next hands it to the stream to keep until then. One capture goes
-on at a time; who finds another one under way does without.
+A graph may be destroyed at any time, while the stream still runs it: its destructor only appends to
+``_retired``, and a later call has the stream hold these graphs until it has finished. One capture
+runs at a time; concurrent callers run without a graph.
 """
 
 import contextlib
@@ -29,17 +29,17 @@ from gluonish.kernels.cupy.stream import DeviceStream
 
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 
-# Make what a library needs once for each stream; called with the one current that will capture.
+# Initialize a library for a stream; called with the capturing stream current.
 _PREPARE: tuple[Callable[[ModuleType], None], ...] = (cublas.prepare, cudnn.prepare)
 
 
 class Replay:
-    """Launches that can be done once more, on the memory that they had.
+    """Captured launches that can be repeated, on the same memory.
 
     Args:
-        graphs: Whose it is.
+        graphs: Its owner.
         graph: CuPy's Graph.
-        memory: What its kernels allocate; only held.
+        memory: The temporaries of its kernels, held alive.
     """
 
     __slots__ = ("__weakref__", "_graph", "_graphs", "_memory")
@@ -50,10 +50,10 @@ class Replay:
         self._memory = memory
 
     def launch(self) -> bool:
-        """Launch it on ``compute``; False, and nothing was launched, where it cannot be any more.
+        """Launch it on ``compute``; return False if it was dropped or lacks memory.
 
         Raises:
-            Exception: What the device reports.
+            Exception: A failure that the device reports.
         """
         memory = self._memory  # another thread may drop it in the middle
         launched = self._graphs.launch(self._graph)
@@ -61,7 +61,7 @@ class Replay:
         return launched
 
     def drop(self) -> None:
-        """Let graph and memory go when the stream is through with them."""
+        """Release graph and memory once the stream has finished with them."""
         held = self._graph, self._memory
         self._graph, self._memory = None, []
         self._graphs.retire(held)
@@ -75,14 +75,13 @@ class Graphs:
     """The CUDA graphs of a device.
 
     Args:
-        cupy: The module.
         device: CuPy's Device.
-        compute: The stream that they are launched on.
-        temporaries: Memory for what their kernels allocate.
+        compute: The stream to launch graphs on.
+        temporaries: Memory pool for their temporaries.
 
     Attributes:
-        shortages: How often there was too little memory for them.
-        launches: How many were launched so far.
+        shortages: Number of failures for lack of memory.
+        launches: Number of launches.
     """
 
     __slots__ = (
@@ -104,30 +103,30 @@ class Graphs:
         self._device = device
         self._compute = compute
         self._temporaries = temporaries
-        self._idle: deque[Any] = deque([None])  # the stream of captures, made by the first
+        self._idle: deque[Any] = deque([None])  # the capturing stream, made by the first capture
         self._living: weakref.WeakSet[Replay] = weakref.WeakSet()
         self._retired: deque[Any] = deque()
         self.shortages = 0
         self.launches = 0
 
     def here(self) -> bool:
-        """Whether the current stream is the one that graphs are launched on."""
+        """Whether the current stream is `compute`."""
         return bool(self._cupy.cuda.get_current_stream().ptr == self._compute.raw.ptr)
 
     def capture(self, run: Callable[[], None]) -> Replay | None:
-        """Return what a function launches, without having executed it.
+        """Capture the launches of a function, without executing them.
 
         Args:
-            run: Launches work on the current stream; it was run before, so that nothing is left
-                that is made at a first call.
+            run: Launches work on the current stream. It must have run before, so that first-call
+                initialization is done.
 
         Returns:
-            None where another capture is under way, or there is too little memory.
+            None if another capture is running, or there is too little memory.
 
         Raises:
-            Exception: What ``run`` raises, or CUDA about what it did. Nothing was executed.
+            Exception: What ``run`` raises, or a failure of CUDA. Nothing was executed.
         """
-        self.let_go()
+        self.release_retired()
         try:
             stream = self._idle.pop()
         except IndexError:
@@ -153,13 +152,13 @@ class Graphs:
                 prepare(self._cupy)
             with (
                 CollectionPause(),
-                cuda.using_allocator(partial(self._temporaries.take, memory)),
+                cuda.using_allocator(partial(self._temporaries.allocate_pointer, memory)),
             ):
                 stream.begin_capture()
                 try:
                     run()
                 except BaseException:
-                    with contextlib.suppress(Exception):  # it says that the capture is no good
+                    with contextlib.suppress(Exception):  # that the capture is invalid
                         stream.end_capture()
                     raise
                 graph = stream.end_capture()
@@ -168,9 +167,9 @@ class Graphs:
         return made
 
     def launch(self, graph: Any) -> bool:
-        """Launch a graph of CuPy's on ``compute``; False where it is gone, or lacks memory."""
+        """Launch a graph on ``compute``; return False if it is None or lacks memory."""
         if self._retired:
-            self.let_go()
+            self.release_retired()
         if graph is None:
             return False
         try:
@@ -184,7 +183,7 @@ class Graphs:
         return True
 
     def copy(self, target: Any, source: Any) -> None:
-        """Copy an array to another one without gaps of its size, on ``compute``."""
+        """Copy between contiguous arrays of equal size, on ``compute``."""
         runtime = self._cupy.cuda.runtime
         runtime.memcpyAsync(
             *(target.data.ptr, source.data.ptr, target.nbytes),
@@ -192,29 +191,29 @@ class Graphs:
         )
 
     def new_key(self) -> StoredKey:
-        """Return room for a key that graphs read, on the current stream."""
+        """Allocate a random key that graphs read, on the current stream."""
         return StoredKey(self._cupy)
 
     def retire(self, held: Any) -> None:
-        """Take what is to go when ``compute`` is through with it."""
+        """Release an object once ``compute`` has finished with it."""
         self._retired.append(held)
 
     def drop(self) -> None:
-        """Let all graphs go, since their memory is wanted; they may be captured again."""
+        """Drop all graphs, as their memory is needed; they may be captured again."""
         living = [replay for replay in tuple(self._living) if replay._graph is not None]
         if living:
             self.shortages += 1
         for replay in living:
             replay.drop()
 
-    def let_go(self) -> None:
-        """Hand to the stream what was retired, to keep until it is through with it."""
-        gone = []
+    def release_retired(self) -> None:
+        """Have the stream hold retired objects until it has finished with them."""
+        retired = []
         with contextlib.suppress(IndexError):
             while True:
-                gone.append(self._retired.popleft())
-        if gone:
-            self._compute.keep(gone)
+                retired.append(self._retired.popleft())
+        if retired:
+            self._compute.keep(retired)
 
     def _is_shortage(self, error: BaseException | None) -> bool:
         """Whether an error is due to too little memory."""
@@ -228,7 +227,7 @@ class Graphs:
 
 
 def _is_stuck(stream: Any) -> bool:
-    """Whether a stream did not leave capture mode, or nobody knows."""
+    """Whether a stream is still in capture mode, or its state is unknown."""
     try:
         return stream is not None and bool(stream.is_capturing())
     except Exception:

@@ -1,12 +1,12 @@
-"""Health: what ran on a GPU of late, and what everybody is told once the device is lost.
+"""The state of a GPU: its recent launches, and the error once the device is lost.
 
-A kernel that touches memory it may not ends the CUDA context: from then on every call on that
-device fails, in this process, with the same error. CUDA reports it at some later call, whose
-operator had no part in it. So each stream keeps a `Trail` of the operators that it launched and
-that are not known to have ended: one of these did it.
+An invalid memory access of a kernel destroys the CUDA context: every later call on that device
+fails with the same error, in this process. CUDA reports it at a later, unrelated call. So each
+stream has a `Trail` of launched operators that are not known to have finished: one of these caused
+it.
 
-The message is made once, where the failure is first seen; whoever uses the device after that gets
-it again, without another call of CUDA.
+The message is made once, when the failure is first seen; later uses of the device raise it again
+without calling CUDA.
 """
 
 from collections import deque
@@ -17,16 +17,16 @@ from typing import Any, NamedTuple
 from gluonish.core.context import Context
 from gluonish.core.errors import DeviceError
 
-# Statuses of CUDA (cudaError_t, CUresult) after which the context can do nothing any more:
+# Statuses of CUDA (cudaError_t, CUresult) that make the context unusable:
 # uncorrectable memory errors, illegal addresses, time-outs, destroyed contexts, assertions, stack,
 # instruction, alignment, address space and program counter errors, failed launches, lost devices.
 _FATAL = frozenset({214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721})
-_MOST_NAMES = 32  # launches that a trail remembers
-_MOST_TOLD = 6  # operators that a message names
+_MAX_NAMES = 32  # launches in a trail
+_MAX_SHOWN = 6  # operators in a message
 
 
 class Mark(NamedTuple):
-    """An event, and how many launches of its stream it stands behind."""
+    """An event, and the number of launches of its stream before it."""
 
     event: Any
     launched: int
@@ -35,8 +35,8 @@ class Mark(NamedTuple):
 class Trail:
     """The newest launches of one stream.
 
-    Two threads may launch on a stream at one time. A count that such a race loses makes the list of
-    suspects longer or shorter by one, nothing else.
+    Two threads may launch on a stream at a time. A count lost in such a race only makes the list of
+    suspects longer or shorter by one.
     """
 
     __slots__ = ("_ended", "_names", "launched")
@@ -44,20 +44,20 @@ class Trail:
     def __init__(self) -> None:
         self.launched = 0
         self._ended = 0
-        self._names: deque[tuple[int, str]] = deque(maxlen=_MOST_NAMES)
+        self._names: deque[tuple[int, str]] = deque(maxlen=_MAX_NAMES)
 
     def add(self, name: str) -> None:
-        """Note a launch."""
+        """Record a launch."""
         self.launched = number = self.launched + 1
         self._names.append((number, name))
 
     def end(self, launched: int) -> None:
-        """Take note that so many launches have ended."""
+        """Record that ``launched`` launches have finished."""
         if launched > self._ended:
             self._ended = launched
 
     def suspects(self) -> Iterator[str]:
-        """Yield the names of launches that are not known to have ended, the oldest first."""
+        """Yield the names of launches that are not known to have finished, the oldest first."""
         for number, name in tuple(self._names):
             if number > self._ended:
                 yield name or "an operator without a name"
@@ -66,13 +66,9 @@ class Trail:
 class Health:
     """Whether a GPU still works.
 
-    Args:
-        context: The device.
-        cupy: The module.
-
     Attributes:
-        lost: The message, once the device is lost; empty before.
-        trails: One for each of the device's streams.
+        lost: The error message once the device is lost; empty before.
+        trails: One for each stream of the device.
     """
 
     __slots__ = ("_context", "_errors", "lost", "trails")
@@ -88,16 +84,16 @@ class Health:
         """Raise if the device is lost.
 
         Raises:
-            DeviceError: It is; the message says since which operator.
+            DeviceError: It is lost.
         """
         if self.lost:
             raise DeviceError(self.lost)
 
     def explained(self, error: BaseException) -> BaseException:
-        """Return an error as the program is to see it: a lost device as what it is, others as are.
+        """Return an error for the user: a `DeviceError` if the device is lost, else unchanged.
 
         Args:
-            error: What a call on the device raised, or an operator because of that.
+            error: Raised by a call on the device, or by an operator because of one.
         """
         cause: BaseException | None = error
         while cause is not None:
@@ -112,14 +108,14 @@ class Health:
 
     def _message(self, error: BaseException) -> str:
         names = list(dict.fromkeys(name for trail in self.trails for name in trail.suspects()))
-        told = ", ".join(names[-_MOST_TOLD:])
+        shown = ", ".join(names[-_MAX_SHOWN:])
         if len(names) > 1:
-            found = f"one of the operators under way ({told})"
+            found = f"one of the operators under way ({shown})"
             advice = ", with MXNET_ENGINE_TYPE=NaiveEngine to learn which of them"
         else:
-            found, advice = told or "no operator of gluonish", ""
+            found, advice = shown or "no operator of gluonish", ""
         return (
             f"{self._context}: expected kernels that run to their end, got {error}, in {found}. "
-            "The device is lost to this process, and so is what lies there; start the program "
+            "The device is lost to this process, and so are its arrays; start the program "
             f"again{advice}"
         )

@@ -1,22 +1,22 @@
-// Sums over the threads of a block, in an order that depends on nothing but their number.
+// Sums over the threads of a block, in an order that depends on their number only.
 
 typedef double Sum;
 
 #define THREADS 256
 
-// Adds up two numbers over lanes: threads whose numbers differ by multiples of ``apart``. The sums
-// are in the first lane; part is shared memory of 2 * THREADS numbers.
-__device__ inline void add_lanes(Sum *part, int lane, int lanes, int apart, Sum &first, Sum &second) {
+// Reduces two numbers over lanes: threads whose indices differ by multiples of ``stride``. The sums
+// are in the first lane; ``partial`` is shared memory of 2 * THREADS numbers.
+__device__ inline void add_lanes(Sum *partial, int lane, int lanes, int stride, Sum &first, Sum &second) {
     int here = threadIdx.x;
-    part[here] = first;
-    part[here + THREADS] = second;
+    partial[here] = first;
+    partial[here + THREADS] = second;
     for (int half = lanes / 2; half; half /= 2) {
         __syncthreads();
         if (lane < half) {
-            part[here] += part[here + half * apart];
-            part[here + THREADS] += part[here + half * apart + THREADS];
+            partial[here] += partial[here + half * stride];
+            partial[here + THREADS] += partial[here + half * stride + THREADS];
         }
     }
-    first = part[here];
-    second = part[here + THREADS];
+    first = partial[here];
+    second = partial[here + THREADS];
 }

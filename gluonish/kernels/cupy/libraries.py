@@ -1,9 +1,9 @@
-"""NVIDIA's libraries: where each is found, and which package brings it.
+"""NVIDIA's libraries: their locations, and the packages that contain them.
 
-CuPy finds them with ``cuda.pathfinder``. So does this module, first of all, for a process must not
-hold two copies of one library. Pathfinder takes what it finds first, though, even that of another
-CUDA than CuPy's, and its old versions do not know cuDNN: then NVIDIA's folders beside the Python
-packages are searched, and the system's last. Loading needs no device and no driver.
+CuPy finds them with ``cuda.pathfinder``. So does this module, first of all, because a process must
+not load two copies of one library. But pathfinder returns the first match, even one for another
+CUDA version than CuPy's, and its old versions do not know cuDNN. Then NVIDIA's folders among the
+Python packages are searched, and the system's folders last. Loading needs no device and no driver.
 """
 
 import ctypes
@@ -23,23 +23,24 @@ from gluonish.core.loading import IMPORT_FAILURES
 
 
 class MissingLibraryError(DeviceError):
-    """A library of NVIDIA's was not found; the message says what brings it."""
+    """A library of NVIDIA's was not found; the message has the package to install."""
 
 
 class BrokenLibraryError(DeviceError):
-    """A library of NVIDIA's was found and does not load; the message holds the loader's reason."""
+    """A library of NVIDIA's was found but does not load; the message has the loader's reason."""
 
 
 class Library(NamedTuple):
     """A library of NVIDIA's. ``{cuda}`` in a text stands for the major version of CUDA.
 
     Attributes:
-        title: Its name in print.
-        file: The name that programs are linked with.
-        package: What brings it, as pip is told and as the extra of pyproject.toml says.
-        folder: Where the wheels for CUDA 12 keep it, below ``nvidia``. Those for CUDA 13 have one
-            folder for all that belongs to the toolkit.
-        needs: What has to be loaded before it.
+        title: Its name in messages.
+        file: Its soname.
+        package: The requirement for pip, as in the extra of pyproject.toml.
+        folder: Its folder below ``nvidia`` in wheels for CUDA 12. Wheels for CUDA 13 have one
+            folder
+            for the complete toolkit.
+        needs: Libraries to load before it.
     """
 
     title: str
@@ -55,23 +56,23 @@ LIBRARIES = {
     "nvrtc": Library("NVRTC", "libnvrtc.so.{cuda}", _TOOLKIT, "cuda_nvrtc"),
     "cublasLt": Library("cuBLASLt", "libcublasLt.so.{cuda}", _TOOLKIT, "cublas"),
     "cublas": Library("cuBLAS", "libcublas.so.{cuda}", _TOOLKIT, "cublas", ("cublasLt",)),
-    # Its parts load NVRTC and cuBLASLt when they are first used, by name.
+    # Its sublibraries load NVRTC and cuBLASLt by name, on first use.
     "cudnn": Library(
         "cuDNN", "libcudnn.so.9", "nvidia-cudnn-cu{cuda}>=9,<10", "cudnn", ("nvrtc", "cublasLt")
     ),
     "nccl": Library("NCCL", "libnccl.so.2", "nvidia-nccl-cu{cuda}>=2.18.1,<3", "nccl"),
 }
-# A package and not a library: `load_front_end` is to it what `load` is to those.
+# A package, not a library: see `load_front_end`.
 FRONT_END = "nvidia-cudnn-frontend>=1.18,<1.27"
 _EXTENSION = "_compiled_module"
 
 
 def import_cupy() -> ModuleType:
-    """Return CuPy.
+    """Import CuPy.
 
     Raises:
-        ImportError: There is none.
-        OSError: There is one that does not start, for whatever reason.
+        ImportError: It is not installed.
+        OSError: It does not start, for whatever reason.
     """
     try:
         module = loading.load("cupy")
@@ -81,20 +82,20 @@ def import_cupy() -> ModuleType:
         raise OSError(f"{type(error).__name__}: {error}") from error
     if not hasattr(module, "cuda"):
         where = ", ".join(map(str, getattr(module, "__path__", ["a file"])))
-        raise OSError(f"no module cupy.cuda in what is called cupy: {where}")
+        raise OSError(f"no module cupy.cuda in the package cupy: {where}")
     return module
 
 
 def cuda_major(cupy: Any = None) -> int:
-    """Return the major version of the CUDA that the installed CuPy is made for, as 13.
+    """Return the major version of CUDA that the installed CuPy is built for, for example 13.
 
     Args:
         cupy: CuPy; None to import it.
 
     Raises:
-        ImportError: There is no CuPy.
-        OSError: There is one that does not start.
-        BrokenLibraryError: It does not know its CUDA.
+        ImportError: CuPy is not installed.
+        OSError: CuPy does not start.
+        BrokenLibraryError: CuPy does not report a version of CUDA.
     """
     found: Any = import_cupy() if cupy is None else cupy
     try:
@@ -107,36 +108,36 @@ def cuda_major(cupy: Any = None) -> int:
 
 
 def requirements(cuda: int) -> tuple[str, ...]:
-    """Return every package that brings a library, as pip is told."""
+    """Return the requirements, for pip, of all libraries."""
     packages = [library.package.format(cuda=cuda) for library in LIBRARIES.values()]
     return tuple(dict.fromkeys([*packages, FRONT_END]))
 
 
 def advice(package: str, cuda: int) -> str:
-    """Return how to install a package for a CUDA, which ``{cuda}`` in its name stands for."""
+    """Return the advice to install a package, with ``{cuda}`` in its name replaced."""
     return f"pip install '{package.format(cuda=cuda)}', which gluonish[cuda{cuda}] brings"
 
 
 def repair(package: str, cuda: int) -> str:
-    """Return how to install a package again; the arguments are those of `advice`."""
+    """Return the command to reinstall a package; arguments as in `advice`."""
     return f"pip install --force-reinstall '{package.format(cuda=cuda)}'"
 
 
 def load(name: str, cuda: int | None = None) -> ctypes.CDLL:
-    """Load a library, and what it needs, for the life of the process.
+    """Load a library and its dependencies, for the life of the process.
 
     Args:
         name: One of `LIBRARIES`.
         cuda: The major version of CUDA; None for `cuda_major`.
 
     Returns:
-        The library; its attribute ``_name`` is the path, or the name by which the system knows it.
+        The library; its attribute ``_name`` is the path, or the name for the system's loader.
 
     Raises:
         ArgumentError: No library has this name.
-        MissingLibraryError: It is not there.
-        BrokenLibraryError: It is there and does not load.
-        ImportError: ``cuda`` is None, and there is no CuPy.
+        MissingLibraryError: It is not installed.
+        BrokenLibraryError: It is installed but does not load.
+        ImportError: ``cuda`` is None, and CuPy is not installed.
     """
     if name not in LIBRARIES:
         raise ArgumentError(f"load: expected one of {', '.join(LIBRARIES)}, got {name!r}")
@@ -153,25 +154,25 @@ def load(name: str, cuda: int | None = None) -> ctypes.CDLL:
 
 
 def load_front_end(cuda: int | None = None) -> ModuleType:
-    """Load the front end of cuDNN, and cuDNN for it.
+    """Load cuDNN's frontend, and cuDNN for it.
 
-    The extension alone is loaded: ``import cudnn`` would import PyTorch wherever that is.
+    Only the extension module is loaded: ``import cudnn`` would import PyTorch if that is installed.
 
     Args:
-        cuda: As of `load`.
+        cuda: As in `load`.
 
     Returns:
-        The extension, which has ``pygraph``, ``create_handle`` and ``backend_version``.
+        The extension, with ``pygraph``, ``create_handle`` and ``backend_version``.
 
     Raises:
-        MissingLibraryError: It, or a library that it needs, is not there.
-        BrokenLibraryError: It, or a library that it needs, is there and does not load.
-        ImportError: ``cuda`` is None, and there is no CuPy.
+        MissingLibraryError: It, or one of its libraries, is not installed.
+        BrokenLibraryError: It, or one of its libraries, does not load.
+        ImportError: ``cuda`` is None, and CuPy is not installed.
     """
     cuda = cuda_major() if cuda is None else cuda
-    load("cudart", cuda)  # which it looks for by name among what is loaded
+    load("cudart", cuda)  # which it looks up by name among loaded libraries
     cudnn = load("cudnn", cuda)
-    module = sys.modules.get(f"cudnn.{_EXTENSION}")  # of a program that imports cudnn itself
+    module = sys.modules.get(f"cudnn.{_EXTENSION}")  # if the program has imported cudnn
     if module is None:
         module = _load_extension(cuda)
         module._set_dlhandle_cudnn(cudnn._handle)
@@ -203,32 +204,32 @@ def _load_extension(cuda: int) -> ModuleType:
 
 
 def _paths(name: str, library: Library, cuda: int) -> Iterator[str]:
-    """Where the library is, best first."""
+    """Yield paths of the library, best first."""
     file = library.file.format(cuda=cuda)
-    found = _ask_pathfinder(name, library, cuda)
+    found = _pathfinder_path(name, library, cuda)
     if found is not None and Path(found).name.startswith(file):
         yield found
     for entry in sys.path:
         for folder in (f"cu{cuda}", library.folder):
             path = Path(entry, "nvidia", folder, "lib", file)
-            if os.path.isfile(path):  # false where it cannot be seen
+            if os.path.isfile(path):  # false without permission to read the folder
                 yield str(path)
 
 
-def _ask_pathfinder(name: str, library: Library, cuda: int) -> str | None:
-    """The path of what ``cuda.pathfinder`` loads; None where it finds nothing."""
+def _pathfinder_path(name: str, library: Library, cuda: int) -> str | None:
+    """Return the path of the library that ``cuda.pathfinder`` loads, or None."""
     try:
         package = sys.modules.get("cuda") or find_spec("cuda")
         if getattr(package, "submodule_search_locations", ()) is None:
-            return None  # a program's own cuda.py, which this would run
+            return None  # the user's cuda.py, which the import would run
         from cuda import pathfinder
-    except IMPORT_FAILURES:  # CuPy brings it; who says `cuda` may have none
+    except IMPORT_FAILURES:  # CuPy depends on it, but callers may pass `cuda` without CuPy
         return None
     try:
         found: str | None = pathfinder.load_nvidia_dynamic_lib(name).abs_path
-    except (pathfinder.DynamicLibNotFoundError, ValueError):  # or it does not know the name
+    except (pathfinder.DynamicLibNotFoundError, ValueError):  # ValueError: an unknown name
         return None
-    except RuntimeError as error:  # it found a file, and the file did not load
+    except RuntimeError as error:  # a file that does not load
         raise _broken(library, cuda, str(error)) from error
     return found
 
@@ -238,7 +239,7 @@ def _load_from_system(library: Library, cuda: int) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(file)
     except OSError as error:
-        # The loader names the file that it did not find: this one, or one that this one needs.
+        # The loader names the missing file: this one, or one of its dependencies.
         if re.match(rf"{re.escape(file)}: cannot open shared object", str(error)) is None:
             raise _broken(library, cuda, str(error)) from error
         raise MissingLibraryError(

@@ -1,13 +1,13 @@
-// What the kernels that update weights share. The generated part before it defines Table, which is
-// passed by value, BLOCK and LANES.
+// Functions of the kernels that update weights. The generated source before it defines Table, which
+// is passed by value, BLOCK and LANES.
 
 #include "lanes.cuh"
 
-// As NumPy: NaN of either is NaN.
+// As in NumPy, NaN of either operand gives NaN.
 __device__ inline float minimum(float x, float y) { return x != x || x <= y ? x : y; }
 __device__ inline float maximum(float x, float y) { return x != x || x >= y ? x : y; }
 
-// The weight that a block works on: the first one that ends behind it.
+// The weight of a block: the first weight that ends after it.
 __device__ inline unsigned owner_of(const Table &table, unsigned block) {
     unsigned low = 0, high = table.count;
     while (low < high) {

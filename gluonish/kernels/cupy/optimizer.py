@@ -1,9 +1,9 @@
-"""Fused optimizer steps on a GPU: one launch for all weights that fit its parameters.
+"""Fused optimizer steps on a GPU: one launch for as many weights as fit its parameters.
 
-All that a launch needs of its weights goes with it (`gluonish.kernels.cupy.optimizer_source`), so a
-step copies nothing to the device and waits for nothing, norms included. Numbers too small to be
-normal become 0, as in all that CuPy compiles; else the results are the reference's bit by bit, but
-that norms are summed in another order.
+All data about the weights are parameters of the launch (`gluonish.kernels.cupy.optimizer_source`),
+so a step copies nothing to the device and waits for nothing, including norms. Subnormal numbers
+become 0, as in all kernels that CuPy compiles; otherwise results equal the reference bit for bit,
+except that norms are summed in another order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,13 +28,10 @@ from gluonish.ops.updates.rules import Rule
 
 
 class FusedStep:
-    """One rule bound to the arrays of some weights; a `gluonish.kernels.fused_updates.FusedStep`.
+    """A `gluonish.kernels.fused_updates.FusedStep` for contiguous arrays.
 
     Args:
-        xp: CuPy.
-        rule: The rule.
-        outs: Where the new weights go, which may be the weights.
-        groups: The arrays of each weight, contiguous.
+        outs: Arrays for the updated weights; may be the weights themselves.
     """
 
     __slots__ = ("_arrays", "_columns", "_launches", "_values")
@@ -43,9 +40,9 @@ class FusedStep:
         dtype = outs[0].dtype
         self._arrays = (tuple(outs), tuple(map(tuple, groups)))
         arrays = [_named(rule, out, group) for out, group in zip(outs, groups, strict=True)]
-        apart = any(named["out"] != named["weight"] for named in arrays)
-        layout = layout_of(rule, dtype, apart)
-        kernels = _Kernels(xp, rule, dtype, apart)
+        separate = any(named["out"] != named["weight"] for named in arrays)
+        layout = layout_of(rule, dtype, separate)
+        kernels = _Kernels(xp, rule, dtype, separate)
         sizes = [out.size for out in outs]
         self._launches = [
             _Launch(kernels, layout, i, arrays[i : i + layout.most], sizes[i : i + layout.most])
@@ -67,18 +64,18 @@ class FusedStep:
 
 
 class _Kernels:
-    """The kernels of a rule, compiled at the first launch."""
+    """The kernels of a rule, compiled on first launch."""
 
-    def __init__(self, xp: ModuleType, rule: Rule, dtype: np.dtype[Any], apart: bool) -> None:
+    def __init__(self, xp: ModuleType, rule: Rule, dtype: np.dtype[Any], separate: bool) -> None:
         self.xp = xp
         self.norms: tuple[Norms, ...] = FORMULAS[rule].norms
         self.computed = len(FORMULAS[rule].computed)
-        self._of = (rule, dtype, apart)
+        self._key = (rule, dtype, separate)
 
     def launch(self, name: str, blocks: int, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel in so many blocks on the current stream."""
-        key = ("optimizer", name, *self._of)
-        kernel = compiled(self.xp, key, name, lambda: source_of(*self._of), OPTIONS)
+        """Run a kernel on the current stream."""
+        key = ("optimizer", name, *self._key)
+        kernel = compiled(self.xp, key, name, lambda: source_of(*self._key), OPTIONS)
         kernel((blocks,), (THREADS,), arguments)
 
 
@@ -86,10 +83,9 @@ class _Launch:
     """The weights of one launch.
 
     Args:
-        kernels: The kernels.
-        layout: Of their Table.
-        first: The number of the first weight.
-        arrays: The addresses of each weight's arrays by their names.
+        layout: Layout of the kernels' Table.
+        first: Index of the first weight.
+        arrays: The addresses of each weight's arrays by name.
         sizes: The elements of each weight.
     """
 
@@ -106,7 +102,7 @@ class _Launch:
         self._kernels = kernels
         self._first = first
         self._count = count = len(sizes)
-        self._table = np.zeros(1, layout.table)  # CuPy passes an array of one by value
+        self._table = np.zeros(1, layout.table)  # CuPy passes an array of size 1 by value
         fields = self._table[0]
         for role in ("written", "read"):
             for i, name in enumerate(getattr(layout, role)):
@@ -119,7 +115,7 @@ class _Launch:
         self._rates, self._scalars = fields["rates"], fields["scalars"]
 
     def set_rates(self, number: int, column: Column) -> None:
-        """Set a rate of all weights, given for those of all launches."""
+        """Set a rate of the launch's weights from the column of all weights."""
         if isinstance(column, Sequence):
             column = column[self._first : self._first + self._count]
         self._rates[number, : self._count] = column
@@ -148,7 +144,7 @@ class _Launch:
 
 
 def _named(rule: Rule, out: Any, group: Sequence[Any]) -> dict[str, int]:
-    """Return the addresses of a weight's arrays by their names."""
+    """Return the addresses of a weight's arrays by name."""
     names = ("out", "weight", "grad", *state_names(rule), "master")
     return dict(zip(names, [array.data.ptr for array in (out, *group)], strict=False))
 
@@ -156,11 +152,11 @@ def _named(rule: Rule, out: Any, group: Sequence[Any]) -> dict[str, int]:
 def fused_step(
     xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
 ) -> FusedStep | None:
-    """Return the fused step of some weights of CuPy's, as `FusedStep` takes them.
+    """Return a fused step for CuPy arrays; arguments of `FusedStep`.
 
     Returns:
-        None where the reference kernels have to do it: other dtypes, memory that is not contiguous,
-        arrays that stand for several things.
+        None to use reference kernels: for other dtypes, arrays that are not contiguous, or one
+        array passed several times.
     """
     if not outs or rule not in FORMULAS:
         return None

@@ -1,13 +1,12 @@
-"""CUDA C++ of the kernels that update weights, for each rule of optimizers.
+"""CUDA C++ sources of the kernels that update weights, for each optimizer rule.
 
-A launch is for as many weights as fit its parameters, which CUDA limits to 4 KB: they are a Table
-of the weights' addresses, sizes and rates, passed by value, so that nothing has to be uploaded. A
-block of threads has `BLOCK` elements of one weight.
+A launch updates as many weights as fit its parameters, which CUDA limits to 4 KB: a Table of the
+weights' addresses, sizes and rates, passed by value, so that nothing is uploaded. A block of
+threads updates `BLOCK` elements of one weight.
 
-A rule that needs norms has kernels before the one that updates: ``norms0`` leaves a sum of squares
-for each block, and ``finish0``, a block for each weight, adds these up and computes rates from the
-norms. Each sum has an order of its own and no blocks add to one number, so that equal runs give
-equal bits.
+Rules with norms have kernels before the update: ``norms0`` writes a sum of squares for each block,
+and ``finish0``, with one block for each weight, adds these and computes rates from the norms. Each
+sum has a fixed order without atomics, so that equal runs give equal bits.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,22 +23,22 @@ from gluonish.ops.updates.rules import Rule
 
 BLOCK = 1 << 14
 THREADS = 256  # as in lanes.cuh
-# As NumPy and the reference kernels compute: each operation is rounded.
+# Each operation is rounded, as in NumPy and the reference kernels.
 OPTIONS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true")
-_LANES = 4  # elements that a thread loads before it computes
-_PARAMETERS = 4096 - 64  # bytes of a launch's parameters, without what stands beside the Table
+_LANES = 4  # elements that a thread loads at a time
+_PARAMETERS = 4096 - 64  # bytes of a launch's parameters, minus those besides the Table
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What stands in a Table.
+    """The layout of a Table.
 
     Attributes:
         written: Names of the arrays that a step changes.
-        read: Names of those that it reads only.
-        most: Weights that fit.
-        table: The Table's dtype: addresses of either, elements and the last block of each weight,
-            rates, scalars beginning with rescale, and the number of weights.
+        read: Names of the arrays that it only reads.
+        most: Maximum number of weights.
+        table: The Table's dtype: addresses of written and read arrays, size and last block of each
+            weight, rates, scalars beginning with rescale, and the number of weights.
     """
 
     written: tuple[str, ...]
@@ -49,18 +48,18 @@ class Layout:
 
 
 @cache
-def layout_of(rule: Rule, dtype: np.dtype[Any], apart: bool) -> Layout:
+def layout_of(rule: Rule, dtype: np.dtype[Any], separate: bool) -> Layout:
     """Return the layout for a rule.
 
     Args:
-        dtype: Of weights; other than float32 there are float32 weights too.
-        apart: Whether new weights go elsewhere.
+        dtype: Dtype of weights; 16-bit weights have float32 master copies.
+        separate: Whether updated weights are other arrays than the weights.
     """
     first: tuple[str, ...]
     read: tuple[str, ...]
     first, read = ("out", "master"), ("grad",)
     if dtype == FLOAT32:
-        first, read = (("out",), ("weight", "grad")) if apart else (("weight",), ("grad",))
+        first, read = (("out",), ("weight", "grad")) if separate else (("weight",), ("grad",))
     written = (*first, *state_names(rule))
     scalars = 1 + len(FORMULAS[rule].scalars)
     each = 8 * (len(written) + len(read) + 1) + 4 * (1 + len(rule.rates))
@@ -79,12 +78,12 @@ def layout_of(rule: Rule, dtype: np.dtype[Any], apart: bool) -> Layout:
 
 
 @cache
-def source_of(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
-    """Return the kernels of a rule, as one text; the arguments are those of `layout_of`."""
-    parts = [_head(rule, dtype, apart)]
+def source_of(rule: Rule, dtype: np.dtype[Any], separate: bool) -> str:
+    """Return the source of a rule's kernels; arguments as in `layout_of`."""
+    sources = [_head(rule, dtype, separate)]
     for i, norms in enumerate(FORMULAS[rule].norms):
-        parts += [_norms(rule, norms, dtype, apart, i), _finish(rule, norms, i)]
-    return "\n".join([*parts, _update(rule, dtype, apart)])
+        sources += [_norms(rule, norms, dtype, separate, i), _finish(rule, norms, i)]
+    return "\n".join([*sources, _update(rule, dtype, separate)])
 
 
 _TABLE = """\
@@ -103,7 +102,7 @@ struct Table {{
 {shared}
 """
 
-# Arrays are loaded for several elements before any is stored, to have more under way at once.
+# Several elements are loaded before any is stored, to overlap memory accesses.
 _PASS = """\
 extern "C" __global__ void {name}({parameters}) {{
     const unsigned owner = owner_of(table, blockIdx.x);
@@ -151,8 +150,8 @@ extern "C" __global__ void finish{number}(
 """
 
 
-def _head(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
-    layout = layout_of(rule, dtype, apart)
+def _head(rule: Rule, dtype: np.dtype[Any], separate: bool) -> str:
+    layout = layout_of(rule, dtype, separate)
     return _TABLE.format(
         kind=KINDS[dtype],
         block=BLOCK,
@@ -167,33 +166,33 @@ def _head(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
     )
 
 
-def _update(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
+def _update(rule: Rule, dtype: np.dtype[Any], separate: bool) -> str:
     formula = FORMULAS[rule]
-    kept = state_names(rule) if formula.states is None else formula.states
-    return _pass(rule, dtype, apart, "update", formula.lines, ("w", *kept), ())
+    states = state_names(rule) if formula.states is None else formula.states
+    return _pass(rule, dtype, separate, "update", formula.lines, ("w", *states), ())
 
 
-def _norms(rule: Rule, norms: Norms, dtype: np.dtype[Any], apart: bool, number: int) -> str:
+def _norms(rule: Rule, norms: Norms, dtype: np.dtype[Any], separate: bool, number: int) -> str:
     name = f"norms{number}"
-    return _pass(rule, dtype, apart, name, norms.lines, norms.states, norms.squared)
+    return _pass(rule, dtype, separate, name, norms.lines, norms.states, norms.squared)
 
 
 def _pass(
     rule: Rule,
     dtype: np.dtype[Any],
-    apart: bool,
+    separate: bool,
     name: str,
     lines: Sequence[str],
-    kept: Sequence[str],
+    stored: Sequence[str],
     squared: Sequence[str],
 ) -> str:
-    """Return a kernel that visits all elements, keeps what it names, and sums squares."""
-    needed = inputs_of(lines, (*kept, *squared))
-    own = [word for word in ("w", "g", *state_names(rule)) if word in needed]
-    pointers, loads, stores = _memory(rule, dtype, apart, own, kept)
-    declared = [f"float {x} = {x}_[k]{' * rescale' if x == 'g' else ''};" for x in own]
-    outer = needed - set(own) | ({"rescale"} if "g" in own else set())
-    lanes = dict.fromkeys((*own, *kept))
+    """Return a kernel that stores values for each element, and sums squares."""
+    needed = inputs_of(lines, (*stored, *squared))
+    loaded = [name for name in ("w", "g", *state_names(rule)) if name in needed]
+    pointers, loads, stores = _memory(rule, dtype, separate, loaded, stored)
+    declared = [f"float {x} = {x}_[k]{' * rescale' if x == 'g' else ''};" for x in loaded]
+    outer = needed - set(loaded) | ({"rescale"} if "g" in loaded else set())
+    lanes = dict.fromkeys((*loaded, *stored))
     parameters = ["const __grid_constant__ Table table"]
     if FORMULAS[rule].norms:
         parameters.append("const float *computed")
@@ -208,8 +207,8 @@ def _pass(
             4,
             [
                 *declared,
-                *translated(lines, own),
-                *(f"{x}_[k] = {x};" for x in kept),
+                *translated(lines, loaded),
+                *(f"{x}_[k] = {x};" for x in stored),
                 *(f"sum_{x} += (double){x} * (double){x};" for x in squared),
             ],
         ),
@@ -223,44 +222,44 @@ def _sums(squared: Sequence[str]) -> list[str]:
 
 
 def _over_block(squared: Sequence[str]) -> list[str]:
-    """Return statements that add up sums of threads, for the first thread; two at a time."""
-    lines = ["__shared__ Sum part[2 * THREADS];"]
+    """Return statements that reduce the threads' sums into the first thread's, two at a time."""
+    lines = ["__shared__ Sum partial[2 * THREADS];"]
     names = [f"sum_{x}" for x in squared]
     if len(names) % 2:
         lines.append("Sum none = 0;")
         names.append("none")
     for i in range(0, len(names), 2):
         lines += ["__syncthreads();"] if i else []
-        lines.append(f"add_lanes(part, threadIdx.x, THREADS, 1, {names[i]}, {names[i + 1]});")
+        lines.append(f"add_lanes(partial, threadIdx.x, THREADS, 1, {names[i]}, {names[i + 1]});")
     return lines
 
 
 def _tail(squared: Sequence[str]) -> list[str]:
-    """Return what leaves a block's sums of squares."""
+    """Return statements that store a block's sums of squares."""
     if not squared:
         return []
     lines = _over_block(squared)
     for i, x in enumerate(squared):
-        place = f"sums[(Offset){i} * gridDim.x + blockIdx.x]"
-        lines.append(f"if (!threadIdx.x) {place} = sum_{x};")
+        element = f"sums[(Offset){i} * gridDim.x + blockIdx.x]"
+        lines.append(f"if (!threadIdx.x) {element} = sum_{x};")
     return lines
 
 
 def _memory(
-    rule: Rule, dtype: np.dtype[Any], apart: bool, own: Iterable[str], kept: Sequence[str]
+    rule: Rule, dtype: np.dtype[Any], separate: bool, loaded: Iterable[str], stored: Sequence[str]
 ) -> tuple[list[str], list[str], list[str]]:
-    """Return pointers, loads and stores of what a pass reads and keeps of each element."""
-    plain = dtype == FLOAT32
+    """Return pointers, loads and stores of the values that a pass reads and stores."""
+    single = dtype == FLOAT32
     states = state_names(rule)
-    source = {"w": "weight" if plain else "master", "g": "grad", **dict.fromkeys(states)}
-    target = {"w": "out" if apart and plain else source["w"]}
-    loads = [(source[x] or x, f"{x}_[k] = {{}};", x == "g") for x in own]
-    stores = [(target.get(x) or x, f"{x}_[k]", False) for x in kept]
-    if not plain and "w" in kept:
+    source = {"w": "weight" if single else "master", "g": "grad", **dict.fromkeys(states)}
+    target = {"w": "out" if separate and single else source["w"]}
+    loads = [(source[x] or x, f"{x}_[k] = {{}};", x == "g") for x in loaded]
+    stores = [(target.get(x) or x, f"{x}_[k]", False) for x in stored]
+    if not single and "w" in stored:
         stores.append(("out", "w_[k]", True))
     made = {array: narrow for array, _, narrow in (*loads, *stores)}
     return (
-        _pointers(layout_of(rule, dtype, apart), made),
+        _pointers(layout_of(rule, dtype, separate), made),
         [
             text.format(f"widen({array}s[i])" if narrow else f"{array}s[i]")
             for array, text, narrow in loads
@@ -273,28 +272,28 @@ def _memory(
 
 
 def _pointers(layout: Layout, arrays: Mapping[str, bool]) -> list[str]:
-    """Return declarations of arrays of a weight, from the block's first element on."""
+    """Return declarations of pointers to a weight's arrays, at the block's first element."""
     made = []
     for array, narrow in arrays.items():
         kind = "Scalar" if narrow else "float"
         if array in layout.written:
-            place = f"table.written[{layout.written.index(array)}][owner]"
+            pointer = f"table.written[{layout.written.index(array)}][owner]"
         else:
-            kind, place = f"const {kind}", f"table.read[{layout.read.index(array)}][owner]"
-        made.append(f"{kind} *const {array}s = ({kind} *){place} + from;")
+            kind, pointer = f"const {kind}", f"table.read[{layout.read.index(array)}][owner]"
+        made.append(f"{kind} *const {array}s = ({kind} *){pointer} + from;")
     return made
 
 
 def _numbers(rule: Rule, names: set[str]) -> list[str]:
     """Return declarations of rates and scalars."""
     formula = FORMULAS[rule]
-    places = {name: f"table.rates[{i}][owner]" for i, name in enumerate(rule.rates)}
+    values = {name: f"table.rates[{i}][owner]" for i, name in enumerate(rule.rates)}
     computed = [f"computed[{i} * table.count + owner]" for i in range(len(formula.computed))]
-    places |= zip(formula.computed, computed, strict=True)
-    words = ("rescale", *formula.scalars)
-    places |= {name: f"table.scalars[{i}]" for i, name in enumerate(words)}
-    assert names <= places.keys(), f"{rule.name}: unknown {names - places.keys()}"
-    return [f"const float {name} = {place};" for name, place in places.items() if name in names]
+    values |= zip(formula.computed, computed, strict=True)
+    names_of_scalars = ("rescale", *formula.scalars)
+    values |= {name: f"table.scalars[{i}]" for i, name in enumerate(names_of_scalars)}
+    assert names <= values.keys(), f"{rule.name}: unknown {names - values.keys()}"
+    return [f"const float {name} = {value};" for name, value in values.items() if name in names]
 
 
 def _finish(rule: Rule, norms: Norms, number: int) -> str:

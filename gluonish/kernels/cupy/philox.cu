@@ -1,8 +1,8 @@
-// Random words and Dropout.
+// Random bits and Dropout.
 #include "philox.cuh"
 
-// A launch gets seed and offset as numbers, and ``base`` is null. One that a CUDA graph repeats
-// finds in ``base`` what they start from at each time: seed and offset are added to it.
+// Usually ``base`` is null, and seed and offset are the key. In a CUDA graph ``base`` has the key of
+// the replay, to which seed and offset are added.
 __device__ inline Block draw(
     unsigned long long block, const unsigned long long *base, unsigned long long seed,
     unsigned long long offset) {
@@ -16,8 +16,8 @@ extern "C" __global__ void set_key(
     base[1] = offset;
 }
 
-// One thread for each block of four words, from the block ``first`` on.
-extern "C" __global__ void words(
+// One thread for each block of four numbers, from the block ``first``.
+extern "C" __global__ void random_bits(
     unsigned *out, Index total, unsigned long long first, const unsigned long long *base,
     unsigned long long seed, unsigned long long offset) {
     Index number = thread_number();
@@ -26,9 +26,9 @@ extern "C" __global__ void words(
     for (int i = 0; i < 4; ++i) out[4 * (Offset)number + i] = made.word[i];
 }
 
-// The factor of an element of Dropout: 24 bits of a word make a number uniform on [0, 1).
-__device__ inline Scalar factor(unsigned word, float p, Wide scale) {
-    float drawn = (float)(word >> 8) * 5.9604644775390625e-8f;
+// The factor of an element of Dropout, from a uniform number of 24 bits in [0, 1).
+__device__ inline Scalar factor(unsigned bits, float p, Wide scale) {
+    float drawn = (float)(bits >> 8) * 5.9604644775390625e-8f;
     return rounded(drawn >= p ? scale : (Wide)0);
 }
 
@@ -53,8 +53,8 @@ extern "C" __global__ void dropout(
     Block made = draw(number, base, seed, offset);
     Offset start = 4 * (Offset)number;
     for (int i = 0; i < 4 && start + i < size; ++i) {
-        Scalar kept = factor(made.word[i], p, scale);
-        mask[start + i] = kept;
-        out[start + i] = rounded(widen(data[start + i]) * widen(kept));
+        Scalar scaling = factor(made.word[i], p, scale);
+        mask[start + i] = scaling;
+        out[start + i] = rounded(widen(data[start + i]) * widen(scaling));
     }
 }

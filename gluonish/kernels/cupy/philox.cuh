@@ -1,6 +1,6 @@
 // Philox4x32-10 (J. Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011), with the
-// words of gluonish/ops/philox.py: the counter's low half numbers the blocks of a draw, its high
-// half is the draw's offset, and the key is the seed.
+// bits of gluonish/ops/support/philox.py: the counter's low half is the index of a block, its high
+// half the key's offset, and Philox's key the seed.
 
 struct Block {
     unsigned word[4];

@@ -1,7 +1,6 @@
-"""PinnedDevice: ``cpu_pinned()``, host memory that a GPU copies from without the processor.
+"""PinnedDevice: ``cpu_pinned()``, page-locked host memory that a GPU copies from by DMA.
 
-The driver keeps such memory in place (page-locked), so that an upload runs on its stream while the
-program goes on, and needs no copy into a staging buffer first.
+Uploads from it are asynchronous and need no staging buffer.
 """
 
 import math
@@ -18,12 +17,7 @@ _HOST_MEMORY = 1  # cudaMemoryTypeHost: registered with the driver
 
 
 class PinnedDevice(CPUDevice):
-    """Arrays of NumPy in page-locked memory, from CuPy's pool of it.
-
-    Args:
-        context: ``cpu_pinned(i)``.
-        cupy: The module; there is a device.
-    """
+    """NumPy arrays in page-locked memory, from CuPy's pool; needs a GPU."""
 
     __slots__ = ("_cuda",)
 
@@ -32,7 +26,7 @@ class PinnedDevice(CPUDevice):
         self._cuda = cupy.cuda
 
     def empty(self, shape: Shape, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-        """Return an array of undefined values in page-locked memory.
+        """Return an uninitialized array in page-locked memory.
 
         Raises:
             MemoryError: if the driver has none.
@@ -49,7 +43,7 @@ class PinnedDevice(CPUDevice):
 
 
 def is_pinned(cupy: ModuleType, array: np.ndarray[Any, Any]) -> bool:
-    """Whether a host array lies in page-locked memory, whoever allocated it."""
+    """Whether a host array is in page-locked memory, of any allocator."""
     found = cupy.cuda.runtime.pointerGetAttributes(array.ctypes.data)
     return bool(found.type == _HOST_MEMORY)
 

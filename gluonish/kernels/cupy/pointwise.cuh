@@ -1,4 +1,4 @@
-// What the expressions of gluonish/kernels/generated/expressions.py call, in C++.
+// Functions of the expressions of gluonish/kernels/generated/expressions.py.
 
 #define THREADS 256
 
@@ -22,7 +22,7 @@ __device__ inline __nv_bfloat16 store_bf16(float x) { return __float2bfloat16_rn
 
 typedef INDEX Index;
 
-// The quotient of a number below 2^31 and what ``factor`` and ``shift`` were made of.
+// The quotient of a number below 2^31 by the divisor of ``factor`` and ``shift``.
 __device__ inline unsigned divided(unsigned x, unsigned factor, unsigned shift) {
     return (__umulhi(x, factor) + x) >> shift;
 }
@@ -32,7 +32,7 @@ __device__ inline float32 flag_float32(bool condition) { return condition ? 1.0f
 __device__ inline float64 flag_float64(bool condition) { return condition ? 1.0 : 0.0; }
 __device__ inline int64 flag_int64(bool condition) { return condition ? 1 : 0; }
 
-// NaN wins.
+// NaN of either operand gives NaN.
 template <class T> __device__ inline T maximum(T x, T y) { return x > y || x != x ? x : y; }
 template <class T> __device__ inline T minimum(T x, T y) { return x < y || x != x ? x : y; }
 
@@ -42,10 +42,10 @@ template <class T> __device__ inline T softplus(T x) {
 }
 __device__ inline float32 gammaln(float32 x) { return lgamma(x); }
 
-// By an asymptotic series, to which the argument is raised; left of 0 by the reflection formula.
-// Infinite at the poles.
-__device__ inline float32 digamma(float32 given) {
-    float64 x = given, found = 0;
+// The argument is shifted up for an asymptotic series; below 0 by the reflection formula. Infinite at
+// the poles.
+__device__ inline float32 digamma(float32 argument) {
+    float64 x = argument, found = 0;
     if (x <= 0) {
         if (x == floor(x)) return float32(1e300);
         found = -3.14159265358979323846 / tan(3.14159265358979323846 * (x - floor(x)));

@@ -1,4 +1,4 @@
-"""Programs of operators on single elements in one launch."""
+"""Programs of elementwise operators in one launch."""
 
 import sys
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.pointwise_source import PointwiseKernel
 from gluonish.kernels.cupy.random_numbers import key_arguments
-from gluonish.kernels.cupy.source import compiled, without_gaps
+from gluonish.kernels.cupy.source import compiled, contiguous
 from gluonish.kernels.generated.expressions import KINDS, supports
 from gluonish.kernels.generated.loops import find_loops, row_major, stretch
 from gluonish.kernels.generated.pointwise import specs_and_shapes
@@ -21,19 +21,18 @@ from gluonish.ops.fused.pointwise import (
 from gluonish.ops.kernel import BackEnd, FastKernel
 
 _THREADS = 256  # as in the source
-_MOST_32 = 2**31
-# Products are rounded before anything is added, as by operators that run one after the other.
+_LIMIT_32 = 2**31
+# Products are rounded before sums, as by separate operators.
 _OPTIONS = ("--fmad=false",)
-_MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
+_MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
 
 
 class _Plan(NamedTuple):
-    """What a call of certain layouts does.
+    """A launch for arrays of some layouts.
 
     Attributes:
-        kernel: Source and arguments.
-        orders: For each argument that is an array, its axes in the order in which they lie.
-        blocks: How many.
+        orders: The axes of each array argument, in memory order.
+        blocks: Number of blocks.
     """
 
     kernel: PointwiseKernel
@@ -50,7 +49,7 @@ def enabled() -> bool:
 
 
 def _order(array: Any) -> tuple[int, ...]:
-    """Return the axes of an array in the order in which they lie in memory, if it has no gaps."""
+    """Return the axes of a dense array in memory order."""
     axes = range(array.ndim)
     if array.flags.c_contiguous:
         return tuple(axes)
@@ -64,21 +63,21 @@ def _is_dense(array: Any) -> bool:
 
 
 def _strides(array: Any) -> tuple[int, ...]:
-    if array.flags.c_contiguous:  # axes of one element have any
+    if array.flags.c_contiguous:  # strides of axes of length 1 are arbitrary
         return row_major(array.shape)
     return tuple(step // array.itemsize for step in array.strides)
 
 
 def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> _Plan:
-    specs, owns = specs_and_shapes(outputs, inputs, program)
+    specs, array_shapes = specs_and_shapes(outputs, inputs, program)
     shape = outputs[0].shape
     arrays = (*outputs, *inputs)
     strides = [
-        stretch([*_strides(x), *(0,) * (len(own) - x.ndim)], own, shape)
-        for x, own in zip(arrays, owns, strict=True)
+        stretch([*_strides(x), *(0,) * (len(aligned) - x.ndim)], aligned, shape)
+        for x, aligned in zip(arrays, array_shapes, strict=True)
     ]
     loops = find_loops(shape, [*strides, row_major(shape)])
-    wide = outputs[0].size >= _MOST_32
+    wide = outputs[0].size >= _LIMIT_32
     kernel = PointwiseKernel(program, specs, loops, wide=wide)
     if MXNET_FUSION_VERBOSE.value:
         sys.stderr.write(f"# {program}\n{kernel.text}\n")
@@ -96,13 +95,13 @@ def _run(
 ) -> None:
     outputs = out if isinstance(out, tuple) else (out,)
     targets = [x if _is_dense(x) else xp.empty(x.shape, x.dtype) for x in outputs]
-    arrays = (*targets, *(x if _is_dense(x) else without_gaps(x) for x in inputs))
-    known = (program, *[(x.dtype, x.shape, x.strides) for x in arrays])
-    plan = _plans.get(known)
+    arrays = (*targets, *(x if _is_dense(x) else contiguous(x) for x in inputs))
+    plan_key = (program, *[(x.dtype, x.shape, x.strides) for x in arrays])
+    plan = _plans.get(plan_key)
     if plan is None:
         if len(_plans) >= _MAX_PLANS:
             _plans.clear()
-        plan = _plans[known] = _new_plan(targets, arrays[len(targets) :], program)
+        plan = _plans[plan_key] = _new_plan(targets, arrays[len(targets) :], program)
     kernel = plan.kernel
     args = [arrays[i] for i in kernel.used]
     for i, order in enumerate(plan.orders):
@@ -111,15 +110,15 @@ def _run(
     args += kernel.numbers
     if kernel.draws:
         args += key_arguments(key)
-    of = ("pointwise", kernel.text)
-    function = compiled(xp, of, "fused", lambda: kernel.text, _OPTIONS)
+    source_key = ("pointwise", kernel.text)
+    function = compiled(xp, source_key, "fused", lambda: kernel.text, _OPTIONS)
     function((plan.blocks,), (_THREADS,), tuple(args))
-    for given, target in zip(outputs, targets, strict=True):
-        if given is not target:
-            given[...] = target
+    for output, target in zip(outputs, targets, strict=True):
+        if output is not target:
+            output[...] = target
 
 
-def _takes(*inputs: Spec, program: Program, **_: Any) -> bool:
+def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:
     specs = program.specs(inputs)
     return not any(0 in spec.shape for spec in specs) and all(
         supports(op, attrs, [specs[i] for i in numbers])
@@ -130,6 +129,6 @@ def _takes(*inputs: Spec, program: Program, **_: Any) -> bool:
 _KERNEL: dict[str, Any] = {"run": _run, "enabled": enabled, "makes": KINDS}
 
 KERNELS = tuple(
-    (op, FastKernel(BackEnd.CUPY, "fused_pointwise", _takes, **_KERNEL))
+    (op, FastKernel(BackEnd.CUPY, "fused_pointwise", _supports, **_KERNEL))
     for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
 )

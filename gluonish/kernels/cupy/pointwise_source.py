@@ -1,9 +1,9 @@
-"""CUDA C++ of a kernel that runs a program of operators on single elements.
+"""CUDA C++ of a kernel that runs a program of elementwise operators.
 
-The expressions are those of the kernels on CPUs. A thread does a few elements, THREADS apart: it
-reads all that it needs of them before it writes, so that an output may lie where an input does.
-Shapes, strides and numbers are arguments, so that one compiled kernel serves many calls; only which
-arrays lie like the first output, and which strides are 0 or 1, is part of the source.
+The expressions are those of the CPU kernels. A thread computes a few elements, THREADS apart. It
+loads all inputs before it stores, so that an output may share memory with an input. Shapes, strides
+and numbers are arguments, so that one compiled kernel serves many calls; only strides of 0 and 1,
+and which arrays have the layout of the first output, are part of the source.
 """
 
 import re
@@ -15,7 +15,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.source import index, text_of
-from gluonish.kernels.generated.element_lines import LOADS, STORES, computed, register
+from gluonish.kernels.generated.element_lines import LOADS, STORES, computed, computed_type
 from gluonish.kernels.generated.expressions import draws
 from gluonish.kernels.generated.loops import Loops, row_major
 from gluonish.ops.fused.pointwise import Program
@@ -31,8 +31,8 @@ C_TYPES = {
     np.dtype(np.int32): "int",
     np.dtype(np.int64): "long long",
 }
-_WORDS = 4  # that Philox makes at a time
-# The key of random numbers; what ``base`` points to, if to anything, is added (philox.cu).
+_BLOCK = 4  # random numbers of a Philox block
+# The key of random numbers, relative to the key that ``base`` points to unless null (philox.cu).
 _KEY = (
     *("const unsigned long long *base", "unsigned long long seed"),
     "unsigned long long offset",
@@ -40,7 +40,7 @@ _KEY = (
 
 
 def divisor(number: int) -> tuple[int, int]:
-    """Return factor and shift by which `divided` of the source divides numbers below 2**31.
+    """Return factor and shift with which `divided` of the source divides numbers below 2**31.
 
     References:
         T. Granlund, P. Montgomery, Division by Invariant Integers Using Multiplication, 1994.
@@ -53,16 +53,14 @@ class PointwiseKernel:
     """The source of one kernel, and its arguments.
 
     Args:
-        program: What to compute.
-        specs: Of all values of the program.
-        loops: Over the arrays: outputs, inputs, and last the positions of elements in row-major
-            order.
-        wide: Whether elements are numbered in 64 bits.
+        specs: Specs of all values of the program.
+        loops: Loops over outputs, inputs, and last the row-major indices of elements.
+        wide: Whether element indices need 64 bits.
 
     Attributes:
         text: The source.
-        used: Numbers of the arrays that are arguments, in their order.
-        numbers: The arguments behind the arrays, but for the key of random numbers.
+        used: Indices of the arrays that are arguments, in order.
+        numbers: The arguments after the arrays, except for the key of random numbers.
         draws: Whether base, seed and offset of a key are the last arguments.
         items: Elements of a thread.
     """
@@ -92,7 +90,7 @@ class PointwiseKernel:
             i for i, value in enumerate(self._values) if i < self._outputs or str(value) in read
         ]
         narrow = all(self._dtypes[i].itemsize <= 2 for i in self.used)
-        self.items = _WORDS if self.draws or not narrow else 2 * _WORDS
+        self.items = _BLOCK if self.draws or not narrow else 2 * _BLOCK
         self.text = "\n".join(self._lines())
 
     def _add(self, parameter: str, value: Any) -> None:
@@ -100,16 +98,16 @@ class PointwiseKernel:
         self.numbers.append(value)
 
     def _number(self, kind: str, value: float) -> str:
-        """Return the name of a number in a type."""
+        """Return the name of a constant in a type."""
         key = (kind, repr(value))
         name = self._names.get(key)
         if name is None:
-            place = len(self._names)
-            name = self._names[key] = f"c{place}"
-            whole = kind == "int64"
-            given = np.int64(value) if whole else np.float64(value)
-            self._add(f"{'long long' if whole else 'double'} a{place}", given)
-            self._head.append(f"const {kind} {name} = {kind}(a{place});")
+            number = len(self._names)
+            name = self._names[key] = f"c{number}"
+            is_integer = kind == "int64"
+            argument = np.int64(value) if is_integer else np.float64(value)
+            self._add(f"{'long long' if is_integer else 'double'} a{number}", argument)
+            self._head.append(f"const {kind} {name} = {kind}(a{number});")
         return name
 
     def _lines(self) -> Iterator[str]:
@@ -145,12 +143,12 @@ class PointwiseKernel:
 
     @property
     def _in_order(self) -> bool:
-        """Whether elements are done in row-major order."""
+        """Whether elements are computed in row-major order."""
         return self._loops.strides[-1] == self._dense
 
     def _start(self) -> Iterator[str]:
-        """What comes before both loops; element k of a thread is ``start + k * STEP``."""
-        if self.draws and self._in_order:  # whose words are one block
+        """Yield lines before both loops; element k of a thread is ``start + k * STEP``."""
+        if self.draws and self._in_order:  # a thread's elements are one Philox block
             yield "const Index start = ITEMS * ((Index)blockIdx.x * THREADS + threadIdx.x);"
             yield "const Index step = 1;"
             yield "if (start >= total) return;"
@@ -163,18 +161,18 @@ class PointwiseKernel:
     def _gathering(self) -> Iterator[str]:
         inputs = self.used[self._outputs :]
         for i in inputs:
-            yield f"{register(self._dtypes[i])} l{i}[ITEMS];"
+            yield f"{computed_type(self._dtypes[i])} l{i}[ITEMS];"
         if not inputs:
             return
         yield "#pragma unroll"
         yield "for (int k = 0; k < ITEMS; ++k) {"
         yield "    const Index e = start + k * step;"
         yield "    if (e < total) {"
-        for line in self._places(inputs):
+        for line in self._loop_indices(inputs):
             yield f"        {line}"
         for i in inputs:
             load = LOADS.get(self._dtypes[i], "int64({})")
-            yield f"        l{i}[k] = {load.format(f'p{i}[{self._place(i)}]')};"
+            yield f"        l{i}[k] = {load.format(f'p{i}[{self._index(i)}]')};"
         yield "    }"
         yield "}"
 
@@ -184,32 +182,32 @@ class PointwiseKernel:
         yield "for (int k = 0; k < ITEMS; ++k) {"
         yield "    const Index e = start + k * step;"
         yield "    if (e >= total) return;"
-        places = list(outputs)
+        arrays = list(outputs)
         if self.draws:
-            places.append(len(self._values))
-        for line in (*self._places(places), *self._draw()):
+            arrays.append(len(self._values))
+        for line in (*self._loop_indices(arrays), *self._draw()):
             yield f"    {line}"
         for i in self.used[self._outputs :]:
-            yield f"    const {register(self._dtypes[i])} t{self._values[i]} = l{i}[k];"
+            yield f"    const {computed_type(self._dtypes[i])} t{self._values[i]} = l{i}[k];"
         for value, text in self._computed:
             yield f"    const auto t{value} = {text};"
         for i in outputs:
             stored = STORES[self._dtypes[i]].format(f"t{self._values[i]}")
-            yield f"    p{i}[{self._place(i)}] = {stored};"
+            yield f"    p{i}[{self._index(i)}] = {stored};"
         yield "}"
 
     def _draw(self) -> Iterator[str]:
         if not self.draws:
             return
-        word = "drawn.word[k]"
+        bits = "drawn.word[k]"
         if not self._in_order:
-            yield f"const Index at = {self._place(len(self._values))};"
-            word = f"philox(at / {_WORDS}, seed, offset).word[at % {_WORDS}]"
-        yield f"const float32 draw = float32({word} >> 8) * 5.9604644775390625e-8f;"
+            yield f"const Index at = {self._index(len(self._values))};"
+            bits = f"philox(at / {_BLOCK}, seed, offset).word[at % {_BLOCK}]"
+        yield f"const float32 draw = float32({bits} >> 8) * 5.9604644775390625e-8f;"
 
-    def _places(self, arrays: Sequence[int]) -> Iterator[str]:
-        """Where element e lies along each loop, if one of the arrays lies in another order."""
-        used = {int(n) for n in re.findall(r"\bi(\d+)", " ".join(map(self._place, arrays)))}
+    def _loop_indices(self, arrays: Sequence[int]) -> Iterator[str]:
+        """Yield lines for the index of element e in each loop, if an array has another layout."""
+        used = {int(n) for n in re.findall(r"\bi(\d+)", " ".join(map(self._index, arrays)))}
         if not used:
             return
         left = "e"
@@ -224,7 +222,7 @@ class PointwiseKernel:
             yield f"const Index i0 = {left};"
 
     def _extent(self, level: int) -> None:
-        """Add the arguments of a loop once."""
+        """Add the arguments of a loop, unless added already."""
         parameter = f"Index n{level}"
         if parameter in self._parameters:
             return
@@ -235,7 +233,7 @@ class PointwiseKernel:
             self._add(f"unsigned m{level}", np.uint32(factor))
             self._add(f"unsigned h{level}", np.uint32(shift))
 
-    def _place(self, i: int) -> str:
+    def _index(self, i: int) -> str:
         strides = self._loops.strides[i]
         if strides == self._dense:
             return "e"

@@ -1,9 +1,9 @@
-"""A GPU's memory pool: `gluonish_engine.MemoryPool` in CuPy's place.
+"""A GPU's memory pool: `gluonish_engine.MemoryPool` instead of CuPy's.
 
-The queue of a block is the stream that was current when it was taken. CuPy asks one allocator for
-the whole process; ours goes to the pool of the current device, and to CuPy's own for devices that
-no `GPUDevice` opened. A program that gave CuPy another allocator before keeps that one, and the
-variables ``MXNET_GPU_MEM_*`` then govern nothing.
+The queue of a block is the stream that was current when it was allocated. CuPy has one allocator
+for the process; ours uses the pool of the current device, and CuPy's for devices that no
+`GPUDevice` opened. If the program has set another allocator for CuPy, that one stays, and the
+variables ``MXNET_GPU_MEM_*`` have no effect.
 """
 
 import gc
@@ -28,13 +28,7 @@ _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, for which CuPy has no name in P
 
 
 class _Driver:
-    """Memory of one device, from CUDA.
-
-    Args:
-        cupy: The module.
-        device: CuPy's Device.
-        health: Told what goes wrong.
-    """
+    """Memory of one device, from CUDA."""
 
     __slots__ = ("_cuda", "_device", "_health")
 
@@ -47,7 +41,7 @@ class _Driver:
         """Return CuPy's Memory.
 
         Raises:
-            MemoryError: if the device has no more.
+            MemoryError: if the device has too little.
             DeviceError: if it is lost.
         """
         runtime = self._cuda.runtime
@@ -56,9 +50,9 @@ class _Driver:
                 return self._cuda.Memory(nbytes)
         except runtime.CUDARuntimeError as error:
             short = error.status == _OUT_OF_MEMORY
-            told = self._health.explained(error)
-            if told is not error:
-                raise told from error
+            explained = self._health.explained(error)
+            if explained is not error:
+                raise explained from error
             if not short:
                 raise
             raise MemoryError(f"no {nbytes} bytes on the device") from error
@@ -70,8 +64,8 @@ class _Driver:
         return int(free), int(total)
 
 
-class _Lease:
-    """Owns a block for an array; gives it back when the last view of that goes."""
+class _BlockOwner:
+    """Owns the block of an array; releases it when the array's last view is destroyed."""
 
     __slots__ = ("_block", "_pool")
 
@@ -83,91 +77,77 @@ class _Lease:
         self._pool.give(self._block)
 
 
-class _Uploaded:
-    """Owns a block of the stream of uploads; hands it to the recycler in the end."""
+class _UploadOwner:
+    """Owns a block of the upload stream; passes it to the recycler when destroyed."""
 
-    __slots__ = ("_lease", "_recycler")
+    __slots__ = ("_owner", "_recycler")
 
-    def __init__(self, lease: _Lease, recycler: Recycler) -> None:
-        self._lease = lease
+    def __init__(self, owner: _BlockOwner, recycler: Recycler) -> None:
+        self._owner = owner
         self._recycler = recycler
 
     def __del__(self) -> None:
-        self._recycler.give(self._lease)
+        self._recycler.add(self._owner)
 
 
 class _Opened(NamedTuple):
-    """What the allocator knows of a device.
+    """An opened device.
 
     Attributes:
-        pool: Its memory.
-        relieve: Gives back what nobody needs, after waiting for what is under way.
-        uploads: The stream of uploads, as CUDA knows it.
-        recycler: Gets the blocks of that stream.
+        free_memory: Waits for pending work, and releases memory that is not needed.
+        uploads: CUDA's handle of the upload stream.
+        recycler: Receives the blocks of that stream.
     """
 
     pool: Pool
-    relieve: Callable[[], None]
+    free_memory: Callable[[], None]
     uploads: int
     recycler: Recycler
 
 
 class _Allocator:
-    """What CuPy calls for every array of the process.
-
-    Args:
-        cupy: The module.
-
-    Attributes:
-        opened: What there is of each device, by its number.
-    """
+    """CuPy's allocator for all arrays of the process; ``opened`` has the devices by number."""
 
     def __init__(self, cupy: ModuleType) -> None:
         self.opened: dict[int, _Opened] = {}
         self._cuda = cupy.cuda
-        self._own = cupy.get_default_memory_pool()
+        self._default = cupy.get_default_memory_pool()
 
     def __call__(self, nbytes: int) -> Any:
-        """Return a MemoryPointer to ``nbytes`` or more on the current device."""
+        """Return a MemoryPointer to at least ``nbytes`` on the current device."""
         cuda = self._cuda
         number = cuda.runtime.getDevice()
-        here = self.opened.get(number)
-        if here is None or not nbytes:
-            return self._own.malloc(nbytes)
+        opened = self.opened.get(number)
+        if opened is None or not nbytes:
+            return self._default.malloc(nbytes)
         stream = cuda.get_current_stream().ptr
         try:
-            block = self._take(here, nbytes, stream)
+            block = self._allocate(opened, nbytes, stream)
         except MemoryError as error:
-            reserved = here.pool.statistics().reserved
+            reserved = opened.pool.statistics().reserved
             raise cuda.memory.OutOfMemoryError(nbytes, reserved) from error
-        owner: Any = _Lease(here.pool, block)
-        if stream == here.uploads:
-            owner = _Uploaded(owner, here.recycler)
+        owner: Any = _BlockOwner(opened.pool, block)
+        if stream == opened.uploads:
+            owner = _UploadOwner(owner, opened.recycler)
         memory = cuda.UnownedMemory(block.raw.ptr, block.nbytes, owner, number)
         return cuda.MemoryPointer(memory, 0)
 
-    def _take(self, here: _Opened, nbytes: int, stream: int) -> Block[Any]:
-        """Return a block, if need be after garbage and what other streams keep went back.
+    def _allocate(self, opened: _Opened, nbytes: int, stream: int) -> Block[Any]:
+        """Return a block; if memory is short, collect garbage and free memory first.
 
         Raises:
-            MemoryError: if there is none all the same.
+            MemoryError: if there is still too little.
         """
         try:
-            return here.pool.take(nbytes, stream)
+            return opened.pool.take(nbytes, stream)
         except MemoryError:
             gc.collect()
-            here.relieve()
-        return here.pool.take(nbytes, stream)
+            opened.free_memory()
+        return opened.pool.take(nbytes, stream)
 
 
-class _Piece:
-    """Memory of graphs, counted while it lives.
-
-    Args:
-        raw: CuPy's Memory.
-        nbytes: Its size.
-        living: Sizes of all such pieces.
-    """
+class _Segment:
+    """A memory segment of graphs; its size is in ``living`` while it exists."""
 
     __slots__ = ("_living", "ptr", "raw")
 
@@ -182,36 +162,32 @@ class _Piece:
 
 
 class Temporaries:
-    """Memory for what kernels allocate while they are captured as CUDA graphs; for nothing else.
+    """Memory for the temporaries of kernels captured as CUDA graphs.
 
-    Who captures holds what it got as long as its graph lives.
-
-    Args:
-        cupy: The module.
-        device: CuPy's Device.
+    A graph holds the memory that was allocated during its capture.
 
     Attributes:
-        peak: The most bytes that there ever were at once.
+        peak: The maximum of `nbytes`.
     """
 
-    __slots__ = ("_cuda", "_driver", "_living", "_number", "_own", "_pool", "peak")
+    __slots__ = ("_cuda", "_default", "_driver", "_living", "_number", "_pool", "peak")
 
     def __init__(self, cupy: ModuleType, device: Any, health: Health) -> None:
         self._cuda = cupy.cuda
-        self._own = cupy.get_default_memory_pool()
+        self._default = cupy.get_default_memory_pool()
         self._number = device.id
         self._driver = _Driver(cupy, device, health)
         self._living: dict[int, int] = {}
         self._pool: Pool = MemoryPool(self, _sizes())
         self.peak = 0
 
-    def allocate(self, nbytes: int) -> _Piece:
-        """Return new memory, as the source of the pool.
+    def allocate(self, nbytes: int) -> _Segment:
+        """Return new memory, for the pool.
 
         Raises:
-            MemoryError: if the device has no more.
+            MemoryError: if the device has too little.
         """
-        made = _Piece(self._driver.allocate(nbytes), nbytes, self._living)
+        made = _Segment(self._driver.allocate(nbytes), nbytes, self._living)
         self.peak = max(self.peak, self.nbytes)
         return made
 
@@ -219,37 +195,36 @@ class Temporaries:
         """Return the device's free and total bytes."""
         return self._driver.free_and_total()
 
-    def take(self, held: dict[int, Any], nbytes: int) -> Any:
-        """Return a MemoryPointer, as an allocator of CuPy's does.
+    def allocate_pointer(self, held: dict[int, Any], nbytes: int) -> Any:
+        """Return a MemoryPointer, as an allocator for CuPy.
 
         Args:
-            held: Gets what the memory must be held by, by a key.
-            nbytes: How many.
+            held: Receives the object that keeps the memory alive, by a key.
 
         Raises:
-            MemoryError: if there is none.
+            MemoryError: if there is too little.
         """
         if not nbytes:
-            return self._own.malloc(0)
+            return self._default.malloc(0)
         block = self._pool.take(nbytes)
-        piece = block.raw
-        held[id(piece)] = piece
-        lease = _Lease(self._pool, block)
-        memory = self._cuda.UnownedMemory(piece.ptr, block.nbytes, lease, self._number)
+        segment = block.raw
+        held[id(segment)] = segment
+        owner = _BlockOwner(self._pool, block)
+        memory = self._cuda.UnownedMemory(segment.ptr, block.nbytes, owner, self._number)
         return self._cuda.MemoryPointer(memory, 0)
 
     def release(self) -> None:
-        """Give back to the driver what no graph holds."""
+        """Release memory that no graph holds to the driver."""
         self._pool.release()
 
     @property
     def nbytes(self) -> int:
-        """Bytes that there are now."""
+        """Current bytes."""
         return sum(tuple(self._living.values()))
 
 
 def make_pool(cupy: ModuleType, device: Any, health: Health) -> Pool:
-    """Return a new pool of a device's memory, as the environment says now."""
+    """Return a new memory pool of a device, by the current environment."""
     return MemoryPool(
         _Driver(cupy, device, health), _sizes(), MXNET_GPU_MEM_POOL_RESERVE.value / 100
     )
@@ -259,29 +234,26 @@ def open_pool(
     cupy: ModuleType,
     device: Any,
     pool: Pool,
-    relieve: Callable[[], None],
+    free_memory: Callable[[], None],
     uploads: int,
     recycler: Recycler,
 ) -> None:
-    """Have CuPy allocate from a pool on a device, unless the program gave it an allocator.
+    """Have CuPy allocate from a pool on a device, unless the program has set an allocator.
 
     Args:
-        device: CuPy's Device.
-        pool: The device's memory.
-        relieve: Called where memory runs out: gives back what nobody needs.
+        free_memory: Called when memory is short.
         uploads: The stream whose blocks go to the recycler.
-        recycler: See `Recycler`.
     """
     current = cupy.cuda.get_allocator()
     if current == cupy.get_default_memory_pool().malloc:
         current = _Allocator(cupy)
         cupy.cuda.set_allocator(current)
     if isinstance(current, _Allocator):
-        current.opened[device.id] = _Opened(pool, relieve, uploads, recycler)
+        current.opened[device.id] = _Opened(pool, free_memory, uploads, recycler)
 
 
 def _sizes() -> Any:
-    """Return the strategy that the environment names; None for no pool."""
+    """Return the strategy by the environment; None for no pool."""
     kind, page = MXNET_GPU_MEM_POOL_TYPE.value, MXNET_GPU_MEM_POOL_PAGE_SIZE.value
     if kind == "Naive":
         return linear_sizes(page, MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE.value)

@@ -1,4 +1,4 @@
-// Pooling of (samples * channels, *extents) by windows; there are always three spatial axes.
+// Pooling of (samples * channels, *extents), with three spatial axes.
 #include "spot.cuh"
 
 #ifndef POOL
@@ -8,9 +8,9 @@
 #define WITH_PAD 1  // whether means include padding
 #endif
 
-#define LOWEST ((Wide)-__uint_as_float(0x7f800000))  // what is around the data
+#define LOWEST ((Wide)-__uint_as_float(0x7f800000))  // the padding of a maximum
 
-// How many elements a window averages along an axis.
+// Number of elements that a window averages along an axis.
 __device__ inline int length(int number, int kernel, int stride, int pad, int extent) {
     int start = number * stride - pad, end = start + kernel;
     int last = WITH_PAD ? extent + pad : extent;
@@ -26,7 +26,7 @@ extern "C" __global__ void pool(
     int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
-    Spot window(number, count0, count1, count2);
+    Index3 window(number, count0, count1, count2);
     int p0 = window.at0, p1 = window.at1, p2 = window.at2;
     const Scalar *source = data + (Offset)window.row * extent0 * extent1 * extent2;
     Wide found = POOL ? (Wide)0 : LOWEST;
@@ -56,15 +56,15 @@ extern "C" __global__ void pool(
     out[number] = rounded(found);
 }
 
-// One thread for each window: where its maximum lies, the first of equal ones, padding counted;
-// beyond the window where nothing equals it, which is NaN.
+// One thread for each window: the index of its maximum, the first of equal ones, counting padding;
+// an index beyond the window for NaN, which equals no element.
 extern "C" __global__ void first_maximum(
     const Scalar *data, const Scalar *out, unsigned short *first, Index total, int kernel0,
     int kernel1, int kernel2, int stride0, int stride1, int stride2, int pad0, int pad1, int pad2,
     int extent0, int extent1, int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
-    Spot window(number, count0, count1, count2);
+    Index3 window(number, count0, count1, count2);
     int p0 = window.at0, p1 = window.at1, p2 = window.at2;
     const Scalar *source = data + (Offset)window.row * extent0 * extent1 * extent2;
     Wide top = widen(out[number]);
@@ -86,20 +86,20 @@ extern "C" __global__ void first_maximum(
     first[number] = (unsigned short)found;
 }
 
-// The last window that an element can lie in.
+// The last window that may contain an element.
 __device__ inline int last_window(int offset, int stride, int count) {
     int number = offset / stride;
     return number < count ? number : count - 1;
 }
 
-// One thread for each element of the data: it adds up what windows hand to it, the last one first.
+// One thread for each element of the data: it adds the gradients from its windows, the last first.
 extern "C" __global__ void pool_backward(
     const Scalar *grad, const unsigned short *first, Scalar *result, Index total, int kernel0,
     int kernel1, int kernel2, int stride0, int stride1, int stride2, int pad0, int pad1, int pad2,
     int extent0, int extent1, int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
-    Spot element(number, extent0, extent1, extent2);
+    Index3 element(number, extent0, extent1, extent2);
     int i0 = element.at0, i1 = element.at1, i2 = element.at2;
     Offset windows = (Offset)element.row * count0 * count1 * count2;
     Wide sum = 0;

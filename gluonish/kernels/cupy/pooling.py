@@ -1,4 +1,4 @@
-"""Pooling by windows in one launch, and its gradient in one, that of the maximum in two."""
+"""Pooling in one launch, and its gradient in one, or two for the maximum."""
 
 import math
 from functools import lru_cache
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.cupy.gemm import takes_floats
-from gluonish.kernels.cupy.source import Macros, launch, without_gaps
+from gluonish.kernels.cupy.gemm import supports_floats
+from gluonish.kernels.cupy.source import Macros, contiguous, launch
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.windows import is_channels_last
 
 _POOLS = {"max": 0, "avg": 1, "sum": 2}
-_MOST = 1024  # elements of a window: one thread reads them one after the other
+_MAX_WINDOW = 1024  # elements of a window, which one thread reads sequentially
 
 
 def _three(along: Shape, fill: int) -> Shape:
@@ -41,8 +41,8 @@ def _macros(attrs: Attrs) -> Macros:
 
 def _run(xp: Any, function: str, arrays: Any, out: Any, numbers: Any, macros: Macros) -> None:
     target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
-    given = (*map(without_gaps, arrays), target)
-    launch(xp, "pooling", function, arrays[0].dtype, given, out.size, numbers, macros)
+    args = (*map(contiguous, arrays), target)
+    launch(xp, "pooling", function, arrays[0].dtype, args, out.size, numbers, macros)
     if target is not out:
         out[...] = target
 
@@ -53,7 +53,7 @@ def _forward(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
 
 def _backward(xp: Any, result: Any, grad: Any, data: Any, out: Any, **attrs: Any) -> None:
     numbers, macros = _numbers(data.shape[2:], attrs), _macros(attrs)
-    first = grad  # what is not a maximum reads nothing there
+    first = grad  # not read unless for a maximum
     if attrs["pool_type"] == "max":
         first = xp.empty(out.shape, np.uint16)
         _run(xp, "first_maximum", (data, out), first, numbers, macros)
@@ -61,24 +61,24 @@ def _backward(xp: Any, result: Any, grad: Any, data: Any, out: Any, **attrs: Any
 
 
 def _window(data: Spec, attrs: Attrs) -> int:
-    """Return the elements of a window; 0 where it is not for the kernels here."""
+    """Return the elements of a window; 0 if the kernels do not support it."""
     if attrs["pool_type"] not in _POOLS or is_channels_last(attrs["layout"]) or not data.size:
         return 0
     return math.prod(pooling_plan(data.shape[2:], **attrs)[0].kernel)
 
 
-def _takes(data: Spec, **attrs: Any) -> bool:
-    return takes_floats(data) and 0 < _window(data, attrs) <= _MOST
+def _supports(data: Spec, **attrs: Any) -> bool:
+    return supports_floats(data) and 0 < _window(data, attrs) <= _MAX_WINDOW
 
 
-def _takes_backward(grad: Spec, data: Spec, out: Spec, **attrs: Any) -> bool:
-    return takes_floats(grad, data, out) and 0 < _window(data, attrs) <= _MOST
+def _supports_backward(grad: Spec, data: Spec, out: Spec, **attrs: Any) -> bool:
+    return supports_floats(grad, data, out) and 0 < _window(data, attrs) <= _MAX_WINDOW
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
-    (POOLING, FastKernel(BackEnd.CUPY, "pooling", _takes, run=_forward)),
+    (POOLING, FastKernel(BackEnd.CUPY, "pooling", _supports, run=_forward)),
     (
         POOLING_BACKWARD,
-        FastKernel(BackEnd.CUPY, "pooling_backward", _takes_backward, run=_backward),
+        FastKernel(BackEnd.CUPY, "pooling_backward", _supports_backward, run=_backward),
     ),
 )

@@ -1,10 +1,9 @@
-"""Random words and Dropout: Philox4x32-10 in one launch, with the bits of `ops.philox`.
+"""Random bits and Dropout: Philox4x32-10 in one launch, with the bits of `ops.support.philox`.
 
-A CUDA graph repeats launches with the arguments that they had. So that it draws other numbers each
-time, its kernels read where they start in the device's memory: the seed of their key is a
-`StoredKey` then.
+A CUDA graph repeats launches with the same arguments. To draw other numbers each time, its kernels
+read their key from device memory: its seed is then a `StoredKey`.
 
-Float32 numbers too small to be normal become 0, as in all that CuPy compiles.
+Subnormal float32 numbers become 0, as in all kernels that CuPy compiles.
 """
 
 from types import ModuleType
@@ -13,23 +12,23 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32
-from gluonish.kernels.cupy.source import launch, without_gaps
+from gluonish.kernels.cupy.source import contiguous, launch
 from gluonish.ops.nn.dropout import DROPOUT, drops
 from gluonish.ops.support.philox import Key
 from gluonish.ops.support.precision import accumulator
 
 _MASK = 2**64 - 1
-_NOWHERE = np.uint64(0)  # a null pointer
+_NULL = np.uint64(0)
 
 
 class StoredKey:
-    """The key of a call in memory of the device, in place of the seed of a `Key`.
+    """A key in device memory, in place of the seed of a `Key`.
 
-    The offset of such a key counts from the stored one on. It is no number: a kernel that computes
-    with the seed on the host fails, and no graph holds it.
+    The offset of such a key is relative to the stored one. It is not a number: a kernel that
+    computes with the seed on the host fails, and cannot be captured.
 
     Args:
-        xp: CuPy; the current device and stream are those that will use it.
+        xp: CuPy, with the device and stream current that will use the key.
     """
 
     __slots__ = ("array",)
@@ -48,24 +47,32 @@ def _numbers(key: Key) -> tuple[Any, Any]:
 
 
 def key_arguments(key: Any) -> tuple[Any, Any, Any]:
-    """Return base, seed and offset as kernels take them."""
+    """Return base, seed and offset as kernel arguments."""
     seed, offset = key
     if isinstance(seed, StoredKey):
         return (seed.array, *_numbers((0, offset)))
-    return (_NOWHERE, *_numbers(key))
+    return (_NULL, *_numbers(key))
 
 
-def words(xp: Any, key: Key, first: int, count: int) -> Any:
-    """Return the uint32 words of ``count`` blocks of a draw, four each, from ``first`` on."""
+def random_bits(xp: Any, key: Key, first: int, count: int) -> Any:
+    """Return ``count`` Philox blocks of four uint32, from block ``first``."""
     made = xp.empty(4 * count, np.uint32)
-    launch(xp, "philox", "words", FLOAT32, (made,), count, (np.uint64(first), *key_arguments(key)))
+    launch(
+        xp,
+        "philox",
+        "random_bits",
+        FLOAT32,
+        (made,),
+        count,
+        (np.uint64(first), *key_arguments(key)),
+    )
     return made
 
 
 def dropout(
     xp: ModuleType, outputs: tuple[Any, Any], data: Any, *, p: float, key: Key, **attrs: Any
 ) -> None:
-    """Fill the outputs of Dropout as its reference kernel does."""
+    """Compute Dropout."""
     out, mask = outputs
     if not drops({"p": p, **attrs}):
         DROPOUT.kernel(xp, outputs, data, p=p, key=key, **attrs)
@@ -74,7 +81,7 @@ def dropout(
     numbers = (np.int64(mask.size), *key_arguments(key), np.float32(p), scale)
     threads = -(-mask.size // 4)
     if mask.shape == data.shape:
-        arrays = (without_gaps(data), out, mask)
+        arrays = (contiguous(data), out, mask)
         launch(xp, "philox", "dropout", data.dtype, arrays, threads, numbers)
     else:
         launch(xp, "philox", "dropout_mask", data.dtype, (mask,), threads, numbers)

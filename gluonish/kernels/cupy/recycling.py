@@ -1,14 +1,14 @@
-"""Recycler: memory of uploaded arrays on its way back to the pool, so that uploads never wait.
+"""Recycler: returns memory of uploaded arrays to the pool, so that uploads never wait.
 
-Batches are uploaded on a stream of their own while ``compute`` works on the ones before. Their
-memory is that stream's; when an array goes, ``compute`` may still be reading it. So its block is
-set aside, an event is recorded on ``compute`` at the next upload, and once that is reached the
-block is free for uploads. A program that runs far ahead of its GPU would collect batches without
-end, on both sides: where more than four groups of blocks are set aside, it waits for the oldest.
+Batches are uploaded on a separate stream while ``compute`` processes the previous ones. Their
+memory belongs to that stream. When an array is destroyed, ``compute`` may still read it, so its
+block is set aside; the next upload records an event on ``compute``, and the block is free for
+uploads once the event is reached. A program that runs far ahead of its GPU would accumulate
+batches, so if more than four groups of blocks are set aside, it waits for the oldest.
 
-Invariants: a destructor only appends to ``_returned``, whatever its thread was doing. The rest may
-be done by several at once, as letting a block go runs destructors, and those of a program may make
-arrays: each block, and each group, is taken out by one of them.
+Invariants: a destructor only appends to ``_returned``, at any point of its thread. The rest may run
+concurrently, as releasing a block runs destructors of the program, which may create arrays: each
+block, and each group, is removed by one thread.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from typing import Any
 from gluonish.kernels.cupy.health import Mark
 from gluonish.kernels.cupy.stream import DeviceStream
 
-_MOST_WAITING = 4
+_MAX_WAITING = 4
 
 
 class Recycler:
-    """Blocks that come back from one device's uploads.
+    """Blocks released by one device's uploaded arrays.
 
     Args:
         compute: The stream that may still use them.
@@ -37,29 +37,29 @@ class Recycler:
         self._returned: deque[Any] = deque()
         self._waiting: deque[tuple[Mark, list[Any]]] = deque()
 
-    def give(self, lease: Any) -> None:
-        """Take what owns a block, which goes back to the pool when nobody holds it any more."""
-        self._returned.append(lease)
+    def add(self, owner: Any) -> None:
+        """Hold the owner of a block, which returns to the pool when the owner is destroyed."""
+        self._returned.append(owner)
 
-    def turn(self) -> None:
-        """Let go what nobody uses any more; call it before each upload.
+    def recycle(self) -> None:
+        """Release blocks that are no longer used; call it before each upload.
 
         Raises:
             DeviceError: The device is lost.
         """
-        self._let_go(_MOST_WAITING)
+        self._release(_MAX_WAITING)
         self._ahead.release()
 
     def clear(self) -> None:
-        """Let everything go that was given back by now, waiting for the kernels that use it.
+        """Release all blocks returned so far, waiting for the kernels that use them.
 
         Raises:
             DeviceError: The device is lost.
         """
-        self._let_go(0)
+        self._release(0)
 
-    def _let_go(self, most: int) -> None:
-        """Let go what is done, and wait for the oldest groups until no more than ``most`` wait."""
+    def _release(self, most: int) -> None:
+        """Release finished groups, and wait for the oldest until at most ``most`` remain."""
         returned: list[Any] = []
         with contextlib.suppress(IndexError):
             while True:
@@ -71,5 +71,5 @@ class Recycler:
                 self._compute.synchronize_event(group[0])
             elif not self._compute.event_done(group[0]):
                 break
-            with contextlib.suppress(ValueError):  # it was let go on the way
+            with contextlib.suppress(ValueError):  # a destructor has released it
                 self._waiting.remove(group)

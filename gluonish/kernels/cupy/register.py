@@ -1,4 +1,4 @@
-"""The kernels of the CuPy back end, and what it lends to reference kernels."""
+"""The kernels of the CuPy back end, and functions that reference kernels on GPUs use."""
 
 from collections.abc import Callable
 
@@ -22,11 +22,11 @@ from gluonish.ops.support.product import set_device_products
 
 
 def _fast(name: str, run: Callable[..., None]) -> FastKernel:
-    return FastKernel(BackEnd.CUPY, name, gemm.takes_floats, run=run)
+    return FastKernel(BackEnd.CUPY, name, gemm.supports_floats, run=run)
 
 
 def _by_cudnn(name: str, run: Callable[..., None]) -> FastKernel:
-    return FastKernel(BackEnd.CUPY, f"cudnn_{name}", cudnn_convolution.takes, run=run)
+    return FastKernel(BackEnd.CUPY, f"cudnn_{name}", cudnn_convolution.supports, run=run)
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
@@ -35,7 +35,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (NPI_MATMUL, _fast("matmul", gemm.matmul)),
     (LINALG_GEMM2, _fast("linalg_gemm2", gemm.gemm2)),
     (FULLY_CONNECTED, _fast("fully_connected", gemm.fully_connected)),
-    # cuDNN's come first; what it refuses goes to the others.
+    # cuDNN's come first; calls that it refuses go to the others.
     (CONVOLUTION, _by_cudnn("convolution", cudnn_convolution.forward)),
     (
         CONVOLUTION_BACKWARD_DATA,
@@ -63,11 +63,11 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (DECONVOLUTION, _fast("deconvolution", convolution.deconvolution)),
     (DROPOUT, _fast("dropout", random_numbers.dropout)),
     (GELU_BACKWARD, _fast("gelu_backward", gelu.gelu_backward)),
-    (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.takes_gelu, run=gelu.gelu)),
+    (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.supports_gelu, run=gelu.gelu)),
 )
 
 
 def serve_reference_kernels() -> None:
-    """Let reference kernels on GPUs draw and multiply as the kernels here do."""
-    set_device_words(random_numbers.words)
+    """Register this back end's random bits and products for reference kernels on GPUs."""
+    set_device_words(random_numbers.random_bits)
     set_device_products(gemm.matmul)

@@ -1,4 +1,4 @@
-// Scalar: what arrays hold. Wide: what is computed in. KIND is the cudaDataType of Scalar.
+// Scalar: the type of array elements. Wide: the computed type. KIND is the cudaDataType of Scalar.
 #if KIND == 2
 #include <cuda_fp16.h>
 typedef __half Scalar;
@@ -22,7 +22,7 @@ __device__ inline Wide widen(Scalar x) { return x; }
 __device__ inline Scalar rounded(Wide x) { return x; }
 #endif
 
-// Index: numbers threads; 32 bits where they suffice, since division is what takes time.
+// Index: the type of thread indices; 32 bits if sufficient, for fast division.
 typedef INDEX Index;
 typedef long long Offset;
 

@@ -1,7 +1,7 @@
-// What is done along the last axis: LayerNorm, softmax, log_softmax, and their gradients.
+// LayerNorm, softmax, log_softmax, and their gradients, along the last axis.
 //
-// LANES threads do a row, and a block does THREADS / LANES rows. A row is read several times, but
-// from memory once where it fits the caches.
+// LANES threads compute a row, and a block computes THREADS / LANES rows. A row is read several times,
+// but from memory only once if it fits the caches.
 #include "lanes.cuh"
 
 #ifndef LANES
@@ -14,7 +14,7 @@
 #define WIDE_PARAMETERS 0
 #endif
 #define ROWS (THREADS / LANES)
-#define GROUP 16    // elements that are added in Wide
+#define GROUP 16    // elements added in Wide
 #define ABREAST 32  // columns of a block
 
 #if WIDE_PARAMETERS
@@ -27,32 +27,32 @@ __device__ inline Wide read(Parameter x) { return widen(x); }
 __device__ inline Parameter made(Wide x) { return rounded(x); }
 #endif
 
-// Adds up two numbers over the lanes of each row; every lane gets the sums.
-__device__ inline void add_row(Sum *part, Sum &first, Sum &second) {
+// Reduces two numbers over the lanes of each row; every lane gets the sums.
+__device__ inline void add_row(Sum *partial, Sum &first, Sum &second) {
     int lane = threadIdx.x % LANES, start = threadIdx.x - lane;
-    __syncthreads();  // others may still read what was left there
-    add_lanes(part, lane, LANES, 1, first, second);
+    __syncthreads();  // other threads may still read the previous sums
+    add_lanes(partial, lane, LANES, 1, first, second);
     __syncthreads();
-    first = part[start];
-    second = part[start + THREADS];
+    first = partial[start];
+    second = partial[start + THREADS];
 }
 
-// Element by element with few roundings: numbers are added in Wide, GROUP at a time.
+// An accumulator with few roundings: groups of GROUP numbers in Wide, and the groups in float64.
 struct Total {
-    Wide part;
+    Wide partial;
     Sum sum;
-    int taken;
+    int count;
 
-    __device__ Total() : part(0), sum(0), taken(0) {}
+    __device__ Total() : partial(0), sum(0), count(0) {}
     __device__ void add(Wide x) {
-        part += x;
-        if (++taken == GROUP) {
-            sum += (Sum)part;
-            part = 0;
-            taken = 0;
+        partial += x;
+        if (++count == GROUP) {
+            sum += (Sum)partial;
+            partial = 0;
+            count = 0;
         }
     }
-    __device__ Sum value() { return sum + (Sum)part; }
+    __device__ Sum value() { return sum + (Sum)partial; }
 };
 
 extern "C" __global__ void layer_norm(
@@ -114,7 +114,7 @@ extern "C" __global__ void layer_norm_data(
     }
 }
 
-// Gradients of gamma and beta: sums over ``chunk`` rows a block, (chunks, 2, size).
+// Gradients of gamma and beta: each block sums ``chunk`` rows, (chunks, 2, size).
 extern "C" __global__ void layer_norm_sums(
     const Scalar *grad, const Scalar *data, const Parameter *mean, const Parameter *std, Sum *sums,
     Index total, Index size, Index chunk) {
@@ -153,16 +153,16 @@ extern "C" __global__ void layer_norm_chunks(
     d_beta[column] = made((Wide)second);
 }
 
-// The largest number over the lanes of each row; every lane gets it. NaN need not win.
-__device__ inline Wide largest(Sum *part, Wide found) {
+// The maximum over the lanes of each row, in every lane; may lose NaN.
+__device__ inline Wide largest(Sum *partial, Wide found) {
     int lane = threadIdx.x % LANES, here = threadIdx.x;
-    part[here] = (Sum)found;
+    partial[here] = (Sum)found;
     for (int half = LANES / 2; half; half /= 2) {
         __syncthreads();
-        if (lane < half && part[here + half] > part[here]) part[here] = part[here + half];
+        if (lane < half && partial[here + half] > partial[here]) partial[here] = partial[here + half];
     }
     __syncthreads();
-    return (Wide)part[here - lane];
+    return (Wide)partial[here - lane];
 }
 
 extern "C" __global__ void softmax(

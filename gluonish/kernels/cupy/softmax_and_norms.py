@@ -1,8 +1,8 @@
-"""LayerNorm, softmax and log_softmax, and their gradients: a launch each along the last axis.
+"""LayerNorm, softmax, log_softmax and their gradients: one launch each along the last axis.
 
 Along another axis arrays are copied before and after. The gradients of LayerNorm's gamma and beta
-take two more. Elements of 16 bits are widened as they are read and rounded once; sums are formed in
-a fixed order.
+take two more launches. 16-bit elements are converted on load and rounded once; sums have a fixed
+order.
 """
 
 from functools import partial
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.gemm import takes_floats
-from gluonish.kernels.cupy.source import index, launch, launch_blocks, without_gaps
+from gluonish.kernels.cupy.gemm import supports_floats
+from gluonish.kernels.cupy.source import contiguous, index, launch, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
@@ -20,15 +20,15 @@ from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
 _SOURCE = "softmax_and_norms"
-# As in the source.
+# Constants of the source.
 _THREADS = 256
 _ABREAST = 32
 
-_SHORT = 1024  # elements of a row up to which a warp does it
-_BLOCKS = 1024  # that fill any device
-_MOST_CHUNKS = 64
-_LEAST_ROWS = 64  # of a chunk
-_MOST_32 = 2**31
+_SHORT = 1024  # elements of a row up to which one warp computes it
+_BLOCKS = 1024  # enough for any device
+_MAX_CHUNKS = 64
+_MIN_ROWS = 64  # of a chunk
+_LIMIT_32 = 2**31
 
 
 def _launch(
@@ -38,26 +38,26 @@ def _launch(
     data = arrays[0]
     lanes = 32 if size <= _SHORT else _THREADS
     rows = data.size // size
-    wide = data.size >= _MOST_32
+    wide = data.size >= _LIMIT_32
     args = (*arrays, index(rows, wide), index(size, wide), *numbers)
     blocks = (-(-rows * lanes // _THREADS),)
     macros = (("LANES", lanes), *macros)
     launch_blocks(xp, _SOURCE, function, data.dtype, args, blocks, _THREADS, macros, wide=wide)
 
 
-def _filled(xp: Any, *outputs: Any) -> tuple[Any, ...]:
-    """Return what kernels fill for outputs: these, or arrays to copy to them."""
+def _targets(xp: Any, *outputs: Any) -> tuple[Any, ...]:
+    """Return the arrays for kernels to fill: contiguous outputs, or arrays to copy to them."""
     return tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in outputs)
 
 
-def _deliver(outputs: Any, made: Any) -> None:
+def _copy_back(outputs: Any, made: Any) -> None:
     for out, found in zip(outputs, made, strict=True):
         if found is not out:
             out[...] = found
 
 
-def _moved(axis: int, *arrays: Any) -> tuple[Any, ...]:
-    """Return arrays with an axis behind the others."""
+def _axis_last(axis: int, *arrays: Any) -> tuple[Any, ...]:
+    """Return arrays with an axis moved to the end."""
     rank = arrays[0].ndim
     axis %= rank
     if axis == rank - 1:
@@ -73,12 +73,12 @@ def _parameters(data: Any, gamma: Any) -> Any:
 def _layer_norm(
     xp: Any, outputs: Any, data: Any, gamma: Any, beta: Any, *, axis: int, eps: float, **_: Any
 ) -> None:
-    data, *outputs = _moved(axis, data, *outputs)
-    made = _filled(xp, *outputs)
-    arrays = (*map(without_gaps, (data, gamma, beta)), *made)
+    data, *outputs = _axis_last(axis, data, *outputs)
+    made = _targets(xp, *outputs)
+    arrays = (*map(contiguous, (data, gamma, beta)), *made)
     numbers = (accumulator(data.dtype).type(eps),)
     _launch(xp, "layer_norm", arrays, data.shape[-1], numbers, _parameters(data, gamma))
-    _deliver(outputs, made)
+    _copy_back(outputs, made)
 
 
 def _layer_norm_backward(
@@ -93,25 +93,25 @@ def _layer_norm_backward(
     axis: int,
     **_: Any,
 ) -> None:
-    grad, data, mean, std, of_data = _moved(axis, grad, data, mean, std, outputs[0])
-    outputs = (of_data, *outputs[1:])
-    d_data, d_gamma, d_beta = made = _filled(xp, *outputs)
-    grad, data, gamma, mean, std = map(without_gaps, (grad, data, gamma, mean, std))
+    grad, data, mean, std, d_data_out = _axis_last(axis, grad, data, mean, std, outputs[0])
+    outputs = (d_data_out, *outputs[1:])
+    d_data, d_gamma, d_beta = made = _targets(xp, *outputs)
+    grad, data, gamma, mean, std = map(contiguous, (grad, data, gamma, mean, std))
     size = data.shape[-1]
     macros = _parameters(data, gamma)
     _launch(xp, "layer_norm_data", (grad, data, gamma, mean, std, d_data), size, (), macros)
     rows, tiles = data.size // size, -(-size // _ABREAST)
-    wanted = min(_MOST_CHUNKS, -(-_BLOCKS // tiles), -(-rows // _LEAST_ROWS))
-    chunk = -(-rows // wanted)
+    limit = min(_MAX_CHUNKS, -(-_BLOCKS // tiles), -(-rows // _MIN_ROWS))
+    chunk = -(-rows // limit)
     chunks = -(-rows // chunk)
     sums = xp.empty((chunks, 2, size), np.float64)
-    wide = data.size >= _MOST_32
+    wide = data.size >= _LIMIT_32
     args = (grad, data, mean, std, sums, *(index(n, wide) for n in (rows, size, chunk)))
     blocks, kind = (tiles, chunks), data.dtype
     launch_blocks(xp, _SOURCE, "layer_norm_sums", kind, args, blocks, _THREADS, macros, wide=wide)
     arrays = (sums, d_gamma, d_beta)
     launch(xp, _SOURCE, "layer_norm_chunks", kind, arrays, size, (np.int32(chunks),), macros)
-    _deliver(outputs, made)
+    _copy_back(outputs, made)
 
 
 def _softmax(
@@ -125,58 +125,64 @@ def _softmax(
     temperature: float | None,
     **_: Any,
 ) -> None:
-    out, data = _moved(axis, out, data)
-    made = _filled(xp, out)
+    out, data = _axis_last(axis, out, data)
+    made = _targets(xp, out)
     factor = accumulator(data.dtype).type(sign / (temperature or 1))
-    arrays = (without_gaps(data), *made)
+    arrays = (contiguous(data), *made)
     _launch(xp, "softmax", arrays, data.shape[-1], (factor,), (("LOG", int(log)),))
-    _deliver((out,), made)
+    _copy_back((out,), made)
 
 
 def _softmax_backward(
     xp: Any, result: Any, grad: Any, out: Any, *, axis: int, factor: float, log: bool, **_: Any
 ) -> None:
-    result, grad, out = _moved(axis, result, grad, out)
-    made = _filled(xp, result)
-    arrays = (without_gaps(grad), without_gaps(out), *made)
+    result, grad, out = _axis_last(axis, result, grad, out)
+    made = _targets(xp, result)
+    arrays = (contiguous(grad), contiguous(out), *made)
     numbers = (accumulator(out.dtype).type(factor),)
     _launch(xp, "softmax_backward", arrays, out.shape[-1], numbers, (("LOG", int(log)),))
-    _deliver((result,), made)
+    _copy_back((result,), made)
 
 
-def _takes_norm(count: int, *specs: Spec, **_: Any) -> bool:
-    """Whether so many arrays of elements, and parameters like them or like sums, can be read."""
+def _supports_norm(count: int, *specs: Spec, **_: Any) -> bool:
+    """Whether the kernels support ``count`` arrays of elements, and parameters."""
     elements, parameters = specs[:count], specs[count:]
-    own, other = elements[0].dtype, parameters[0].dtype
+    dtype, parameter_dtype = elements[0].dtype, parameters[0].dtype
     return (
-        takes_floats(*specs)
+        supports_floats(*specs)
         and all(spec.size for spec in specs)
-        and all(spec.dtype == own for spec in elements)
-        and other in (own, accumulator(own))
-        and all(spec.dtype == other for spec in parameters)
+        and all(spec.dtype == dtype for spec in elements)
+        and parameter_dtype in (dtype, accumulator(dtype))
+        and all(spec.dtype == parameter_dtype for spec in parameters)
     )
 
 
-def _takes_softmax(*specs: Spec, dtype: np.dtype[Any] | None = None, **_: Any) -> bool:
-    """Whether there are no lengths, and all is of one type."""
-    alike = takes_floats(*specs) and all(spec == specs[0] for spec in specs)
-    return alike and dtype in (None, specs[0].dtype) and bool(specs[0].size and specs[0].shape)
+def _supports_softmax(*specs: Spec, dtype: np.dtype[Any] | None = None, **_: Any) -> bool:
+    """Whether all specs are equal, which excludes lengths, and not empty."""
+    equal = supports_floats(*specs) and all(spec == specs[0] for spec in specs)
+    return equal and dtype in (None, specs[0].dtype) and bool(specs[0].size and specs[0].shape)
 
 
-def _takes_forward(*specs: Spec, **attrs: Any) -> bool:
-    return len(specs) == 1 and _takes_softmax(*specs, **attrs)
+def _supports_forward(*specs: Spec, **attrs: Any) -> bool:
+    return len(specs) == 1 and _supports_softmax(*specs, **attrs)
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
-    (LAYER_NORM, FastKernel(BackEnd.CUPY, "layer_norm", partial(_takes_norm, 1), run=_layer_norm)),
+    (
+        LAYER_NORM,
+        FastKernel(BackEnd.CUPY, "layer_norm", partial(_supports_norm, 1), run=_layer_norm),
+    ),
     (
         LAYER_NORM_BACKWARD,
         FastKernel(
-            BackEnd.CUPY, "layer_norm_backward", partial(_takes_norm, 2), run=_layer_norm_backward
+            BackEnd.CUPY,
+            "layer_norm_backward",
+            partial(_supports_norm, 2),
+            run=_layer_norm_backward,
         ),
     ),
     *(
-        (op, FastKernel(BackEnd.CUPY, name, _takes_forward, run=partial(_softmax, sign, log)))
+        (op, FastKernel(BackEnd.CUPY, name, _supports_forward, run=partial(_softmax, sign, log)))
         for op, name, sign, log in (
             (SOFTMAX, "softmax", 1.0, False),
             (LOG_SOFTMAX, "log_softmax", 1.0, True),
@@ -185,6 +191,6 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     ),
     (
         SOFTMAX_BACKWARD,
-        FastKernel(BackEnd.CUPY, "softmax_backward", _takes_softmax, run=_softmax_backward),
+        FastKernel(BackEnd.CUPY, "softmax_backward", _supports_softmax, run=_softmax_backward),
     ),
 )

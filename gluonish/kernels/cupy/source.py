@@ -1,7 +1,7 @@
-"""CUDA sources and the statements that they consist of.
+"""CUDA sources, their compilation and launches, and the translation of formulas.
 
-What is constant in a launch's inner loops (a window, a type) is a macro of the source. CuPy keeps
-what it compiled in a folder of its own from process to process.
+Constants of inner loops (a window, a type) are macros of the source. CuPy caches compiled kernels
+on disk.
 """
 
 import ast
@@ -20,7 +20,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 KINDS = {FLOAT32: 0, FLOAT64: 1, FLOAT16: 2, BFLOAT16: 14}  # cudaDataType (library_types.h)
 _FOLDER = Path(__file__).resolve().parent
 _THREADS = 256
-_MOST_32 = 2**31
+_LIMIT_32 = 2**31
 _INCLUDED = re.compile(r'^#include "(\w+\.cuh)"$', re.MULTILINE)
 
 Macros = tuple[tuple[str, int], ...]
@@ -31,29 +31,29 @@ _kernels: weakref.WeakKeyDictionary[ModuleType, dict[tuple[Any, ...], Any]] = (
 
 @cache
 def text_of(name: str) -> str:
-    """Return the text of a file of this folder, with what it includes."""
+    """Return the text of a file of this folder, with its includes."""
     text = (_FOLDER / name).read_text(encoding="utf-8")
-    # NVRTC knows no folders: what stands beside a source becomes part of it.
+    # NVRTC has no include folder, so includes are inlined.
     return _INCLUDED.sub(lambda found: text_of(found[1]), text)
 
 
 def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macros = ()) -> str:
-    """Return the text that is compiled.
+    """Return the source to compile.
 
     Args:
-        name: Of a file ``name.cu`` of this folder.
-        dtype: What arrays hold: Scalar of the source.
-        wide_index: Whether threads are numbered in 64 bits.
-        macros: More names, with their values.
+        name: Name of a file ``name.cu`` of this folder.
+        dtype: Dtype of arrays: Scalar of the source.
+        wide_index: Whether Index has 64 bits.
+        macros: Further macros and their values.
     """
     index = "unsigned long long" if wide_index else "unsigned int"
     defined: Mapping[str, Any] = {"KIND": KINDS[dtype], "INDEX": index, **dict(macros)}
-    lines = [f"#define {word} {value}" for word, value in defined.items()]
+    lines = [f"#define {macro} {value}" for macro, value in defined.items()]
     return "\n".join([*lines, text_of("scalar.cuh"), text_of(f"{name}.cu")])
 
 
-def without_gaps(array: Any) -> Any:
-    """Return an array as kernels can read it: itself, or a contiguous copy."""
+def contiguous(array: Any) -> Any:
+    """Return an array, or a contiguous copy if it has gaps."""
     return array if array.flags.c_contiguous else array.copy()
 
 
@@ -64,13 +64,13 @@ def compiled(
     text: Callable[[], str],
     options: tuple[str, ...] = (),
 ) -> Any:
-    """Return a kernel, which is made at the first call.
+    """Return a kernel, compiled on first call.
 
     Args:
-        key: What tells it from other kernels, of `launch` too.
+        key: Key of the kernel; must differ from the keys of `launch`.
         function: Its name in the source.
         text: Returns the source.
-        options: Of NVRTC.
+        options: Options of NVRTC.
     """
     made = _kernels.get(xp)
     if made is None:
@@ -95,24 +95,24 @@ def launch(
     """Run a kernel in ``total`` threads on the current stream.
 
     Args:
-        name: Of the file.
-        function: Of the kernel, whose parameters are the arrays, ``Index total`` and the numbers.
-        dtype: What Scalar is.
-        arrays: Contiguous; a kernel sees no strides.
-        total: Threads; none if 0.
-        numbers: NumPy's, each of the very type that the kernel takes.
-        macros: As of `source_text`.
+        name: Name of the file.
+        function: The kernel, whose parameters are the arrays, ``Index total`` and the numbers.
+        dtype: Scalar of the source.
+        arrays: Contiguous arrays.
+        total: Threads; 0 launches nothing.
+        numbers: NumPy scalars of the exact parameter types.
+        macros: As in `source_text`.
     """
     if not total:
         return
-    wide = total >= _MOST_32
+    wide = total >= _LIMIT_32
     blocks = -(-total // _THREADS)
     args = (*arrays, index(total, wide), *numbers)
     launch_blocks(xp, name, function, dtype, args, (blocks,), _THREADS, macros, wide=wide)
 
 
 def index(number: int, wide: bool) -> Any:
-    """Return a number as kernels take what is Index there."""
+    """Return a number as the source's Index."""
     return np.uint64(number) if wide else np.uint32(number)
 
 
@@ -131,12 +131,12 @@ def launch_blocks(
     """Run a kernel in blocks of threads on the current stream.
 
     Args:
-        name: Of the file.
-        dtype: What Scalar is.
-        args: All arguments: contiguous arrays, and NumPy's numbers of the very types.
-        blocks: How many, along one axis or two.
-        threads: Of a block.
-        macros: As of `source_text`.
+        name: Name of the file.
+        dtype: Scalar of the source.
+        args: All arguments: contiguous arrays, and NumPy scalars of the exact types.
+        blocks: Number of blocks, along one axis or two.
+        threads: Threads of a block.
+        macros: As in `source_text`.
         wide: Whether Index has 64 bits.
     """
     key = (name, function, dtype, wide, macros)
@@ -168,11 +168,11 @@ _CALLS = {
 
 
 def inputs_of(lines: Sequence[str], results: Iterable[str] = ()) -> set[str]:
-    """Return the names that statements, or whoever wants results behind them, read unset."""
+    """Return the names that statements, or ``results`` after them, read before they are set."""
     found: set[str] = set()
     made: set[str] = set()
     for line in lines:
-        target, value = _parts(line)
+        target, value = _assignment(line)
         names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
         found |= names - made - _CALLS.keys() - {"float32"}
         made.add(target)
@@ -180,18 +180,18 @@ def inputs_of(lines: Sequence[str], results: Iterable[str] = ()) -> set[str]:
 
 
 def translated(lines: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Return statements in C++, which declare what is not among the names that are known."""
+    """Translate statements to C++, declaring names that are not in ``known``."""
     declared = set(known)
     made = []
     for line in lines:
-        target, value = _parts(line)
+        target, value = _assignment(line)
         made.append(f"{'' if target in declared else 'auto '}{target} = {_text(value)};")
         declared.add(target)
     return made
 
 
-def _parts(line: str) -> tuple[str, ast.expr]:
-    """Return what a statement sets, and to what."""
+def _assignment(line: str) -> tuple[str, ast.expr]:
+    """Return target and value of an assignment."""
     (node,) = ast.parse(line).body
     assert isinstance(node, ast.Assign), line
     (target,) = node.targets
@@ -213,4 +213,6 @@ def _text(node: ast.expr) -> str:
             return f"{float(x)!r}f"
         case ast.Call(func=ast.Name(id=name), args=args) if name in _CALLS:
             return _CALLS[name].format(*map(_text, args))
-    raise NotImplementedError(f"formula: expected what CUDA has too, got {ast.unparse(node)}")
+    raise NotImplementedError(
+        f"formula: expected an expression that CUDA supports, got {ast.unparse(node)}"
+    )

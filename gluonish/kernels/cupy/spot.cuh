@@ -1,9 +1,9 @@
-// Where an element, or a window, lies: in which row of three axes, and where on each of them.
-struct Spot {
+// Indices of an element, or a window: its row, and its index along each of three axes.
+struct Index3 {
     Index row;
     int at0, at1, at2;
 
-    __device__ Spot(Index number, int count0, int count1, int count2) {
+    __device__ Index3(Index number, int count0, int count1, int count2) {
         Index line = number / count2;
         at2 = (int)(number - line * count2);
         Index plane = line / count1;

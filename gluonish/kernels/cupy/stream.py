@@ -1,14 +1,14 @@
-"""DeviceStream: a CUDA stream as the engine sees it, and what stays alive until it is through.
+"""DeviceStream: a CUDA stream for the engine, and references held until its work has finished.
 
-CuPy gives a freed block to the next array at once, whatever streams still use it. Whoever uses an
-array on another stream than that of its allocation, or host memory on any stream, therefore hands
-it to `DeviceStream.keep`.
+CuPy reuses a freed block at once, even if streams still use it. So an array that is used on another
+stream than that of its allocation, or host memory used on any stream, must be passed to
+`DeviceStream.keep`.
 
-Invariant: the marks of ``_kept`` are in the order of the stream, but for those of threads that
-launch on it at once. There is no lock: an entry goes if it is still the one asked for.
+Invariant: the marks of ``_held`` are in stream order, except for those of threads that launch
+concurrently. There is no lock: an entry is removed only if it is still the first.
 
-What the engine is given as an event is a `Mark`. On a device that is lost every method raises at
-once, and what was kept is let go.
+The engine's events are `Mark` objects. On a lost device every method raises at once, and held
+references are dropped.
 """
 
 from collections import deque
@@ -24,16 +24,13 @@ class DeviceStream:
     """A non-blocking stream of one device; implements the engine's ``Stream``.
 
     Args:
-        cupy: The module.
         device: CuPy's Device.
-        health: The device's.
-        after: A stream of the same device: every launch here comes behind all that was launched
-            there before.
-        keeps: Whether each launch keeps what it uses until it is done, because its arrays are
-            another stream's.
+        after: A stream of the same device; every launch waits for all earlier launches there.
+        keeps: Whether each launch holds its arrays until it has finished, as they belong to another
+            stream.
 
     Attributes:
-        beside: Streams of the same device that take the engine's launches in turn with this one.
+        beside: Streams of the same device that share the engine's launches with this one.
         raw: CuPy's Stream.
     """
 
@@ -42,8 +39,8 @@ class DeviceStream:
         "_cupy",
         "_device",
         "_health",
+        "_held",
         "_keeps",
-        "_kept",
         "_trail",
         "beside",
         "raw",
@@ -66,7 +63,7 @@ class DeviceStream:
         self._after = after
         self._trail = Trail()
         health.trails.append(self._trail)
-        self._kept: deque[tuple[Mark, tuple[Any, ...]]] = deque()
+        self._held: deque[tuple[Mark, tuple[Any, ...]]] = deque()
         with device:
             self.raw = cupy.cuda.Stream(non_blocking=True)
 
@@ -75,7 +72,7 @@ class DeviceStream:
 
         Args:
             fn: Launches kernels.
-            name: The operator, which the message names if the device is lost to it.
+            name: The operator, for the message if the device is lost.
 
         Raises:
             DeviceError: The device is lost.
@@ -95,7 +92,7 @@ class DeviceStream:
             self._raise(error)
 
     def record(self) -> Mark:
-        """Return a mark behind everything launched so far.
+        """Return a mark after everything launched so far.
 
         Raises:
             DeviceError: The device is lost.
@@ -112,7 +109,7 @@ class DeviceStream:
         return Mark(event, launched)
 
     def wait_event(self, event: Mark) -> None:
-        """Hold later work of this stream back until an event, which may be another device's.
+        """Make later work of this stream wait for an event, which may be another device's.
 
         Raises:
             DeviceError: The device is lost.
@@ -129,8 +126,8 @@ class DeviceStream:
         """Block the calling thread until an event of this stream.
 
         Raises:
-            DeviceError: The device is lost; the message names the operators it may be due to.
-            Exception: What else the device reports.
+            DeviceError: The device is lost; the message names the suspected operators.
+            Exception: Another failure that the device reports.
         """
         if self._health.lost:
             self._refuse()
@@ -157,49 +154,49 @@ class DeviceStream:
         return done
 
     def keep(self, *used: Any) -> None:
-        """Hold references until everything launched so far is done."""
+        """Hold references until everything launched so far has finished."""
         mark = self.record()
         self.release()
-        self._kept.append((mark, used))
+        self._held.append((mark, used))
 
     def note(self, name: str) -> None:
-        """Name an operator of those that a launch consists of, before its kernels."""
+        """Record the name of one operator of a launch, before its kernels."""
         self._trail.add(name)
 
     def release(self) -> None:
-        """Drop the references whose work is done."""
-        kept = self._kept
+        """Drop the references whose work has finished."""
+        held = self._held
         while True:
-            try:  # a loop turns where others may come: no look before it is read
-                first = kept[0]
+            try:  # another thread may empty it at any time
+                first = held[0]
             except IndexError:
                 return
             if not self.event_done(first[0]):
                 return
-            if kept and kept[0] is first:  # a step, up to the call
-                kept.popleft()
+            if held and held[0] is first:  # atomic under the GIL, up to the call
+                held.popleft()
 
     def _raise(self, error: Exception) -> NoReturn:
-        """Raise an error as the program is to see it."""
-        told = self._health.explained(error)
-        if told is error and isinstance(error, DeviceError | OperatorError):
-            told = self._asked(error)
-        if told is error:
+        """Raise an error, or a `DeviceError` if the device is lost."""
+        explained = self._health.explained(error)
+        if explained is error and isinstance(error, DeviceError | OperatorError):
+            explained = self._checked(error)
+        if explained is error:
             raise error
-        self._kept.clear()
-        raise told from error
+        self._held.clear()
+        raise explained from error
 
-    def _asked(self, error: Exception) -> BaseException:
-        """Return the error of a library, as cuBLAS, as what CUDA says of the device."""
+    def _checked(self, error: Exception) -> BaseException:
+        """Return CUDA's error for the device if it is lost, else the library's error."""
         try:
             with self._device:
                 self._cupy.cuda.Event(disable_timing=True).record(self.raw)
         except Exception as reported:
-            told = self._health.explained(reported)
-            return error if told is reported else told
+            explained = self._health.explained(reported)
+            return error if explained is reported else explained
         return error
 
     def _refuse(self) -> None:
-        """Raise for a device that is lost."""
-        self._kept.clear()
+        """Raise the error of a lost device."""
+        self._held.clear()
         self._health.check()

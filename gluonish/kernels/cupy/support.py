@@ -1,6 +1,6 @@
-"""What CuPy's back end offers besides kernels: devices, passes of graphs and optimizer steps.
+"""The `Support` of the CuPy back end: devices, graph passes and optimizer steps.
 
-CuPy is imported when a GPU is first asked for.
+CuPy is imported on the first use of a GPU.
 """
 
 import logging
@@ -26,10 +26,10 @@ _INSTALL = "install gluonish[cuda13] (or cuda12 for CUDA 12) and NVIDIA's driver
 
 
 def _load_libraries(cupy: Any) -> None:
-    """Load what every program needs, so that a lack of it shows here and not in some kernel.
+    """Load the libraries that every program needs, so that a missing one is reported early.
 
     Raises:
-        DeviceError: A library is missing or broken; the message says what brings it.
+        DeviceError: A library is missing or broken; the message has the package to install.
     """
     cuda = libraries.cuda_major(cupy)
     for name in ("nvrtc", "cublas"):
@@ -40,8 +40,8 @@ class CuPySupport:
     """Devices and their memory through CuPy.
 
     Args:
-        load: Imports CuPy; raises ImportError where it is missing, OSError where it cannot start.
-        load_libraries: Loads NVIDIA's libraries for a CuPy that has a device.
+        load: Imports CuPy; raises ImportError if it is missing, OSError if it does not start.
+        load_libraries: Loads NVIDIA's libraries for a CuPy with a device.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class CuPySupport:
 
         Raises:
             DeviceError: if CuPy, a driver, the device or a library of NVIDIA's is missing; the
-                message says which and what to install.
+                message says what to install.
         """
         cupy = self._open(context.device_id)
         if not self._loaded:
@@ -69,11 +69,11 @@ class CuPySupport:
         return GPUDevice(context, cupy)
 
     def make_pinned(self, context: Context) -> PinnedDevice | None:
-        """Return the device of ``cpu_pinned(i)``; None where there is no GPU to copy from it."""
+        """Return the device of ``cpu_pinned(i)``; None without a GPU."""
         return PinnedDevice(context, self._load()) if self.count() else None
 
     def count(self) -> int:
-        """Return how many GPUs there are, 0 without CuPy or a driver."""
+        """Return the number of GPUs, 0 without CuPy or a driver."""
         try:
             return _count(self._load())
         except (ImportError, OSError, DeviceError):
@@ -91,7 +91,7 @@ class CuPySupport:
         return int(free), int(total)
 
     def capability(self, device_id: int) -> int:
-        """Return the compute capability of a device, as 90 for 9.0.
+        """Return the compute capability of a device, for example 90 for 9.0.
 
         Raises:
             DeviceError: as `make_device`.
@@ -99,7 +99,7 @@ class CuPySupport:
         return int(self._open(device_id).cuda.Device(device_id).compute_capability)
 
     def _open(self, device_id: int) -> Any:
-        """Return CuPy if it can use the device."""
+        """Return CuPy if the device exists."""
         try:
             cupy = self._load()
             count = _count(cupy)
@@ -111,7 +111,7 @@ class CuPySupport:
             raise _missing(device_id, str(error), _DRIVER) from error.__cause__
         if device_id >= count:
             got = f"{count} CUDA device{'s' * (count != 1)}, counted from 0"
-            raise _missing(device_id, got, "take one of those")
+            raise _missing(device_id, got, "use one of those")
         if not self._checked and MXNET_CUDA_LIB_CHECKING.value:
             self._checked = True
             _check_versions(cupy)
@@ -119,7 +119,7 @@ class CuPySupport:
 
 
 def _check_versions(cupy: Any) -> None:
-    """Leave a line in the log if the driver is for an older CUDA than the libraries."""
+    """Log a warning if the driver is for an older CUDA than the libraries."""
     driver, libraries = (
         (number // 1000, number % 1000 // 10)
         for number in (
@@ -130,8 +130,8 @@ def _check_versions(cupy: Any) -> None:
     if driver[0] < libraries[0]:
         _LOG.warning(
             "CUDA: expected a driver for CUDA %d or later, as the libraries are of %d.%d, got one "
-            "for %d.%d; update it, or install gluonish[cuda%d] (MXNET_CUDA_LIB_CHECKING=0 says "
-            "nothing)",
+            "for %d.%d; update it, or install gluonish[cuda%d] (MXNET_CUDA_LIB_CHECKING=0 "
+            "disables this check)",
             *(libraries[0], *libraries, *driver, driver[0]),
         )
 
@@ -144,9 +144,9 @@ def _count(cupy: Any) -> int:
         raise DeviceError(f"CuPy {version} without a usable driver ({error})") from error
 
 
-def _missing(device_id: int, got: str, cure: str = _INSTALL) -> DeviceError:
+def _missing(device_id: int, got: str, advice: str = _INSTALL) -> DeviceError:
     return DeviceError(
-        f"gpu({device_id}): expected CuPy and a CUDA device, got {got}; {cure}, or use cpu()"
+        f"gpu({device_id}): expected CuPy and a CUDA device, got {got}; {advice}, or use cpu()"
     )
 
 
@@ -154,10 +154,10 @@ def _passes() -> Passes:
     if not MXNET_USE_FUSION.value:
         return {}
     return {
-        # Elements of any floats are read and written by one kernel here.
+        # One kernel supports all floats.
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
-        # CuPy's own kernels for single operators are as good.
+        # CuPy's kernels for single operators are as fast.
         "fuse_pointwise": {
             "several_passes": True,
             "supports": supports,

@@ -1,5 +1,5 @@
-// Windows of data (samples, channels, *extents) as columns (channels, *window, samples, *counts),
-// and back. There are always three spatial axes; KERNEL0 .. PAD2 are those of the window.
+// im2col: windows of data (samples, channels, *extents) to columns (channels, *window, samples,
+// *counts), and col2im. There are three spatial axes; KERNEL0 .. PAD2 define the window.
 #include "spot.cuh"
 
 #define WINDOW (KERNEL0 * KERNEL1 * KERNEL2)
@@ -39,20 +39,20 @@ extern "C" __global__ void gather(
     }
 }
 
-// The number of the window whose element k lies at an offset from the first, or -1.
+// The index of the window whose element k is at an offset from the first window, or -1.
 __device__ inline int window_at(int offset, int stride, int count) {
     if (offset < 0 || offset % stride) return -1;
     int number = offset / stride;
     return number < count ? number : -1;
 }
 
-// One thread for each element of the data: it adds up what the windows hold of it.
+// One thread for each element of the data: it adds its values in all windows.
 extern "C" __global__ void scatter(
     const Scalar *columns, Scalar *data, Index total, int channels, int samples,
     int extent0, int extent1, int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
-    Spot element(number, extent0, extent1, extent2);
+    Index3 element(number, extent0, extent1, extent2);
     int i0 = element.at0, i1 = element.at1, i2 = element.at2;
     Index sample = element.row / channels;
     Index channel = element.row - sample * channels;

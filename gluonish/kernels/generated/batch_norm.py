@@ -1,10 +1,10 @@
 """BatchNorm's sums and gradient, each in one pass over memory.
 
-Two loops serve every array: channels last (rows of channels), and contiguous (for each sample and
-channel a run of elements). Few elements are added in float32, all else in float64; squares are of
-what is left when a value of the channel is taken away, so that a large mean costs nothing. Sums are
-kept per chunk of the batch; chunks do not depend on the number of threads, so neither do results.
-Float32 only.
+There is one loop for channels-last arrays (rows of channels), and one for contiguous arrays (a run
+of elements for each sample and channel). Blocks of elements are summed in float32, and the blocks
+in float64. Squares are of the difference from one value of the channel, so that a large mean does
+not cost precision. Each chunk of the batch has separate sums; chunks do not depend on the number of
+threads, so neither do results. Float32 only.
 """
 
 import math
@@ -30,21 +30,21 @@ from gluonish.ops.normalization.batch_norm_parts import (
 from gluonish.ops.registry import Operator
 
 _CHUNKS = 32
-_SMALL = 1 << 14  # elements below which NumPy's calls cost less than compiling pays back
+_SMALL = 1 << 14  # elements below which compiling does not pay
 
-# Words: 0 rows (samples) of a chunk, 1 rows in all, 2 channels, 3 elements of a run; then
-# addresses. Arrays of sums are (chunks, 2, channels) float64.
+# Params: 0 rows (samples) per chunk, 1 total rows, 2 channels, 3 elements per run; then addresses.
+# Arrays of sums are (chunks, 2, channels) float64.
 _STATISTICS_LAST = """
-def body(begin, end, words):
-    step, rows, channels = words[0], words[1], words[2]
-    x, sums, part, shift = f32(words[4]), f64(words[5]), f32(words[6]), f32(words[7])
+def body(begin, end, params):
+    step, rows, channels = params[0], params[1], params[2]
+    x, sums, partial, shift = f32(params[4]), f64(params[5]), f32(params[6]), f32(params[7])
     for chunk in range(begin, end):
         first = chunk * 2 * channels
         second = first + channels
         for c in range(2 * channels):
             independent()
             sums[first + c] = 0.0
-            part[first + c] = float32(0)
+            partial[first + c] = float32(0)
         row = chunk * step
         stop = min(row + step, rows)
         while row < stop:
@@ -54,19 +54,19 @@ def body(begin, end, words):
                 for c in range(channels):
                     independent()
                     a = x[i + c] - shift[c]
-                    part[first + c] += a
-                    part[second + c] += a * a
+                    partial[first + c] += a
+                    partial[second + c] += a * a
                 row += 1
             for c in range(2 * channels):
                 independent()
-                sums[first + c] += float64(part[first + c])
-                part[first + c] = float32(0)
+                sums[first + c] += float64(partial[first + c])
+                partial[first + c] = float32(0)
 """
 
 _STATISTICS_RUNS = """
-def body(begin, end, words):
-    step, rows, channels, run = words[0], words[1], words[2], words[3]
-    x, sums, shift = f32(words[4]), f64(words[5]), f32(words[7])
+def body(begin, end, params):
+    step, rows, channels, run = params[0], params[1], params[2], params[3]
+    x, sums, shift = f32(params[4]), f64(params[5]), f32(params[7])
     for chunk in range(begin, end):
         for c in range(channels):
             total = 0.0
@@ -82,34 +82,34 @@ def body(begin, end, words):
             sums[chunk * 2 * channels + channels + c] = squares
 """
 
-# {mask} is the gradient that reaches the normalization, from the gradient `g` and `z`, the element
-# less its channel's mean.
-_GIVEN = "z * scale[c] + beta[c]"
+# {mask} is the gradient of the normalization's output, from the gradient `g` and `z`, the centered
+# element.
+_NORMALIZED = "z * scale[c] + beta[c]"
 
 
 def _mask(bounds: Bounds) -> str:
-    # By a factor, since a choice between two values takes a third longer.
+    # A factor, since a select takes a third longer.
     if not bounds:
         return "g"
     if len(bounds) == 1:
-        return f"g * float32({_GIVEN} > float32({bounds[0]!r}))"
+        return f"g * float32({_NORMALIZED} > float32({bounds[0]!r}))"
     low, high = bounds
-    below, above = f"{_GIVEN} < float32({low!r})", f"{_GIVEN} > float32({high!r})"
+    below, above = f"{_NORMALIZED} < float32({low!r})", f"{_NORMALIZED} > float32({high!r})"
     return f"g * (float32(1) - float32({below}) - float32({above}))"
 
 
 _SUMS_LAST = """
-def body(begin, end, words):
-    step, rows, channels = words[0], words[1], words[2]
-    x, sums, part, grad = f32(words[4]), f64(words[5]), f32(words[6]), f32(words[7])
-    mean, scale, beta = f32(words[8]), f32(words[9]), f32(words[10])
+def body(begin, end, params):
+    step, rows, channels = params[0], params[1], params[2]
+    x, sums, partial, grad = f32(params[4]), f64(params[5]), f32(params[6]), f32(params[7])
+    mean, scale, beta = f32(params[8]), f32(params[9]), f32(params[10])
     for chunk in range(begin, end):
         first = chunk * 2 * channels
         second = first + channels
         for c in range(2 * channels):
             independent()
             sums[first + c] = 0.0
-            part[first + c] = float32(0)
+            partial[first + c] = float32(0)
         row = chunk * step
         stop = min(row + step, rows)
         while row < stop:
@@ -121,20 +121,20 @@ def body(begin, end, words):
                     z = x[i + c] - mean[c]
                     g = grad[i + c]
                     a = {mask}
-                    part[first + c] += a
-                    part[second + c] += a * z
+                    partial[first + c] += a
+                    partial[second + c] += a * z
                 row += 1
             for c in range(2 * channels):
                 independent()
-                sums[first + c] += float64(part[first + c])
-                part[first + c] = float32(0)
+                sums[first + c] += float64(partial[first + c])
+                partial[first + c] = float32(0)
 """
 
 _SUMS_RUNS = """
-def body(begin, end, words):
-    step, rows, channels, run = words[0], words[1], words[2], words[3]
-    x, sums, grad = f32(words[4]), f64(words[5]), f32(words[7])
-    mean, scale, beta = f32(words[8]), f32(words[9]), f32(words[10])
+def body(begin, end, params):
+    step, rows, channels, run = params[0], params[1], params[2], params[3]
+    x, sums, grad = f32(params[4]), f64(params[5]), f32(params[7])
+    mean, scale, beta = f32(params[8]), f32(params[9]), f32(params[10])
     for chunk in range(begin, end):
         for c in range(channels):
             total = 0.0
@@ -152,11 +152,11 @@ def body(begin, end, words):
 """
 
 _GRADIENT_LAST = """
-def body(begin, end, words):
-    channels = words[2]
-    x, out, grad = f32(words[4]), f32(words[5]), f32(words[6])
-    mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
-    slope, offset = f32(words[10]), f32(words[11])
+def body(begin, end, params):
+    channels = params[2]
+    x, out, grad = f32(params[4]), f32(params[5]), f32(params[6])
+    mean, scale, beta = f32(params[7]), f32(params[8]), f32(params[9])
+    slope, offset = f32(params[10]), f32(params[11])
     for row in range(begin, end):
         i = row * channels
         for c in range(channels):
@@ -168,11 +168,11 @@ def body(begin, end, words):
 """
 
 _GRADIENT_RUNS = """
-def body(begin, end, words):
-    channels, run = words[2], words[3]
-    x, out, grad = f32(words[4]), f32(words[5]), f32(words[6])
-    mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
-    slope, offset = f32(words[10]), f32(words[11])
+def body(begin, end, params):
+    channels, run = params[2], params[3]
+    x, out, grad = f32(params[4]), f32(params[5]), f32(params[6])
+    mean, scale, beta = f32(params[7]), f32(params[8]), f32(params[9])
+    slope, offset = f32(params[10]), f32(params[11])
     for row in range(begin, end):
         c = row % channels
         i = row * run
@@ -192,14 +192,14 @@ def _kernel(last: str, runs: str, is_last: bool, bounds: Bounds) -> CompiledKern
 
 
 def _layout(*arrays: Array) -> bool | None:
-    """Return whether all lie channels last; None where they neither do nor are all contiguous."""
+    """Return True if all are channels last, False if all are contiguous, else None."""
     if all(np.moveaxis(x, 1, -1).flags.c_contiguous for x in arrays):
         return True
     return False if all(x.flags.c_contiguous for x in arrays) else None
 
 
-def _laid_out_as(pattern: Array, array: Array) -> Array:
-    """Return the array, or a copy that lies in memory as another of its shape does."""
+def _in_layout_of(pattern: Array, array: Array) -> Array:
+    """Return the array, or a copy in the layout of another array of its shape."""
     if _layout(pattern, array) is not None:
         return array
     copy = np.empty_like(pattern)
@@ -207,12 +207,12 @@ def _laid_out_as(pattern: Array, array: Array) -> Array:
     return copy
 
 
-def _strange(array: Array) -> str:
+def _layout_message(array: Array) -> str:
     return f"batch_norm: expected contiguous memory or channels last, got strides {array.strides}"
 
 
 def _sizes(data: Array, is_last: bool) -> tuple[int, int, int, int]:
-    """Return rows of a chunk, rows, channels, and elements of a run."""
+    """Return rows per chunk, total rows, channels, and elements per run."""
     channels = data.shape[1]
     run = 1 if is_last else math.prod(data.shape[2:])
     rows = data.size // (channels * run)
@@ -223,10 +223,10 @@ def _chunk_sums(kernel: CompiledKernel, data: Array, is_last: bool, *others: Arr
     step, rows, channels, run = _sizes(data, is_last)
     count = -(-rows // step)
     sums = np.empty((count, 2, channels), np.float64)
-    part = np.empty((count, 2, channels) if is_last else 0, np.float32)
-    arrays = (data, sums, part, *others)
-    words = np.array([step, rows, channels, run, *map(address, arrays)], np.int64)
-    kernel(count, words, 0 if data.size > _SMALL else count)
+    partial = np.empty((count, 2, channels) if is_last else 0, np.float32)
+    arrays = (data, sums, partial, *others)
+    params = np.array([step, rows, channels, run, *map(address, arrays)], np.int64)
+    kernel(count, params, 0 if data.size > _SMALL else count)
     return sums.sum(axis=0)
 
 
@@ -246,7 +246,7 @@ def _statistics(
 ) -> None:
     is_last = _layout(data)
     if is_last is None:
-        raise RefusedError(_strange(data))
+        raise RefusedError(_layout_message(data))
     if not train or use_global_stats:
         flags = {"use_global_stats": use_global_stats, "train": train, "fix_gamma": fix_gamma}
         arrays = (data, gamma, moving_mean, moving_var)
@@ -277,10 +277,10 @@ def _sums(
     use_global_stats: bool,
 ) -> None:
     flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
-    grad = _laid_out_as(data, grad)
+    grad = _in_layout_of(data, grad)
     is_last = _layout(grad, data)
     if is_last is None:
-        raise RefusedError(_strange(data))
+        raise RefusedError(_layout_message(data))
     kernel = _kernel(_SUMS_LAST, _SUMS_RUNS, is_last, bounds)
     totals = _chunk_sums(kernel, data, is_last, grad, mean, scale, beta)
     projection = (totals[1] * inverse_std).astype(np.float32)
@@ -296,26 +296,26 @@ def _data_gradient(
         _data_gradient(xp, made, grad, data, *channels, bounds=bounds)
         out[...] = made
         return
-    grad = _laid_out_as(data, grad)
+    grad = _in_layout_of(data, grad)
     is_last = _layout(out, grad, data)
     if is_last is None:
-        raise RefusedError(_strange(data))
+        raise RefusedError(_layout_message(data))
     kernel = _kernel(_GRADIENT_LAST, _GRADIENT_RUNS, is_last, bounds)
     _, rows, count, run = _sizes(data, is_last)
     arrays = (data, out, grad, *channels)
-    words = np.array([0, rows, count, run, *map(address, arrays)], np.int64)
+    params = np.array([0, rows, count, run, *map(address, arrays)], np.int64)
     extent = rows if is_last else rows * count
-    kernel(extent, words, max(1, _SMALL // (count if is_last else run)))
+    kernel(extent, params, max(1, _SMALL // (count if is_last else run)))
 
 
-def _takes(data: Spec, *rest: Spec, **_: Any) -> bool:
+def _supports(data: Spec, *rest: Spec, **_: Any) -> bool:
     specs = (data, *rest)
     large = max(spec.size for spec in specs) >= _SMALL
     return large and all(spec.dtype == FLOAT32 for spec in specs)
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
-    (op, FastKernel(BackEnd.GENERATED, op.name[1:], _takes, run=run, enabled=available))
+    (op, FastKernel(BackEnd.GENERATED, op.name[1:], _supports, run=run, enabled=available))
     for op, run in (
         (BATCH_NORM_STATISTICS, _statistics),
         (BATCH_NORM_SUMS, _sums),

@@ -1,7 +1,7 @@
-"""Images read between their pixels, and the adjoint of that: the cores of samplers.
+"""Bilinear interpolation of images, and its gradients: the core of samplers.
 
-A first kernel finds, for each position, the flat indices of its four pixels and how far behind the
-first it lies, along rows and along columns. Others go through the channels with that.
+A first kernel computes, for each position, the flat indices of its four pixels and its fractional
+offsets along rows and columns. Other kernels apply these to all channels.
 """
 
 from collections.abc import Callable
@@ -30,19 +30,20 @@ from gluonish.ops.vision.bilinear_sampler import (
 )
 from gluonish.ops.vision.deformable_convolution import FORMS
 
-_MOST = 1 << 31  # elements of one image
-_SMALL = 1 << 10  # elements below which NumPy is done sooner
+_MAX_SIZE = 1 << 31  # elements of one image
+_SMALL = 1 << 10  # elements below which NumPy is faster
 
-# Words: rows, columns, four indices, how far behind the first pixel, whether a step changes that;
-# height, width, and whether the border is ``inside``. Positions beyond the image become -2.
+# Params: rows, columns, four indices, two offsets from the first pixel, two flags for a nonzero
+# derivative; height, width, and whether the border is ``inside``. Positions outside the image
+# become -2.
 _CORNERS = """
-def body(begin, end, words):
-    rows, columns = {view}(words[0]), {view}(words[1])
-    index00, index01 = i32(words[2]), i32(words[3])
-    index10, index11 = i32(words[4]), i32(words[5])
-    below, right = {view}(words[6]), {view}(words[7])
-    row_free, column_free = {view}(words[8]), {view}(words[9])
-    height, width, inside = words[10], words[11], words[12]
+def body(begin, end, params):
+    rows, columns = {view}(params[0]), {view}(params[1])
+    index00, index01 = i32(params[2]), i32(params[3])
+    index10, index11 = i32(params[4]), i32(params[5])
+    below, right = {view}(params[6]), {view}(params[7])
+    row_free, column_free = {view}(params[8]), {view}(params[9])
+    height, width, inside = params[10], params[11], params[12]
     none, last_row, last_column = {real}(0), {real}(height - 1), {real}(width - 1)
     high, wide, before = {real}(height), {real}(width), {real}(-1)
     for p in range(begin, end):
@@ -71,13 +72,13 @@ def body(begin, end, words):
 """
 
 _HEAD = """
-def body(begin, end, words):
-    index00, index01 = i32(words[0]), i32(words[1])
-    index10, index11 = i32(words[2]), i32(words[3])
-    below, right = {view}(words[4]), {view}(words[5])
-    row_free, column_free = {view}(words[6]), {view}(words[7])
-    channels, size, points = words[8], words[9], words[10]
-    data, out = {view}(words[11]), {view}(words[12])
+def body(begin, end, params):
+    index00, index01 = i32(params[0]), i32(params[1])
+    index10, index11 = i32(params[2]), i32(params[3])
+    below, right = {view}(params[4]), {view}(params[5])
+    row_free, column_free = {view}(params[6]), {view}(params[7])
+    channels, size, points = params[8], params[9], params[10]
+    data, out = {view}(params[11]), {view}(params[12])
     one, none = {real}(1), {real}(0)
 """
 
@@ -114,11 +115,11 @@ _READ = (
 """
 )
 
-# The same of slopes: ``out`` holds those along rows, behind them comes the array of the columns'.
+# The gradients of positions: ``out`` along rows, and a further array along columns.
 _SLOPES = (
     _HEAD
     + """
-    along_columns, grad = {view}(words[13]), {view}(words[14])
+    along_columns, grad = {view}(params[13]), {view}(params[14])
     tiles = (points + {tile} - 1) // {tile}
     for step in range(begin, end):
         n, first = step // tiles, step % tiles * {tile}
@@ -142,7 +143,7 @@ _SLOPES = (
 """
 )
 
-# Steps are channels of images; ``data`` is the gradient of what was read.
+# Steps are channels of images; ``data`` is the gradient of the interpolated values.
 _ADD = (
     _HEAD
     + """
@@ -175,27 +176,27 @@ def _compiled(source: str, itemsize: int) -> CompiledKernel:
     return compile_kernel(source.format(view=f"f{8 * itemsize}", real=real, tile=_TILE))
 
 
-def _run(source: str, itemsize: int, extent: int, words: list[int], grain: int) -> None:
-    _compiled(source, itemsize)(extent, np.array(words, np.int64), grain)
+def _run(source: str, itemsize: int, extent: int, params: list[int], grain: int) -> None:
+    _compiled(source, itemsize)(extent, np.array(params, np.int64), grain)
 
 
 class _Corners(NamedTuple):
-    """What the first kernel finds; it must live while others use its words."""
+    """Result of the first kernel; must outlive the kernels that use its addresses."""
 
     index: Any  # (4, N, P)
-    weights: Any  # (4, N, P): below, right, and where a step changes them
+    weights: Any  # (4, N, P): offsets below and right, and the flags of both
 
-    def words(self) -> list[int]:
-        """Return the addresses of all parts."""
-        return [address(part) for part in (*self.index, *self.weights)]
+    def params(self) -> list[int]:
+        """Return the addresses of all rows."""
+        return [address(row) for row in (*self.index, *self.weights)]
 
 
 def _corners(rows: Any, columns: Any, extents: tuple[int, int], border: str) -> _Corners:
     rows, columns = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
     index = np.empty((4, *rows.shape), np.int32)
     found = _Corners(index, np.empty((4, *rows.shape), rows.dtype))
-    words = [address(rows), address(columns), *found.words(), *extents, border == "inside"]
-    _run(_CORNERS, rows.itemsize, rows.size, words, 1 << 13)
+    params = [address(rows), address(columns), *found.params(), *extents, border == "inside"]
+    _run(_CORNERS, rows.itemsize, rows.size, params, 1 << 13)
     return found
 
 
@@ -209,20 +210,20 @@ def _fill(out: Any, data: Any, rows: Any, columns: Any, border: str) -> None:
     channels, height, width = data.shape[1:]
     data = np.ascontiguousarray(data)
     found = _corners(rows, columns, (height, width), border)
-    words = [*found.words(), channels, height * width, rows.shape[1], address(data), address(out)]
+    params = [*found.params(), channels, height * width, rows.shape[1], address(data), address(out)]
     grain = max(1, (1 << 14) // (_TILE * channels))
-    _run(_READ, data.itemsize, _tiles(rows), words, grain)
+    _run(_READ, data.itemsize, _tiles(rows), params, grain)
 
 
 def _fits(data: Any, rows: Any) -> bool:
-    """Whether the kernels can run arrays, or specs, of these shapes."""
+    """Whether the kernels support arrays, or specs, of these shapes."""
     height, width = data.shape[2:]
     enough = min(data.size, rows.size) > 0 and rows.size * data.shape[1] >= _SMALL
-    return bool(enough and height * width < _MOST)
+    return bool(enough and height * width < _MAX_SIZE)
 
 
 def read_points(xp: ModuleType, data: Any, rows: Any, columns: Any, border: str) -> Any:
-    """Return what `gluonish.ops.vision.bilinear_points.read_bilinear` does."""
+    """Compute `gluonish.ops.vision.bilinear_points.read_bilinear`."""
     data, rows, columns = widen(data), widen(rows), widen(columns)
     if not _fits(data, rows) or len({data.dtype, rows.dtype, columns.dtype}) != 1:
         return read_bilinear(xp, data, rows, columns, border)
@@ -231,13 +232,13 @@ def read_points(xp: ModuleType, data: Any, rows: Any, columns: Any, border: str)
     return out
 
 
-def _takes(data: Spec, rows: Spec, columns: Spec, **_: Any) -> bool:
+def _supports(data: Spec, rows: Spec, columns: Spec, **_: Any) -> bool:
     one = data.dtype == rows.dtype == columns.dtype
     return one and data.dtype in (FLOAT32, FLOAT64) and _fits(data, rows)
 
 
-def _takes_backward(grad: Spec, data: Spec, rows: Spec, columns: Spec, **attrs: Any) -> bool:
-    return grad.dtype == data.dtype and _takes(data, rows, columns, **attrs)
+def _supports_backward(grad: Spec, data: Spec, rows: Spec, columns: Spec, **attrs: Any) -> bool:
+    return grad.dtype == data.dtype and _supports(data, rows, columns, **attrs)
 
 
 def _kernel(xp: ModuleType, out: Any, data: Any, rows: Any, columns: Any, *, border: str) -> None:
@@ -254,10 +255,10 @@ def _backward(
     grad, data = np.ascontiguousarray(grad), np.ascontiguousarray(data)
     made = [x if x.flags.c_contiguous else np.empty(x.shape, x.dtype) for x in out]
     found = _corners(rows, columns, (height, width), border)
-    words = [*found.words(), channels, height * width, rows.shape[1]]
-    images = [*words, address(grad), address(made[0])]
+    params = [*found.params(), channels, height * width, rows.shape[1]]
+    images = [*params, address(grad), address(made[0])]
     _run(_ADD, data.itemsize, batch * channels, images, max(1, (1 << 13) // rows.shape[1]))
-    slopes = [*words, address(data), address(made[1]), address(made[2]), address(grad)]
+    slopes = [*params, address(data), address(made[1]), address(made[2]), address(grad)]
     grain = max(1, (1 << 13) // (_TILE * channels))
     _run(_SLOPES, data.itemsize, _tiles(rows), slopes, grain)
     for target, source in zip(out, made, strict=True):
@@ -269,13 +270,13 @@ def _any(*_specs: Spec, **_attrs: Any) -> bool:
     return True
 
 
-def _fast(takes: Callable[..., bool], run: Callable[..., None]) -> FastKernel:
-    return FastKernel(BackEnd.GENERATED, "bilinear_points", takes, run=run, enabled=available)
+def _fast(supports: Callable[..., bool], run: Callable[..., None]) -> FastKernel:
+    return FastKernel(BackEnd.GENERATED, "bilinear_points", supports, run=run, enabled=available)
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
-    (BILINEAR_POINTS, _fast(_takes, _kernel)),
-    (BILINEAR_POINTS_BACKWARD, _fast(_takes_backward, _backward)),
+    (BILINEAR_POINTS, _fast(_supports, _kernel)),
+    (BILINEAR_POINTS_BACKWARD, _fast(_supports_backward, _backward)),
     (BILINEAR_SAMPLER, _fast(_any, partial(sampler_kernel, read=read_points))),
     (SPATIAL_TRANSFORMER, _fast(_any, partial(transformer_kernel, read=read_points))),
     *((form.operator, _fast(_any, partial(form.kernel, read=read_points))) for form in FORMS),

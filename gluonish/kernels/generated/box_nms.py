@@ -1,6 +1,6 @@
-"""Boxes that remove worse ones which overlap them: the loop of box_nms and of detectors' outputs.
+"""Non-maximum suppression: the loop of box_nms and of detectors' outputs.
 
-Each box waits for all before it, so one thread does it, comparison by comparison.
+Each box depends on all boxes before it, so the loop is sequential, in one thread.
 """
 
 from collections.abc import Callable
@@ -20,43 +20,43 @@ from gluonish.ops.detection.multibox_detection import (
 from gluonish.ops.detection.proposal import MULTI_PROPOSAL, PROPOSAL, proposal_kernel
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 
-# Words: boxes, classes, flags; count, whether classes count, whether equal overlaps go, most,
-# threshold and border as bits.
+# Params: boxes, classes, flags; count, whether to compare classes, whether to remove boxes at the
+# threshold, maximum number of boxes, threshold and border as bits.
 _SOURCE = """
-def body(begin, end, words):
-    boxes, classes, kept = {view}(words[0]), {view}(words[1]), u8(words[2])
-    count, by_class, equal, most = words[3], words[4], words[5], words[6]
-    bound, border = {real}(as_float(words[7])), {real}(as_float(words[8]))
+def body(begin, end, params):
+    boxes, classes, keep = {view}(params[0]), {view}(params[1]), u8(params[2])
+    count, by_class, equal, most = params[3], params[4], params[5], params[6]
+    bound, border = {real}(as_float(params[7])), {real}(as_float(params[8]))
     none = {real}(0)
     found = 0
     for i in range(count):
-        if kept[i] != 0 and found >= most:
-            kept[i] = uint8(0)
-        if kept[i] != 0:
+        if keep[i] != 0 and found >= most:
+            keep[i] = uint8(0)
+        if keep[i] != 0:
             found += 1
             x1, y1, x2, y2 = boxes[4 * i], boxes[4 * i + 1], boxes[4 * i + 2], boxes[4 * i + 3]
-            own = maximum(x2 - x1 + border, none) * maximum(y2 - y1 + border, none)
+            area = maximum(x2 - x1 + border, none) * maximum(y2 - y1 + border, none)
             for j in range(i + 1, count):
-                if kept[j] != 0 and (by_class == 0 or classes[j] == classes[i]):
+                if keep[j] != 0 and (by_class == 0 or classes[j] == classes[i]):
                     a1, b1 = boxes[4 * j], boxes[4 * j + 1]
                     a2, b2 = boxes[4 * j + 2], boxes[4 * j + 3]
                     wide = maximum(minimum(x2, a2) - maximum(x1, a1) + border, none)
                     tall = maximum(minimum(y2, b2) - maximum(y1, b1) + border, none)
                     common = wide * tall
                     other = maximum(a2 - a1 + border, none) * maximum(b2 - b1 + border, none)
-                    union = own + other - common
+                    union = area + other - common
                     share = none
                     if union > none:
                         share = common / union
                     if share > bound or (equal != 0 and share == bound):
-                        kept[j] = uint8(0)
+                        keep[j] = uint8(0)
 """
 
 
 @cache
 def _compiled(view: str) -> CompiledKernel:
     real = {"f32": "float32", "f64": "float64"}[view]
-    # Without contraction, so that overlaps at the threshold fall as they do in NumPy.
+    # Without contraction, so that comparisons with the threshold agree with NumPy.
     return compile_kernel(_SOURCE.format(view=view, real=real), fastmath=())
 
 
@@ -65,14 +65,14 @@ def _bits(number: float) -> int:
 
 
 def kept_by_overlap(boxes: Matrix, classes: Matrix | None, rule: Rule) -> Matrix:
-    """Return which boxes remain; as `gluonish.ops.detection.boxes.kept_by_overlap`."""
+    """Return a mask of the remaining boxes; as `gluonish.ops.detection.boxes.kept_by_overlap`."""
     boxes = np.ascontiguousarray(boxes)
-    kept = np.ones(len(boxes), np.uint8)
+    keep = np.ones(len(boxes), np.uint8)
     named = boxes if classes is None else np.ascontiguousarray(classes)
     most = len(boxes) if rule.most is None else rule.most
-    words = np.array(
+    params = np.array(
         [
-            *(address(x) for x in (boxes, named, kept)),
+            *(address(x) for x in (boxes, named, keep)),
             len(boxes),
             classes is not None,
             rule.equal,
@@ -83,18 +83,18 @@ def kept_by_overlap(boxes: Matrix, classes: Matrix | None, rule: Rule) -> Matrix
         np.int64,
     )
     if len(boxes):
-        _compiled(f"f{8 * boxes.itemsize}")(1, words)
-    return kept.view(bool)
+        _compiled(f"f{8 * boxes.itemsize}")(1, params)
+    return keep.view(bool)
 
 
-def _takes(*_specs: Any, **_attrs: Any) -> bool:
+def _supports(*_specs: Any, **_attrs: Any) -> bool:
     return True
 
 
 def _fast(run: Callable[..., None]) -> FastKernel:
     run = partial(run, suppress=kept_by_overlap)
     return FastKernel(
-        BackEnd.GENERATED, "suppression", _takes, run=run, enabled=available, makes=(INT64,)
+        BackEnd.GENERATED, "suppression", _supports, run=run, enabled=available, makes=(INT64,)
     )
 
 

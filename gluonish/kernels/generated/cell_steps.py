@@ -1,4 +1,4 @@
-"""One step of a recurrent cell that runs imperatively, with the kernels of the RNN operator."""
+"""One time step of an imperative recurrent cell, with the kernels of the RNN operator."""
 
 from ctypes import addressof, c_int64
 from types import ModuleType
@@ -19,27 +19,23 @@ from gluonish.ops.recurrent.cell_steps import (
 )
 
 
-def _run(kernel: CompiledKernel, shape: tuple[int, int], *words: Any) -> None:
-    """Run a kernel on a state of some shape.
-
-    Args:
-        shape: (N, H).
-        *words: Arrays and strides; the kernel gets H behind them.
+def _run(kernel: CompiledKernel, shape: tuple[int, int], *args: Any) -> None:
+    """Run a kernel on a state of shape (N, H), with arrays and strides, then H, as params.
 
     Raises:
-        RefusedError: An array lies in another order than that of its shape.
+        RefusedError: An array is not contiguous.
     """
-    found = []
-    for word in words:
-        if isinstance(word, int):
-            found.append(word)
-        elif word.flags.c_contiguous:
-            found.append(address(word))
+    params = []
+    for arg in args:
+        if isinstance(arg, int):
+            params.append(arg)
+        elif arg.flags.c_contiguous:
+            params.append(address(arg))
         else:
-            raise RefusedError(f"cell step: expected arrays in order, got strides {word.strides}")
+            raise RefusedError(f"cell step: expected contiguous arrays, got strides {arg.strides}")
     n, units = shape
-    own = (c_int64 * (len(found) + 1))(*found, units)
-    kernel.run_at(n, addressof(own), max(1, ROW_ELEMENTS // units))
+    buffer = (c_int64 * (len(params) + 1))(*params, units)
+    kernel.run_at(n, addressof(buffer), max(1, ROW_ELEMENTS // units))
 
 
 def _lstm(xp: ModuleType, out: Any, i2h: Any, h2h: Any, cells: Any) -> None:
@@ -61,10 +57,10 @@ def _lstm_backward(
 ) -> None:
     both, before = out
     before[...] = d_after
-    # The kernel has a gradient from above, and one from the step behind.
-    behind, stride = np.zeros(before.shape, np.float32), before.shape[1]
-    words = (gates, cells, after, d_hidden, stride, behind, before, both)
-    _run(step_backward("lstm"), before.shape, *words)
+    # The kernel adds gradients from the layer above and from the next time step.
+    from_next, stride = np.zeros(before.shape, np.float32), before.shape[1]
+    params = (gates, cells, after, d_hidden, stride, from_next, before, both)
+    _run(step_backward("lstm"), before.shape, *params)
 
 
 def _gru(xp: ModuleType, out: Any, i2h: Any, h2h: Any, hidden: Any) -> None:
@@ -77,11 +73,11 @@ def _gru_backward(
 ) -> None:
     d_i2h, d_h2h, before = out
     before[...] = 0
-    words = (gates, hidden, d_after, before.shape[1], before, d_i2h, d_h2h)
-    _run(step_backward("gru"), before.shape, *words)
+    params = (gates, hidden, d_after, before.shape[1], before, d_i2h, d_h2h)
+    _run(step_backward("gru"), before.shape, *params)
 
 
-def _takes(*specs: Spec) -> bool:
+def _supports(*specs: Spec) -> bool:
     return specs[0].dtype == FLOAT32 and specs[0].size > 0
 
 
@@ -91,7 +87,7 @@ KERNELS = tuple(
         FastKernel(
             BackEnd.GENERATED,
             op.name.lstrip("_"),
-            _takes,
+            _supports,
             run=run,
             enabled=available,
             alone=3 * ROW_ELEMENTS,

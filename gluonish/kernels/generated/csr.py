@@ -11,16 +11,16 @@ from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.sparse.compressed import CSR_DOT
 
-_SMALL = 1 << 9  # products below which NumPy's calls cost less than compiling pays back
-_GRAIN = 1 << 13  # products that are worth a thread
-_COLUMNS = 16  # of the result of a transposed product that are worth a thread
+_SMALL = 1 << 9  # multiplications below which compiling does not pay
+_GRAIN = 1 << 13  # minimum multiplications for each thread
+_COLUMNS = 16  # minimum result columns of a transposed product for each thread
 _VIEWS = {FLOAT32: ("f32", "float32"), FLOAT64: ("f64", "float64")}
 
-# Words: result, values, dense matrix, column numbers, row pointers; columns of the result.
-_PLAIN = """
-def body(begin, end, words):
-    out, values, rhs = {view}(words[0]), {view}(words[1]), {view}(words[2])
-    columns, pointers, width = i64(words[3]), i64(words[4]), words[5]
+# Params: result, values, dense matrix, column indices, row pointers; columns of the result.
+_PRODUCT = """
+def body(begin, end, params):
+    out, values, rhs = {view}(params[0]), {view}(params[1]), {view}(params[2])
+    columns, pointers, width = i64(params[3]), i64(params[4]), params[5]
     for i in range(begin, end):
         at = i * width
         for j in range(width):
@@ -34,13 +34,13 @@ def body(begin, end, words):
                 out[at + j] = out[at + j] + value * rhs[of + j]
 """
 
-# Words: the same; rows of the matrix, rows of the result. Each thread has columns of its own, so
-# that rows that several elements add to need no care.
+# Params: the same; rows of the matrix, rows of the result. Threads split the columns, so that no
+# two add to the same element.
 _TRANSPOSED = """
-def body(begin, end, words):
-    out, values, rhs = {view}(words[0]), {view}(words[1]), {view}(words[2])
-    columns, pointers, width = i64(words[3]), i64(words[4]), words[5]
-    rows, size = words[6], words[7]
+def body(begin, end, params):
+    out, values, rhs = {view}(params[0]), {view}(params[1]), {view}(params[2])
+    columns, pointers, width = i64(params[3]), i64(params[4]), params[5]
+    rows, size = params[6], params[7]
     for i in range(size):
         at = i * width
         for j in range(begin, end):
@@ -57,7 +57,7 @@ def body(begin, end, words):
 """
 
 
-def _takes(values: Spec, columns: Spec, pointers: Spec, rhs: Spec, **_: Any) -> bool:
+def _supports(values: Spec, columns: Spec, pointers: Spec, rhs: Spec, **_: Any) -> bool:
     width = rhs.size // max(1, rhs.shape[0])
     return rhs.dtype in _VIEWS and values.size * width >= _SMALL
 
@@ -76,19 +76,19 @@ def _product(
     arrays = [out, *map(np.ascontiguousarray, (values, rhs, columns, pointers))]
     width = rhs.size // rhs.shape[0]
     view, number = _VIEWS[rhs.dtype]
-    source = (_TRANSPOSED if transpose else _PLAIN).format(view=view, number=number)
+    source = (_TRANSPOSED if transpose else _PRODUCT).format(view=view, number=number)
     kernel = compile_kernel(source)
     sizes = (width, len(pointers) - 1, rows)
-    words = np.array([*map(address, arrays), *sizes], np.int64)
+    params = np.array([*map(address, arrays), *sizes], np.int64)
     if transpose:
-        kernel(width, words, _COLUMNS)
+        kernel(width, params, _COLUMNS)
     else:
-        kernel(rows, words, max(1, _GRAIN * rows // max(1, values.size * width)))
+        kernel(rows, params, max(1, _GRAIN * rows // max(1, values.size * width)))
 
 
 KERNELS = (
     (
         CSR_DOT,
-        FastKernel(BackEnd.GENERATED, "sparse_csr_dot", _takes, run=_product, enabled=available),
+        FastKernel(BackEnd.GENERATED, "sparse_csr_dot", _supports, run=_product, enabled=available),
     ),
 )

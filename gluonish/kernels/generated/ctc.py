@@ -1,7 +1,7 @@
-"""CTCLoss of float32: forward and backward recursions of one sequence a thread.
+"""CTCLoss of float32: forward and backward recursions, one sequence at a time in each thread.
 
-The probabilities are kept as logarithms, and those of 0 as a number that no sum reaches, so that
-the loops over states need no case of their own for them.
+Probabilities are logarithms; log(0) is a large negative number, so that the loops over states need
+no special case.
 """
 
 from types import ModuleType
@@ -12,31 +12,31 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import compile_kernel
-from gluonish.kernels.generated.register import enabled
+from gluonish.kernels.generated.support import enabled
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.outputs.ctc_loss import CTC_LOSS, lengths_of, states_of, whole_labels
 
-_SMALL = 1 << 9  # states of all frames below which compiling does not pay
-_WORTH = 1 << 12  # those that are worth a thread
+_SMALL = 1 << 9  # states of all time steps below which compiling does not pay
+_GRAIN = 1 << 12  # minimum states for each thread
 _LOW = -1e30  # the logarithm of 0
 
-# Words: loss, gradient, data, states (N, S), skips (N, S + 2), frames (N), labels (N), room for all
-# forward logarithms (N, T, S + 2), room for three rows (N, 3, S + 2); T, N, classes, S.
+# Params: loss, gradient, data, states (N, S), skips (N, S + 2), steps (N), labels (N), buffer for
+# all forward logarithms (N, T, S + 2), buffer for three rows (N, 3, S + 2); T, N, classes, S.
 # The gradient holds log probabilities until the backward recursion has used them.
 _SOURCE = """
-def body(begin, end, words):
-    loss, grad, data = f32(words[0]), f32(words[1]), f32(words[2])
-    states, skips = i64(words[3]), f32(words[4])
-    frames, counts = i64(words[5]), i64(words[6])
-    alpha, rows = f32(words[7]), f32(words[8])
-    steps, batch, classes, width = words[9], words[10], words[11], words[12]
+def body(begin, end, params):
+    loss, grad, data = f32(params[0]), f32(params[1]), f32(params[2])
+    states, skips = i64(params[3]), f32(params[4])
+    lengths, counts = i64(params[5]), i64(params[6])
+    alpha, rows = f32(params[7]), f32(params[8])
+    steps, batch, classes, width = params[9], params[10], params[11], params[12]
     low = float32(-1e30)
     zero = float32(0)
     long = width + 2
     for n in range(begin, end):
         state = n * width
         skip = n * long
-        live = frames[n]
+        live = lengths[n]
         last = 2 * counts[n]
         beta = 3 * n * long
         after = beta + long
@@ -74,15 +74,15 @@ def body(begin, end, words):
                     alpha[now + 2 + s] = m + log(exp(x - m) + exp(y - m) + exp(z - m))
                 for s in range(width):
                     alpha[now + 2 + s] += grad[at + states[state + s]]
-        whole = low
+        log_total = low
         if live > 0:
             now = (n * steps + live - 1) * long + 1 + last
             m = maximum(alpha[now + 1], alpha[now])
-            whole = m + log(exp(alpha[now + 1] - m) + exp(alpha[now] - m))
-        if whole < float32(-1e29):
+            log_total = m + log(exp(alpha[now + 1] - m) + exp(alpha[now] - m))
+        if log_total < float32(-1e29):
             live = 0
-            whole = zero
-        loss[n] = zero - whole
+            log_total = zero
+        loss[n] = zero - log_total
         for i in range(2 * long):
             independent()
             rows[beta + i] = low
@@ -104,7 +104,7 @@ def body(begin, end, words):
                     rows[beta + s] = m + log(exp(x - m) + exp(y - m) + exp(z - m))
             for s in range(width):
                 independent()
-                rows[share + s] = exp(alpha[now + s] + rows[beta + s] - whole)
+                rows[share + s] = exp(alpha[now + s] + rows[beta + s] - log_total)
             for s in range(width):
                 rows[after + s] = rows[beta + s] + grad[at + states[state + s]]
             for c in range(classes):
@@ -120,19 +120,19 @@ def body(begin, end, words):
 """
 
 
-def _takes(data: Spec, label: Spec, *_: Spec, **_attrs: Any) -> bool:
+def _supports(data: Spec, label: Spec, *_: Spec, **_attrs: Any) -> bool:
     states = data.shape[0] * data.shape[1] * (2 * label.shape[1] + 1)
     return data.dtype == FLOAT32 and data.size > 0 and states >= _SMALL
 
 
 def _kernel(
-    xp: ModuleType, outputs: tuple[Any, Any], data: Any, label: Any, *lengths: Any, **attrs: Any
+    xp: ModuleType, outputs: tuple[Any, Any], data: Any, label: Any, *optional: Any, **attrs: Any
 ) -> None:
     loss, grad = outputs
     kernel = compile_kernel(_SOURCE, ("contract", "reassoc", "functions"))
     data = np.ascontiguousarray(data)
     steps, batch, classes = data.shape
-    frames, counts = lengths_of(xp, data, label, lengths, attrs)
+    lengths, counts = lengths_of(xp, data, label, optional, attrs)
     labels = whole_labels(xp, label, counts, classes)
     states, may_skip, _ = states_of(xp, labels, counts, attrs["blank_label"], classes)
     width = states.shape[1]
@@ -140,11 +140,11 @@ def _kernel(
     skips[:, :width][may_skip] = 0
     alpha = np.empty((batch, steps, width + 2), FLOAT32)
     rows = np.empty((batch, 3, width + 2), FLOAT32)
-    arrays = (loss, grad, data, states, skips, frames, counts, alpha, rows)
-    words = np.array([*map(address, arrays), steps, batch, classes, width], dtype=np.int64)
-    kernel(batch, words, max(1, _WORTH // (steps * width)))
+    arrays = (loss, grad, data, states, skips, lengths, counts, alpha, rows)
+    params = np.array([*map(address, arrays), steps, batch, classes, width], dtype=np.int64)
+    kernel(batch, params, max(1, _GRAIN // (steps * width)))
 
 
 KERNELS = (
-    (CTC_LOSS, FastKernel(BackEnd.GENERATED, "ctc_loss", _takes, run=_kernel, enabled=enabled)),
+    (CTC_LOSS, FastKernel(BackEnd.GENERATED, "ctc_loss", _supports, run=_kernel, enabled=enabled)),
 )

@@ -1,9 +1,9 @@
-"""Reference kernels that only move elements, run on all cores where arrays are large.
+"""Reference kernels that only move elements, run on all cores for large arrays.
 
-Such a kernel says ``out[region] = view of data``, and NumPy copies on one core, element by element
-where the view is a transposition. Here the same kernels are given outputs whose assignments are
-copies by `gluonish.kernels.generated.strided_copy`, and for ``xp`` what joins arrays in the same
-way.
+Such a kernel is ``out[region] = view of data``. NumPy copies on one core, and element by element
+from a transposed view. Here the same kernels run with outputs whose ``__setitem__`` copies by
+`gluonish.kernels.generated.strided_copy`, and with an ``xp`` whose concatenate and stack do so,
+too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,19 +19,15 @@ from gluonish.kernels.generated.strided_copy import move
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.registry import Operator
 
-_LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
+_LARGE = 1 << 15  # elements; below, NumPy is faster
 
 Key = EllipsisType | slice | tuple[slice | int, ...]
 
 
-class SwiftArray:
-    """An output as a reference kernel sees it: assigning copies on all cores.
+class ParallelOutput:
+    """An output for a reference kernel: assignments copy on all cores.
 
-    Args:
-        raw: The array.
-
-    Attributes:
-        raw: The same.
+    ``raw`` is the array.
     """
 
     __slots__ = ("raw",)
@@ -62,13 +58,13 @@ class SwiftArray:
         rank: int = self.raw.ndim
         return rank
 
-    def reshape(self, *shape: Any) -> "SwiftArray":
-        """The array in another shape."""
-        return SwiftArray(self.raw.reshape(*shape))
+    def reshape(self, *shape: Any) -> "ParallelOutput":
+        """Reshape the array."""
+        return ParallelOutput(self.raw.reshape(*shape))
 
-    def transpose(self, *axes: Any) -> "SwiftArray":
-        """The array with its axes in another order."""
-        return SwiftArray(self.raw.transpose(*axes))
+    def transpose(self, *axes: Any) -> "ParallelOutput":
+        """Transpose the array."""
+        return ParallelOutput(self.raw.transpose(*axes))
 
     def fill(self, value: Any) -> None:
         """Set all elements to a number."""
@@ -86,18 +82,18 @@ class SwiftArray:
             return
         try:
             move(target, value)
-        except RefusedError:  # sizes of elements, or no compiler
+        except RefusedError:  # unsupported itemsize, or no compiler
             target[...] = value
 
 
 class _Library:
-    """NumPy as these kernels see it."""
+    """NumPy with parallel copies."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
-    def concatenate(self, arrays: Sequence[Any], axis: int, out: SwiftArray) -> None:
-        """Put arrays beside each other."""
+    def concatenate(self, arrays: Sequence[Any], axis: int, out: ParallelOutput) -> None:
+        """Concatenate arrays along an axis."""
         begin = 0
         lead = (slice(None),) * (axis % out.ndim)
         for array in arrays:
@@ -105,8 +101,8 @@ class _Library:
             out[(*lead, slice(begin, end))] = array
             begin = end
 
-    def stack(self, arrays: Sequence[Any], axis: int, out: SwiftArray) -> None:
-        """Put arrays beside each other along a new axis."""
+    def stack(self, arrays: Sequence[Any], axis: int, out: ParallelOutput) -> None:
+        """Stack arrays along a new axis."""
         lead = (slice(None),) * (axis % out.ndim)
         for i, array in enumerate(arrays):
             out[(*lead, i)] = array
@@ -116,11 +112,7 @@ _LIBRARY = _Library()
 
 
 class Mover:
-    """The kernel of an operator that moves only; `concat_and_slice` has those of two more.
-
-    Args:
-        op: The operator.
-    """
+    """The kernel of an operator that only moves elements; see also `concat_and_slice`."""
 
     __slots__ = ("_op",)
 
@@ -129,22 +121,22 @@ class Mover:
 
     def __call__(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
         """Fill ``out``."""
-        swift = tuple(map(SwiftArray, out)) if isinstance(out, tuple) else SwiftArray(out)
-        self._op.kernel(_LIBRARY, swift, *inputs, **attrs)
+        target = tuple(map(ParallelOutput, out)) if isinstance(out, tuple) else ParallelOutput(out)
+        self._op.kernel(_LIBRARY, target, *inputs, **attrs)
 
-    def takes(self, *specs: Spec, **attrs: Any) -> bool:
-        """Whether enough is read or written."""
+    def supports(self, *specs: Spec, **attrs: Any) -> bool:
+        """Whether an input or the output is large."""
         if any(spec.size >= _LARGE for spec in specs):
             return True
         return self._op.infer(*specs, **attrs)[0].size >= _LARGE
 
 
 def kernels_of(op: Operator) -> Iterator[FastKernel]:
-    """Yield the kernel of an operator that moves only."""
+    """Yield the kernel of an operator that only moves elements."""
     if op.moves:
         mover = Mover(op)
         yield FastKernel(
-            *(BackEnd.GENERATED, op.name, mover.takes),
+            *(BackEnd.GENERATED, op.name, mover.supports),
             run=mover,
             enabled=available,
             large_only=True,

@@ -1,16 +1,16 @@
-"""Source of the function that reads a decimal number out of bytes: the nearest float64.
+"""Source of a function that parses a decimal number into the nearest float64.
 
-``read_number(text, at, tables, out, place)`` reads ``[sign] digits [. digits] [e [sign] digits]``
-that begins at a byte, writes it to ``out[place]`` and returns the place of the byte behind it. It
-returns -1, and somebody else must look, where there is no such number, or its nearest float64 is
-not found: more than 19 digits, infinite or subnormal values, and a few of those halfway between two
-float64s. The text ends with a byte that belongs to no number.
+``read_number(text, at, tables, out, index)`` parses ``[sign] digits [. digits] [e [sign] digits]``
+at an offset, writes it to ``out[index]`` and returns the offset after it. It returns -1, and the
+caller must parse the number otherwise, if the text is not such a number or the nearest float64 is
+not found: more than 19 digits, infinite or subnormal values, and a few values halfway between two
+float64s. The text must end with a byte that belongs to no number.
 
-Up to 15 digits and powers of ten up to 22 are float64s, so that their product or quotient is
-rounded once. Else 64 bits of the digits times the upper 128 bits of the power of ten give 192 bits
-of the value, and what was cut off is less than a unit of the 128th: enough to round right but where
-the bits behind the 53 that stay are just below a half (D. Lemire, "Number Parsing at a Gigabyte per
-Second", 2021, has the idea of such a product).
+Up to 15 digits and powers of ten up to 22 are exact float64s, so their product or quotient is
+rounded once. Otherwise 64 bits of the digits times the upper 128 bits of the power of ten give 192
+bits of the value, with an error below one unit of the 128th bit. This is enough to round correctly
+unless the bits after the first 53 are just below a half (the idea of such a product is from D.
+Lemire, "Number Parsing at a Gigabyte per Second", 2021).
 """
 
 from functools import cache
@@ -19,16 +19,16 @@ import numpy as np
 
 from gluonish.ops.kernel import Array
 
-_EXACT_POWERS = 23  # 10 ** 22 is the last that is a float64
-_LEAST_POWER, _LARGEST_POWER = -342, 308  # of 19 digits that are no zero or infinity
-_EXACT_LARGEST = 55  # 5 ** 55 is the last that has 128 bits
+_EXACT_POWERS = 23  # 10 ** 22 is the largest exact float64
+_LEAST_POWER, _LARGEST_POWER = -342, 308  # of 19 digits, neither zero nor infinity
+_EXACT_LARGEST = 55  # 5 ** 55 is the largest with 128 bits
 
-# Tables: powers of ten as bits of float64s from word 0 on; from word 32 on, for each power of ten,
-# the upper 64 bits, the 64 below, and the exponent of two of the lowest bit.
+# Tables: powers of ten as bits of float64s from entry 0; from entry 32, for each power of ten, the
+# upper 64 bits, the next 64, and the exponent of two of the lowest bit.
 _WIDE = 32
 
 READ_NUMBER = f"""
-def read_number(text, at, tables, out, place):
+def read_number(text, at, tables, out, index):
     negative = text[at] == 45
     if negative or text[at] == 43:
         at += 1
@@ -87,7 +87,7 @@ def read_number(text, at, tables, out, place):
         if bits == 0:
             return -1
         value = as_float(bits)
-    out[place] = -value if negative else value
+    out[index] = -value if negative else value
     return at
 
 
@@ -108,19 +108,19 @@ def rounded_product(digits, power, tables):
     if upper >= uint64(0x8000000000000000):
         cut = uint64(11)
     half = uint64(1) << (cut - uint64(1))
-    behind = upper & (half + half - uint64(1))
-    kept = int64(upper >> cut)
+    remainder = upper & (half + half - uint64(1))
+    mantissa = int64(upper >> cut)
     exponent += int64(cut) + 128 + 1075
     exact = power >= 0 and power <= {_EXACT_LARGEST}
-    if behind >= half:
-        tie = exact and behind == half and middle == uint64(0) and lower == uint64(0)
-        if not tie or kept & 1 == 1:
-            kept += 1
-    elif not exact and behind + uint64(1) == half and middle == uint64(0xFFFFFFFFFFFFFFFF):
+    if remainder >= half:
+        tie = exact and remainder == half and middle == uint64(0) and lower == uint64(0)
+        if not tie or mantissa & 1 == 1:
+            mantissa += 1
+    elif not exact and remainder + uint64(1) == half and middle == uint64(0xFFFFFFFFFFFFFFFF):
         return 0
     if exponent < 1 or exponent > 2046:
         return 0
-    bits = (exponent << 52) + (kept - 0x10000000000000)
+    bits = (exponent << 52) + (mantissa - 0x10000000000000)
     return bits if bits < 0x7FF0000000000000 else 0
 
 
@@ -138,17 +138,17 @@ def wide_product(x, y):
 
 @cache
 def power_tables() -> Array:
-    """Return what ``read_number`` takes as tables, int64."""
-    words = [0] * _WIDE
+    """Return the int64 tables of ``read_number``."""
+    entries = [0] * _WIDE
     exact = np.array([float(10**power) for power in range(_EXACT_POWERS)])
-    words[:_EXACT_POWERS] = exact.view(np.int64).tolist()
+    entries[:_EXACT_POWERS] = exact.view(np.int64).tolist()
     for power in range(_LEAST_POWER, _LARGEST_POWER + 1):
-        words += _upper_bits(power)
-    return np.array(words, np.uint64).view(np.int64)
+        entries += _upper_bits(power)
+    return np.array(entries, np.uint64).view(np.int64)
 
 
 def _upper_bits(power: int) -> tuple[int, int, int]:
-    """Return the upper 128 bits of a power of ten, cut, as two words, and their exponent of two."""
+    """Return the upper 128 bits of a power of ten, as two integers, and their exponent of two."""
     ten = 10 ** abs(power)
     if power >= 0:
         exponent = ten.bit_length() - 128

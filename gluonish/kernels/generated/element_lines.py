@@ -1,7 +1,7 @@
-"""The lines that compute the values of one element, by the expressions of `expressions`.
+"""Source lines that compute the values of one element, from the templates of `expressions`.
 
-They are Python's and C++'s alike: an assignment of calls, operators and conversions. Whoever
-writes a kernel of them provides the functions, and the type of each value.
+The lines are valid in Python and in C++: assignments of calls, operators and conversions. A kernel
+provides the functions, and the type of each value.
 """
 
 import re
@@ -15,7 +15,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.generated.expressions import DRAW, RULES, SECOND, Writer, constant
 from gluonish.ops.fused.pointwise import Instruction, Program
 
-# How a value of a type is read from memory, and how one is written.
+# Conversions of a value of each dtype after a load and before a store.
 LOADS = {BFLOAT16: "load_bf16({})", FLOAT16: "load_f16({})", FLOAT32: "{}", FLOAT64: "{}"}
 STORES = {
     FLOAT32: "{}",
@@ -32,26 +32,21 @@ _CONVERSION = re.compile(r"\bW\(")
 _FLAG = re.compile(r"\bflag\(")
 
 
-def register(dtype: np.dtype[Any]) -> str:
-    """The type that values of a dtype are computed in."""
+def computed_type(dtype: np.dtype[Any]) -> str:
+    """Return the type that values of a dtype are computed in."""
     if dtype == FLOAT64:
         return "float64"
     return "float32" if dtype in (FLOAT32, BFLOAT16, FLOAT16) else "int64"
 
 
-# Gives the name of a number in a type.
+# ``number(type, value)`` returns the name of a constant.
 Number = Callable[[str, float], str]
 
 
 def computed(program: Program, specs: Sequence[Spec], number: Number) -> Iterator[tuple[int, str]]:
-    """Yield the number and the expression of each value that a program computes, in order.
+    """Yield the index and the expression of each value of a program, in order of computation.
 
-    Value ``i`` is called ``t{i}`` in expressions, the random number of an element ``draw``.
-
-    Args:
-        program: What to compute.
-        specs: Of all values of the program.
-        number: Called with a type and a number; gives the name by which expressions call it.
+    In expressions value ``i`` is ``t{i}``, and the random number of an element is ``draw``.
     """
     count = program.num_inputs
     for instruction in program.instructions:
@@ -72,7 +67,7 @@ def _written(
         source = specs[inputs[0]].dtype
         return [_rounded(_cast(names[0], source, target), target)]
     data = target if rule.by_output else specs[inputs[0]].dtype
-    kind = register(data)
+    kind = computed_type(data)
     writer = Writer(
         lambda value: number(kind, value),
         lambda value: number(kind, constant(data, value)),
@@ -90,12 +85,12 @@ def _written(
 
 def _cast(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
     if target == BOOL:
-        return f"flag_int64({name} != {register(source)}(0))"
-    return f"{register(target)}({name})"
+        return f"flag_int64({name} != {computed_type(source)}(0))"
+    return f"{computed_type(target)}({name})"
 
 
 def _rounded(text: str, dtype: np.dtype[Any]) -> str:
-    """The expression as it is after being stored and loaded."""
+    """Return the expression, rounded to a dtype."""
     if dtype in (FLOAT32, FLOAT64, BOOL, np.dtype(np.int64)):
         return text
     stored = STORES[dtype].format(text)

@@ -1,9 +1,10 @@
 """Generated kernels for single operators on large arrays.
 
-They hang behind all other fast kernels: NumPy computes on one core, some operators in several
-passes over memory, and converts 16-bit floats one by one. Compiling pays only for an operator that
-is used a lot: each runs its reference kernel for its first elements. Their number decides, not time
-nor what is on disk, so that a program that runs twice computes the same bits.
+They come after all other fast kernels. NumPy computes on one core, some operators in several passes
+over memory, and converts 16-bit floats one by one. Compiling pays only for operators that are used
+a lot, so each runs its reference kernel first, until it has computed a fixed number of elements.
+The switch depends neither on time nor on the disk cache, so that each run of a program gives the
+same bits.
 """
 
 from collections.abc import Iterator
@@ -29,30 +30,30 @@ from gluonish.ops.registry import Operator
 from gluonish.ops.support.refusals import note_refusal
 
 LARGE = 1 << 16  # elements
-_COSTLY = 1 << 8  # the same of special functions, which NumPy lacks or computes slowly
+_LARGE_SPECIAL = 1 << 8  # the same for special functions, which NumPy lacks or computes slowly
 _SPECIAL = ("Activation", "LeakyReLU", "digamma", "_softplus", "erf", "gammaln")
-_SPECIAL_ACTIVATIONS = ("gelu", "softrelu")  # of the two that have several
-_ALONE = 1 << 12  # elements up to which no generated kernel wakes a team
-# Elements that the reference kernel computes before another is compiled.
+_SPECIAL_ACTIVATIONS = ("gelu", "softrelu")  # of Activation and LeakyReLU
+_SINGLE_THREAD = 1 << 12  # elements up to which a kernel runs without a team
+# Elements that the reference kernel computes before a kernel is compiled.
 _WORTH = 1 << 22
-_WORTH_COSTLY = 1 << 17
+_WORTH_SPECIAL = 1 << 17
 
 _COMPARISONS = ("equal", "greater", "greater_equal", "lesser", "lesser_equal", "not_equal")
 
-# Operators that their generated kernel computes faster than NumPy: by all cores, in one pass.
+# Operators whose generated kernel is faster than NumPy: on all cores, in one pass.
 SLOW = tuple(sorted(RULES))
 
 
-_at_once = 0  # scopes of `compiled_at_once` that are open
+_at_once = 0  # number of active scopes of `compiled_at_once`
 
 
 @contextmanager
 def compiled_at_once() -> Iterator[None]:
-    """Within it every kernel is compiled when it is first wanted, in all threads.
+    """Within the scope, compile every kernel on first use, in all threads.
 
-    Elsewhere a generated kernel replaces a reference kernel when an operator has been used a lot;
-    they differ in the last bits, and so do the first and a later call. It costs a program's first
-    run a few seconds. ``MXNET_ENFORCE_DETERMINISM`` does so for a whole program.
+    Otherwise a generated kernel replaces the reference kernel of an operator that is used a lot.
+    Their last bits differ, and so do those of the first and of a later call. The scope costs the
+    first run of a program a few seconds. ``MXNET_ENFORCE_DETERMINISM`` sets it for a program.
     """
     global _at_once
     _at_once += 1
@@ -63,48 +64,39 @@ def compiled_at_once() -> Iterator[None]:
 
 
 def pays(elements: int, worth: int = _WORTH) -> bool:
-    """Whether a kernel is worth compiling for what has computed so many elements without.
-
-    Args:
-        elements: How many.
-        worth: How many are.
-    """
+    """Whether to compile a kernel, after ``elements`` computed by reference kernels."""
     return _at_once > 0 or elements >= worth or MXNET_ENFORCE_DETERMINISM.value
 
 
 class LargeKernel:
-    """The kernel of one operator.
-
-    Args:
-        op: The operator.
-    """
+    """The generated kernel of one operator, for large arrays."""
 
     __slots__ = ("_elements", "_least", "_op", "_programs")
 
     def __init__(self, op: Operator) -> None:
         self._op = op
-        self._least = _COSTLY if op.name in _SPECIAL else LARGE
+        self._least = _LARGE_SPECIAL if op.name in _SPECIAL else LARGE
         self._programs: dict[str, Program] = {}  # by number of inputs and attributes
-        self._elements = 0  # that the reference kernel has computed
+        self._elements = 0  # computed by the reference kernel
 
     @property
     def compiles(self) -> bool:
-        """Whether the next call runs a generated kernel."""
-        return pays(self._elements, _WORTH if self._least == LARGE else _WORTH_COSTLY)
+        """Whether the next call runs the generated kernel."""
+        return pays(self._elements, _WORTH if self._least == LARGE else _WORTH_SPECIAL)
 
     def fast_kernel(self) -> FastKernel:
-        """Return it as the registry wants it."""
+        """Return the kernel to register."""
         return FastKernel(
-            *(BackEnd.GENERATED, self._op.name, self.takes),
+            *(BackEnd.GENERATED, self._op.name, self.supports),
             run=self,
             large_only=self._least == LARGE,
-            alone=_ALONE,
+            alone=_SINGLE_THREAD,
             makes=KINDS,
         )
 
-    def takes(self, *specs: Spec, **attrs: Any) -> bool:
-        """Whether it can run these inputs."""
-        # What costs least first: small arrays come this way, too, and are to lose no time here.
+    def supports(self, *specs: Spec, **attrs: Any) -> bool:
+        """Whether the kernel supports these inputs."""
+        # The cheapest checks first: calls on small arrays pass here, too.
         least = self._least if attrs.get("act_type", "gelu") in _SPECIAL_ACTIVATIONS else LARGE
         return (
             (specs[0].size >= least or specs[-1].size >= least)
@@ -125,13 +117,13 @@ class LargeKernel:
         self._elements += max([x.size for x in (*outputs, *inputs)])
 
     def _program(self, count: int, attrs: dict[str, Any]) -> Program:
-        own = {name: value for name, value in attrs.items() if name != "key"}
-        key = f"{count}{own}"
+        fixed = {name: value for name, value in attrs.items() if name != "key"}
+        key = f"{count}{fixed}"
         program = self._programs.get(key)
         if program is None:
-            step = Instruction(self._op, tuple(range(count)), own)
-            made = self._op.num_outputs(own)
-            program = Program(count, [step], range(count, count + made))
+            instruction = Instruction(self._op, tuple(range(count)), fixed)
+            made = self._op.num_outputs(fixed)
+            program = Program(count, [instruction], range(count, count + made))
             self._programs[key] = program
         return program
 
@@ -139,9 +131,7 @@ class LargeKernel:
 class LargeProgram:
     """The kernel of a program: the reference kernels until compiling pays, then a generated one.
 
-    Args:
-        program: What it computes.
-        name: For counts of refusals.
+    ``name`` is for the counts of refusals.
     """
 
     __slots__ = ("_elements", "_name", "_program")
@@ -149,7 +139,7 @@ class LargeProgram:
     def __init__(self, program: Program, name: str) -> None:
         self._program = program
         self._name = name
-        self._elements = 0  # that the reference kernels have computed
+        self._elements = 0  # computed by the reference kernels
 
     def __call__(self, xp: ModuleType, out: Any, *inputs: Any) -> None:
         """Fill ``out``."""
@@ -168,10 +158,9 @@ class LargeProgram:
 
 
 class WideReduction:
-    """The kernel of a reduction of 16-bit floats: the reference kernel of them in float32.
+    """The kernel of a reduction of 16-bit floats: its reference kernel on a float32 copy.
 
-    Args:
-        op: The reduction. It computes in float32 or selects, and rounds once.
+    Only for reductions that compute in float32 and round once, or that select an element.
     """
 
     __slots__ = ("_cast", "_op")
@@ -181,14 +170,14 @@ class WideReduction:
         self._cast = LargeKernel(CAST)
 
     def fast_kernel(self) -> FastKernel:
-        """Return it as the registry wants it."""
+        """Return the kernel to register."""
         name = self._op.name
-        return FastKernel(BackEnd.GENERATED, name, self.takes, run=self, large_only=True)
+        return FastKernel(BackEnd.GENERATED, name, self.supports, run=self, large_only=True)
 
-    def takes(self, data: Spec, **attrs: Any) -> bool:
-        """Whether it can run this input."""
-        narrow = data.dtype.itemsize == 2  # before a call: small arrays come this way, too
-        return narrow and self._cast.takes(data, dtype=FLOAT32)
+    def supports(self, data: Spec, **attrs: Any) -> bool:
+        """Whether the kernel supports this input."""
+        narrow = data.dtype.itemsize == 2  # checked first, as calls on small arrays pass here, too
+        return narrow and self._cast.supports(data, dtype=FLOAT32)
 
     def __call__(self, xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
         """Fill ``out``."""
@@ -200,7 +189,7 @@ class WideReduction:
 
 
 def _converts(*dtypes: np.dtype[Any]) -> bool:
-    """Whether this CPU converts all of them."""
+    """Whether this CPU converts all of these dtypes."""
     return FLOAT16 not in dtypes or has_float16()
 
 
@@ -208,7 +197,7 @@ _REDUCTIONS = frozenset(("max", "min", "sum", "mean"))
 
 
 def kernels_of(op: Operator) -> Iterator[FastKernel]:
-    """Yield the kernel of an operator that computes single elements, or reduces 16-bit floats."""
+    """Yield the kernel of an elementwise operator, or of a reduction of 16-bit floats."""
     if op.name in RULES:
         yield LargeKernel(op).fast_kernel()
     if op.name in _REDUCTIONS:

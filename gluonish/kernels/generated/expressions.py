@@ -1,11 +1,10 @@
-"""What generated kernels know of each operator: one table of scalar expressions.
+"""The scalar expressions of all operators that generated kernels compute.
 
 Templates are Python expressions in ``{a}``, ``{b}``, .. for the inputs at one element. ``W(..)``
-converts to the type that the operator is computed in: float32 for the 16-bit floats too, int64 for
-whole numbers; ``flag(..)`` is 1 or 0 in it. Choices are made by ``select``, never by ``if``, which
-would make LLVM choose between addresses. Results are those of the reference kernels but for
-round-off in functions of `vector_math`: no operator is simplified away, and 16-bit results are
-rounded after each operator.
+converts to the computed type: float32 for 16-bit floats, too, int64 for integers; ``flag(..)`` is 1
+or 0 in it. Conditionals are ``select``, never ``if``, for which LLVM would select between
+addresses. Results equal those of the reference kernels, except for round-off in functions of
+`vector_math`: no operator is simplified away, and 16-bit results are rounded after each operator.
 """
 
 import math
@@ -22,8 +21,8 @@ from gluonish.ops.support.precision import in_dtype
 
 _NARROW = (BFLOAT16, FLOAT16)
 REAL = (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)
-_WHOLE = (INT32, INT64, np.dtype(np.uint8), np.dtype(np.int8))
-KINDS = frozenset((*REAL, *_WHOLE, BOOL))
+_INTEGERS = (INT32, INT64, np.dtype(np.uint8), np.dtype(np.int8))
+KINDS = frozenset((*REAL, *_INTEGERS, BOOL))
 # Klambauer et al., as in the operator.
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_ALPHA = 1.6732632423543772848170429916717
@@ -35,14 +34,12 @@ Number = Callable[[float], str]
 
 
 class Writer:
-    """What a rule writes with; an index gives the name of an input.
+    """Names and attributes for a rule; ``writer[i]`` is the name of input ``i``.
 
     Args:
-        number: Gives the name of a constant in the type that is computed in.
-        typed: The same of a constant that is rounded to the data's dtype first.
-        single: The same of a constant in float32.
-        names: The inputs.
-        attrs: The operator's attributes.
+        number: Returns the name of a constant in the computed type.
+        typed: Returns the name of a constant that is first rounded to the data's dtype.
+        single: Returns the name of a constant in float32.
     """
 
     __slots__ = ("attrs", "names", "number", "single", "typed")
@@ -61,46 +58,46 @@ class Writer:
 
 
 class Rule(NamedTuple):
-    """How an operator is written.
+    """The expressions of an operator.
 
     Attributes:
         write: Returns the expression of each output.
-        takes: Whether it can be written for these inputs and attributes.
+        supports: Whether the rule supports these inputs and attributes.
         exact: The result needs no rounding: it is one of the inputs, or 0 or 1.
-        by_output: It is computed in the type of the output, not in that of the first input.
+        by_output: The computed type is that of the output, not of the first input.
     """
 
     write: Callable[[Writer], tuple[str, ...]]
-    takes: Callable[[Sequence[Spec], Attrs], bool]
+    supports: Callable[[Sequence[Spec], Attrs], bool]
     exact: bool = False
     by_output: bool = False
 
 
 def _one_dtype(*dtypes: np.dtype[Any]) -> Callable[[Sequence[Spec], Attrs], bool]:
-    def takes(specs: Sequence[Spec], attrs: Attrs) -> bool:
+    def supports(specs: Sequence[Spec], attrs: Attrs) -> bool:
         return specs[0].dtype in dtypes and all(s.dtype == specs[0].dtype for s in specs)
 
-    return takes
+    return supports
 
 
 _real = _one_dtype(*REAL)
-_any = _one_dtype(*REAL, *_WHOLE)
+_any = _one_dtype(*REAL, *_INTEGERS)
 
 
-def _template(text: str, whole: bool, exact: bool) -> Rule:
+def _template(text: str, integers: bool, exact: bool) -> Rule:
     def write(w: Writer) -> tuple[str, ...]:
         return (text.format(**dict(zip("abcd", w.names, strict=False))),)
 
-    return Rule(write, _any if whole else _real, exact)
+    return Rule(write, _any if integers else _real, exact)
 
 
 RULES: dict[str, Rule] = {}
 
 
-def _rows(rows: Mapping[str, str], *, whole: bool = False, exact: bool = False) -> None:
+def _rows(rows: Mapping[str, str], *, integers: bool = False, exact: bool = False) -> None:
     for names, text in rows.items():
         for name in names.split():
-            RULES[name] = _template(text, whole, exact)
+            RULES[name] = _template(text, integers, exact)
 
 
 _rows(
@@ -144,9 +141,9 @@ _rows(
         "broadcast_sub elemwise_sub": "{a} - {b}",
         "broadcast_mul elemwise_mul": "{a} * {b}",
     },
-    whole=True,
+    integers=True,
 )
-_rows({"negative": "-{a}"}, whole=True)
+_rows({"negative": "-{a}"}, integers=True)
 _rows({"abs": "fabs({a})"}, exact=True)
 _rows(
     {
@@ -158,7 +155,7 @@ _rows(
         "ones_like": "W(1)",
         "_copy BlockGrad make_loss MakeLoss broadcast_to broadcast_axis": "{a}",
     },
-    whole=True,
+    integers=True,
     exact=True,
 )
 
@@ -175,7 +172,7 @@ _rows(
         f"broadcast_{name} _{name}": f"flag({{a}} {symbol} {{b}})"
         for name, symbol in COMPARISONS.items()
     },
-    whole=True,
+    integers=True,
     exact=True,
 )
 _LOGIC = {"and": "&", "or": "|", "xor": "^"}
@@ -186,24 +183,24 @@ _rows(
         )
         for name, symbol in _LOGIC.items()
     },
-    whole=True,
+    integers=True,
     exact=True,
 )
 
 
-def _scalar(text: str, whole: bool, exact: bool, *, compares: bool = False) -> Rule:
+def _scalar(text: str, integers: bool, exact: bool, *, compares: bool = False) -> Rule:
     def write(w: Writer) -> tuple[str, ...]:
         return (text.format(a=w[0], s=w.typed(w.attrs["scalar"])),)
 
-    def takes(specs: Sequence[Spec], attrs: Attrs) -> bool:
-        if not (_any if whole else _real)(specs, attrs):
+    def supports(specs: Sequence[Spec], attrs: Attrs) -> bool:
+        if not (_any if integers else _real)(specs, attrs):
             return False
         dtype, scalar = specs[0].dtype, attrs["scalar"]
         if dtype in REAL or not math.isfinite(scalar):
             return dtype in REAL
         return not compares or int(in_dtype(dtype, scalar)) == int(scalar)
 
-    return Rule(write, takes, exact)
+    return Rule(write, supports, exact)
 
 
 for _name, _text in {
@@ -212,22 +209,22 @@ for _name, _text in {
     "_rminus_scalar": "{s} - {a}",
     "_mul_scalar": "{a} * {s}",
 }.items():
-    RULES[_name] = _scalar(_text, whole=True, exact=False)
+    RULES[_name] = _scalar(_text, integers=True, exact=False)
 for _name, _text in {"_div_scalar": "{a} / {s}", "_rdiv_scalar": "{s} / {a}"}.items():
-    RULES[_name] = _scalar(_text, whole=False, exact=False)
+    RULES[_name] = _scalar(_text, integers=False, exact=False)
 for _name, _text in {
     "_maximum_scalar": "maximum({a}, {s})",
     "_minimum_scalar": "minimum({a}, {s})",
 }.items():
-    RULES[_name] = _scalar(_text, whole=False, exact=True)
+    RULES[_name] = _scalar(_text, integers=False, exact=True)
 for _name, _symbol in COMPARISONS.items():
     _text = f"flag({{a}} {_symbol} {{s}})"
-    RULES[f"_{_name}_scalar"] = _scalar(_text, whole=True, exact=True, compares=True)
+    RULES[f"_{_name}_scalar"] = _scalar(_text, integers=True, exact=True, compares=True)
 for _name, _symbol in _LOGIC.items():
     _text = f"flag(({{a}} != W(0)) {_symbol} ({{s}} != W(0)))"
-    RULES[f"_logical_{_name}_scalar"] = _scalar(_text, whole=True, exact=True)
+    RULES[f"_logical_{_name}_scalar"] = _scalar(_text, integers=True, exact=True)
 
-# The powers that need no logarithm.
+# Powers computed without a logarithm.
 _POWERS = {1.0: "{a}", 2.0: "{a} * {a}", 3.0: "{a} * {a} * {a}", -1.0: "W(1) / {a}"}
 
 RULES["_power_scalar"] = Rule(
@@ -244,17 +241,17 @@ RULES["where"] = Rule(
 )
 
 
-def _takes_cast(specs: Sequence[Spec], attrs: Attrs) -> bool:
+def _supports_cast(specs: Sequence[Spec], attrs: Attrs) -> bool:
     source, target = specs[0].dtype, attrs["dtype"]
     if source not in KINDS or target not in KINDS:
         return False
-    # Other kernels decide what becomes of floats beyond the whole numbers, and round twice.
-    if source in REAL and target in _WHOLE:
+    # Reference kernels convert floats to integers, and round twice to 16 bits.
+    if source in REAL and target in _INTEGERS:
         return False
     return not (target in _NARROW and source != FLOAT32)
 
 
-RULES["Cast"] = Rule(lambda w: (w[0],), _takes_cast)
+RULES["Cast"] = Rule(lambda w: (w[0],), _supports_cast)
 
 _ACTIVATIONS = {
     "relu": "select({a} <= W(0), W(0), {a})",
@@ -289,18 +286,18 @@ def _leaky(w: Writer) -> tuple[str, ...]:
     return (below if kind == "elu" else f"{below} * {number(_SELU_SCALE)}",)
 
 
-def _takes_leaky(specs: Sequence[Spec], attrs: Attrs) -> bool:
+def _supports_leaky(specs: Sequence[Spec], attrs: Attrs) -> bool:
     kind = attrs["act_type"]
     if kind == "rrelu" or (kind == "gelu" and specs[0].dtype == FLOAT64):
         return False
     return _real(specs, attrs)
 
 
-RULES["LeakyReLU"] = Rule(_leaky, _takes_leaky)
+RULES["LeakyReLU"] = Rule(_leaky, _supports_leaky)
 
 for _name in ("erf", "gammaln", "digamma"):  # computed in float32
-    _rule = _template(f"{_name}({{a}})", whole=False, exact=False)
-    RULES[_name] = _rule._replace(takes=_one_dtype(FLOAT32, *_NARROW))
+    _rule = _template(f"{_name}({{a}})", integers=False, exact=False)
+    RULES[_name] = _rule._replace(supports=_one_dtype(FLOAT32, *_NARROW))
 RULES["_gelu_backward"] = Rule(
     lambda w: (
         f"{w[0]} * ((erf({w[1]} * {w.number(math.sqrt(0.5))}) + W(1)) * W(0.5) + {w[1]} * "
@@ -361,39 +358,39 @@ def _drops(attrs: Attrs) -> bool:
     return bool(attrs["p"] and (attrs.get("train") or attrs["mode"] == "always"))
 
 
-def _takes_dropout(specs: Sequence[Spec], attrs: Attrs) -> bool:
+def _supports_dropout(specs: Sequence[Spec], attrs: Attrs) -> bool:
     return _real(specs, attrs) and attrs["axes"] == ()
 
 
-RULES["Dropout"] = Rule(_dropout, _takes_dropout)
+RULES["Dropout"] = Rule(_dropout, _supports_dropout)
 
 
 def supports(op: Operator, attrs: Attrs, specs: Sequence[Spec]) -> bool:
     """Whether generated kernels can compute an operator."""
     rule = RULES.get(op.name)
-    return rule is not None and rule.takes(specs, attrs)
+    return rule is not None and rule.supports(specs, attrs)
 
 
 def draws(op: Operator, attrs: Attrs) -> bool:
-    """Whether an operator of the table draws random numbers; LeakyReLU never does there."""
+    """Whether an operator of the table draws random numbers; LeakyReLU's rule never does."""
     return op.name == "Dropout" and _drops(attrs)
 
 
 def aligned_shape(op: Operator, attrs: Attrs, specs: Sequence[Spec], index: int) -> Shape:
-    """Return the shape in which an input broadcasts: most broadcast from their last axis."""
-    own, data = specs[index].shape, specs[-1 if op.name == "where" else 0].shape
-    if op.name == "where" and index == 0 and len(own) == 1 < len(data):
-        return (*own, *(1,) * (len(data) - 1))
+    """Return the shape of an input, aligned at the last axis for broadcasting."""
+    shape, data = specs[index].shape, specs[-1 if op.name == "where" else 0].shape
+    if op.name == "where" and index == 0 and len(shape) == 1 < len(data):
+        return (*shape, *(1,) * (len(data) - 1))
     if op.name == "LeakyReLU" and index == 1:
-        return gamma_shape(data, own)
-    return own
+        return gamma_shape(data, shape)
+    return shape
 
 
 def constant(dtype: np.dtype[Any], value: float) -> int | float:
-    """Return a number as an operator's scalar becomes in a dtype.
+    """Convert an operator's scalar to a dtype.
 
     Raises:
-        OperatorError: A whole dtype meets infinity or NaN.
+        OperatorError: Infinity or NaN for an integer dtype.
     """
     found = in_dtype(dtype, value)
     return float(found) if dtype in REAL else int(found)

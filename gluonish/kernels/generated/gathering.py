@@ -1,7 +1,7 @@
-"""Generated kernels for reading at positions: take, Embedding, gather_nd and what picks from rows.
+"""Generated kernels for gathering: take, Embedding, gather_nd, pick and batch_take.
 
-The data are seen as (outer, count, width): along the middle axis positions choose. NumPy gathers on
-one core, after passes of its own over the positions.
+The data are viewed as (outer, count, width), and positions index the middle axis. NumPy gathers on
+one core, after further passes over the positions.
 """
 
 import math
@@ -22,16 +22,16 @@ from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.embedding import EMBEDDING
 from gluonish.ops.registry import Operator
 
-_LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
-_GRAIN = 1 << 15  # elements that are worth a thread
+_LARGE = 1 << 15  # elements; below, NumPy is faster
+_GRAIN = 1 << 15  # minimum elements for each thread
 
 _HEAD = """
-def body(begin, end, words):
-    y, x, positions = {view}(words[0]), {view}(words[1]), {kind}(words[2])
-    many, count, width = words[3], words[4], words[5]
+def body(begin, end, params):
+    y, x, positions = {view}(params[0]), {view}(params[1]), {kind}(params[2])
+    many, count, width = params[3], params[4], params[5]
 """
 
-# The same positions for every index of the outer axis; `many` of them.
+# The same `many` positions for every index of the outer axis.
 _ROWS = (
     _HEAD
     + """
@@ -62,8 +62,8 @@ _SINGLE = (
 """
 )
 
-# Positions of their own for all elements; `many` of them for each index of the outer axis. Where
-# a quotient is known, none is computed.
+# A position for each element; `many` for each index of the outer axis. Divisions are omitted where
+# the quotient is known.
 _ALONG = (
     _HEAD
     + """
@@ -104,7 +104,7 @@ def _run(
     count: int,
     width: int,
 ) -> None:
-    """Run a kernel over ``extent`` steps; its words are named as in the texts."""
+    """Run a kernel over ``extent`` steps; params are named as in the sources."""
     data, positions = np.ascontiguousarray(data), readable(positions)
     kernel = _kernel(text, out.itemsize, positions.dtype, mode, many == 1, width == 1)
     addresses = map(address, (out, data, positions))
@@ -122,8 +122,6 @@ def gather_rows(
         data: (outer, count, width).
         positions: Any shape.
         mode: ``clip`` or ``wrap``.
-        count: Extent of the axis.
-        width: Elements of a row.
     """
     text = _SINGLE if width == 1 else _ROWS
     _run(text, out, data, positions, mode, out.size // width, positions.size, count, width)
@@ -171,15 +169,15 @@ def _batch_take(xp: ModuleType, out: Array, a: Array, indices: Array) -> None:
 
 
 class _Gathering:
-    """Says which inputs of an operator its kernel takes."""
+    """The predicate of an operator's kernel."""
 
     __slots__ = ("_op",)
 
     def __init__(self, op: Operator) -> None:
         self._op = op
 
-    def takes(self, *specs: Spec, **attrs: Any) -> bool:
-        """Whether the result is large, of elements that the kernels know."""
+    def supports(self, *specs: Spec, **attrs: Any) -> bool:
+        """Whether the result is large, with a supported itemsize."""
         (made,) = self._op.infer(*specs, **attrs)
         return made.size >= _LARGE and made.dtype.itemsize in VIEWS
 
@@ -190,7 +188,7 @@ KERNELS = tuple(
         FastKernel(
             BackEnd.GENERATED,
             op.name,
-            _Gathering(op).takes,
+            _Gathering(op).supports,
             run=run,
             enabled=available,
             large_only=True,

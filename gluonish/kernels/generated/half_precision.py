@@ -1,7 +1,6 @@
-"""Sources of kernels for arrays of 16-bit floats, made of those for float32.
+"""Kernel sources for arrays of 16-bit floats, derived from those for float32.
 
-Elements are float32 from where they are read to where they are written, so that no sum is formed in
-16 bits.
+Elements are converted on load and store, so that all arithmetic is in float32.
 """
 
 import re
@@ -17,7 +16,7 @@ _LOAD_AND_STORE = {BFLOAT16: ("load_bf16", "store_bf16"), FLOAT16: ("load_f16", 
 
 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Whether kernels can read and write a dtype as 16-bit floats, on this CPU."""
+    """Whether a dtype is a 16-bit float that this CPU can convert."""
     return dtype == BFLOAT16 or (dtype == FLOAT16 and has_float16())
 
 
@@ -25,16 +24,16 @@ def narrowed(source: str, names: Sequence[str], dtypes: Sequence[np.dtype[Any]])
     """Return a source for arrays of other dtypes.
 
     Args:
-        source: For arrays of float32. It reads an element only as ``name[...]``, and writes one
-            only in a line ``name[...] = ...``.
-        names: Of the arrays, in the order of the words that hold their addresses.
-        dtypes: Of the arrays: float32, or what `is_narrow` takes.
+        source: A source for float32. It reads an element only as ``name[...]``, and writes one only
+            in a line ``name[...] = ...``.
+        names: Names of the arrays, in the order of the params with their addresses.
+        dtypes: Dtypes of the arrays: float32, or one for which `is_narrow` is true.
     """
     for i, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
         if dtype == FLOAT32:
             continue
         load, store = _LOAD_AND_STORE[dtype]
-        source = source.replace(f"f32(words[{i}])", f"u16(words[{i}])")
+        source = source.replace(f"f32(params[{i}])", f"u16(params[{i}])")
         source = re.sub(rf"\b({name}\[[^\]]+\])(?! = )", rf"{load}(\1)", source)
         source = re.sub(rf"( {name}\[[^\]]+\] = )(.+)", rf"\1{store}(\2)", source)
     return source

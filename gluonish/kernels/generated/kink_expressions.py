@@ -25,8 +25,8 @@ def _real(specs: Sequence[Spec], attrs: Attrs) -> bool:
 
 def _over_square(w: Writer) -> tuple[str, ...]:
     x, a, b = w.names
-    # Beyond these sizes squares leave the range; times the factor, or divided by it, they do not.
-    wide = w.number(1.0) != w.single(1.0)  # names differ where the types do
+    # Beyond these limits squares overflow or underflow, unless scaled by the factor.
+    wide = w.number(1.0) != w.single(1.0)  # names differ if the types differ
     end, factor = (1e150, 2.0**800) if wide else (1e15, 2.0**100)
     size = f"maximum(fabs({a}), fabs({b}))"
     large, small = w.number(1 / factor), w.number(factor)
@@ -47,10 +47,11 @@ def _template(text: str) -> Rule:
 _POWER = RULES["_power_scalar"]
 
 
-def _takes_power(specs: Sequence[Spec], attrs: Attrs) -> bool:
+def _supports_power(specs: Sequence[Spec], attrs: Attrs) -> bool:
     root, inverse = 0.5, -1.0
-    own = attrs["scalar"] in (root, inverse)
-    return _real(specs, attrs) and (own or _POWER.takes(specs, attrs))
+    return _real(specs, attrs) and (
+        attrs["scalar"] in (root, inverse) or _POWER.supports(specs, attrs)
+    )
 
 
 def _flat_power(w: Writer) -> tuple[str, ...]:
@@ -62,6 +63,6 @@ def _flat_power(w: Writer) -> tuple[str, ...]:
 KINK_RULES: dict[str, Rule] = {
     **{name: _template(text) for name, text in _TEXTS.items()},
     "_over_square": Rule(_over_square, _real),
-    "_flat_power": Rule(_flat_power, _takes_power),
+    "_flat_power": Rule(_flat_power, _supports_power),
 }
 RULES.update(KINK_RULES)

@@ -1,8 +1,8 @@
 """LayerNorm's gradients over the last axis, for many rows, in one pass over memory.
 
-Rows add to the gradients of gamma and beta in float32 no more than `_BLOCK` at a time; what comes
-of them is added in float64. Sums are kept per chunk of the rows; chunks do not depend on the number
-of threads, so neither do results. Float32 only.
+The gradients of gamma and beta sum blocks of `_BLOCK` rows in float32, and the blocks in float64.
+Each chunk of rows has separate sums; chunks do not depend on the number of threads, so neither do
+results. Float32 only.
 """
 
 from types import ModuleType
@@ -18,20 +18,20 @@ from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
 from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
 
-# Elements up to which `gluonish.kernels.generated.softmax_and_norms` takes rows not too long.
+# Elements up to which `gluonish.kernels.generated.softmax_and_norms` is used for short rows.
 _SMALL = 1 << 13
-_SHORT = 8  # elements of a row below which its loops hardly pay
-_MANY = 256  # rows from which on it matters how they are added
+_SHORT = 8  # elements of a row below which its loops do not pay
+_MANY = 256  # rows from which the order of summation matters
 _CHUNKS = 32
 _BLOCK = 16
 
-# Words: 0 rows of a chunk, 1 rows in all, 2 elements of a row; then addresses. Arrays of sums are
-# (chunks, 2, elements of a row): float64, and of a block in float32.
+# Params: 0 rows per chunk, 1 total rows, 2 elements per row; then addresses. Arrays of sums are
+# (chunks, 2, elements per row), in float64, and in float32 for a block.
 _SOURCE = f"""
-def body(begin, end, words):
-    step, rows, count = words[0], words[1], words[2]
-    out, grad, x, gamma = f32(words[3]), f32(words[4]), f32(words[5]), f32(words[6])
-    means, stds, sums, part = f32(words[7]), f32(words[8]), f64(words[9]), f32(words[10])
+def body(begin, end, params):
+    step, rows, count = params[0], params[1], params[2]
+    out, grad, x, gamma = f32(params[3]), f32(params[4]), f32(params[5]), f32(params[6])
+    means, stds, sums, partial = f32(params[7]), f32(params[8]), f64(params[9]), f32(params[10])
     divisor = float32(count)
     for chunk in range(begin, end):
         first = chunk * 2 * count
@@ -39,7 +39,7 @@ def body(begin, end, words):
         for j in range(2 * count):
             independent()
             sums[first + j] = 0.0
-            part[first + j] = float32(0)
+            partial[first + j] = float32(0)
         row = chunk * step
         stop = min(row + step, rows)
         while row < stop:
@@ -60,14 +60,14 @@ def body(begin, end, words):
                     independent()
                     g = grad[at + j]
                     y = (x[at + j] - mean) * scale
-                    part[first + j] += g * y
-                    part[second + j] += g
+                    partial[first + j] += g * y
+                    partial[second + j] += g
                     out[at + j] = (g * gamma[j] - y * product - total) * scale
                 row += 1
             for j in range(2 * count):
                 independent()
-                sums[first + j] += float64(part[first + j])
-                part[first + j] = float32(0)
+                sums[first + j] += float64(partial[first + j])
+                partial[first + j] = float32(0)
 """
 
 
@@ -90,13 +90,13 @@ def _run(
     step = -(-rows // _CHUNKS)
     chunks = -(-rows // step)
     sums = np.empty((chunks, 2, count), np.float64)
-    part = np.empty((chunks, 2, count), np.float32)
-    words = np.array([step, rows, count, *map(address, (*arrays, sums, part))], np.int64)
-    compile_kernel(_SOURCE)(chunks, words, 1)
+    partial = np.empty((chunks, 2, count), np.float32)
+    params = np.array([step, rows, count, *map(address, (*arrays, sums, partial))], np.int64)
+    compile_kernel(_SOURCE)(chunks, params, 1)
     d_gamma[...], d_beta[...] = sums.sum(axis=0)
 
 
-def _takes(grad: Spec, data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
+def _supports(grad: Spec, data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
     if not MXNET_USE_FUSION.value or any(x.dtype != FLOAT32 for x in (grad, data, *rest)):
         return False
     rank, count = len(data.shape), data.shape[-1]
@@ -109,7 +109,7 @@ KERNELS = (
     (
         LAYER_NORM_BACKWARD,
         FastKernel(
-            BackEnd.GENERATED, "layer_norm_backward_chunks", _takes, run=_run, enabled=available
+            BackEnd.GENERATED, "layer_norm_backward_chunks", _supports, run=_run, enabled=available
         ),
     ),
 )

@@ -1,6 +1,6 @@
-"""Generated kernels for class numbers: the loss over few or many classes.
+"""Generated kernels of the cross-entropy loss from class indices, for few or many classes.
 
-Of float32, and over many classes of bfloat16 scores, with the loss and all sums in float32.
+Scores are float32 or, for many classes, bfloat16; the loss and all sums are float32.
 """
 
 import re
@@ -21,29 +21,29 @@ from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 
-_SMALL = 1 << 9  # elements below which NumPy's calls cost less than compiling pays back
-_GRAIN = 1 << 14  # elements that are worth a thread
+_SMALL = 1 << 9  # elements below which compiling does not pay
+_GRAIN = 1 << 14  # minimum elements for each thread
 
-_FEW = 64  # classes, below which a row is too short to be a loop of its own
+_FEW = 64  # classes below which the inner loop runs over rows
 _ALLOWED = ("contract", "reassoc", "functions")
 _IN_ORDER = ("contract", "functions")  # keeps the order of differences
 
-# Words: results, maxima of the rows, logarithms of the sums of exponentials of what is left, data,
-# class numbers; elements of a row, factor. A maximum that minds NaN does not vectorize as a sum
-# would; lanes in memory do. The fma keeps the order of the two differences.
+# Params: results, maxima of the rows, logarithms of the sums of shifted exponentials, data, class
+# indices; elements of a row, factor. A maximum that propagates NaN does not vectorize as a
+# reduction; lanes in memory do. The fma fixes the order of the two differences.
 _FORWARD = """
-def body(begin, end, words):
-    out, tops, logs = f32(words[0]), f32(words[1]), f32(words[2])
-    x, positions, count = f32(words[3]), {view}(words[4]), words[5]
-    scale = float32(as_float(words[6]))
-    whole = count - count % 64
+def body(begin, end, params):
+    out, tops, logs = f32(params[0]), f32(params[1]), f32(params[2])
+    x, positions, count = f32(params[3]), {view}(params[4]), params[5]
+    scale = float32(as_float(params[6]))
+    full = count - count % 64
     lanes = scratch()
     for i in range(begin, end):
         at = i * count
         for j in range(64):
             independent()
             lanes[j] = bits_of_float(x[at])
-        for block in range(0, whole, 64):
+        for block in range(0, full, 64):
             for j in range(64):
                 independent()
                 lane = float_of_bits(lanes[j])
@@ -51,7 +51,7 @@ def body(begin, end, words):
         top = x[at]
         for j in range(64):
             top = maximum(top, float_of_bits(lanes[j]))
-        for j in range(whole, count):
+        for j in range(full, count):
             top = maximum(top, x[at + j])
         total = float32(0)
         for j in range(count):
@@ -63,12 +63,12 @@ def body(begin, end, words):
         out[i] = scale * fma(float32(1), x[at + chosen] - top, -log(total))
 """
 
-# The same for few classes: one class of many rows after the other.
+# The same for few classes: loops over many rows for each class.
 _FORWARD_FEW = """
-def body(begin, end, words):
-    out, tops, logs = f32(words[0]), f32(words[1]), f32(words[2])
-    x, positions, count = f32(words[3]), {view}(words[4]), words[5]
-    scale = float32(as_float(words[6]))
+def body(begin, end, params):
+    out, tops, logs = f32(params[0]), f32(params[1]), f32(params[2])
+    x, positions, count = f32(params[3]), {view}(params[4]), params[5]
+    scale = float32(as_float(params[6]))
     for first in range(begin, end, 64):
         last = min(first + 64, end)
         for i in range(first, last):
@@ -92,12 +92,12 @@ def body(begin, end, words):
             out[i] = scale * fma(float32(1), x[i * count + chosen] - tops[i], -total)
 """
 
-# Words: result, gradients, data, class numbers, maxima, logarithms; elements of a row, factor.
+# Params: result, gradients, data, class indices, maxima, logarithms; elements of a row, factor.
 _BACKWARD = """
-def body(begin, end, words):
-    out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])
-    positions, tops, logs, count = {view}(words[3]), f32(words[4]), f32(words[5]), words[6]
-    scale = float32(as_float(words[7]))
+def body(begin, end, params):
+    out, grad, x = f32(params[0]), f32(params[1]), f32(params[2])
+    positions, tops, logs, count = {view}(params[3]), f32(params[4]), f32(params[5]), params[6]
+    scale = float32(as_float(params[7]))
     for i in range(begin, end):
         at = i * count
         g = scale * grad[i]
@@ -113,10 +113,10 @@ def body(begin, end, words):
 
 # The same for few classes: exponentials of many rows at once.
 _BACKWARD_FEW = """
-def body(begin, end, words):
-    out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])
-    positions, tops, logs, count = {view}(words[3]), f32(words[4]), f32(words[5]), words[6]
-    scale = float32(as_float(words[7]))
+def body(begin, end, params):
+    out, grad, x = f32(params[0]), f32(params[1]), f32(params[2])
+    positions, tops, logs, count = {view}(params[3]), f32(params[4]), f32(params[5]), params[6]
+    scale = float32(as_float(params[7]))
     for first in range(begin, end, 64):
         last = min(first + 64, end)
         for i in range(first, last):
@@ -136,35 +136,35 @@ def body(begin, end, words):
             out[i * count + chosen] = out[i * count + chosen] + g
 """
 
-# How many of their words are addresses.
+# Number of params that are addresses.
 _ADDRESSES = {_FORWARD: 5, _FORWARD_FEW: 5, _BACKWARD: 6, _BACKWARD_FEW: 6}
 
 
 def _narrowed(text: str) -> str:
-    """Return a kernel's source for scores, and gradients of them, in bfloat16."""
+    """Return a kernel's source for bfloat16 scores and gradients."""
     last = text.rindex("        out[at + chosen] =") if text is _BACKWARD else len(text)
     text = re.sub(r"\bx\[(.+?)\]", r"load_bf16(x[\1])", text[:last])
     if last and "out, grad, x = " in text:
-        text = text.replace("out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])", _VIEWS)
+        text = text.replace("out, grad, x = f32(params[0]), f32(params[1]), f32(params[2])", _VIEWS)
         text = re.sub(r"out\[at \+ j\] = (.+)", r"out[at + j] = store_bf16(\1)", text)
         return text + _CHOSEN
     return text.replace("x, positions, count = f32(", "x, positions, count = u16(")
 
 
-_VIEWS = "out, grad, x = u16(words[0]), f32(words[1]), u16(words[2])"
+_VIEWS = "out, grad, x = u16(params[0]), f32(params[1]), u16(params[2])"
 _CHOSEN = """        value = load_bf16(x[at + chosen]) - top - log_total
         out[at + chosen] = store_bf16(g - g * exp(value))
 """
 
 
-def _takes_rows(data: Spec, *, axis: int, wide: bool) -> bool:
+def _supports_rows(data: Spec, *, axis: int, wide: bool) -> bool:
     along = axis % len(data.shape) == len(data.shape) - 1
     narrow = wide and data.dtype == BFLOAT16 and data.shape[-1] >= _FEW
     return along and (narrow or data.dtype == FLOAT32) and data.size >= _SMALL
 
 
-def _takes_pick(data: Spec, index: Spec, *, axis: int, wide: bool, **_: Any) -> bool:
-    return _takes_rows(data, axis=axis, wide=wide)
+def _supports_pick(data: Spec, index: Spec, *, axis: int, wide: bool, **_: Any) -> bool:
+    return _supports_rows(data, axis=axis, wide=wide)
 
 
 def _plan_pick(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
@@ -187,7 +187,7 @@ def _plan_rows(
     attrs: Attrs,
     fastmath: tuple[str, ...],
 ) -> Bound:
-    """Return the plan of a kernel that does a row a step."""
+    """Return the plan of a kernel with one step per row."""
     if not all(x.flags.c_contiguous for x in arrays) or index.dtype not in POSITIONS:
         raise RefusedError("_log_softmax_pick: expected contiguous arrays, got strided ones")
     count = data.shape[-1]
@@ -225,17 +225,17 @@ def _pick(
     _plan_pick(outputs, inputs, attrs).plan.run(*outputs, *inputs)
 
 
-def _takes_pick_backward(
+def _supports_pick_backward(
     grad: Spec, data: Spec, *rest: Spec, axis: int, wide: bool, **_: Any
 ) -> bool:
-    return grad.dtype == FLOAT32 and _takes_rows(data, axis=axis, wide=wide)
+    return grad.dtype == FLOAT32 and _supports_rows(data, axis=axis, wide=wide)
 
 
 def _pick_backward(
-    xp: ModuleType, out: Array, grad: Array, data: Array, index: Array, *kept: Array, **attrs: Any
+    xp: ModuleType, out: Array, grad: Array, data: Array, index: Array, *saved: Array, **attrs: Any
 ) -> None:
-    grad, data, *kept_rows = map(np.ascontiguousarray, (grad, data, *kept))
-    inputs = (grad, data, readable(index), *kept_rows)
+    grad, data, *saved_rows = map(np.ascontiguousarray, (grad, data, *saved))
+    inputs = (grad, data, readable(index), *saved_rows)
     _plan_pick_backward((out,), inputs, attrs).plan.run(out, *inputs)
 
 
@@ -243,15 +243,15 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
     (
         op,
         FastKernel(
-            *(BackEnd.GENERATED, op.name[1:], takes),
+            *(BackEnd.GENERATED, op.name[1:], supports),
             plan=plan,
             run=run,
             enabled=available,
             makes=(FLOAT32,),
         ),
     )
-    for op, takes, run, plan in (
-        (LOG_SOFTMAX_PICK, _takes_pick, _pick, _plan_pick),
-        (LOG_SOFTMAX_PICK_BACKWARD, _takes_pick_backward, _pick_backward, _plan_pick_backward),
+    for op, supports, run, plan in (
+        (LOG_SOFTMAX_PICK, _supports_pick, _pick, _plan_pick),
+        (LOG_SOFTMAX_PICK_BACKWARD, _supports_pick_backward, _pick_backward, _plan_pick_backward),
     )
 )

@@ -1,8 +1,8 @@
-"""How a kernel on single elements goes through memory: the axes of its loops.
+"""The loops of an elementwise kernel.
 
-All arrays are seen in the shape of the outputs, with stride 0 where they are stretched. Axes are
-sorted by the first output's strides, so that the innermost one runs through memory, and
-neighbouring axes become one wherever all arrays allow it: arrays that lie alike give one loop.
+All arrays are broadcast to the shape of the outputs, with stride 0 along broadcast axes. Axes are
+sorted by the first output's strides, so that the innermost loop is contiguous. Adjacent axes merge
+if the strides of all arrays allow it: contiguous arrays need one loop.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,10 @@ from gluonish.core.spec import Shape
 
 
 class Loops(NamedTuple):
-    """Nested loops, the outermost first.
+    """Nested loops, the outermost first; at least one.
 
     Attributes:
-        extents: Of each loop; at least one.
-        strides: For each array, in elements, its step in each loop.
+        strides: The stride of each array in each loop, in elements.
     """
 
     extents: tuple[int, ...]
@@ -33,27 +32,28 @@ def row_major(shape: Shape) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def broadcast_strides(array: Any, own: Shape, shape: Shape) -> tuple[int, ...] | None:
-    """Return an array's strides in elements when it is stretched to ``shape``.
+def broadcast_strides(array: Any, array_shape: Shape, shape: Shape) -> tuple[int, ...] | None:
+    """Return an array's strides, in elements, when it is broadcast to ``shape``.
 
     Args:
-        own: The shape that broadcasts, of as many elements as the array; axes of size 1 are
-            added behind.
+        array_shape: The array's shape, with trailing axes of size 1 if it has more axes.
 
     Returns:
-        None for an array with elements off their alignment.
+        None for an array that is not aligned.
     """
     if not array.flags.aligned or any(step % array.itemsize for step in array.strides):
         return None
-    steps = [step // array.itemsize for step in array.strides] + [0] * (len(own) - array.ndim)
-    return stretch(steps, own, shape)
+    steps = [step // array.itemsize for step in array.strides] + [0] * (
+        len(array_shape) - array.ndim
+    )
+    return stretch(steps, array_shape, shape)
 
 
-def stretch(steps: Sequence[int], own: Shape, shape: Shape) -> tuple[int, ...]:
-    """Return the strides of an array of shape ``own``, here ``steps``, stretched to ``shape``."""
-    lead = len(shape) - len(own)
+def stretch(steps: Sequence[int], array_shape: Shape, shape: Shape) -> tuple[int, ...]:
+    """Return strides, ``steps`` for ``array_shape``, when broadcast to ``shape``."""
+    lead = len(shape) - len(array_shape)
     return (0,) * lead + tuple(
-        0 if extent == 1 else step for extent, step in zip(own, steps, strict=True)
+        0 if extent == 1 else step for extent, step in zip(array_shape, steps, strict=True)
     )
 
 
@@ -61,15 +61,14 @@ def find_loops(shape: Shape, strides: Sequence[Sequence[int]]) -> Loops:
     """Return the loops over arrays of one shape.
 
     Args:
-        shape: Extents.
-        strides: Of each array, in elements; the first decides the order.
+        strides: The strides of each array, in elements; the first array decides the order.
     """
     axes = [axis for axis, extent in enumerate(shape) if extent != 1]
     axes.sort(key=lambda axis: -abs(strides[0][axis]))
     extents: list[int] = []
-    steps: list[list[int]] = []  # for each loop, that of each array
+    steps: list[list[int]] = []  # of each array in each loop
     for axis in axes:
-        inner = [own[axis] for own in strides]
+        inner = [array_strides[axis] for array_strides in strides]
         if extents and all(
             outer == step * shape[axis] for outer, step in zip(steps[-1], inner, strict=True)
         ):

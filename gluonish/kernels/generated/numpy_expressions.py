@@ -1,7 +1,7 @@
-"""Scalar expressions of the NumPy operators that no classic operator stands for.
+"""Scalar expressions of the NumPy operators without a classic equivalent.
 
-Those that answer with bool, and those whose inputs differ in dtype; the others run as the classic
-operators of `gluonish.ops.numpy.classic`.
+These return bool or have inputs of several dtypes; the others run as the classic operators of
+`gluonish.ops.numpy.classic`.
 """
 
 import math
@@ -14,7 +14,7 @@ from gluonish.ops.registry import Attrs
 
 _WIDE = (FLOAT32, FLOAT64)
 
-# Operands of any two dtypes that meet in float32 or float64; each is converted first.
+# Operands of any two dtypes that promote to float32 or float64; each is converted first.
 _MIXED = {
     "_npi_add": "W({a}) + W({b})",
     "_npi_subtract": "W({a}) - W({b})",
@@ -23,7 +23,7 @@ _MIXED = {
 }
 
 _SYMBOLS = {
-    f"_npi_{word.replace('lesser', 'less')}": symbol for word, symbol in COMPARISONS.items()
+    f"_npi_{name.replace('lesser', 'less')}": symbol for name, symbol in COMPARISONS.items()
 }
 
 
@@ -31,20 +31,20 @@ def _same(specs: Sequence[Spec]) -> bool:
     return all(spec.dtype == specs[0].dtype and spec.dtype in KINDS for spec in specs)
 
 
-def _takes_mixed(specs: Sequence[Spec], attrs: Attrs) -> bool:
+def _supports_mixed(specs: Sequence[Spec], attrs: Attrs) -> bool:
     a, b = (spec.dtype for spec in specs)
     return a != b and a in KINDS and b in KINDS and promote(a, b) in _WIDE
 
 
-def _takes_same(specs: Sequence[Spec], attrs: Attrs) -> bool:
+def _supports_same(specs: Sequence[Spec], attrs: Attrs) -> bool:
     return _same(specs)
 
 
-def _takes_number(specs: Sequence[Spec], attrs: Attrs) -> bool:
+def _supports_number(specs: Sequence[Spec], attrs: Attrs) -> bool:
     return specs[0].dtype in REAL
 
 
-def _takes_where(specs: Sequence[Spec], attrs: Attrs) -> bool:
+def _supports_where(specs: Sequence[Spec], attrs: Attrs) -> bool:
     number = attrs.get("scalar", 0.0)
     fits = is_floating(specs[1].dtype) or math.isfinite(number)
     return specs[0].dtype in KINDS and _same(specs[1:]) and specs[1].dtype.kind != "b" and fits
@@ -54,22 +54,22 @@ def _template(text: str) -> Rule:
     def write(w: Writer) -> tuple[str, ...]:
         return (text.format(**dict(zip("abc", w.names, strict=False))),)
 
-    return Rule(write, _takes_mixed, by_output=True)
+    return Rule(write, _supports_mixed, by_output=True)
 
 
 def _pair(symbol: str) -> Rule:
-    return Rule(lambda w: (f"flag({w[0]} {symbol} {w[1]})",), _takes_same, exact=True)
+    return Rule(lambda w: (f"flag({w[0]} {symbol} {w[1]})",), _supports_same, exact=True)
 
 
 def _number(symbol: str) -> Rule:
     def write(w: Writer) -> tuple[str, ...]:
         return (f"flag({w[0]} {symbol} {w.typed(w.attrs['scalar'])})",)
 
-    return Rule(write, _takes_number, exact=True)
+    return Rule(write, _supports_number, exact=True)
 
 
 def _where(first: str, second: str) -> Rule:
-    """Return the rule of a choice; ``s`` is the number, ``b`` and ``c`` are the arrays."""
+    """Return the rule of a select; ``s`` is the scalar, ``b`` and ``c`` are the arrays."""
 
     def write(w: Writer) -> tuple[str, ...]:
         names = dict(zip("abc", w.names, strict=False))
@@ -77,14 +77,14 @@ def _where(first: str, second: str) -> Rule:
             names["s"] = w.typed(w.attrs["scalar"])
         return (f"select({w[0]} != 0, {names[first]}, {names[second]})",)
 
-    return Rule(write, _takes_where, exact=True, by_output=True)
+    return Rule(write, _supports_where, exact=True, by_output=True)
 
 
 NUMPY_RULES: dict[str, Rule] = {
     **{name: _template(text) for name, text in _MIXED.items()},
     **{name: _pair(symbol) for name, symbol in _SYMBOLS.items()},
     **{f"{name}_scalar": _number(symbol) for name, symbol in _SYMBOLS.items()},
-    "_npi_logical_not": Rule(lambda w: (f"flag({w[0]} == 0)",), _takes_same, exact=True),
+    "_npi_logical_not": Rule(lambda w: (f"flag({w[0]} == 0)",), _supports_same, exact=True),
     "_npi_where": _where("b", "c"),
     "_npi_where_lscalar": _where("s", "b"),
     "_npi_where_rscalar": _where("b", "s"),

@@ -1,5 +1,4 @@
-"""Generated kernels that fill or copy whole rows by a number each: one_hot, the masks and the
-reversal of sequences, and _arange, whose elements are their own numbers."""
+"""Generated kernels that fill or copy rows: one_hot, SequenceMask, SequenceReverse, and _arange."""
 
 import math
 from collections.abc import Callable, Container
@@ -23,14 +22,14 @@ from gluonish.ops.nn.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_s
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import in_dtype
 
-_LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
-_GRAIN = 1 << 15  # elements that are worth a thread
+_LARGE = 1 << 15  # elements; below, NumPy is faster
+_GRAIN = 1 << 15  # minimum elements for each thread
 
-# Words: result, positions; elements of a row, bits of the value elsewhere and at the position.
+# Params: result, positions; elements of a row, bits of the off value and of the on value.
 _ONE_HOT = """
-def body(begin, end, words):
-    y, positions, width = {view}(words[0]), {kind}(words[1]), words[2]
-    off, on = {element}(words[3]), {element}(words[4])
+def body(begin, end, params):
+    y, positions, width = {view}(params[0]), {kind}(params[1]), params[2]
+    off, on = {element}(params[3]), {element}(params[4])
     for j in range(begin * width, end * width):
         independent()
         y[j] = off
@@ -40,12 +39,12 @@ def body(begin, end, words):
             y[i * width + chosen] = on
 """
 
-# Words: result, lengths, data; rows along the second axis, elements of a row, bits of the value
-# behind the end. Steps are the rows of both axes.
+# Params: result, lengths, data; rows along the second axis, elements of a row, bits of the padding
+# value. Steps are the rows of both axes.
 _MASK = """
-def body(begin, end, words):
-    y, positions, x = {view}(words[0]), {kind}(words[1]), {view}(words[2])
-    second, width, value = words[3], words[4], {element}(words[5])
+def body(begin, end, params):
+    y, positions, x = {view}(params[0]), {kind}(params[1]), {view}(params[2])
+    second, width, value = params[3], params[4], {element}(params[5])
     for row in range(begin, end):
         n, m = row // second, row % second
         i, step = {order}
@@ -60,11 +59,11 @@ def body(begin, end, words):
                 y[j] = value
 """
 
-# Words: result; first value and step as bits of float64, how often each comes. Steps are values;
-# whole numbers of 32 bits become floats eight at a time.
+# Params: result; first value and step as bits of float64, number of repeats. Steps are values;
+# conversions of int32 to float vectorize.
 _COUNT = """
-def body(begin, end, words):
-    y, first, step = {view}(words[0]), as_float(words[1]), as_float(words[2])
+def body(begin, end, params):
+    y, first, step = {view}(params[0]), as_float(params[1]), as_float(params[2])
     for block in range(begin, end, 1024):
         base = float64(block)
         for c in range(min(1024, end - block)):
@@ -72,8 +71,8 @@ def body(begin, end, words):
             y[block + c] = {element}(first + (base + float64(int32(c))) * step)
 """
 _COUNT_REPEATED = """
-def body(begin, end, words):
-    y, first, step, repeat = {view}(words[0]), as_float(words[1]), as_float(words[2]), words[3]
+def body(begin, end, params):
+    y, first, step, repeat = {view}(params[0]), as_float(params[1]), as_float(params[2]), params[3]
     for i in range(begin, end):
         value = {element}(first + float64(i) * step)
         for j in range(i * repeat, (i + 1) * repeat):
@@ -99,14 +98,14 @@ def _kernel(text: str, size: int, kind: np.dtype[Any], order: str = "") -> Compi
 
 
 def _bits(dtype: np.dtype[Any], value: float) -> int:
-    """Return a number's bits as an element of an array."""
+    """Return a number's bits in a dtype."""
     element = np.asarray(in_dtype(dtype, value)).astype(dtype)
     return int(element.view(f"u{dtype.itemsize}"))
 
 
-def _run(kernel: CompiledKernel, extent: int, out: Array, *words: Any) -> None:
-    own = [address(w) if isinstance(w, np.ndarray) else w for w in (out, *words)]
-    kernel(extent, np.array(own, np.uint64).view(np.int64), max(1, _GRAIN * extent // out.size))
+def _run(kernel: CompiledKernel, extent: int, out: Array, *args: Any) -> None:
+    params = [address(x) if isinstance(x, np.ndarray) else x for x in (out, *args)]
+    kernel(extent, np.array(params, np.uint64).view(np.int64), max(1, _GRAIN * extent // out.size))
 
 
 def _one_hot(
@@ -143,7 +142,7 @@ def _mask(
     _run(kernel, rows, out, lengths, data, data.shape[1], width, _bits(out.dtype, value))
 
 
-def _takes_sequences(data: Spec, length: Spec | None = None, **_: Any) -> bool:
+def _supports_sequences(data: Spec, length: Spec | None = None, **_: Any) -> bool:
     return length is not None and data.size >= _LARGE and data.dtype.itemsize in VIEWS
 
 
@@ -160,7 +159,7 @@ def _reverse(
 def _counting(dtype: np.dtype[Any], repeated: bool) -> CompiledKernel:
     view = f"{dtype.kind}{8 * dtype.itemsize}"
     text = (_COUNT_REPEATED if repeated else _COUNT).format(view=view, element=_COUNTED[dtype])
-    return compile_kernel(text, ())  # the product is rounded before the sum, as NumPy does it
+    return compile_kernel(text, ())  # the product is rounded before the sum, as in NumPy
 
 
 def _arange(
@@ -179,21 +178,21 @@ def _arange(
     _run(_counting(dtype, repeat > 1), count, out, *map(int, bits), repeat)
 
 
-def _makes_much(op: Operator, known: Container[Any]) -> Callable[..., bool]:
-    """Return the predicate: whether the result is large, of known types or sizes of elements."""
+def _large_output(op: Operator, known: Container[Any]) -> Callable[..., bool]:
+    """Return the predicate: whether the result is large, of a known dtype or itemsize."""
 
-    def takes(*specs: Spec, **attrs: Any) -> bool:
+    def supports(*specs: Spec, **attrs: Any) -> bool:
         (made,) = op.infer(*specs, **attrs)
         return made.size >= _LARGE and (made.dtype in known or made.dtype.itemsize in known)
 
-    return takes
+    return supports
 
 
-_counts_much = _makes_much(ARANGE, _COUNTED)
+_is_large_arange = _large_output(ARANGE, _COUNTED)
 
 
-def _takes_arange(*, start: float, stop: float | None, step: float, **attrs: Any) -> bool:
-    if not _counts_much(start=start, stop=stop, step=step, **attrs):
+def _supports_arange(*, start: float, stop: float | None, step: float, **attrs: Any) -> bool:
+    if not _is_large_arange(start=start, stop=stop, step=step, **attrs):
         return False
     first, count = arange_bounds(start, stop, step)
     return not is_rounded(first, step, count)
@@ -203,17 +202,17 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
     (
         op,
         FastKernel(
-            *(BackEnd.GENERATED, op.name, takes),
+            *(BackEnd.GENERATED, op.name, supports),
             run=run,
             enabled=available,
             large_only=True,
             makes=makes,
         ),
     )
-    for op, takes, run, makes in (
-        (ONE_HOT, _makes_much(ONE_HOT, VIEWS), _one_hot, KINDS),
-        (SEQUENCE_MASK, _takes_sequences, _mask, ()),
-        (SEQUENCE_REVERSE, _takes_sequences, _reverse, ()),
-        (ARANGE, _takes_arange, _arange, _COUNTED),
+    for op, supports, run, makes in (
+        (ONE_HOT, _large_output(ONE_HOT, VIEWS), _one_hot, KINDS),
+        (SEQUENCE_MASK, _supports_sequences, _mask, ()),
+        (SEQUENCE_REVERSE, _supports_sequences, _reverse, ()),
+        (ARANGE, _supports_arange, _arange, _COUNTED),
     )
 )

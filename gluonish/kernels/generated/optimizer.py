@@ -1,8 +1,7 @@
-"""Fused optimizer steps: all weights of a call updated by one generated kernel.
+"""Fused optimizer steps: one generated kernel updates all weights of a call.
 
-The threads share the elements of all weights together, whatever the sizes of each, and every
-element is read and written once (rules that need norms first, such as LAMB, read it once more for
-each pass that sums them).
+Threads split the elements of all weights evenly, and read and write every element once. Rules that
+need norms, such as LAMB, read it once more for each pass that sums squares.
 """
 
 import logging
@@ -27,16 +26,16 @@ from gluonish.ops.updates.rules import Rule
 
 _LOG = logging.getLogger("gluonish")
 
-# Below so many elements, or weights, the reference kernels are as fast as a kernel is compiled.
+# Elements, and weights, below which the reference kernels are as fast.
 _FEW_ELEMENTS = 1 << 14
 _FEW_WEIGHTS = 16
-# What is worth a thread. Trainer.step on 235,146 elements, SGD with momentum, after gradients took
-# 101 us with one thread, 63 with two (medians of ten processes each, two idle Zen 4 cores).
+# Minimum elements for each thread. Trainer.step on 235,146 elements, SGD with momentum, took 101 us
+# with one thread, 63 with two (medians of ten processes each, two idle Zen 4 cores).
 _GRAIN = 1 << 16
 _BLOCK_GRAIN = _GRAIN // BLOCK // 4
 
-# What the statements that follow from norms are made of, for NumPy's arrays of all weights.
-_WORDS = {
+# Functions of `Norms.finish`, for NumPy arrays with a number for each weight.
+_FUNCTIONS = {
     "float32": np.float32,
     "maximum": np.maximum,
     "minimum": np.minimum,
@@ -45,12 +44,10 @@ _WORDS = {
 
 
 class FusedStep:
-    """One rule bound to the arrays of some weights; a `gluonish.kernels.fused_updates.FusedStep`.
+    """A `gluonish.kernels.fused_updates.FusedStep` for contiguous arrays.
 
     Args:
-        rule: The rule.
-        outs: Where the new weights go, which may be the weights.
-        groups: The arrays of each weight, contiguous.
+        outs: Arrays for the updated weights; may be the weights themselves.
     """
 
     __slots__ = (
@@ -59,13 +56,13 @@ class FusedStep:
         "_kernel",
         "_named",
         "_norms",
+        "_params",
+        "_params_at",
         "_rates",
         "_scalars",
         "_tables",
         "_total",
         "_values",
-        "_words",
-        "_words_at",
     )
 
     def __init__(self, rule: Rule, outs: Sequence[Any], groups: Groups) -> None:
@@ -88,12 +85,12 @@ class FusedStep:
         self._named |= zip((*rule.rates, *formula.computed), self._rates.T, strict=True)
         self._columns: list[Column | None] = [None] * len(rule.rates)
         self._tables = (starts, addresses)
-        self._words = _words(len(outs), starts, addresses, self._rates, self._scalars)
-        self._words_at = _address(self._words)
+        self._params = _params(len(outs), starts, addresses, self._rates, self._scalars)
+        self._params_at = _address(self._params)
         self._total = int(starts[-1])
         self._kernel = _update_kernel(rule, precision)
         self._norms = [
-            _NormsPass(rule, norms, sizes, self._words, precision) for norms in formula.norms
+            _NormsPass(rule, norms, sizes, self._params, precision) for norms in formula.norms
         ]
 
     def run(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
@@ -107,21 +104,21 @@ class FusedStep:
             self._scalars[i] = value(scalars)
         for norms in self._norms:
             norms.run(self._named)
-        self._kernel.run_at(self._total, self._words_at, _GRAIN)
+        self._kernel.run_at(self._total, self._params_at, _GRAIN)
 
 
 class _NormsPass:
-    """A pass that sums squares for each weight, bound to the words of a `FusedStep`."""
+    """A pass that sums squares for each weight, bound to the params of a `FusedStep`."""
 
     __slots__ = (
         "_finish",
         "_first_blocks",
         "_kernel",
         "_names",
+        "_params",
         "_sizes",
         "_starts",
         "_sums",
-        "_words",
     )
 
     def __init__(
@@ -129,31 +126,31 @@ class _NormsPass:
         rule: Rule,
         norms: Norms,
         sizes: np.ndarray[Any, Any],
-        words: Any,
+        params: Any,
         precision: str,
     ) -> None:
         self._finish = _compiled(norms.finish)
         self._names = [f"norm_{name}" for name in norms.squared]
         self._sizes = sizes
-        # One block at least, so that each weight has a sum.
+        # At least one block, so that each weight has a sum.
         self._starts = _starts(np.maximum(1, -(-sizes // BLOCK)))
         self._first_blocks = self._starts[:-1]
         self._sums = np.zeros((int(self._starts[-1]), len(norms.squared), LANES))
-        self._words = np.append(words, [_address(self._sums), _address(sizes)])
-        self._words[1] = _address(self._starts)
+        self._params = np.append(params, [_address(self._sums), _address(sizes)])
+        self._params[1] = _address(self._starts)
         self._kernel = _norms_kernel(rule, norms, precision)
 
     def run(self, named: Mapping[str, Any]) -> None:
-        """Sum up, change the states that the pass changes, and compute rates from the norms.
+        """Sum squares, update states, and compute rates from the norms.
 
         Args:
-            named: Rates and scalars as arrays; computed rates are filled in.
+            named: Rates and scalars as arrays; computed rates are written.
         """
-        self._kernel(len(self._sums), self._words, _BLOCK_GRAIN)
+        self._kernel(len(self._sums), self._params, _BLOCK_GRAIN)
         sums = np.add.reduceat(self._sums.sum(axis=2), self._first_blocks)
         norms = zip(self._names, np.sqrt(sums).astype(np.float32).T, strict=True)
         found = {**named, **dict(norms)}
-        exec(self._finish, _WORDS, found)
+        exec(self._finish, _FUNCTIONS, found)
         for name, values in named.items():
             if found[name] is not values:
                 values[:] = found[name]
@@ -183,18 +180,18 @@ def _starts(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _words(count: int, *tables: Any) -> Any:
+def _params(count: int, *tables: Any) -> Any:
     return np.array([count, *map(_address, tables)], np.int64)
 
 
 def fused_step(
     xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
 ) -> FusedStep | None:
-    """Return the fused step of some weights of NumPy's, as `FusedStep` takes them.
+    """Return a fused step for NumPy arrays; arguments of `FusedStep`.
 
     Returns:
-        None where the reference kernels serve better, or nothing else does: little work, other
-        dtypes, memory that is not contiguous, no llvmlite.
+        None to use reference kernels: for little work, other dtypes, arrays that are not
+        contiguous, or without llvmlite.
     """
     if not outs or not available():
         return None

@@ -1,9 +1,9 @@
-"""Sources of the kernels that update weights: a loop over elements for each rule of optimizers.
+"""Sources of the kernels that update weights: a loop over elements for each optimizer rule.
 
-Words of a kernel: number of weights; addresses of four tables: where each weight begins among all
+Params of a kernel: number of weights; addresses of four tables: the start of each weight among all
 elements (in blocks for a pass that sums squares) with the total at the end, int64; the addresses of
 each weight's arrays, int64; each weight's rates and the scalars, float32; and for a pass that sums
-squares the address of its sums and of the numbers of elements.
+squares the addresses of its sums and of the weights' sizes.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from gluonish.kernels.optimizer_formulas import FORMULAS, Formula, Norms, state_names
 from gluonish.ops.updates.rules import Rule
 
-BLOCK = 4096  # elements whose share of a norm is summed by one thread
+BLOCK = 4096  # elements of a norm summed at a time by one thread
 LANES = 16  # partial sums of a block, a vector register's worth
 
-# How the elements of weights and gradients are read and written, by the name of their dtype; other
-# than float32 there is a float32 weight too.
+# View, itemsize, load and store of weights and gradients by dtype; 16-bit weights have a float32
+# master copy.
 PRECISIONS = {
     "float32": ("f32", 4, "{}", "{}"),
     "bfloat16": ("u16", 2, "load_bf16({})", "store_bf16({})"),
@@ -24,14 +24,14 @@ PRECISIONS = {
 
 
 _HEAD = """\
-def body(begin, end, words):
-    starts = i64(words[1])
-    addresses = i64(words[2])
-    rates = f32(words[3])
-    scalars = f32(words[4])
+def body(begin, end, params):
+    starts = i64(params[1])
+    addresses = i64(params[2])
+    rates = f32(params[3])
+    scalars = f32(params[4])
 {names}
     low = 0
-    high = words[0]
+    high = params[0]
     while high - low > 1:
         middle = (low + high) // 2
         if starts[middle] <= begin:
@@ -55,15 +55,15 @@ _UPDATE = """\
         low += 1
 """
 
-# ``lanes`` sums of squares of the first expression, then as many of the next.
+# ``lanes`` sums of squares of each expression.
 _NORMS = """\
-    sizes = i64(words[6])
+    sizes = i64(params[6])
     for block in range(begin, end):
         while starts[low + 1] <= block:
             low += 1
         first = (block - starts[low]) * {block}
         rest = min(sizes[low] - first, {block})
-        sums = f64(words[5] + block * {sum_bytes})
+        sums = f64(params[5] + block * {sum_bytes})
 {views}
         for lane in range({all_lanes}):
             independent()
@@ -85,12 +85,12 @@ _NORMS = """\
 def update_source(rule: Rule, precision: str) -> str:
     """Return the source of the kernel that updates elements; its extent is their number."""
     formula = FORMULAS[rule]
-    kept = state_names(rule) if formula.states is None else formula.states
+    states = state_names(rule) if formula.states is None else formula.states
     body = _UPDATE.format(
         views=_indented(8, _views(rule, precision)),
         loads=_indented(12, _loads(rule, precision)),
         lines=_indented(12, formula.lines),
-        stores=_indented(12, (*_weight_stores(precision), *_state_stores(kept))),
+        stores=_indented(12, (*_weight_stores(precision), *_state_stores(states))),
     )
     return _head(formula) + body
 
@@ -122,10 +122,10 @@ def _head(formula: Formula) -> str:
 
 
 def _views(rule: Rule, precision: str) -> list[str]:
-    """Views of a weight's arrays from its first element on, and its rates."""
+    """Return lines for views of a weight's arrays from the first element on, and its rates."""
     kind, width, _, _ = PRECISIONS[precision]
-    plain = precision == "float32"
-    roles = ["out", "weight", "grad", *state_names(rule), *([] if plain else ["master"])]
+    master = [] if precision == "float32" else ["master"]
+    roles = ["out", "weight", "grad", *state_names(rule), *master]
     lines = []
     for i, role in enumerate(roles):
         half = role in ("out", "weight", "grad")

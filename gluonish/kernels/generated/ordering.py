@@ -1,8 +1,7 @@
 """Generated kernels for sort, argsort and topk along the last axis. Float32 only.
 
-A row is sorted by its numbers' digits, eight bits at a time: as whole numbers of the same order,
-in which all NaN are the largest, and both zeros are equal. Its few largest numbers are found by
-going over it once.
+Rows are radix-sorted, eight bits at a time, by integer keys of the same order, in which NaN is the
+largest and both zeros are equal. The few largest numbers of a row are found in one pass.
 """
 
 from collections.abc import Sequence
@@ -19,19 +18,19 @@ from gluonish.kernels.generated.expressions import KINDS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.reductions.ordering import ARGSORT, SORT, TOPK
 
-# Elements of a row: fewer are quicker in NumPy, to find some or to sort all; more have no int32.
+# Elements of a row: below, NumPy is faster for topk or for sort; from _LONG, indices exceed int32.
 _SHORT, _SHORT_SORTED, _LONG = 48, 256, 1 << 31
 _SMALL = 1 << 9  # elements below which NumPy is as fast
-_ALONE = 1 << 12  # elements that one thread does
-_FEW = 64  # numbers that are found in one pass
+_SINGLE_THREAD = 1 << 12  # elements for one thread
+_FEW = 64  # maximum k of the one-pass topk
 
-# Words: order, data, keys, other keys, other order; elements of a row, and whether the largest
-# come first.
+# Params: order, data, keys, spare keys, spare order; elements of a row, and a mask that inverts
+# keys for descending order.
 _SORT = """
-def body(begin, end, words):
-    order, x = i32(words[0]), f32(words[1])
-    keys, spare, places = u32(words[2]), u32(words[3]), i32(words[4])
-    count, turned = words[5], words[6]
+def body(begin, end, params):
+    order, x = i32(params[0]), f32(params[1])
+    keys, spare, spare_order = u32(params[2]), u32(params[3]), i32(params[4])
+    count, inverted = params[5], params[6]
     totals = scratch()
     for row in range(begin, end):
         at = row * count
@@ -42,12 +41,12 @@ def body(begin, end, words):
             value = x[j] + float32(0)
             bits = int64(bits_of_float(value))
             key = select(bits >= 2147483648, 4294967295 - bits, bits + 2147483648)
-            key = select(value != value, int64(4294967295), key) ^ turned
+            key = select(value != value, int64(4294967295), key) ^ inverted
             keys[j] = uint32(key)
             order[j] = int32(j - at)
             for digit in range(4):
-                place = 256 * digit + ((key >> (8 * digit)) & 255)
-                totals[place] = uint32(totals[place] + 1)
+                slot = 256 * digit + ((key >> (8 * digit)) & 255)
+                totals[slot] = uint32(totals[slot] + 1)
         for digit in range(4):
             before = int64(0)
             for j in range(256 * digit, 256 * digit + 256):
@@ -57,27 +56,27 @@ def body(begin, end, words):
         for digit in range(0, 4, 2):
             for j in range(at, at + count):
                 key = int64(keys[j])
-                place = 256 * digit + ((key >> (8 * digit)) & 255)
-                to = int64(totals[place])
-                totals[place] = uint32(to + 1)
+                slot = 256 * digit + ((key >> (8 * digit)) & 255)
+                to = int64(totals[slot])
+                totals[slot] = uint32(to + 1)
                 spare[at + to] = uint32(key)
-                places[at + to] = order[j]
+                spare_order[at + to] = order[j]
             for j in range(at, at + count):
                 key = int64(spare[j])
-                place = 256 * digit + 256 + ((key >> (8 * digit + 8)) & 255)
-                to = int64(totals[place])
-                totals[place] = uint32(to + 1)
+                slot = 256 * digit + 256 + ((key >> (8 * digit + 8)) & 255)
+                to = int64(totals[slot])
+                totals[slot] = uint32(to + 1)
                 keys[at + to] = uint32(key)
-                order[at + to] = places[j]
+                order[at + to] = spare_order[j]
 """
 
-# Words: order, values, data; elements of a row, numbers that are wanted, and the sign that makes
-# what comes first the largest. NaN comes first where the sign is 1, else last.
+# Params: order, values, data; elements of a row, k, and a sign: 1 for the largest first with NaN
+# first, -1 for the smallest first with NaN last.
 _FEW_FIRST = """
-def body(begin, end, words):
-    order, values, x = i32(words[0]), f32(words[1]), f32(words[2])
-    count, most, sign = words[3], words[4], float32(words[5])
-    nan_first = words[5] > 0
+def body(begin, end, params):
+    order, values, x = i32(params[0]), f32(params[1]), f32(params[2])
+    count, most, sign = params[3], params[4], float32(params[5])
+    nan_first = params[5] > 0
     for row in range(begin, end):
         at, to = row * count, row * most
         found = 0
@@ -92,22 +91,22 @@ def body(begin, end, words):
                         continue
                 elif value * sign <= least * sign:
                     continue
-            place = found
+            slot = found
             if found == most:
-                place = most - 1
-            while place > 0:
-                other = values[to + place - 1]
+                slot = most - 1
+            while slot > 0:
+                other = values[to + slot - 1]
                 other_is_nan = other != other
                 if is_nan or other_is_nan:
                     if is_nan == other_is_nan or is_nan != nan_first:
                         break
                 elif value * sign <= other * sign:
                     break
-                values[to + place] = other
-                order[to + place] = order[to + place - 1]
-                place = place - 1
-            values[to + place] = value
-            order[to + place] = int32(j)
+                values[to + slot] = other
+                order[to + slot] = order[to + slot - 1]
+                slot = slot - 1
+            values[to + slot] = value
+            order[to + slot] = int32(j)
             if found < most:
                 found = found + 1
             least = values[to + found - 1]
@@ -115,32 +114,32 @@ def body(begin, end, words):
 """
 
 
-def _words(*values: Any) -> Array:
+def _params(*values: Any) -> Array:
     return np.array([address(v) if isinstance(v, np.ndarray) else v for v in values], np.int64)
 
 
 def _grain(count: int) -> int:
-    return max(1, _ALONE // count)
+    return max(1, _SINGLE_THREAD // count)
 
 
 def _sorted_order(data: Array, ascending: bool) -> Array:
-    """Return the positions that sort the rows of contiguous data, int32."""
+    """Return the int32 indices that sort the rows of contiguous data."""
     count = data.shape[-1]
-    order, places = (np.empty(data.shape, np.int32) for _ in "ab")
+    order, spare_order = (np.empty(data.shape, np.int32) for _ in "ab")
     keys, spare = (np.empty(data.shape, np.uint32) for _ in "ab")
-    turned = 0 if ascending else 0xFFFFFFFF
-    words = _words(order, data, keys, spare, places, count, turned)
-    compile_kernel(_SORT)(data.size // count, words, _grain(count))
+    inverted = 0 if ascending else 0xFFFFFFFF
+    params = _params(order, data, keys, spare, spare_order, count, inverted)
+    compile_kernel(_SORT)(data.size // count, params, _grain(count))
     return order
 
 
 def _first_few(data: Array, most: int, ascending: bool) -> tuple[Array, Array]:
-    """Return positions and values of the first numbers of each row as sorting would have them."""
+    """Return indices and values of the first ``most`` numbers of each row in sorted order."""
     count = data.shape[-1]
     shape = (*data.shape[:-1], most)
     order, values = np.empty(shape, np.int32), np.empty(shape, np.float32)
-    words = _words(order, values, data, count, most, -1 if ascending else 1)
-    compile_kernel(_FEW_FIRST)(data.size // count, words, _grain(count))
+    params = _params(order, values, data, count, most, -1 if ascending else 1)
+    compile_kernel(_FEW_FIRST)(data.size // count, params, _grain(count))
     return order, values
 
 
@@ -194,7 +193,7 @@ def _topk(
             outputs[1][...] = order
 
 
-def _takes(data: Spec, *, axis: int | None, k: int = 0, **_: Any) -> bool:
+def _supports(data: Spec, *, axis: int | None, k: int = 0, **_: Any) -> bool:
     if data.dtype != FLOAT32 or not MXNET_USE_FUSION.value or data.size < _SMALL:
         return False
     rank = len(data.shape)
@@ -208,10 +207,10 @@ KERNELS = tuple(
     (
         op,
         FastKernel(
-            *(BackEnd.GENERATED, op.name, _takes),
+            *(BackEnd.GENERATED, op.name, _supports),
             run=run,
             enabled=available,
-            alone=_ALONE,
+            alone=_SINGLE_THREAD,
             makes=KINDS,
         ),
     )

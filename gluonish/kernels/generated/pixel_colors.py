@@ -1,13 +1,13 @@
-"""Changes of an image's colours, however many, in one pass over its pixels.
+"""Color adjustments of an image, any number of them in one pass over its pixels.
 
-Brightness, contrast, saturation and light are affine maps of a pixel's three channels, and any
-number of them in a row is one map. A turn of hues is none, so that a list of changes becomes: a
-map, a turn, another map. Contrast needs a mean first, which costs a pass of reading before.
+Brightness, contrast, saturation and lighting are affine maps of a pixel's three channels, and any
+sequence of them is one map. A hue rotation is not affine, so a list of adjustments becomes a map, a
+hue rotation and another map. Contrast needs a mean first, which takes one more pass.
 
-Any thread may call it, for it takes no team of threads, and releases the GIL: that is how loaders
-transform images. Everything is computed in float32, where the reference kernels take float64 for
-whole numbers. Before a byte is cut toward zero it gets `_SLACK`, so that what is a whole number but
-for rounding stays it: a gray pixel's saturation is no change.
+The kernels run in any calling thread without a team and release the GIL, as data loaders need. All
+is computed in float32, while the reference kernels use float64 for integers. Before truncation to a
+byte `_SLACK` is added, so that integers survive rounding errors: saturation must not change a gray
+pixel.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,32 +30,32 @@ from gluonish.ops.registry import find_operator
 Array = np.ndarray[Any, Any]
 
 _VIEWS = {UINT8: "u8", FLOAT32: "f32"}
-_Words = c_int64 * 5
-_SLACK = 2.0**-13  # several times the rounding of sums of 255
+_Params = c_int64 * 5
+_SLACK = 2.0**-13  # several times the rounding error of sums up to 255
 _ANY_SIZE = 1 << 62
 
-# Words: what is filled, the image, numbers; columns, elements from a row to the next.
+# Params: output, image, numbers; columns, elements from one row to the next.
 _SOURCE = """
-def body(begin, end, words):
-    y, x, n = {out}(words[0]), {view}(words[1]), f32(words[2])
-    width, down = words[3], words[4]
+def body(begin, end, params):
+    y, x, n = {out}(params[0]), {view}(params[1]), f32(params[2])
+    width, down = params[3], params[4]
 {numbers}
     for row in range(begin, end):
         source, at = row * down, row * width * 3
 {prologue}
         for i in range(width):
             independent()
-            place = source + i * ({across})
-            r, g, b = float32(x[place]), float32(x[place + 1]), float32(x[place + 2])
+            at_pixel = source + i * ({across})
+            r, g, b = float32(x[at_pixel]), float32(x[at_pixel + 1]), float32(x[at_pixel + 2])
 {pixel}
 {epilogue}
 """
 
-# Numbers: an offset for each element of a row, and a factor of all.
+# Numbers: an offset for each element of a row, and one factor.
 _ROWS = """
-def body(begin, end, words):
-    y, x, n = {view}(words[0]), {view}(words[1]), f32(words[2])
-    size, down = words[3] * 3, words[4]
+def body(begin, end, params):
+    y, x, n = {view}(params[0]), {view}(params[1]), f32(params[2])
+    size, down = params[3] * 3, params[4]
     factor = n[size]
     for row in range(begin, end):
         source, at = row * down, row * size
@@ -72,10 +72,10 @@ q = r * {4} + g * {5} + b * {6} + {7}
 s = r * {8} + g * {9} + b * {10} + {11}
 r, g, b = p, q, s"""
 
-# Where on the circle of hues a pixel is, from -1 to 5, and from there three trapezoids over the
-# circle: how far each channel is from the lowest, of the chroma. Offsets, which hold the turn, are
-# from 0 to 6, so that one more trapezoid is all that goes around.
-_TURN = """\
+# The hue of a pixel, from -1 to 5, and three trapezoid functions of it: each channel's share of the
+# chroma above the lowest channel. Offsets include the rotation and are from 0 to 6, so that one
+# further trapezoid covers the wrap-around.
+_ROTATE_HUE = """\
 high, low = maximum(maximum(r, g), b), minimum(minimum(r, g), b)
 chroma = high - low
 share = float32(1) / select(chroma > float32(0), chroma, float32(1))
@@ -87,8 +87,8 @@ g = low + chroma * trapezoid(hue + t1)
 b = low + chroma * trapezoid(hue + t2)"""
 
 _TRAPEZOID = """
-def trapezoid(place):
-    away = minimum(fabs(place - float32(3)), fabs(place - float32(9))) - float32(1)
+def trapezoid(at_pixel):
+    away = minimum(fabs(at_pixel - float32(3)), fabs(at_pixel - float32(9))) - float32(1)
     return minimum(maximum(away, float32(0)), float32(1))
 """
 
@@ -105,23 +105,23 @@ def _indented(lines: Iterable[str], depth: int) -> str:
     return "\n".join(" " * depth + line for text in lines for line in text.splitlines())
 
 
-def _source(kind: str, dtype: np.dtype[Any], across: int, turns: bool) -> str:
+def _source(kind: str, dtype: np.dtype[Any], across: int, rotates_hue: bool) -> str:
     """Return the source of a pass.
 
     Args:
-        kind: "pixels" stores pixels; "rows" does so where no channel depends on another; "sums"
-            stores the sums of each row's channels, of float64, without the last map.
-        dtype: Of the image, and of what is filled.
-        across: Elements from a column to the next.
-        turns: Whether a map and a turn of hues come before the last map.
+        kind: "pixels" stores pixels; "rows" stores pixels whose channels are independent; "sums"
+            stores the float64 sums of each row's channels, without the last map.
+        dtype: Dtype of the image and of the output.
+        across: Elements from one column to the next.
+        rotates_hue: Whether a map and a hue rotation come before the last map.
     """
     if kind == "rows":
         made = _ROWS.format(view=_VIEWS[dtype], value=_STORED[dtype].format("v"))
         return made if dtype == FLOAT32 else _BYTE + made
-    names = [f"n{i}" for i in range(27 if turns else 12)]
+    names = [f"n{i}" for i in range(27 if rotates_hue else 12)]
     last, pixel, sums = names[-12:], [], kind == "sums"
-    if turns:
-        pixel += [_MAP.format(*names[:12]), _TURN]
+    if rotates_hue:
+        pixel += [_MAP.format(*names[:12]), _ROTATE_HUE]
         names[12:15] = ("t0", "t1", "t2")
     if sums:
         pixel += ["reds, greens, blues = reds + r, greens + g, blues + b"]
@@ -129,8 +129,8 @@ def _source(kind: str, dtype: np.dtype[Any], across: int, turns: bool) -> str:
         pixel += [_MAP.format(*last)]
         pixel += [f"y[at + 3 * i + {c}] = {_STORED[dtype].format(v)}" for c, v in enumerate("rgb")]
     zero = "reds, greens, blues = float32(0), float32(0), float32(0)"
-    keep = "y[3 * row], y[3 * row + 1], y[3 * row + 2] = reds, greens, blues"
-    functions = (_TRAPEZOID if turns else "") + ("" if sums or dtype == FLOAT32 else _BYTE)
+    store = "y[3 * row], y[3 * row + 1], y[3 * row + 2] = reds, greens, blues"
+    functions = (_TRAPEZOID if rotates_hue else "") + ("" if sums or dtype == FLOAT32 else _BYTE)
     return functions + _SOURCE.format(
         out="f64" if sums else _VIEWS[dtype],
         view=_VIEWS[dtype],
@@ -138,20 +138,20 @@ def _source(kind: str, dtype: np.dtype[Any], across: int, turns: bool) -> str:
         across=across,
         prologue=_indented([zero] if sums else [], 8),
         pixel=_indented(pixel, 12),
-        epilogue=_indented([keep] if sums else [], 8),
+        epilogue=_indented([store] if sums else [], 8),
     )
 
 
-@lru_cache(64)  # strides of columns are few; more are somebody's experiments
-def _compiled(kind: str, dtype: np.dtype[Any], across: int, turns: bool) -> CompiledKernel:
-    return compile_kernel(_source(kind, dtype, across, turns))
+@lru_cache(64)  # images have few different column strides
+def _compiled(kind: str, dtype: np.dtype[Any], across: int, rotates_hue: bool) -> CompiledKernel:
+    return compile_kernel(_source(kind, dtype, across, rotates_hue))
 
 
 class _Map:
-    """An affine map of pixels: a row of weights of red, green and blue and an offset each.
+    """An affine map of pixels.
 
     Attributes:
-        rows: Three of four numbers.
+        rows: For each channel the weights of red, green and blue, and an offset.
         mixes: Whether a channel depends on another.
     """
 
@@ -162,22 +162,22 @@ class _Map:
         self.mixes = False
 
     def scale(self, factor: float) -> None:
-        """Multiply what it gives."""
+        """Multiply the result by a factor."""
         self.rows = [[factor * value for value in row] for row in self.rows]
 
     def shift(self, offsets: Sequence[float]) -> None:
-        """Add to each channel that it gives."""
+        """Add an offset to each channel of the result."""
         for row, offset in zip(self.rows, offsets, strict=True):
             row[3] += offset
 
     def mix(self, factor: float) -> None:
-        """Keep a factor of each pixel's distance from its gray."""
+        """Scale each pixel's difference from its gray."""
         rest = [(1 - factor) * value for value in self._gray()]
         self.rows = [[factor * v + r for v, r in zip(row, rest, strict=True)] for row in self.rows]
         self.mixes = True
 
     def gray_of(self, pixel: Sequence[float]) -> float:
-        """Return the gray of what it makes of a pixel."""
+        """Return the gray of the mapped pixel."""
         total: float = sum(map(mul, self._gray(), (*pixel, 1.0)))
         return total
 
@@ -186,34 +186,34 @@ class _Map:
 
 
 class _Passes:
-    """The changes of one image, collected until they are applied."""
+    """The adjustments of one image, collected until they are applied."""
 
     def __init__(self, image: Array) -> None:
         self._image = image
         self._before = _Map()
-        self._turn: float | None = None
+        self._rotation: float | None = None
         self._map = _Map()
 
-    def add(self, word: str, amount: Any) -> None:
-        """Add a change."""
-        if word == "hue":
-            assert self._turn is None  # operators turn hues once
-            self._turn = amount
+    def add(self, kind: str, amount: Any) -> None:
+        """Add an adjustment."""
+        if kind == "hue":
+            assert self._rotation is None  # operators rotate the hue once
+            self._rotation = amount
             self._before, self._map = self._map, _Map()
-        elif word == "saturation":
+        elif kind == "saturation":
             self._map.mix(amount)
-        elif word == "lighting":
+        elif kind == "lighting":
             self._map.shift(amount)
-        elif word == "brightness":
+        elif kind == "brightness":
             self._map.scale(amount)
         else:
-            assert word == "contrast", word
+            assert kind == "contrast", kind
             gray = self._map.gray_of(self._means())
             self._map.scale(amount)
             self._map.shift([gray * (1 - amount)] * 3)
 
     def _means(self) -> list[float]:
-        """Return the means of the channels where the last map begins."""
+        """Return the means of the channels before the last map."""
         height, width, _ = self._image.shape
         sums = np.empty((height, 3))
         self._run("sums", sums, self._numbers())
@@ -221,9 +221,13 @@ class _Passes:
         return means
 
     def fill(self, out: Array) -> None:
-        """Store the changed image."""
+        """Store the adjusted image."""
         rows, itemsize = self._map.rows, self._image.itemsize
-        if self._turn is None and not self._map.mixes and self._image.strides[1] == 3 * itemsize:
+        if (
+            self._rotation is None
+            and not self._map.mixes
+            and self._image.strides[1] == 3 * itemsize
+        ):
             width = self._image.shape[1]
             numbers = np.empty(3 * width + 1, np.float32)
             numbers[:-1].reshape(width, 3)[...] = [row[3] for row in rows]
@@ -234,27 +238,27 @@ class _Passes:
 
     def _numbers(self) -> Array:
         numbers = [value for row in self._map.rows for value in row]
-        if self._turn is not None:
-            turns = [(6 * self._turn + offset) % 6 for offset in (0, 4, 2)]
-            numbers = [value for row in self._before.rows for value in row] + turns + numbers
+        if self._rotation is not None:
+            rotates_hue = [(6 * self._rotation + offset) % 6 for offset in (0, 4, 2)]
+            numbers = [value for row in self._before.rows for value in row] + rotates_hue + numbers
         return np.array(numbers, np.float32)
 
     def _run(self, kind: str, out: Array, numbers: Array) -> None:
         image = self._image
         height, width, _ = image.shape
         down, across = image.strides[0] // image.itemsize, image.strides[1] // image.itemsize
-        kernel = _compiled(kind, image.dtype, across, self._turn is not None)
-        words = _Words(address(out), address(image), address(numbers), width, down)
-        kernel.run_alone(height, addressof(words))
+        kernel = _compiled(kind, image.dtype, across, self._rotation is not None)
+        params = _Params(address(out), address(image), address(numbers), width, down)
+        kernel.run_alone(height, addressof(params))
 
 
 def changed_colors(out: Array, image: Array, steps: Iterable[Step]) -> None:
-    """Fill ``out`` with an image whose colours are changed.
+    """Fill ``out`` with a color-adjusted image.
 
     Args:
-        out: (height, width, 3), uint8 or float32, not the image's memory.
-        image: Shape and dtype of ``out``, with a pixel or more and any strides.
-        steps: Changes in order, of which one at most turns hues.
+        out: (height, width, 3), uint8 or float32; must not overlap the image.
+        image: An image of the shape and dtype of ``out``, not empty, with any strides.
+        steps: Adjustments in order, with at most one hue rotation.
     """
     down, across, deep = image.strides
     size = image.itemsize
@@ -262,8 +266,8 @@ def changed_colors(out: Array, image: Array, steps: Iterable[Step]) -> None:
     if not (straight and image.flags.aligned):
         image = np.ascontiguousarray(image)
     passes = _Passes(image)
-    for word, amount in steps:
-        passes.add(word, amount)
+    for kind, amount in steps:
+        passes.add(kind, amount)
     made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     passes.fill(made)
     if made is not out:
@@ -271,20 +275,22 @@ def changed_colors(out: Array, image: Array, steps: Iterable[Step]) -> None:
 
 
 def _kernel(
-    drawn: Callable[..., list[Step]], xp: ModuleType, out: Any, data: Any, **attrs: Any
+    draw_steps: Callable[..., list[Step]], xp: ModuleType, out: Any, data: Any, **attrs: Any
 ) -> None:
-    changed_colors(out, data, drawn(xp, **attrs))
+    changed_colors(out, data, draw_steps(xp, **attrs))
 
 
-def _takes(data: Spec, **_: Any) -> bool:
+def _supports(data: Spec, **_: Any) -> bool:
     return data.dtype in _VIEWS and data.shape[-1] == 3 and data.size > 0
 
 
-def _fast(drawn: Callable[..., list[Step]]) -> FastKernel:
-    run = partial(_kernel, drawn)
+def _fast(draw_steps: Callable[..., list[Step]]) -> FastKernel:
+    run = partial(_kernel, draw_steps)
     return FastKernel(
-        BackEnd.GENERATED, "pixel_colors", _takes, run=run, enabled=available, alone=_ANY_SIZE
+        BackEnd.GENERATED, "pixel_colors", _supports, run=run, enabled=available, alone=_ANY_SIZE
     )
 
 
-KERNELS = tuple((find_operator(name), _fast(drawn)) for name, drawn in COLOR_STEPS.items())
+KERNELS = tuple(
+    (find_operator(name), _fast(draw_steps)) for name, draw_steps in COLOR_STEPS.items()
+)

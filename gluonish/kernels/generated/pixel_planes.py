@@ -1,14 +1,13 @@
-"""From an image (height, width, channels) to float32 planes (channels, height, width), in one pass.
+"""Convert an image (height, width, channels) to float32 (channels, height, width), in one pass.
 
-What is done to each number is a list of steps, each with one number for all channels or one for
-each: to divide by 255, take a mean off and divide by a deviation are three. Images may be views: a
-region, rows or columns in reverse, blue before red.
+A list of steps applies to each element, each step with one number for all channels or one for each:
+dividing by 255, subtracting a mean and dividing by a deviation are three. Images may be views: a
+region, reversed rows or columns, BGR.
 
-Bytes go through all steps at once: ``byte * a + b``, with ``a`` and ``b`` of float64 and one
-rounding of the result. It is nearer to the exact value than what the operators give one by one, and
-differs from that in the last bits. One step alone rounds as NumPy's, as all do on floats. A source
-is generated for what the loop is made of (dtype, channels, strides, steps), and compiled once;
-numbers come from memory.
+For bytes all steps become ``byte * a + b``, with float64 ``a`` and ``b`` and one rounding. It is
+more exact than the operators one by one, and differs from them in the last bits. A single step
+rounds as in NumPy, and so do all steps on floats. A source is generated for the dtype, channels,
+strides and kinds of steps, and compiled once; numbers are read from memory.
 """
 
 import ctypes
@@ -32,17 +31,17 @@ _UFUNCS = {
     "divide": np.divide,
 }
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
-_MOST_CHANNELS = 4
-_MOST_PLANS = 64  # strides of columns and channels are few; more are somebody's experiments
+_MAX_CHANNELS = 4
+_MAX_PLANS = 64  # images have few different strides of columns and channels
 
 _FLOAT32 = np.dtype(np.float32)
-_Words = ctypes.c_int64 * 6
+_Params = ctypes.c_int64 * 6
 
-# `numbers` has those of each channel, one behind the other.
+# `numbers` are grouped by channel.
 _SOURCE = """
-def body(begin, end, words):
-    y, x, numbers = f32(words[0]), {view}(words[1]), f32(words[2])
-    width, plane, down = words[3], words[4], words[5]
+def body(begin, end, params):
+    y, x, numbers = f32(params[0]), {view}(params[1]), f32(params[2])
+    width, plane, down = params[3], params[4], params[5]
 {constants}
     for row in range(begin, end):
         source, at = row * down, row * width
@@ -51,53 +50,51 @@ def body(begin, end, words):
 {channels}
 """
 
-# What a kernel is made for: dtype and channels of the image, bytes from a column to the next, and
-# from a channel.
+# Dtype and channels of the image, bytes from one column to the next, and between channels.
 _Layout = tuple[np.dtype[Any], int, int, int]
 
 
 class PixelPlanes:
-    """Makes planes of images by a list of steps.
+    """Converts images to planes by a list of steps.
 
-    ``PixelPlanes([("divide", [255]), ("subtract", mean), ("divide", std)])`` is `to_tensor` and
-    `normalize`. It may be called from several threads at once, runs in the caller's thread only,
-    and releases the GIL.
+        ``PixelPlanes([("divide", [255]), ("subtract", mean), ("divide", std)])`` is `to_tensor` and
+        `normalize`. It is thread-safe, runs in the calling thread only, and releases the GIL.
 
     Args:
         steps: Pairs of ``"add"``, ``"subtract"``, ``"multiply"`` or ``"divide"``, and one number
             for all channels or one for each, in order.
 
     Raises:
-        ArgumentError: A step is another, or has no number.
+        ArgumentError: A step has another name, or no numbers.
     """
 
     def __init__(self, steps: Sequence[Step]) -> None:
-        for what, numbers in steps:
-            if what not in _UFUNCS or not len(numbers):
+        for name, numbers in steps:
+            if name not in _UFUNCS or not len(numbers):
                 raise ArgumentError(
                     f"PixelPlanes: expected steps of {', '.join(_UFUNCS)} with one number or more, "
-                    f"got {what!r} with {numbers}"
+                    f"got {name!r} with {numbers}"
                 )
-        self._steps = tuple((what, np.asarray(numbers, np.float32)) for what, numbers in steps)
+        self._steps = tuple((name, np.asarray(numbers, np.float32)) for name, numbers in steps)
         self._plans: dict[_Layout, _Plan | None] = {}
 
     def __reduce__(self) -> Any:
-        """Send the steps alone: a kernel's code belongs to a process."""
-        return type(self), ([(what, numbers.tolist()) for what, numbers in self._steps],)
+        """Pickle the steps only: compiled kernels belong to a process."""
+        return type(self), ([(name, numbers.tolist()) for name, numbers in self._steps],)
 
     def fits(self, channels: int) -> bool:
-        """Whether images of so many channels can be given: every step has a number for each."""
+        """Whether every step has one number, or one for each of ``channels``."""
         return all(len(numbers) in (1, channels) for _, numbers in self._steps)
 
     def __call__(self, out: Array, image: Array) -> None:
         """Fill ``out``, (channels, height, width) of float32, from an image.
 
         Args:
-            out: Memory of its own, not the image's; C-contiguous ones are filled fastest.
-            image: (height, width, channels) with any strides; bytes and float32 are fastest.
+            out: Must not overlap the image; fastest if C-contiguous.
+            image: (height, width, channels) with any strides; fastest for bytes and float32.
 
         Raises:
-            ArgumentError: Shapes do not fit one another or the steps.
+            ArgumentError: Shapes do not match one another or the steps.
         """
         height, width, channels = image.shape
         if out.shape != (channels, height, width):
@@ -115,13 +112,13 @@ class PixelPlanes:
             plan.run(out, image)
 
     def by_numpy(self, out: Array, image: Array) -> None:
-        """Do the same without a generated kernel: what it is held against."""
+        """Fill ``out`` by NumPy, as a fallback and as a reference for tests."""
         out[...] = np.moveaxis(image, -1, 0)
-        for what, numbers in self._steps:
-            _UFUNCS[what](out, numbers.reshape(-1, 1, 1), out=out)
+        for name, numbers in self._steps:
+            _UFUNCS[name](out, numbers.reshape(-1, 1, 1), out=out)
 
     def _new_plan(self, layout: _Layout) -> "_Plan | None":
-        """Return how to fill planes from images of a layout; None where only NumPy can."""
+        """Make and cache the plan for images of a layout; None to use NumPy."""
         dtype, channels, across, deep = layout
         if not self.fits(channels):
             counts = [len(numbers) for _, numbers in self._steps]
@@ -131,9 +128,9 @@ class PixelPlanes:
             )
         plan = None
         straight = not (across % dtype.itemsize or deep % dtype.itemsize)
-        if dtype in _VIEWS and channels <= _MOST_CHANNELS and straight and available():
+        if dtype in _VIEWS and channels <= _MAX_CHANNELS and straight and available():
             plan = self._compiled(layout)
-        if len(self._plans) >= _MOST_PLANS:
+        if len(self._plans) >= _MAX_PLANS:
             self._plans.clear()
         self._plans[layout] = plan
         return plan
@@ -141,10 +138,10 @@ class PixelPlanes:
     def _compiled(self, layout: _Layout) -> "_Plan | None":
         dtype, channels, _, _ = layout
         joined = self._joined(channels) if dtype == np.uint8 and len(self._steps) > 1 else None
-        signs = [_SIGNS[what] for what, _ in self._steps]
+        signs = [_SIGNS[name] for name, _ in self._steps]
         one_by_one = [f"v = v {sign} n{s}_{{c}}" for s, sign in enumerate(signs)]
         try:
-            # Without contraction: a product is rounded before it is added to.
+            # Without contraction, so that products are rounded before sums.
             kernel = compile_kernel(
                 _source(layout, one_by_one if joined is None else _JOINED), fastmath=()
             )
@@ -153,18 +150,18 @@ class PixelPlanes:
         return _Plan(kernel, self._numbers(channels) if joined is None else joined)
 
     def _joined(self, channels: int) -> Array | None:
-        """Return of each channel the factor and the term that all steps together are, if finite."""
+        """Return for each channel the factor and the term of all steps combined, if finite."""
         factor, term = np.ones(channels), np.zeros(channels)
         with np.errstate(all="ignore"):
-            for what, numbers in self._steps:
-                if what in ("multiply", "divide"):
-                    factor = _UFUNCS[what](factor, numbers, dtype=np.float64)
-                term = _UFUNCS[what](term, numbers, dtype=np.float64)
+            for name, numbers in self._steps:
+                if name in ("multiply", "divide"):
+                    factor = _UFUNCS[name](factor, numbers, dtype=np.float64)
+                term = _UFUNCS[name](term, numbers, dtype=np.float64)
             table = np.stack([factor, term], axis=1).astype(np.float32)
         return table if np.isfinite(table).all() else None
 
     def _numbers(self, channels: int) -> Array:
-        """Return the number of each channel and step."""
+        """Return the numbers as (channels, steps)."""
         table = np.empty((channels, len(self._steps)), np.float32)
         for s, (_, numbers) in enumerate(self._steps):
             table[:, s] = numbers
@@ -175,13 +172,13 @@ _JOINED = ["v = fma(v, n0_{c}, n1_{c})"]
 
 
 def _source(layout: _Layout, lines: Sequence[str]) -> str:
-    """Return the source of a kernel that does to each number ``v`` of channel c what lines say."""
+    """Return the source of a kernel that applies ``lines`` to each value ``v`` of channel c."""
     dtype, channels, across, deep = layout
     count = 2 if lines is _JOINED else len(lines)
     constants, body = [], []
     for c in range(channels):
-        place = f"i * ({across // dtype.itemsize}) + ({c * deep // dtype.itemsize})"
-        body.append(f"v = float32(x[source + {place}])")
+        offset = f"i * ({across // dtype.itemsize}) + ({c * deep // dtype.itemsize})"
+        body.append(f"v = float32(x[source + {offset}])")
         constants += [f"    n{i}_{c} = numbers[{c * count + i}]" for i in range(count)]
         body += [line.format(c=c) for line in lines]
         body.append(f"y[{c} * plane + at + i] = v")
@@ -206,5 +203,5 @@ class _Plan:
         """Fill ``out`` from an image of the plan's layout."""
         height, width, _ = image.shape
         down = image.strides[0] // image.itemsize
-        words = _Words(address(out), address(image), self._numbers, width, height * width, down)
-        self._kernel.run_alone(height, ctypes.addressof(words))
+        params = _Params(address(out), address(image), self._numbers, width, height * width, down)
+        self._kernel.run_alone(height, ctypes.addressof(params))

@@ -1,4 +1,4 @@
-"""Plans for programs of operators on single elements; they depend on the layouts of the arrays."""
+"""Plans for programs of elementwise operators."""
 
 import math
 import re
@@ -17,7 +17,7 @@ from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.fused.pointwise import Program
 from gluonish.ops.kernel import Bound, RefusedError
 
-_MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
+_MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
 
 _ELEMENTARY = re.compile(
     r"\b(?:exp|expm1|log\w*|tanh|sigmoid|softplus|erf|\w*gamma\w*|philox_\w+)\("
@@ -30,13 +30,13 @@ def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Progr
     """Find or make the plan of a program for some arrays.
 
     Args:
-        outputs: What it fills; all of one shape.
-        inputs: What it reads; they may be stretched to the outputs' shape.
+        outputs: Outputs of one shape.
+        inputs: Inputs that broadcast to the outputs' shape.
         program: Operators that `expressions` supports.
 
     Raises:
-        RefusedError: The arrays are empty or off their alignment, the outputs have several shapes,
-            or llvmlite is missing.
+        RefusedError: Arrays are empty or not aligned, the outputs have several shapes, or llvmlite
+            is missing.
     """
     arrays = (*outputs, *inputs)
     key = (program, *map(signature, arrays))
@@ -51,11 +51,11 @@ def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Progr
 def _source(
     outputs: Sequence[Any], inputs: Sequence[Any], program: Program
 ) -> tuple[PointwiseSource, Loops]:
-    specs, owns = specs_and_shapes(outputs, inputs, program)
+    specs, array_shapes = specs_and_shapes(outputs, inputs, program)
     shape = outputs[0].shape
     strides = []
-    for array, own in zip((*outputs, *inputs), owns, strict=True):
-        found = broadcast_strides(array, own, shape)
+    for array, array_shape in zip((*outputs, *inputs), array_shapes, strict=True):
+        found = broadcast_strides(array, array_shape, shape)
         if found is None:
             raise RefusedError(
                 "fused_pointwise: expected aligned arrays, got one at an odd address"
@@ -72,21 +72,17 @@ def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -
     kernel = compile_kernel(source.text, ())
     *outer, inner = loops.extents
     extent = math.prod(outer) if outer else inner
-    # Simple arithmetic wants twice as many elements before a thread pays, and each elementary
-    # function costs about three simple operators.
+    # Simple arithmetic needs twice as many elements for each thread; an elementary function costs
+    # about three simple operators.
     grain = 2 * GRAIN // (1 + 3 * min(5, len(_ELEMENTARY.findall(source.text))))
     grain = max(1, grain // inner) if outer else grain
-    return KernelPlan(kernel, source.words, extent, grain, source.key_at)
+    return KernelPlan(kernel, source.params, extent, grain, source.key_at)
 
 
 def specs_and_shapes(
     outputs: Sequence[Any], inputs: Sequence[Any], program: Program
 ) -> tuple[Sequence[Spec], list[tuple[int, ...]]]:
-    """Return the specs of all values of a program, and the shape that each array broadcasts in.
-
-    Args:
-        outputs: What it fills; all of one shape.
-        inputs: What it reads.
+    """Return the specs of a program's values, and each array's shape aligned for broadcasting.
 
     Raises:
         RefusedError: The outputs are empty, or have several shapes.
@@ -98,17 +94,17 @@ def specs_and_shapes(
             f"{', '.join(str(x.shape) for x in outputs)}"
         )
     specs = program.specs([Spec(x.shape, x.dtype) for x in inputs])
-    return specs, [x.shape for x in outputs] + _own_shapes(program, specs)
+    return specs, [x.shape for x in outputs] + _input_shapes(program, specs)
 
 
-def _own_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ...]]:
-    """Return the shape in which each input broadcasts."""
-    owns = [spec.shape for spec in specs[: program.num_inputs]]
+def _input_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ...]]:
+    """Return each input's shape aligned for broadcasting."""
+    shapes = [spec.shape for spec in specs[: program.num_inputs]]
     for op, inputs, attrs in program.instructions:
         read = [specs[i] for i in inputs]
         for position, number in enumerate(inputs):
             if number < program.num_inputs:
-                own = aligned_shape(op, attrs, read, position)
-                if len(own) > len(owns[number]):
-                    owns[number] = own
-    return owns
+                shape = aligned_shape(op, attrs, read, position)
+                if len(shape) > len(shapes[number]):
+                    shapes[number] = shape
+    return shapes

@@ -1,8 +1,7 @@
-"""The source of a kernel that runs a program of operators on single elements.
+"""The source of a kernel that runs a program of elementwise operators.
 
-Loops come from `loops`, expressions from `expressions`. What differs between calls of one kind
-(extents, strides, numbers) is read from the kernel's words, so that one compiled kernel serves them
-all; only which strides are 0 or 1 is part of the source.
+Loops come from `loops`, expressions from `expressions`. Extents, strides and numbers are params, so
+that one compiled kernel serves many calls; only strides of 0 and 1 are part of the source.
 """
 
 import re
@@ -28,25 +27,23 @@ _VIEWS = {
     np.dtype(np.int32): "i32",
     np.dtype(np.int64): "i64",
 }
-_TILE = 1024  # elements whose random numbers are made at a time; they stay in the first-level cache
+_TILE = 1024  # random numbers generated at a time; they fit the first-level cache
 
 
 class PointwiseSource:
-    """The source of one kernel, and its words.
+    """The source of one kernel, and its params.
 
-    Words hold first the address of each array (outputs, then inputs), then the key of the random
-    numbers if there are any, then extents, strides and numbers.
+    Params are the address of each array (outputs, then inputs), the key of the random numbers if
+    there are any, then extents, strides and numbers.
 
     Args:
-        program: What to compute.
-        specs: Of all values of the program.
-        loops: Over the arrays: outputs, inputs, and last the positions of elements in row-major
-            order.
+        specs: Specs of all values of the program.
+        loops: Loops over outputs, inputs, and last the row-major indices of elements.
 
     Attributes:
         text: The source.
-        words: All words, with zeros for addresses and key.
-        key_at: Place of the key's two words; 0 without random numbers.
+        params: All params, with zeros for addresses and key.
+        key_at: Index of the key's two params; 0 without random numbers.
     """
 
     def __init__(self, program: Program, specs: Sequence[Spec], loops: Loops) -> None:
@@ -54,13 +51,13 @@ class PointwiseSource:
         self._specs = specs
         self._loops = loops
         self._arrays = [*program.outputs, *range(program.num_inputs)]
-        self.words: list[int] = [0] * len(self._arrays)
+        self.params: list[int] = [0] * len(self._arrays)
         self._head: list[str] = []  # before all loops
         random = any(draws(op, attrs) for op, _, attrs in program.instructions)
-        self.key_at = len(self.words) if random else 0
+        self.key_at = len(self.params) if random else 0
         if random:
-            self._word("seed", 0)
-            self._word("offset", 0)
+            self._param("seed", 0)
+            self._param("offset", 0)
             self._head.append(f"unit = float32({2.0**-24!r})")
         self._numbers: dict[tuple[str, str], str] = {}
         self._computed = [f"t{i} = {text}" for i, text in computed(program, specs, self._number)]
@@ -72,52 +69,52 @@ class PointwiseSource:
         ]
         self.text = "\n".join(self._lines())
 
-    def _word(self, name: str, value: int) -> None:
-        """Add a word, and a variable that holds it."""
-        self._head.append(f"{name} = words[{len(self.words)}]")
-        self.words.append(value)
+    def _param(self, name: str, value: int) -> None:
+        """Add a param, and a variable for it."""
+        self._head.append(f"{name} = params[{len(self.params)}]")
+        self.params.append(value)
 
     def _number(self, kind: str, value: float) -> str:
-        """Return the name of a number in a type."""
+        """Return the name of a constant in a type."""
         key = (kind, repr(value))
         name = self._numbers.get(key)
         if name is None:
             name = self._numbers[key] = f"c{len(self._numbers)}"
             if kind == "int64":
-                self._word(name, int(value))
+                self._param(name, int(value))
             else:
-                self._head.append(f"{name} = {kind}(as_float(words[{len(self.words)}]))")
-                self.words.append(int(np.float64(value).view(np.int64)))
+                self._head.append(f"{name} = {kind}(as_float(params[{len(self.params)}]))")
+                self.params.append(int(np.float64(value).view(np.int64)))
         return name
 
     def _lines(self) -> Iterator[str]:
         outer = len(self._loops.extents) - 1
         body = list(self._rows(outer) if outer else self._flat())
-        yield "def body(begin, end, words):"
+        yield "def body(begin, end, params):"
         for line in (*self._head, *body):
             yield f"    {line}"
 
     def _flat(self) -> Iterator[str]:
-        """One loop over all elements."""
+        """Yield one loop over all elements."""
         for i in self._used:
-            yield f"p{i} = {self._view(i)}(words[{i}])"
+            yield f"p{i} = {self._view(i)}(params[{i}])"
         if self.key_at:
             yield "at = 0"
         yield from self._loop("begin", "end")
 
     def _rows(self, outer: int) -> Iterator[str]:
-        """A loop over rows, which threads share, around one along each row."""
+        """Yield a parallel loop over rows around a loop along each row."""
         extents = self._loops.extents
         for level in range(1, outer):
-            self._word(f"n{level}", extents[level])
-        self._word("n", extents[outer])
+            self._param(f"n{level}", extents[level])
+        self._param("n", extents[outer])
         steps: dict[int, list[str]] = {}
         for i in (*self._used, *([len(self._arrays)] if self.key_at else [])):
             steps[i] = []
             for level in range(outer):
                 step = self._loops.strides[i][level]
                 if step:
-                    self._word(f"s{i}_{level}", step)
+                    self._param(f"s{i}_{level}", step)
                     steps[i].append(f"i{level} * s{i}_{level}")
         yield "for row in range(begin, end):"
         left = "row"
@@ -129,18 +126,18 @@ class PointwiseSource:
         for i in self._used:
             size = self._specs[self._arrays[i]].dtype.itemsize
             shift = f" + {size} * ({' + '.join(steps[i])})" if steps[i] else ""
-            yield f"    p{i} = {self._view(i)}(words[{i}]{shift})"
+            yield f"    p{i} = {self._view(i)}(params[{i}]{shift})"
         if self.key_at:
             yield f"    at = {' + '.join(steps[len(self._arrays)]) or '0'}"
         for line in self._loop("0", "n"):
             yield f"    {line}"
 
     def _loop(self, begin: str, end: str) -> Iterator[str]:
-        """The innermost loop, and what stays the same along it."""
+        """Yield the innermost loop, and loads that are invariant in it."""
         inner = [steps[-1] for steps in self._loops.strides]
         for i, step in enumerate(inner[:-1]):
             if step not in (0, 1) and i in self._used:
-                self._word(f"s{i}", step)
+                self._param(f"s{i}", step)
         count = len(self._program.outputs)
         for i in self._used[count:]:
             if inner[i] == 0:
@@ -151,7 +148,7 @@ class PointwiseSource:
                 yield f"    {line}"
             return
         if self.key_at:
-            self._word("step", inner[-1])
+            self._param("step", inner[-1])
         yield f"for i in range({begin}, {end}):"
         yield "    independent()"
         if self.key_at:
@@ -160,7 +157,7 @@ class PointwiseSource:
             yield f"    {line}"
 
     def _tile(self, end: str) -> Iterator[str]:
-        """Elements in row-major order: their random numbers first, four at a time."""
+        """Yield a loop in row-major order that first generates random numbers, four at a time."""
         yield f"last = min(first + {_TILE}, {end})"
         yield "base = (at + first) & -4"
         yield "drawn = scratch()"
@@ -178,20 +175,20 @@ class PointwiseSource:
         for i in self._used[count:]:
             step = self._loops.strides[i][-1]
             if step:
-                yield f"t{self._arrays[i]} = {self._loaded(i, _place(i, step))}"
+                yield f"t{self._arrays[i]} = {self._loaded(i, _index(i, step))}"
         yield from self._computed
         for i in range(count):
             value = self._arrays[i]
             store = STORES[self._specs[value].dtype]
-            yield f"p{i}[{_place(i, self._loops.strides[i][-1])}] = {store.format(f't{value}')}"
+            yield f"p{i}[{_index(i, self._loops.strides[i][-1])}] = {store.format(f't{value}')}"
 
     def _view(self, i: int) -> str:
         return _VIEWS[self._specs[self._arrays[i]].dtype]
 
-    def _loaded(self, i: int, place: str) -> str:
+    def _loaded(self, i: int, index: str) -> str:
         dtype = self._specs[self._arrays[i]].dtype
-        return LOADS.get(dtype, "int64({})").format(f"p{i}[{place}]")
+        return LOADS.get(dtype, "int64({})").format(f"p{i}[{index}]")
 
 
-def _place(i: int, step: int) -> str:
+def _index(i: int, step: int) -> str:
     return "i" if step == 1 else f"i * s{i}"

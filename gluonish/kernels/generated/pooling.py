@@ -1,9 +1,9 @@
-"""Max and average pooling of arrays whose channels come last, and their gradients.
+"""Max and average pooling of channels-last arrays, and their gradients.
 
-Everything else goes to the kernels that hung on the operators before, oneDNN's. Threads share
-samples, so that no two write to one element of the gradient; where there are few samples, also
-blocks of channels. Float32, and bfloat16 of single windows and, for the gradient, windows that tile
-the data: rounded sums in memory would lose digits, and oneDNN is faster forward.
+Other layouts use oneDNN's kernels. Threads split samples and, if there are few samples, blocks of
+channels, so that no two write to one element of the gradient. For float32, and for bfloat16 with a
+single window or, for the gradient, windows that tile the data: sums rounded in memory would lose
+digits, and oneDNN's forward is faster.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,40 +17,36 @@ from gluonish.kernels.compiler import compile_kernel
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.kernels.generated.pooling_source import MAX_UNROLLED, backward_source, forward_source
 from gluonish.kernels.generated.pooling_windows import Form
-from gluonish.kernels.generated.register import enabled
+from gluonish.kernels.generated.support import enabled
 from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import channels_first, is_channels_last
 
-_SMALL = 1 << 14  # elements below which compiling does not pay, and that are worth a thread
-# Fewest channels with which these kernels were faster than oneDNN's; with data larger than caches,
-# the forward was slower at some numbers in between.
+_SMALL = 1 << 14  # elements below which compiling does not pay; minimum for each thread
+# Minimum channels for which these kernels are faster than oneDNN's. For data larger than the caches
+# the forward is slower for some numbers of channels.
 _CHANNELS, _CHANNELS_BACKWARD = 32, 17
 _SLOW_CHANNELS, _SLOW_BYTES = range(129, 384), 1 << 24
-_MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
+_MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
 
-_ITEMS = 8  # samples, or blocks of channels of them, that there are at least
-_BLOCK = 32  # channels of a block, at least
+_ITEMS = 8  # minimum number of samples times blocks of channels
+_BLOCK = 32  # minimum channels of a block
 
 
 class _Windows:
-    """What the attributes mean for data of a shape; axes are depth, height and width.
-
-    Args:
-        data: (N, C, *spatial).
-        attrs: Those of the operator.
+    """The windows over data of shape (N, C, *spatial), in depth, height and width.
 
     Raises:
-        RefusedError: A window holds no element of the data.
+        RefusedError: A window contains no element of the data.
     """
 
     __slots__ = ("counts", "extents", "kernel", "largest", "pad", "stride", "with_pad")
 
     def __init__(self, data: Shape, attrs: Attrs) -> None:
         geometry, counts = pooling_plan(data[2:], **attrs)
-        # One axis is taken as the height, two as height and width: a step is a row of windows.
+        # One axis is the height, two are height and width: a step is a row of windows.
         before = (1,) * min(1, 3 - len(counts))
         after = (1,) * (3 - len(before) - len(counts))
         self.extents = before + data[2:] + after
@@ -64,7 +60,7 @@ class _Windows:
             raise RefusedError(f"Pooling: expected windows with elements of the data, got {attrs}")
 
     def _last(self) -> list[int]:
-        """Where the last window begins, along each axis."""
+        """Return the start of the last window along each axis."""
         return [
             (count - 1) * stride - pad
             for count, stride, pad in zip(self.counts, self.stride, self.pad, strict=True)
@@ -72,7 +68,7 @@ class _Windows:
 
     @property
     def inside(self) -> bool:
-        """Whether all windows lie in the data."""
+        """Whether all windows are inside the data."""
         ends = (last + width for last, width in zip(self._last(), self.kernel, strict=True))
         return not any(self.pad) and all(
             end <= extent for end, extent in zip(ends, self.extents, strict=True)
@@ -80,7 +76,7 @@ class _Windows:
 
     @property
     def overlap(self) -> Shape | None:
-        """How far a window reaches into the next along each axis; None where there are gaps."""
+        """The overlap of consecutive windows along each axis; None if there are gaps."""
         reach = tuple(k - s for k, s in zip(self.kernel, self.stride, strict=True))
         single = (count == 1 for count in self.counts)
         reach = tuple(0 if one else r for one, r in zip(single, reach, strict=True))
@@ -88,7 +84,7 @@ class _Windows:
 
     @property
     def tiles(self) -> bool:
-        """Whether each element of the data is in one window, and nothing else is."""
+        """Whether the windows partition the data."""
         covered = (c * k for c, k in zip(self.counts, self.kernel, strict=True))
         return self.inside and self.overlap == (0, 0, 0) and tuple(covered) == self.extents
 
@@ -96,8 +92,8 @@ class _Windows:
         """Return the kernel if it is small."""
         return self.kernel if np.prod(self.kernel) <= MAX_UNROLLED else None
 
-    def words(self, channels: int, step: int) -> list[int]:
-        """Return the words of a kernel."""
+    def params(self, channels: int, step: int) -> list[int]:
+        """Return the params of a kernel."""
         sizes = (*self.extents, *self.counts, *self.kernel, *self.stride, *self.pad)
         return [0, 0, 0, 0, channels, step, -(-channels // step), *sizes, int(self.with_pad)]
 
@@ -106,35 +102,28 @@ _plans: dict[tuple[Any, ...], KernelPlan] = {}
 
 
 def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the forward.
+    """Plan the forward.
 
     Args:
-        outputs: (N, C, *pooled), to be filled.
-        inputs: Data (N, C, *spatial), of 1 to 3 spatial axes. In layouts that end in C, the
+        outputs: out (N, C, *pooled).
+        inputs: data (N, C, *spatial), of 1 to 3 spatial axes. In layouts that end in C, the
             channels of both come last.
 
-    Returns:
-        The plan, for (out, data).
-
     Raises:
-        RefusedError: The channels are not last in memory, or a window holds no data.
+        RefusedError: The channels are not last in memory, or a window contains no data.
     """
     return _find("Pooling", _plan_forward, (*outputs, *inputs), attrs)
 
 
 def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the gradient of the data.
+    """Plan the gradient of the data.
 
     Args:
-        outputs: The gradient, (N, C, *spatial), to be filled.
-        inputs: Gradient of the output (N, C, *pooled), which may lie channel by channel, too, as it
-            does behind a dense layer; data, and the output.
-
-    Returns:
-        The plan, for (gradient, gradient of the output) and with "max" (data, output).
+        inputs: Gradient of the output (N, C, *pooled), which may also be contiguous, as after a
+            dense layer; data, and the output.
 
     Raises:
-        RefusedError: As `pooling`; or bfloat16 would be added up.
+        RefusedError: As `pooling`; or bfloat16 would accumulate.
     """
     arrays = (*outputs, *inputs)
     used = arrays if attrs["pool_type"] == "max" else arrays[:2]
@@ -152,7 +141,7 @@ def _find(
     attrs: Attrs,
     planar: int | None = None,
 ) -> Bound:
-    """Find or make a plan; ``planar`` is the array that may lie channel by channel."""
+    """Find or make a plan; ``planar`` is the index of the array that may be contiguous."""
     views = [channels_first(np, array, attrs["layout"]) for array in arrays]
     last = [x for i, x in enumerate(views) if i != planar or not x.flags.c_contiguous]
     if not all(map(_channels_last, last)) or not all(x.flags.aligned for x in views):
@@ -173,11 +162,13 @@ def _plan_forward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
     narrow = data.dtype == BFLOAT16
     slow = narrow or (channels in _SLOW_CHANNELS and data.nbytes > _SLOW_BYTES)
     if slow and windows.counts != (1, 1, 1):
-        raise RefusedError(f"Pooling: expected data faster here, got {data.dtype}{data.shape}")
+        raise RefusedError(
+            f"Pooling: expected data for which this kernel is faster, got {data.dtype}{data.shape}"
+        )
     form = Form(windows.largest, narrow, windows.inside, windows.unrolled())
     kernel = compile_kernel(forward_source(form))
     extent = out.size // (channels * windows.counts[2])
-    return KernelPlan(kernel, windows.words(channels, channels), extent, _grain(data, extent))
+    return KernelPlan(kernel, windows.params(channels, channels), extent, _grain(data, extent))
 
 
 def _plan_backward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
@@ -198,25 +189,25 @@ def _plan_backward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
     samples, channels = result.shape[:2]
     blocks = max(1, min(-(-_ITEMS // samples), channels // _BLOCK))
     step = -(-channels // blocks)
-    words = windows.words(channels, step)
-    extent = samples * words[6]
-    return KernelPlan(kernel, words, extent, _grain(result, extent))
+    params = windows.params(channels, step)
+    extent = samples * params[6]
+    return KernelPlan(kernel, params, extent, _grain(result, extent))
 
 
 def _grain(data: Array, extent: int) -> int:
-    """Fewest steps worth a thread; zero runs even a single one without the interpreter's lock."""
+    """Return the minimum steps for each thread; with 0 even a single step releases the GIL."""
     return extent if data.size <= _SMALL else _SMALL * extent // data.size
 
 
-def _takes_pooling(data: Spec, **attrs: Any) -> bool:
-    return _takes(data, _CHANNELS, attrs)
+def _supports_pooling(data: Spec, **attrs: Any) -> bool:
+    return _supports(data, _CHANNELS, attrs)
 
 
-def _takes_backward(grad: Spec, data: Spec, out: Spec, **attrs: Any) -> bool:
-    return grad.dtype == data.dtype == out.dtype and _takes(data, _CHANNELS_BACKWARD, attrs)
+def _supports_backward(grad: Spec, data: Spec, out: Spec, **attrs: Any) -> bool:
+    return grad.dtype == data.dtype == out.dtype and _supports(data, _CHANNELS_BACKWARD, attrs)
 
 
-def _takes(data: Spec, channels: int, attrs: Attrs) -> bool:
+def _supports(data: Spec, channels: int, attrs: Attrs) -> bool:
     last = is_channels_last(attrs["layout"])
     return (
         data.size >= _SMALL
@@ -229,14 +220,14 @@ def _takes(data: Spec, channels: int, attrs: Attrs) -> bool:
 KERNELS = (
     (
         POOLING,
-        FastKernel(BackEnd.GENERATED, "pooling", _takes_pooling, plan=pooling, enabled=enabled),
+        FastKernel(BackEnd.GENERATED, "pooling", _supports_pooling, plan=pooling, enabled=enabled),
     ),
     (
         POOLING_BACKWARD,
         FastKernel(
             BackEnd.GENERATED,
             "pooling_backward",
-            _takes_backward,
+            _supports_backward,
             plan=pooling_backward,
             enabled=enabled,
         ),

@@ -1,32 +1,32 @@
-"""Sources of the kernels that pool arrays whose channels come last.
+"""Sources of pooling kernels for channels-last arrays.
 
-Loops go over windows, and the innermost over channels. Small windows are unrolled; of others the
-elements are visited one by one, with partial results of `PART` channels on the stack.
+The outer loops are over windows, the innermost over channels. Small windows are unrolled; larger
+ones are loops over elements, with partial results of `CHUNK` channels on the stack.
 
-The gradient of overlapping windows is added where something stands already, and stored elsewhere:
-an element stands if its row belonged to an earlier row of windows, or its column to an earlier
-window. Nothing but what no window covers is cleared.
+The gradient of overlapping windows accumulates into elements that are already written, and is
+stored to others: an element is written if its row was in an earlier row of windows, or its column
+in an earlier window. Only elements outside all windows are cleared.
 """
 
 from collections.abc import Iterator
 
 from gluonish.kernels.generated.pooling_windows import (
     AXES,
+    CHUNK,
     DIVISOR,
-    PART,
     SIZES,
     Form,
     at_tap,
     bounds,
-    direct_places,
+    clamped_indices,
+    direct_indices,
     element_loops,
     indented,
     is_inside,
     joined,
     masked,
-    moved_places,
-    standing_masks,
     valid_masks,
+    written_masks,
 )
 
 MAX_UNROLLED = 16  # elements of a window; beyond, loops over elements are as fast
@@ -35,7 +35,7 @@ MAX_UNROLLED = 16  # elements of a window; beyond, loops over elements are as fa
 def forward_source(form: Form) -> str:
     """Return the kernel that fills operand 0 from operand 1; a step is a row of windows."""
     lines = [
-        "def body(begin, end, words):",
+        "def body(begin, end, params):",
         f"    out, x = {form.view(0)}, {form.view(1)}",
         SIZES.rstrip(),
         "    acc = scratch()" if form.kernel is None else "",
@@ -55,30 +55,30 @@ def forward_source(form: Form) -> str:
 
 def _forward_taps(form: Form) -> Iterator[str]:
     if form.inside:
-        yield from (*direct_places(form), *_forward_channels(form, moved=False))
+        yield from (*direct_indices(form), *_forward_channels(form, clamped=False))
     elif form.largest:
-        yield from (*moved_places(form), *_forward_channels(form, moved=False))
+        yield from (*clamped_indices(form), *_forward_channels(form, clamped=False))
     else:
         yield f"if {is_inside()}:"
-        yield from indented(1, [*direct_places(form), *_forward_channels(form, moved=False)])
+        yield from indented(1, [*direct_indices(form), *_forward_channels(form, clamped=False)])
         yield "else:"
         yield from indented(
-            1, [*moved_places(form), *valid_masks(form), *_forward_channels(form, moved=True)]
+            1, [*clamped_indices(form), *valid_masks(form), *_forward_channels(form, clamped=True)]
         )
 
 
-def _forward_channels(form: Form, moved: bool) -> Iterator[str]:
+def _forward_channels(form: Form, clamped: bool) -> Iterator[str]:
     yield "for c in range(channels):"
     yield "    independent()"
     names = []
     for number, tap in enumerate(form.taps()):
         value = form.load("x", f"{at_tap(tap)} + c")
-        yield f"    v{number} = " + (masked(value, f"valid{at_tap(tap)}") if moved else value)
+        yield f"    v{number} = " + (masked(value, f"valid{at_tap(tap)}") if clamped else value)
         names.append(f"v{number}")
     if not form.largest:
         yield "    " + form.store("out", "y + c", f"({' + '.join(names)}) / divisor")
         return
-    # This choice is one instruction, which drops a NaN that comes first; LLVM looks for those in
+    # This select is one instruction, but loses a NaN in its first operand; LLVM checks for NaN in
     # two elements at a time.
     yield "    a = v0"
     for name in names[1:]:
@@ -94,29 +94,30 @@ def _forward_loops(form: Form) -> Iterator[str]:
     both = f"maximum({held}, {value})" if form.largest else f"{held} + {value}"
     result = held if form.largest else f"{held} / divisor"
     yield from [
-        f"for part in range(0, channels, {PART}):",
-        f"    size = min({PART}, channels - part)",
+        f"for chunk in range(0, channels, {CHUNK}):",
+        f"    size = min({CHUNK}, channels- chunk)",
         "    for c in range(size):",
         "        independent()",
         f"        acc[c] = bits_of_float({start})",
-        *indented(1, element_loops("part")),
+        *indented(1, element_loops("chunk")),
         "                for c in range(size):",
         "                    independent()",
         f"                    acc[c] = bits_of_float({both})",
         "    for c in range(size):",
         "        independent()",
-        "        " + form.store("out", "y + part + c", result),
+        "        " + form.store("out", "y + chunk + c", result),
     ]
 
 
-# A NaN equals nothing; a window that begins in the padding has its first -inf there.
+# NaN compares unequal to everything. A maximum of -inf in a window that begins in the padding is
+# attributed to the padding.
 _LOST = """\
 lost = float32(np.nan)
 if start_d < 0 or start_h < 0 or start_w < 0:
     lost = float32(-np.inf)
 """
 
-# Clears `length` elements at `count` places, `pitch` apart.
+# Clears `count` runs of `length` elements, `pitch` apart.
 _CLEAR = """\
 def clear(x, start, count, pitch, length):
     if length == pitch:
@@ -130,7 +131,7 @@ def clear(x, start, count, pitch, length):
 
 
 def backward_source(form: Form) -> str:
-    """Return the kernel that fills operand 0, the gradient of the data, from that of the output.
+    """Return the kernel that fills operand 0, the gradient of the data.
 
     Operands: gradient of the data, gradient of the output; for a maximum also data and output. A
     step is a sample, or a block of its channels.
@@ -138,7 +139,7 @@ def backward_source(form: Form) -> str:
     extra = f"    x, out = {form.view(2)}, {form.view(3)}" if form.largest else ""
     lines = [
         _CLEAR.format(zero="uint16(0)" if form.narrow else "float32(0)"),
-        "def body(begin, end, words):",
+        "def body(begin, end, params):",
         f"    dx, grad = {form.view(0)}, {form.view(1)}",
         extra,
         SIZES.rstrip(),
@@ -175,24 +176,24 @@ def _backward_windows(form: Form) -> Iterator[str]:
     yield from indented(3, _backward_loops(form) if form.kernel is None else _backward_taps(form))
     yield "            end_w = last_w"
     if tracks:
-        yield from indented(2, _cleared("end_h, last_h", "end_w"))
+        yield from indented(2, _clear_lines("end_h, last_h", "end_w"))
     yield "        end_h = last_h"
     if tracks:
-        yield from indented(1, _cleared("end_h, size_h", "0"))
+        yield from indented(1, _clear_lines("end_h, size_h", "0"))
     yield "    end_d = last_d"
     if tracks:
         yield "for d in range(end_d, size_d):"
-        yield "    place = top + d * size_h * size_w * channels"
-        yield "    clear(dx, place, size_h * size_w, channels, last_c - first_c)"
+        yield "    index = top + d * size_h * size_w * channels"
+        yield "    clear(dx, index, size_h * size_w, channels, last_c - first_c)"
 
 
-def _cleared(rows: str, column: str) -> list[str]:
-    """Clear from a column on, in rows that no window has reached."""
+def _clear_lines(rows: str, column: str) -> list[str]:
+    """Return lines that clear rows, from a column on, that no window has reached."""
     return [
         "for d in range(end_d, last_d):",
         f"    for h in range({rows}):",
-        f"        place = top + ((d * size_h + h) * size_w + {column}) * channels",
-        f"        clear(dx, place, size_w - {column}, channels, last_c - first_c)",
+        f"        index = top + ((d * size_h + h) * size_w + {column}) * channels",
+        f"        clear(dx, index, size_w - {column}, channels, last_c - first_c)",
     ]
 
 
@@ -202,64 +203,64 @@ def _backward_taps(form: Form) -> Iterator[str]:
     if not form.inside:
         conditions.append(is_inside())
     if not conditions:
-        yield from (*direct_places(form), *_backward_channels(form, moved=False))
+        yield from (*direct_indices(form), *_backward_channels(form, clamped=False))
         return
-    yield from moved_places(form)
+    yield from clamped_indices(form)
     yield from _LOST.splitlines() if form.largest else valid_masks(form)
     if form.overlap is not None:
-        yield from standing_masks(form)
-    yield from _backward_channels(form, moved=True)
+        yield from written_masks(form)
+    yield from _backward_channels(form, clamped=True)
 
 
-def _backward_channels(form: Form, moved: bool) -> Iterator[str]:
-    """The loop over channels: ``left`` is the gradient that no element has got."""
+def _backward_channels(form: Form, clamped: bool) -> Iterator[str]:
+    """Yield the loop over channels; ``left`` is the gradient not yet assigned to an element."""
     gradient = form.load("grad", "g + c * pitch" if form.planar else "y + c")
     yield "for c in range(first_c, last_c):"
     yield "    independent()"
     if form.largest:
         yield f"    m = {form.load('out', 'y + c')}"
-        yield f"    left = {f'select(m == lost, zero, {gradient})' if moved else gradient}"
+        yield f"    left = {f'select(m == lost, zero, {gradient})' if clamped else gradient}"
     else:
         yield f"    left = {gradient} / divisor"
     for tap in form.taps():
-        place = f"{at_tap(tap)} + c"
+        index = f"{at_tap(tap)} + c"
         share = "left"
         if form.largest:
-            yield f"    hit = {form.load('x', place)} == m"
+            yield f"    hit = {form.load('x', index)} == m"
             share = "select(hit, left, zero)"
-        elif moved:
+        elif clamped:
             share = masked("left", f"valid{at_tap(tap)}")
-        standing = form.load("dx", place)
+        written = form.load("dx", index)
         if form.overlap is None:
-            share = f"{standing} + {share}"
-        elif moved:
-            share = f"{masked(standing, f'standing{at_tap(tap)}')} + {share}"
+            share = f"{written} + {share}"
+        elif clamped:
+            share = f"{masked(written, f'written{at_tap(tap)}')} + {share}"
         elif any(i < reach for i, reach in zip(tap, form.overlap, strict=True)):
-            share = f"{standing} + {share}"
-        yield "    " + form.store("dx", place, share)
+            share = f"{written} + {share}"
+        yield "    " + form.store("dx", index, share)
         if form.largest:
             yield "    left = select(hit, zero, left)"
 
 
 def _backward_loops(form: Form) -> Iterator[str]:
-    gradient = form.load("grad", "g + (part + c) * pitch" if form.planar else "y + part + c")
+    gradient = form.load("grad", "g + (chunk + c) * pitch" if form.planar else "y + chunk + c")
     if form.largest:
         yield from _LOST.splitlines()
-        gradient = f"select({form.load('out', 'y + part + c')} == lost, zero, {gradient})"
+        gradient = f"select({form.load('out', 'y + chunk + c')} == lost, zero, {gradient})"
     else:
         gradient += " / divisor"
-    yield f"for part in range(first_c, last_c, {PART}):"
-    yield f"    size = min({PART}, last_c - part)"
+    yield f"for chunk in range(first_c, last_c, {CHUNK}):"
+    yield f"    size = min({CHUNK}, last_c- chunk)"
     yield "    for c in range(size):"
     yield "        independent()"
     yield f"        held[c] = bits_of_float({gradient})"
-    yield from indented(1, element_loops("part"))
+    yield from indented(1, element_loops("chunk"))
     yield "                for c in range(size):"
     yield "                    independent()"
     yield "                    left = float_of_bits(held[c])"
     share = "left"
     if form.largest:
-        equal = f"{form.load('x', 't + c')} == {form.load('out', 'y + part + c')}"
+        equal = f"{form.load('x', 't + c')} == {form.load('out', 'y + chunk + c')}"
         yield f"                    hit = {equal}"
         yield "                    held[c] = bits_of_float(select(hit, zero, left))"
         share = "select(hit, left, zero)"

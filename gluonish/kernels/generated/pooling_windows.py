@@ -1,8 +1,8 @@
-"""What the kernels that pool have in common: their words, the bounds and places of windows.
+"""Source lines shared by pooling kernels: params, and the bounds and indices of windows.
 
-A place outside the data is moved to the nearest element inside, which belongs to the same window.
-That leaves a maximum as it is, and the first of equal elements, too; what a mean or its gradient
-takes there is masked to zero.
+An index outside the data is clamped to the nearest element inside, which belongs to the same
+window. This changes neither a maximum nor the first of equal elements; for means and their
+gradients these elements are masked to zero.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,27 +11,28 @@ from typing import NamedTuple
 
 from gluonish.core.spec import Shape
 
-PART = 1024  # channels
+CHUNK = 1024  # channels
 
 AXES = "dhw"
 
 
 class Form(NamedTuple):
-    """What a source depends on; all else it reads from its words.
+    """What a source depends on; all else are params.
 
-    Words: addresses of the operands (at most 4), channels, channels of a block, blocks; then in
+    Params: addresses of the operands (at most 4), channels, channels of a block, blocks; then in
     depth, height and width the extents of the data, numbers of windows, kernel, stride, padding;
     1 if means count padding.
 
     Attributes:
-        largest: Whether to take the maximum; else the mean.
+        largest: Whether to compute the maximum; else the mean.
         narrow: Whether elements are bfloat16, else float32.
-        inside: Whether all windows lie in the data.
-        kernel: Window in depth, height and width, to be unrolled; None for loops over it.
-        overlap: For the gradient: how far a window reaches into the next along each axis. None: the
-            gradient is cleared and all are added. Windows that are not unrolled overlap by zeros
-            (and tile the data), or it is None.
-        planar: For the gradient: whether that of the output lies channel by channel.
+        inside: Whether all windows are inside the data.
+        kernel: The window in depth, height and width, to unroll it; None for loops.
+        overlap: For the gradient: overlap of consecutive windows along each axis. None clears the
+            gradient first and accumulates. Without unrolling it is zeros, for windows that tile the
+            data, or None.
+        planar: For the gradient: whether that of the output is contiguous rather than channels
+            last.
     """
 
     largest: bool
@@ -41,17 +42,17 @@ class Form(NamedTuple):
     overlap: Shape | None = None
     planar: bool = False
 
-    def load(self, view: str, place: str) -> str:
-        """Return an element as float32."""
-        return f"load_bf16({view}[{place}])" if self.narrow else f"{view}[{place}]"
+    def load(self, view: str, index: str) -> str:
+        """Return the expression of an element as float32."""
+        return f"load_bf16({view}[{index}])" if self.narrow else f"{view}[{index}]"
 
-    def store(self, view: str, place: str, value: str) -> str:
+    def store(self, view: str, index: str, value: str) -> str:
         """Return the statement that stores a float32."""
-        return f"{view}[{place}] = " + (f"store_bf16({value})" if self.narrow else value)
+        return f"{view}[{index}] = " + (f"store_bf16({value})" if self.narrow else value)
 
-    def view(self, word: int) -> str:
+    def view(self, operand: int) -> str:
         """Return the view of an operand."""
-        return f"{'u16' if self.narrow else 'f32'}(words[{word}])"
+        return f"{'u16' if self.narrow else 'f32'}(params[{operand}])"
 
     def taps(self) -> list[Shape]:
         """Return the positions in an unrolled window, in order."""
@@ -60,23 +61,23 @@ class Form(NamedTuple):
 
 SIZES = """\
     zero = float32(0)
-    channels, step, blocks = words[4], words[5], words[6]
-    size_d, size_h, size_w = words[7], words[8], words[9]
-    count_d, count_h, count_w = words[10], words[11], words[12]
-    kernel_d, kernel_h, kernel_w = words[13], words[14], words[15]
-    stride_d, stride_h, stride_w = words[16], words[17], words[18]
-    pad_d, pad_h, pad_w = words[19], words[20], words[21]
-    with_pad = words[22]
+    channels, step, blocks = params[4], params[5], params[6]
+    size_d, size_h, size_w = params[7], params[8], params[9]
+    count_d, count_h, count_w = params[10], params[11], params[12]
+    kernel_d, kernel_h, kernel_w = params[13], params[14], params[15]
+    stride_d, stride_h, stride_w = params[16], params[17], params[18]
+    pad_d, pad_h, pad_w = params[19], params[20], params[21]
+    with_pad = params[22]
 """
 
-# Where a window begins, and its part that holds data; {a} is an axis, {i} the window's number.
+# The start of a window, and its range inside the data; {a} is an axis, {i} the window's index.
 _BOUNDS = """\
 start_{a} = {i} * stride_{a} - pad_{a}
 first_{a} = max(start_{a}, 0)
 last_{a} = min(start_{a} + kernel_{a}, size_{a})
 """
 
-# How many elements it counts in a mean.
+# Number of elements in a mean, along an axis.
 _SPAN = """\
 span_{a} = last_{a} - first_{a}
 if with_pad:
@@ -87,7 +88,7 @@ DIVISOR = "divisor = float32(span_d * span_h * span_w)"
 
 
 def element_loops(channel: str) -> list[str]:
-    """Open loops over a window's elements; those at ``t`` belong to a channel."""
+    """Return nested loops over a window's elements; ``t`` is the index of an element's channel."""
     return [
         "for d in range(first_d, last_d):",
         "    for h in range(first_h, last_h):",
@@ -98,18 +99,18 @@ def element_loops(channel: str) -> list[str]:
 
 
 def bounds(form: Form, axis: str, number: str) -> list[str]:
-    """Name where a window begins and ends along an axis, and how much of it a mean counts."""
+    """Return lines for a window's bounds along an axis, and for the span that a mean counts."""
     text = _BOUNDS if form.largest else _BOUNDS + _SPAN
     return text.format(a=axis, i=number).splitlines()
 
 
 def is_inside() -> str:
-    """Return the condition that a window lies in the data."""
+    """Return the condition that a window is inside the data."""
     return " and ".join(f"last_{a} - first_{a} == kernel_{a}" for a in AXES)
 
 
-def direct_places(form: Form) -> Iterator[str]:
-    """Name the places of a window's elements where all lie in the data."""
+def direct_indices(form: Form) -> Iterator[str]:
+    """Yield lines for the indices of a window's elements if all are inside the data."""
     yield (
         "origin = (((sample * size_d + start_d) * size_h + start_h) * size_w + start_w) * channels"
     )
@@ -117,8 +118,8 @@ def direct_places(form: Form) -> Iterator[str]:
         yield f"{at_tap((d, h, w))} = origin + (({d} * size_h + {h}) * size_w + {w}) * channels"
 
 
-def moved_places(form: Form) -> Iterator[str]:
-    """Name the places of a window's elements, moved into the data."""
+def clamped_indices(form: Form) -> Iterator[str]:
+    """Yield lines for the indices of a window's elements, clamped to the data."""
     lengths = form.kernel or ()
     for axis, length in zip(AXES, lengths, strict=True):
         for i in range(length):
@@ -130,30 +131,29 @@ def moved_places(form: Form) -> Iterator[str]:
 
 
 def valid_masks(form: Form) -> Iterator[str]:
-    """Name masks that keep what lies in the data."""
+    """Yield lines for the masks of elements inside the data."""
     yield from _masks(form, "valid", "&", "start_{a} + {i} == {a}{i}")
 
 
-def standing_masks(form: Form) -> Iterator[str]:
-    """Name masks that keep what earlier windows or elements of this one left in the gradient."""
-    # A place moved from below the data is the same for all elements up to the first inside; one
-    # moved from above, for the last inside and all behind it.
+def written_masks(form: Form) -> Iterator[str]:
+    """Yield lines for the masks of elements that earlier windows or elements have written."""
+    # Indices clamped from below equal that of the first element inside; indices clamped from above
+    # that of the last.
     first = "{a}{i} < end_{a}"
     later = first + " or start_{a} + {i} <= 0 or start_{a} + {i} >= size_{a}"
-    yield from _masks(form, "standing", "|", first, later)
+    yield from _masks(form, "written", "|", first, later)
 
 
 def _masks(form: Form, name: str, join: str, *conditions: str) -> Iterator[str]:
-    """Name a mask for each element of a window, from those of its positions along the axes.
+    """Yield lines for a mask of each element of a window, from its conditions along the axes.
 
-    An axis along which windows have one element says nothing: its windows do not overlap, nor do
-    they reach beyond the data.
+    Axes along which windows have one element are omitted: these windows do not overlap, nor extend
+    beyond the data.
 
     Args:
-        form: The windows.
-        name: Of the masks, before the place.
-        join: How masks of axes become one.
-        *conditions: That of an axis' first element, and that of the others if it is another.
+        name: Prefix of the masks' names.
+        join: Operator that combines the axes.
+        *conditions: Condition of an axis' first element, and optionally that of the others.
     """
     lengths = form.kernel or ()
     for axis, length in zip(AXES, lengths, strict=True):
@@ -168,20 +168,20 @@ def _masks(form: Form, name: str, join: str, *conditions: str) -> Iterator[str]:
 
 
 def at_tap(tap: Shape) -> str:
-    """Return the name of an element's place."""
+    """Return the name of the variable with an element's index."""
     return "t" + "_".join(map(str, tap))
 
 
 def masked(value: str, mask: str) -> str:
-    """Return a float32 that is zero where its mask is."""
+    """Return the expression of a float32 that is zero where its mask is."""
     return f"float_of_bits(bits_of_float({value}) & {mask})"
 
 
 def indented(levels: int, lines: Iterable[str]) -> list[str]:
-    """Return the lines, levels deeper."""
+    """Indent lines."""
     return ["    " * levels + line for line in lines]
 
 
 def joined(lines: Iterable[str]) -> str:
-    """Return the text without empty lines."""
+    """Join lines, without empty ones."""
     return "\n".join(line for line in lines if line.strip()) + "\n"

@@ -1,4 +1,4 @@
-"""Sum, mean and the gradient of what was broadcast, by `gluonish.kernels.generated.sums`."""
+"""Sum, mean and the gradient of broadcasting, by `gluonish.kernels.generated.sums`."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.plan import KernelPlan
-from gluonish.kernels.generated.sums import SMALL, has_plan, sums_plan, takes_dtype
+from gluonish.kernels.generated.sums import SMALL, has_plan, sums_plan, supports_dtype
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.reductions.reduction import MEAN, SUM, reduced_axes
 from gluonish.ops.registry import Attrs, Operator
@@ -19,8 +19,7 @@ class _Row(NamedTuple):
     """An operator that sums.
 
     Attributes:
-        op: The operator.
-        axes: Gives what it sums over, from the shape of data and the attributes.
+        axes: Returns the reduced axes from the shape of data and the attributes.
         divides: Whether the sums are divided by the number of their terms.
     """
 
@@ -41,40 +40,40 @@ _ROWS = (_Row(SUM, _by_axis), _Row(MEAN, _by_axis, True), _Row(SUM_TO_SHAPE, _by
 
 
 def _in_memory(data: Array, axes: Shape) -> tuple[Array, Shape]:
-    """Return the array with its axes as they lie in memory, and which of them are summed.
+    """Return the array with its axes in memory order, and the reduced axes.
 
     Raises:
-        RefusedError: It has gaps, or the axes that are kept lie in another order.
+        RefusedError: It has gaps, or the remaining axes have another order in memory.
     """
     if data.flags.c_contiguous:
         return data, axes
     order = sorted(range(data.ndim), key=lambda i: -data.strides[i])
-    kept = [i for i in order if i not in axes]
-    turned = data.transpose(order)
-    if not turned.flags.c_contiguous or kept != sorted(kept):
+    remaining = [i for i in order if i not in axes]
+    transposed = data.transpose(order)
+    if not transposed.flags.c_contiguous or remaining != sorted(remaining):
         raise RefusedError(f"sum: expected contiguous arrays, got strides {data.strides}")
-    return turned, tuple(i for i, axis in enumerate(order) if axis in axes)
+    return transposed, tuple(i for i, axis in enumerate(order) if axis in axes)
 
 
 def _plan(row: _Row, out: Array, data: Array, attrs: Attrs) -> KernelPlan:
     axes = row.axes(data.shape, **attrs)
     divisor = prod(data.shape[i] for i in axes) if row.divides else 1
-    turned, axes = _in_memory(data, axes)
+    transposed, axes = _in_memory(data, axes)
     if not out.flags.c_contiguous:
         raise RefusedError(f"sum: expected a contiguous result, got strides {out.strides}")
-    return sums_plan(turned.shape, axes, float(divisor), data.dtype)
+    return sums_plan(transposed.shape, axes, float(divisor), data.dtype)
 
 
 def _kernel(row: _Row) -> FastKernel:
     op = row.op
 
-    def takes(data: Spec, **attrs: Any) -> bool:
-        if not takes_dtype(data.dtype) or not data.size:
+    def supports(data: Spec, **attrs: Any) -> bool:
+        if not supports_dtype(data.dtype) or not data.size:
             return False
         return has_plan(data.shape, row.axes(data.shape, **attrs))
 
     def run(xp: ModuleType, out: Array, data: Array, **attrs: Any) -> None:
-        if data.size < SMALL:  # no call waits for the kernel to be compiled
+        if data.size < SMALL:  # not worth compiling
             op.kernel(xp, out, data, **attrs)
         else:
             _plan(row, out, data, attrs).run(out, data)
@@ -83,7 +82,7 @@ def _kernel(row: _Row) -> FastKernel:
         return Bound(_plan(row, outputs[0], inputs[0], attrs))
 
     name = f"exact_{op.name.lstrip('_')}"
-    return FastKernel(BackEnd.GENERATED, name, takes, plan=plan, run=run, enabled=available)
+    return FastKernel(BackEnd.GENERATED, name, supports, plan=plan, run=run, enabled=available)
 
 
 KERNELS = tuple((row.op, _kernel(row)) for row in _ROWS)

@@ -1,22 +1,22 @@
-"""Generated kernels for one time step of recurrent cells: everything around the products, at once.
+"""Generated kernels for one time step of recurrent cells: everything but the products, in one pass.
 
-A step's extent is the batch. Gates lie side by side, see `gluonish.ops.recurrent.layout`. Where
-products are of bfloat16, a forward step also writes the hidden state in it (the word behind the
-others), and a backward step the gradients of the products in it alone; all else is float32.
+A step's extent is the batch. For the layout of gates see `gluonish.ops.recurrent.layout`. With
+bfloat16 products, a forward step also writes the hidden state in bfloat16 (the last param), and a
+backward step writes the gradients of the products in bfloat16 only; all else is float32.
 """
 
 import re
 
 from gluonish.kernels.compiler import CompiledKernel, compile_kernel
 
-ROW_ELEMENTS = 2048  # elements of a state whose step is worth a thread
+ROW_ELEMENTS = 2048  # minimum elements of a state for each thread
 
-# Words: gates, cells before, cells after, hidden state after, H. The gates' products become the
+# Params: gates, cells before, cells after, hidden state after, H. The gates' products become the
 # gates in place.
 _LSTM_FORWARD = """
-def body(begin, end, words):
-    gates, before = f32(words[0]), f32(words[1])
-    after, hidden, units = f32(words[2]), f32(words[3]), words[4]
+def body(begin, end, params):
+    gates, before = f32(params[0]), f32(params[1])
+    after, hidden, units = f32(params[2]), f32(params[3]), params[4]
     for n in range(begin, end):
         row = n * units
         at = 4 * row
@@ -35,13 +35,13 @@ def body(begin, end, words):
             hidden[row + j] = o * tanh(c)
 """
 
-# Words: gates, cells before, cells after, gradient of the output and its row stride, that of the
-# hidden state, that of the cells (in and out), that of the products, H.
+# Params: gates, cells before, cells after, gradient of the output and its row stride, gradients of
+# the hidden state, of the cells (in and out) and of the products, H.
 _LSTM_BACKWARD = """
-def body(begin, end, words):
-    gates, before, after = f32(words[0]), f32(words[1]), f32(words[2])
-    dy, stride, dh, dc, d = f32(words[3]), words[4], f32(words[5]), f32(words[6]), D(words[7])
-    units = words[8]
+def body(begin, end, params):
+    gates, before, after = f32(params[0]), f32(params[1]), f32(params[2])
+    dy, stride, dh, dc, d = f32(params[3]), params[4], f32(params[5]), f32(params[6]), D(params[7])
+    units = params[8]
     one = float32(1)
     for n in range(begin, end):
         row = n * units
@@ -63,12 +63,12 @@ def body(begin, end, words):
             dc[row + j] = c * f
 """
 
-# Words: products of the input (3 H) and of the hidden state (3 H), gates (4 H), hidden state before
-# and after, H.
+# Params: products of the input (3 H) and of the hidden state (3 H), gates (4 H), hidden state
+# before and after, H.
 _GRU_FORWARD = """
-def body(begin, end, words):
-    pre, recurrent, gates = f32(words[0]), f32(words[1]), f32(words[2])
-    before, hidden, units = f32(words[3]), f32(words[4]), words[5]
+def body(begin, end, params):
+    pre, recurrent, gates = f32(params[0]), f32(params[1]), f32(params[2])
+    before, hidden, units = f32(params[3]), f32(params[4]), params[5]
     for n in range(begin, end):
         row = n * units
         at = 3 * row
@@ -86,12 +86,12 @@ def body(begin, end, words):
             hidden[row + j] = m + z * (before[row + j] - m)
 """
 
-# Words: gates, hidden state before, gradient of the output and its row stride, that of the hidden
-# state (in, and out without what goes through the products), those of both products, H.
+# Params: gates, hidden state before, gradient of the output and its row stride, gradient of the
+# hidden state (in and out; out without the share of the products), gradients of both products, H.
 _GRU_BACKWARD = """
-def body(begin, end, words):
-    gates, before, dy, stride = f32(words[0]), f32(words[1]), f32(words[2]), words[3]
-    dh, d, e, units = f32(words[4]), D(words[5]), D(words[6]), words[7]
+def body(begin, end, params):
+    gates, before, dy, stride = f32(params[0]), f32(params[1]), f32(params[2]), params[3]
+    dh, d, e, units = f32(params[4]), D(params[5]), D(params[6]), params[7]
     one = float32(1)
     for n in range(begin, end):
         row = n * units
@@ -117,21 +117,21 @@ def body(begin, end, words):
             dh[row + j] = h * z
 """
 
-# Words: hidden state, which holds the products, H.
-_PLAIN_FORWARD = """
-def body(begin, end, words):
-    hidden, units = f32(words[0]), words[1]
+# Params: hidden state, which initially holds the products, H.
+_SIMPLE_FORWARD = """
+def body(begin, end, params):
+    hidden, units = f32(params[0]), params[1]
     for k in range(begin * units, end * units):
         independent()
         hidden[k] = {value}
 """
 
-# Words: hidden state after, gradient of the output and its row stride, that of the hidden state,
-# that of the products, H.
-_PLAIN_BACKWARD = """
-def body(begin, end, words):
-    hidden, dy, stride = f32(words[0]), f32(words[1]), words[2]
-    dh, d, units = f32(words[3]), D(words[4]), words[5]
+# Params: hidden state after, gradient of the output and its row stride, gradients of the hidden
+# state and of the products, H.
+_SIMPLE_BACKWARD = """
+def body(begin, end, params):
+    hidden, dy, stride = f32(params[0]), f32(params[1]), params[2]
+    dh, d, units = f32(params[3]), D(params[4]), params[5]
     one = float32(1)
     zero = float32(0)
     for n in range(begin, end):
@@ -147,25 +147,24 @@ def body(begin, end, words):
 _FORWARD = {
     "lstm": _LSTM_FORWARD,
     "gru": _GRU_FORWARD,
-    "rnn_tanh": _PLAIN_FORWARD.format(value="tanh(hidden[k])"),
-    "rnn_relu": _PLAIN_FORWARD.format(value="maximum(hidden[k], float32(0))"),
+    "rnn_tanh": _SIMPLE_FORWARD.format(value="tanh(hidden[k])"),
+    "rnn_relu": _SIMPLE_FORWARD.format(value="maximum(hidden[k], float32(0))"),
 }
 _BACKWARD = {
     "lstm": _LSTM_BACKWARD,
     "gru": _GRU_BACKWARD,
-    "rnn_tanh": _PLAIN_BACKWARD.format(value="h * (one - y * y)"),
-    "rnn_relu": _PLAIN_BACKWARD.format(value="h * (one if y > zero else zero)"),
+    "rnn_tanh": _SIMPLE_BACKWARD.format(value="h * (one - y * y)"),
+    "rnn_relu": _SIMPLE_BACKWARD.format(value="h * (one if y > zero else zero)"),
 }
 
-MASK_TILE = 1024  # elements of a mask that are made at a time; they stay in the first-level cache
+MASK_TILE = 1024  # elements of a mask generated at a time; they fit the first-level cache
 
-# Words: mask, elements, seed and offset of the draw, bits of the probability of 0 and of what the
-# other elements are. The extent is tiles. To the bit what
-# `gluonish.ops.recurrent.rnn.dropout_factors` gives.
+# Params: mask, elements, seed and offset of the key, bits of the probability of 0 and of the scale.
+# The extent is tiles. Equal bit for bit to `gluonish.ops.recurrent.rnn.dropout_factors`.
 _MASK = """
-def body(begin, end, words):
-    mask, count, seed, offset = f32(words[0]), words[1], words[2], words[3]
-    p, scale = float32(as_float(words[4])), float32(as_float(words[5]))
+def body(begin, end, params):
+    mask, count, seed, offset = f32(params[0]), params[1], params[2], params[3]
+    p, scale = float32(as_float(params[4])), float32(as_float(params[5]))
     unit = float32(2.0 ** -24)
     drawn = scratch()
     for tile in range(begin, end):
@@ -175,25 +174,24 @@ def body(begin, end, words):
             philox_fill(drawn, 4 * block, 256 * tile + block, seed, offset)
         for i in range(min(1024, count - at)):
             independent()
-            kept = float32(int32(drawn[i] >> 8)) * unit >= p
-            mask[at + i] = scale if kept else float32(0)
+            keep = float32(int32(drawn[i] >> 8)) * unit >= p
+            mask[at + i] = scale if keep else float32(0)
 """
 
 
-# How many words a forward step has.
-_WORDS = {"lstm": 5, "gru": 6, "rnn_tanh": 2, "rnn_relu": 2}
+# Number of params of a forward step.
+_PARAMS = {"lstm": 5, "gru": 6, "rnn_tanh": 2, "rnn_relu": 2}
 
 
 def step_forward(mode: str, *, narrow: bool = False) -> CompiledKernel:
-    """Return the kernel of a cell's forward step; the words stand beside its source.
+    """Return the kernel of a cell's forward step; its params are listed above its source.
 
     Args:
-        mode: The kind of cell.
-        narrow: Whether it has the word for the hidden state in bfloat16, too.
+        narrow: Whether it also writes the hidden state in bfloat16.
     """
     source = _FORWARD[mode]
     if narrow:
-        half = f"    half = u16(words[{_WORDS[mode]}])\n"
+        half = f"    half = u16(params[{_PARAMS[mode]}])\n"
         source = source.replace("    for ", half + "    for ", 1)
         source = re.sub(r"( +)hidden\[(.+?)\] = (.+)", _WITH_HALF, source)
     return compile_kernel(source)
@@ -205,10 +203,9 @@ _WITH_HALF = r"""\1new = \3
 
 
 def step_backward(mode: str, *, narrow: bool = False) -> CompiledKernel:
-    """Return the kernel of a cell's backward step; the words stand beside its source.
+    """Return the kernel of a cell's backward step; its params are listed above its source.
 
     Args:
-        mode: The kind of cell.
         narrow: Whether gradients of products are bfloat16.
     """
     kind, put = ("u16", "store_bf16") if narrow else ("f32", "")
@@ -216,5 +213,5 @@ def step_backward(mode: str, *, narrow: bool = False) -> CompiledKernel:
 
 
 def dropout_mask() -> CompiledKernel:
-    """Return the kernel that draws the factors of dropout; its extent is tiles of `MASK_TILE`."""
+    """Return the kernel of dropout factors; its extent is tiles of `MASK_TILE`."""
     return compile_kernel(_MASK)

@@ -1,7 +1,7 @@
-"""ROIAlign and its adjoint: sums over bands of the matrices that a region is along each axis.
+"""ROIAlign and its gradient, as products with a banded matrix along each axis of a region.
 
-Each row of these matrices holds the shares of neighbouring pixels in one part of the region; a
-first kernel computes all of them, and where their bands begin and end.
+Each row of these matrices has the weights of pixels for one bin of the region. A first kernel
+computes the matrices, and the bounds of their bands.
 """
 
 from functools import cache
@@ -18,15 +18,15 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.regions import image_number
 from gluonish.ops.vision.roi_align import MOST_SAMPLES, ROI_ALIGN, ROI_ALIGN_BACKWARD
 
-_MOST = 1 << 26  # elements of the matrices
+_MAX_ELEMENTS = 1 << 26  # of the matrices
 
-# Words: where regions start along the axis, their lengths, matrices, bands; parts, extent of the
-# axis, samples (or 0) and the most of them. One sample after the other, as the operator says.
+# Params: starts of regions along the axis, their lengths, matrices, bands; bins, extent of the
+# axis, samples (or 0) and their maximum.
 _AXIS = """
-def body(begin, end, words):
-    starts, lengths = {view}(words[0]), {view}(words[1])
-    matrices, bands = {view}(words[2]), i64(words[3])
-    bins, extent, ratio, most = words[4], words[5], words[6], words[7]
+def body(begin, end, params):
+    starts, lengths = {view}(params[0]), {view}(params[1])
+    matrices, bands = {view}(params[2]), i64(params[3])
+    bins, extent, ratio, most = params[4], params[5], params[6], params[7]
     one, none = {real}(1), {real}(0)
     for region in range(begin, end):
         start, length = starts[region], lengths[region]
@@ -37,38 +37,38 @@ def body(begin, end, words):
             samples = int64(0)
             if finite:
                 samples = int64(minimum(maximum(ceil(step), none), {real}(most)))
-        for part in range(bins):
-            row = (region * bins + part) * extent
+        for cell in range(bins):
+            row = (region * bins + cell) * extent
             for i in range(extent):
                 matrices[row + i] = none
             low, high = extent, int64(0)
             if finite:
                 for sample in range(samples):
                     inner = ({real}(sample) + {real}(0.5)) * step / {real}(samples)
-                    place = start + {real}(part) * step + inner
-                    if place >= -one and place <= {real}(extent):
-                        place = minimum(maximum(place, none), {real}(extent - 1))
-                        first = int64(place)
+                    position = start + {real}(cell) * step + inner
+                    if position >= -one and position <= {real}(extent):
+                        position = minimum(maximum(position, none), {real}(extent - 1))
+                        first = int64(position)
                         after = min(first + 1, extent - 1)
-                        weight = place - {real}(first)
+                        weight = position - {real}(first)
                         matrices[row + first] += (one - weight) / {real}(samples)
                         matrices[row + after] += weight / {real}(samples)
                         low, high = min(low, first), max(high, after + 1)
-            bands[2 * (region * bins + part)] = low
-            bands[2 * (region * bins + part) + 1] = high
+            bands[2 * (region * bins + cell)] = low
+            bands[2 * (region * bins + cell) + 1] = high
 """
 
 _HEAD = """
-def body(begin, end, words):
-    data, out = {view}(words[0]), {view}(words[1])
-    rows, row_bands = {view}(words[2]), i64(words[3])
-    columns, column_bands = {view}(words[4]), i64(words[5])
-    images, regions, channels = i64(words[6]), words[7], words[8]
-    height, width, tall, wide = words[9], words[10], words[11], words[12]
-    sensitive, planes, none = words[13], words[14], {real}(0)
+def body(begin, end, params):
+    data, out = {view}(params[0]), {view}(params[1])
+    rows, row_bands = {view}(params[2]), i64(params[3])
+    columns, column_bands = {view}(params[4]), i64(params[5])
+    images, regions, channels = i64(params[6]), params[7], params[8]
+    height, width, tall, wide = params[9], params[10], params[11], params[12]
+    sensitive, planes, none = params[13], params[14], {real}(0)
 """
 
-_PART = """
+_BIN = """
                     t, s = 2 * (region * tall + p), 2 * (region * wide + q)
                     row, column = (region * tall + p) * height, (region * wide + q) * width
                     plane = channel
@@ -86,7 +86,7 @@ _ALIGN = (
             for p in range(tall):
                 for q in range(wide):
 """
-    + _PART
+    + _BIN
     + """
                     total = none
                     if images[region] >= 0:
@@ -99,7 +99,7 @@ _ALIGN = (
 """
 )
 
-# Steps are channels of the result: threads share no pixels.
+# Steps are channels of the result, so that threads share no pixels.
 _ADJOINT = (
     _HEAD
     + """
@@ -109,7 +109,7 @@ _ADJOINT = (
               for p in range(tall):
                 for q in range(wide):
 """
-    + _PART
+    + _BIN
     + """
                     g = data[((region * channels + channel) * tall + p) * wide + q]
                     for i in range(row_bands[t], row_bands[t + 1]):
@@ -124,17 +124,17 @@ _ADJOINT = (
 def _compiled(source: str, itemsize: int) -> CompiledKernel:
     real = {4: "float32", 8: "float64"}[itemsize]
     text = source.format(view=f"f{8 * itemsize}", real=real)
-    # Places without contraction, so that those at a border fall as they do in NumPy.
+    # Without contraction for positions, so that comparisons at a border agree with NumPy.
     return compile_kernel(text, fastmath=()) if source is _AXIS else compile_kernel(text)
 
 
 class _Axis(NamedTuple):
-    """The matrices (regions, parts, extent) along an axis, and the bands (regions, parts, 2)."""
+    """The matrices (regions, bins, extent) along an axis, and the bands (regions, bins, 2)."""
 
     matrices: Any
     bands: Any
 
-    def words(self) -> list[int]:
+    def params(self) -> list[int]:
         """Return the addresses of both."""
         return [address(self.matrices), address(self.bands)]
 
@@ -144,19 +144,18 @@ def _axis(starts: Any, lengths: Any, bins: int, extent: int, ratio: int) -> _Axi
         np.empty((len(starts), bins, extent), starts.dtype),
         np.empty((len(starts), bins, 2), np.int64),
     )
-    words = [address(starts), address(lengths), *found.words(), bins, extent, ratio, MOST_SAMPLES]
+    params = [address(starts), address(lengths), *found.params(), bins, extent, ratio, MOST_SAMPLES]
     kernel = _compiled(_AXIS, starts.itemsize)
-    kernel(len(starts), np.array(words, np.int64), max(1, 4096 // (bins * extent)))
+    kernel(len(starts), np.array(params, np.int64), max(1, 4096 // (bins * extent)))
     return found
 
 
 class _Regions:
-    """What regions take from images, and the words of the kernels behind the arrays.
+    """The matrices of all regions, and the params of the kernels.
 
     Args:
         rois: Rows (image, x1, y1, x2, y2).
-        shape: Of the images.
-        attrs: The operator's.
+        shape: The shape of the images.
     """
 
     def __init__(self, rois: Any, shape: Shape, attrs: dict[str, Any]) -> None:
@@ -174,11 +173,11 @@ class _Regions:
             _axis(starts[i], sizes[i], pooled[1 - i], shape[3 - i], ratio) for i in range(2)
         )
 
-    def words(self, channels: int) -> Any:
-        """Return the kernels' words, with two zeros for the addresses of arrays."""
+    def params(self, channels: int) -> Any:
+        """Return the kernels' params, with two zeros for the addresses of arrays."""
         return np.array(
             [
-                *(0, 0, *self.rows.words(), *self.columns.words(), address(self.images)),
+                *(0, 0, *self.rows.params(), *self.columns.params(), address(self.images)),
                 *(len(self.images), channels, *self.shape[2:], *self.attrs["pooled_size"]),
                 *(self.attrs["position_sensitive"], self.shape[1]),
             ],
@@ -192,9 +191,9 @@ def _kernel(xp: ModuleType, out: Any, data: Any, rois: Any, **attrs: Any) -> Non
         _Regions(widened_on_host(np, rois), data.shape, attrs),
     )
     made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
-    words = regions.words(out.shape[1])
-    words[:2] = address(data), address(made)
-    _compiled(_ALIGN, data.itemsize)(len(rois), words, 1)
+    params = regions.params(out.shape[1])
+    params[:2] = address(data), address(made)
+    _compiled(_ALIGN, data.itemsize)(len(rois), params, 1)
     if made is not out:
         out[...] = made
 
@@ -208,34 +207,41 @@ def _backward(
     )
     made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     made.fill(0)
-    words = regions.words(grad.shape[1])
-    words[:2] = address(grad), address(made)
-    _compiled(_ADJOINT, grad.itemsize)(grad.shape[1], words, 1)
+    params = regions.params(grad.shape[1])
+    params[:2] = address(grad), address(made)
+    _compiled(_ADJOINT, grad.itemsize)(grad.shape[1], params, 1)
     if made is not out:
         out[...] = made
 
 
 def _fits(images: Shape, rois: Spec, dtype: Any, pooled: Shape) -> bool:
     matrices = rois.shape[0] * (pooled[0] * images[2] + pooled[1] * images[3])
-    return dtype in (FLOAT32, FLOAT64) and min(*images, rois.shape[0]) > 0 and matrices <= _MOST
+    return (
+        dtype in (FLOAT32, FLOAT64)
+        and min(*images, rois.shape[0]) > 0
+        and matrices <= _MAX_ELEMENTS
+    )
 
 
-def _takes(data: Spec, rois: Spec, *, pooled_size: Shape, **_: Any) -> bool:
+def _supports(data: Spec, rois: Spec, *, pooled_size: Shape, **_: Any) -> bool:
     return _fits(data.shape, rois, data.dtype, pooled_size)
 
 
-def _takes_backward(
+def _supports_backward(
     grad: Spec, rois: Spec, *, pooled_size: Shape, data_shape: Shape, **_: Any
 ) -> bool:
     return _fits(data_shape, rois, grad.dtype, pooled_size)
 
 
 KERNELS = (
-    (ROI_ALIGN, FastKernel(BackEnd.GENERATED, "roi_align", _takes, run=_kernel, enabled=available)),
+    (
+        ROI_ALIGN,
+        FastKernel(BackEnd.GENERATED, "roi_align", _supports, run=_kernel, enabled=available),
+    ),
     (
         ROI_ALIGN_BACKWARD,
         FastKernel(
-            BackEnd.GENERATED, "roi_align", _takes_backward, run=_backward, enabled=available
+            BackEnd.GENERATED, "roi_align", _supports_backward, run=_backward, enabled=available
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""ROIPooling in one pass over the pixels of each part: a region a step."""
+"""ROIPooling in one pass over the pixels of each bin; a step is a region."""
 
 from functools import cache
 from types import ModuleType
@@ -14,13 +14,13 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.regions import image_number
 from gluonish.ops.vision.roi_pooling import ROI_POOLING, region_bounds
 
-# Words: data, values, index, rows, columns, images; channels, height, width, parts along rows and
-# along columns. A NaN is larger than any number, as for argmax.
+# Params: data, values, index, rows, columns, images; channels, height, width, bins along rows and
+# along columns. NaN is the largest, as for argmax.
 _SOURCE = """
-def body(begin, end, words):
-    data, values, index = {view}(words[0]), {view}(words[1]), i64(words[2])
-    rows, columns, images = i64(words[3]), i64(words[4]), i64(words[5])
-    channels, height, width, tall, wide = words[6], words[7], words[8], words[9], words[10]
+def body(begin, end, params):
+    data, values, index = {view}(params[0]), {view}(params[1]), i64(params[2])
+    rows, columns, images = i64(params[3]), i64(params[4]), i64(params[5])
+    channels, height, width, tall, wide = params[6], params[7], params[8], params[9], params[10]
     for region in range(begin, end):
         image = images[region]
         for c in range(channels):
@@ -32,17 +32,17 @@ def body(begin, end, words):
                     at = 2 * (region * wide + q)
                     left, right = columns[at], columns[at + 1]
                     best = {real}(0)
-                    place = int64(-1)
+                    chosen = int64(-1)
                     if image >= 0:
                         for i in range(top, bottom):
                             for j in range(left, right):
                                 k = start + i * width + j
                                 value = data[k]
-                                if place < 0 or value > best or (value != value and best == best):
+                                if chosen < 0 or value > best or (value != value and best == best):
                                     best = value
-                                    place = k
+                                    chosen = k
                     values[out + p * wide + q] = best
-                    index[out + p * wide + q] = place
+                    index[out + p * wide + q] = chosen
 """
 
 
@@ -61,13 +61,13 @@ def _kernel(
     numbers = [image_number(roi, len(data)) for roi in host]
     images = np.array([-1 if n is None else n for n in numbers], np.int64)
     arrays = (data, values, index, np.ascontiguousarray(rows), np.ascontiguousarray(columns))
-    words = np.array(
+    params = np.array(
         [*(address(x) for x in (*arrays, images)), *data.shape[1:], *pooled_size], np.int64
     )
-    _compiled(data.itemsize)(len(images), words, 1)
+    _compiled(data.itemsize)(len(images), params, 1)
 
 
-def _takes(data: Spec, rois: Spec, **_: Any) -> bool:
+def _supports(data: Spec, rois: Spec, **_: Any) -> bool:
     return data.dtype in (FLOAT32, FLOAT64) and data.size > 0 and rois.size > 0
 
 
@@ -75,7 +75,12 @@ KERNELS = (
     (
         ROI_POOLING,
         FastKernel(
-            BackEnd.GENERATED, "roi_pooling", _takes, run=_kernel, enabled=available, makes=(INT64,)
+            BackEnd.GENERATED,
+            "roi_pooling",
+            _supports,
+            run=_kernel,
+            enabled=available,
+            makes=(INT64,),
         ),
     ),
 )

@@ -1,8 +1,8 @@
-"""Generated kernels for adding at positions: the gradients of what `gathering` reads.
+"""Generated kernels for scatter-add: the gradients of `gathering`.
 
-The result is seen as (outer, count, width). Each element of it belongs to one thread, which sets it
-to zero and adds in the order of the positions, so that those that come twice need no care and sums
-do not depend on the number of threads. 16-bit floats are added up in float32.
+The result is viewed as (outer, count, width). Each element belongs to one thread, which sets it to
+zero and adds in the order of the positions, so that repeated positions need no atomics and sums do
+not depend on the number of threads. 16-bit floats are summed in float32.
 """
 
 import math
@@ -25,12 +25,12 @@ from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.scatter import scatter_accumulator
 
-_LARGE = 1 << 13  # elements; NumPy adds so slowly that less is worth it than elsewhere
-_GRAIN = 1 << 15  # elements that are worth a thread
-_NARROW = 32  # elements of a row, below which threads share rows out, not columns
-_MANY = 16  # indices of the outer axis, from which on threads share them out
+_LARGE = 1 << 13  # elements; below, NumPy is faster
+_GRAIN = 1 << 15  # minimum elements for each thread
+_NARROW = 32  # elements of a row below which threads split rows, not columns
+_MANY = 16  # indices of the outer axis from which threads split them
 
-# By type: views of result and summands, zero, and a summand as it is added.
+# By dtype: views of result and terms, zero, and the expression of a term.
 _FORMS = {
     FLOAT32: ("f32", "f32", "float32(0)", "g[{at}]"),
     FLOAT64: ("f64", "f64", "0.0", "g[{at}]"),
@@ -41,12 +41,12 @@ _FORMS = {
 }
 
 _HEAD = """
-def body(begin, end, words):
-    y, g, positions = {total}(words[0]), {part}(words[1]), {kind}(words[2])
-    outer, many, count, width, piece = words[3], words[4], words[5], words[6], words[7]
+def body(begin, end, params):
+    y, g, positions = {total}(params[0]), {term}(params[1]), {kind}(params[2])
+    outer, many, count, width, chunk = params[3], params[4], params[5], params[6], params[7]
 """
 
-# Steps are rows of the result, each thread's beside each other; it adds what falls among them.
+# Steps are rows of the result; each thread adds the positions among its rows.
 _BY_ROWS = (
     _HEAD
     + """
@@ -61,18 +61,18 @@ _BY_ROWS = (
                 at, to = (n * many + i) * width, (n * count + chosen) * width
                 for c in range(width):
                     independent()
-                    y[to + c] += {rows_part}
+                    y[to + c] += {rows_term}
 """
 )
 
-# Steps are pieces of the columns, for each index of the outer axis.
+# Steps are chunks of columns, for each index of the outer axis.
 _BY_COLUMNS = (
     _HEAD
     + """
-    pieces = (width + piece - 1) // piece
+    chunks = (width + chunk - 1) // chunk
     for step in range(begin, end):
-        n, first = step // pieces, step % pieces * piece
-        last = min(first + piece, width)
+        n, first = step // chunks, step % chunks * chunk
+        last = min(first + chunk, width)
         for r in range(count):
             for j in range((n * count + r) * width + first, (n * count + r) * width + last):
                 independent()
@@ -83,18 +83,18 @@ _BY_COLUMNS = (
             at, to = (n * many + i) * width, (n * count + chosen) * width
             for c in range(first, last):
                 independent()
-                y[to + c] += {rows_part}
+                y[to + c] += {rows_term}
 """
 )
 
-# The same where each element has a position of its own; `many` of them for an index of the outer.
+# The same with a position for each element; `many` for each index of the outer axis.
 _ALONG = (
     _HEAD
     + """
-    pieces = (width + piece - 1) // piece
+    chunks = (width + chunk - 1) // chunk
     for step in range(begin, end):
-        n, first = step // pieces, step % pieces * piece
-        last = min(first + piece, width)
+        n, first = step // chunks, step % chunks * chunk
+        last = min(first + chunk, width)
         for r in range(count):
             for j in range((n * count + r) * width + first, (n * count + r) * width + last):
                 independent()
@@ -103,7 +103,7 @@ _ALONG = (
             for i in range(k + first, k + last):
                 chosen = {number}
                 chosen = {within}
-                y[(n * count + chosen) * width + i - k] += {along_part}
+                y[(n * count + chosen) * width + i - k] += {along_term}
 """
 )
 _ALONG_SINGLE = (
@@ -116,21 +116,21 @@ _ALONG_SINGLE = (
         for i in range(n * many, (n + 1) * many):
             chosen = {number}
             chosen = {within}
-            y[n * count + chosen] += {along_part}
+            y[n * count + chosen] += {along_term}
 """
 )
 
 
 @lru_cache(256)
 def _kernel(text: str, dtype: np.dtype[Any], kind: np.dtype[Any], mode: str) -> CompiledKernel:
-    total, part, zero, form = _FORMS[dtype]
+    total, term, zero, form = _FORMS[dtype]
     view, number = POSITIONS[kind]
     source = text.format(
         total=total,
-        part=part,
+        term=term,
         zero=zero,
-        rows_part=form.format(at="at + c"),
-        along_part=form.format(at="i"),
+        rows_term=form.format(at="at + c"),
+        along_term=form.format(at="i"),
         kind=view,
         number=number,
         within=WITHIN[mode],
@@ -145,16 +145,16 @@ def _run(
     positions: Array,
     mode: str,
     extent: int,
-    *words: int,
+    *params: int,
 ) -> None:
-    """Run a kernel over ``extent`` steps; words are those behind the addresses."""
+    """Run a kernel over ``extent`` steps; ``params`` are the params after the addresses."""
     grad, positions = np.ascontiguousarray(grad), readable(positions)
     wide = scatter_accumulator(out.dtype)
     total = out if out.dtype == wide else np.empty(out.shape, wide)
     kernel = _kernel(text, grad.dtype, positions.dtype, mode)
     addresses = map(address, (total, grad, positions))
     grain = max(1, _GRAIN * extent // (out.size + grad.size))
-    kernel(extent, np.array([*addresses, *words], np.int64), grain)
+    kernel(extent, np.array([*addresses, *params], np.int64), grain)
     if total is not out:
         out[...] = total.astype(out.dtype)
 
@@ -162,19 +162,19 @@ def _run(
 def _add_rows(
     out: Array, grad: Array, positions: Array, mode: str, shape: Shape, axis: int, axes: int = 1
 ) -> None:
-    """Fill ``out`` with zeros and rows of ``grad`` added at positions along an axis, or several."""
+    """Fill ``out`` with rows of ``grad`` added at positions along one axis or several."""
     outer, count = math.prod(shape[:axis]), math.prod(shape[axis : axis + axes])
     width, many = math.prod(shape[axis + axes :]), positions.size
-    piece = _piece(outer, width)
-    words = (outer, many, count, width, piece)
+    chunk = _chunk(outer, width)
+    params = (outer, many, count, width, chunk)
     if width < _NARROW and outer < _MANY:
-        _run(_BY_ROWS, out, grad, positions, mode, count, *words)
+        _run(_BY_ROWS, out, grad, positions, mode, count, *params)
     else:
-        _run(_BY_COLUMNS, out, grad, positions, mode, outer * -(-width // piece), *words)
+        _run(_BY_COLUMNS, out, grad, positions, mode, outer * -(-width // chunk), *params)
 
 
-def _piece(outer: int, width: int) -> int:
-    """Return how many columns beside each other are one step's."""
+def _chunk(outer: int, width: int) -> int:
+    """Return the number of columns of a step."""
     if outer >= _MANY:
         return width
     threads = openmp.team().threads()
@@ -208,21 +208,21 @@ def _add_along(
     if width == 1:
         _run(_ALONG_SINGLE, out, data, index, mode, outer, outer, many, count, width, width)
     else:
-        piece = _piece(outer, width)
-        extent = outer * -(-width // piece)
-        _run(_ALONG, out, data, index, mode, extent, outer, many, count, width, piece)
+        chunk = _chunk(outer, width)
+        extent = outer * -(-width // chunk)
+        _run(_ALONG, out, data, index, mode, extent, outer, many, count, width, chunk)
 
 
 class _Scattering:
-    """Says which inputs of an operator its kernel takes."""
+    """The predicate of an operator's kernel."""
 
     __slots__ = ("_op",)
 
     def __init__(self, op: Operator) -> None:
         self._op = op
 
-    def takes(self, grad: Spec, index: Spec, **attrs: Any) -> bool:
-        """Whether much is added or set to zero, of elements that the kernels know."""
+    def supports(self, grad: Spec, index: Spec, **attrs: Any) -> bool:
+        """Whether the gradient or the result is large, of a supported dtype."""
         (made,) = self._op.infer(grad, index, **attrs)
         large = max(made.size, grad.size) >= _LARGE and made.size > 0
         return large and grad.dtype in _FORMS
@@ -234,7 +234,7 @@ KERNELS = tuple(
         FastKernel(
             BackEnd.GENERATED,
             op.name,
-            _Scattering(op).takes,
+            _Scattering(op).supports,
             run=run,
             enabled=available,
             large_only=True,

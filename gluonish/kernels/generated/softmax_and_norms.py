@@ -1,7 +1,7 @@
-"""Generated kernels that go along rows: softmax, L2Normalization and LayerNorm over the last axes,
-and their gradients. LayerNorm takes 16-bit floats, too.
+"""Generated kernels over rows: softmax, L2Normalization, LayerNorm and their gradients.
 
-A row stays in the nearest cache while they go over it several times.
+LayerNorm supports 16-bit floats, too. The kernels read a row several times, from the first-level
+cache.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,17 +22,16 @@ from gluonish.ops.normalization.l2_normalization import L2_NORMALIZATION, L2_NOR
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 
-_SHORT = 24  # elements of a row below which its loops hardly pay
-_ALONE = 1 << 13  # elements that one thread does
+_SHORT = 24  # elements of a row below which its loops do not pay
+_SINGLE_THREAD = 1 << 13  # elements for one thread
 
-# What the sources below begin with. A choice that forgets NaN is enough: the sum of the
-# exponentials remembers it.
+# The maximum of a row. It may lose NaN, as the sum of the exponentials propagates it.
 _TOP = """
         top = x[at]
         for j in range(16):
             independent()
             lanes[j] = bits_of_float(top)
-        for block in range(0, whole, 16):
+        for block in range(0, full, 16):
             for j in range(16):
                 independent()
                 lane = float_of_bits(lanes[j])
@@ -41,13 +40,13 @@ _TOP = """
         for j in range(16):
             lane = float_of_bits(lanes[j])
             top = select(lane > top, lane, top)
-        for j in range(whole, count):
+        for j in range(full, count):
             top = select(x[at + j] > top, x[at + j], top)
 """
 _SOFTMAX = f"""
-def body(begin, end, words):
-    out, x, count = f32(words[0]), f32(words[1]), words[2]
-    whole = count - count % 16
+def body(begin, end, params):
+    out, x, count = f32(params[0]), f32(params[1]), params[2]
+    full = count - count % 16
     lanes = scratch()
     for i in range(begin, end):
         at = i * count
@@ -64,9 +63,9 @@ def body(begin, end, words):
             out[at + j] = out[at + j] * scale
 """
 _LOG_SOFTMAX = f"""
-def body(begin, end, words):
-    out, x, count = f32(words[0]), f32(words[1]), words[2]
-    whole = count - count % 16
+def body(begin, end, params):
+    out, x, count = f32(params[0]), f32(params[1]), params[2]
+    full = count - count % 16
     lanes = scratch()
     for i in range(begin, end):
         at = i * count
@@ -80,9 +79,9 @@ def body(begin, end, words):
             out[at + j] = (x[at + j] - top) - total
 """
 _SOFTMAX_BACKWARD = """
-def body(begin, end, words):
-    out, grad, y = f32(words[0]), f32(words[1]), f32(words[2])
-    count, factor = words[3], float32(as_float(words[4]))
+def body(begin, end, params):
+    out, grad, y = f32(params[0]), f32(params[1]), f32(params[2])
+    count, factor = params[3], float32(as_float(params[4]))
     for i in range(begin, end):
         at = i * count
         total = float32(0)
@@ -93,9 +92,9 @@ def body(begin, end, words):
             out[at + j] = (grad[at + j] - total) * y[at + j] * factor
 """
 _LOG_SOFTMAX_BACKWARD = """
-def body(begin, end, words):
-    out, grad, y = f32(words[0]), f32(words[1]), f32(words[2])
-    count, factor = words[3], float32(as_float(words[4]))
+def body(begin, end, params):
+    out, grad, y = f32(params[0]), f32(params[1]), f32(params[2])
+    count, factor = params[3], float32(as_float(params[4]))
     for i in range(begin, end):
         at = i * count
         total = float32(0)
@@ -106,9 +105,9 @@ def body(begin, end, words):
             out[at + j] = (grad[at + j] - exp(y[at + j]) * total) * factor
 """
 _L2 = """
-def body(begin, end, words):
-    out, norms, x = f32(words[0]), f32(words[1]), f32(words[2])
-    count, eps = words[3], float32(as_float(words[4]))
+def body(begin, end, params):
+    out, norms, x = f32(params[0]), f32(params[1]), f32(params[2])
+    count, eps = params[3], float32(as_float(params[4]))
     for i in range(begin, end):
         at = i * count
         total = float32(0)
@@ -121,9 +120,9 @@ def body(begin, end, words):
             out[at + j] = x[at + j] / norm
 """
 _L2_BACKWARD = """
-def body(begin, end, words):
-    out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])
-    norms, count = f32(words[3]), words[4]
+def body(begin, end, params):
+    out, grad, x = f32(params[0]), f32(params[1]), f32(params[2])
+    norms, count = f32(params[3]), params[4]
     for i in range(begin, end):
         at = i * count
         norm = norms[i]
@@ -135,10 +134,10 @@ def body(begin, end, words):
             out[at + j] = (grad[at + j] - (x[at + j] / norm) * total) / norm
 """
 _LAYER = """
-def body(begin, end, words):
-    out, means, stds = f32(words[0]), f32(words[1]), f32(words[2])
-    x, gamma, beta = f32(words[3]), f32(words[4]), f32(words[5])
-    count, eps = words[6], float32(as_float(words[7]))
+def body(begin, end, params):
+    out, means, stds = f32(params[0]), f32(params[1]), f32(params[2])
+    x, gamma, beta = f32(params[3]), f32(params[4]), f32(params[5])
+    count, eps = params[6], float32(as_float(params[7]))
     divisor = float32(count)
     for i in range(begin, end):
         at = i * count
@@ -156,13 +155,13 @@ def body(begin, end, words):
             independent()
             out[at + j] = (x[at + j] - mean) / std * gamma[j] + beta[j]
 """
-# One step: rows add to the gradients of gamma and beta in turn, in float64.
+# One step: rows are added to the gradients of gamma and beta in order, in float64.
 _LAYER_BACKWARD = """
-def body(begin, end, words):
-    out, d_gamma, d_beta = f32(words[0]), f32(words[1]), f32(words[2])
+def body(begin, end, params):
+    out, d_gamma, d_beta = f32(params[0]), f32(params[1]), f32(params[2])
     grad, x, gamma, means, stds = (
-        f32(words[3]), f32(words[4]), f32(words[5]), f32(words[6]), f32(words[7]))
-    count, rows = words[8], words[9]
+        f32(params[3]), f32(params[4]), f32(params[5]), f32(params[6]), f32(params[7]))
+    count, rows = params[8], params[9]
     divisor = float32(count)
     sums = scratch_sums()
     for j in range(2 * count):
@@ -198,14 +197,13 @@ class _Row(NamedTuple):
     """A kernel of an operator.
 
     Attributes:
-        op: The operator.
-        source: Gives it, from the attributes.
-        rows: Gives the rows of data of a shape under attributes; 0 where it does not take them.
-        data: Position of the data among the inputs.
-        number: Name of the attribute that is its number; empty for none.
+        source: Returns the source for some attributes.
+        rows: Returns the number of rows for a shape and attributes; 0 if not supported.
+        data: Index of the data among the inputs.
+        number: Name of the attribute passed as a param; empty for none.
         most: Elements up to which it is the fastest; 0 for no limit.
-        whole: Whether all rows are one step.
-        names: Of its arrays, in order, where 16-bit floats are taken; empty where not.
+        single_step: Whether all rows are one step.
+        names: Names of its arrays, in order, if it supports 16-bit floats; else empty.
     """
 
     op: Operator
@@ -214,7 +212,7 @@ class _Row(NamedTuple):
     data: int = 0
     number: str = ""
     most: int = 0
-    whole: bool = False
+    single_step: bool = False
     names: tuple[str, ...] = ()
 
 
@@ -236,9 +234,9 @@ def _with_sums_in_scratch(shape: Shape, attrs: Attrs) -> int:
     return rows if rows and 2 * shape[-1] <= SCRATCH_SUMS else 0
 
 
-def _plain_softmax(shape: Shape, attrs: Attrs) -> int:
-    plain = attrs["temperature"] in (None, 1) and not attrs["use_length"]
-    return _along_last(shape, attrs) if plain else 0
+def _standard_softmax(shape: Shape, attrs: Attrs) -> int:
+    standard = attrs["temperature"] in (None, 1) and not attrs["use_length"]
+    return _along_last(shape, attrs) if standard else 0
 
 
 def _instances(shape: Shape, attrs: Attrs) -> int:
@@ -252,8 +250,8 @@ def _fixed(source: str) -> Callable[[Attrs], str]:
 
 
 _ROWS = (
-    _Row(SOFTMAX, _fixed(_SOFTMAX), _plain_softmax),
-    _Row(LOG_SOFTMAX, _fixed(_LOG_SOFTMAX), _plain_softmax),
+    _Row(SOFTMAX, _fixed(_SOFTMAX), _standard_softmax),
+    _Row(LOG_SOFTMAX, _fixed(_LOG_SOFTMAX), _standard_softmax),
     _Row(
         SOFTMAX_BACKWARD,
         lambda attrs: _LOG_SOFTMAX_BACKWARD if attrs["log"] else _SOFTMAX_BACKWARD,
@@ -274,24 +272,24 @@ _ROWS = (
         _fixed(_LAYER_BACKWARD),
         _with_sums_in_scratch,
         data=1,
-        most=_ALONE,
-        whole=True,
+        most=_SINGLE_THREAD,
+        single_step=True,
     ),
 )
 
 
 @lru_cache(4096)
 def _plan_of(
-    source: str, arrays: int, count: int, rows: int, number: tuple[float, ...], whole: bool
+    source: str, arrays: int, count: int, rows: int, number: tuple[float, ...], single_step: bool
 ) -> KernelPlan:
-    words = [*(0,) * arrays, count, *(unpack("q", pack("d", x))[0] for x in number)]
-    if whole:
-        words.append(rows)
+    params = [*(0,) * arrays, count, *(unpack("q", pack("d", x))[0] for x in number)]
+    if single_step:
+        params.append(rows)
     kernel = compile_kernel(source)
-    return KernelPlan(kernel, words, 1 if whole else rows, max(1, _ALONE // count))
+    return KernelPlan(kernel, params, 1 if single_step else rows, max(1, _SINGLE_THREAD // count))
 
 
-def _takes_dtypes(row: _Row, specs: Sequence[Spec]) -> bool:
+def _supports_dtypes(row: _Row, specs: Sequence[Spec]) -> bool:
     if row.names and is_narrow(specs[row.data].dtype):
         return all(spec.dtype == FLOAT32 or is_narrow(spec.dtype) for spec in specs)
     return all(spec.dtype == FLOAT32 for spec in specs)
@@ -300,10 +298,10 @@ def _takes_dtypes(row: _Row, specs: Sequence[Spec]) -> bool:
 def _kernel(row: _Row) -> FastKernel:
     op = row.op
 
-    def takes(*specs: Spec, **attrs: Any) -> bool:
+    def supports(*specs: Spec, **attrs: Any) -> bool:
         data = specs[row.data]
         size = data.size
-        if not MXNET_USE_FUSION.value or not size or not _takes_dtypes(row, specs):
+        if not MXNET_USE_FUSION.value or not size or not _supports_dtypes(row, specs):
             return False
         rows = row.rows(data.shape, attrs)
         return bool(rows) and size // rows >= _SHORT and (not row.most or size <= row.most)
@@ -318,11 +316,16 @@ def _kernel(row: _Row) -> FastKernel:
         source, count = row.source(attrs), _size(shape) // rows
         if row.names:
             source = narrowed(source, row.names, [x.dtype for x in arrays])
-        found = _plan_of(source, len(arrays), count, rows, number, row.whole)
+        found = _plan_of(source, len(arrays), count, rows, number, row.single_step)
         return Bound(found)
 
     name = f"{op.name.removeprefix('_')}_rows"
-    return FastKernel(BackEnd.GENERATED, name, takes, plan=plan, enabled=available, alone=_ALONE)
+    return FastKernel(
+        *(BackEnd.GENERATED, name, supports),
+        plan=plan,
+        enabled=available,
+        alone=_SINGLE_THREAD,
+    )
 
 
 KERNELS = tuple((row.op, _kernel(row)) for row in _ROWS)

@@ -1,12 +1,12 @@
-"""Copies of elements from one layout to another, by all cores: rows, and tiles of transpositions.
+"""Copies between layouts on all cores: by rows, and by tiles for transpositions.
 
-Source and target are seen as loops (see `gluonish.kernels.generated.loops`), sorted by the target's
-strides. What the innermost loop reads decides how it is copied:
+Source and target are loops (see `gluonish.kernels.generated.loops`), sorted by the target's
+strides. The source's stride in the innermost loop decides how to copy:
 
-- neighbours, one element again and again, or elements at some distance: row by row;
-- at most eight of them: written out one by one, for each step of the loop around them;
-- elements at a distance, while another loop walks through the source's memory: in square tiles of
-  both loops, which pass through a buffer, so that both sides are touched a cache line at a time.
+- contiguous, constant or strided elements: row by row;
+- at most eight elements: unrolled, for each step of the next outer loop;
+- strided elements, while another loop is contiguous in the source: in square tiles of both loops,
+  through a buffer, so that both sides access whole cache lines.
 """
 
 import math
@@ -21,37 +21,37 @@ from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.support.work import LARGE_COPY
 
-VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # by the size of an element
-_GRAIN = 1 << 15  # elements that are worth a thread
+VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # by itemsize
+_GRAIN = 1 << 15  # minimum elements for each thread
 _TILE = 32  # elements along each side
-_SHORT = 8  # elements of a loop that is written out
-_FEW = 512  # elements of rows, several of which are a step
-_MANY = 64  # steps, enough for all threads
-_LONGEST = 1 << 14  # elements of a row that is not cut for the threads' sake
-_NEAR = 4  # distances up to here stand in the text, where they vectorize
+_SHORT = 8  # maximum elements of an unrolled loop
+_FEW = 512  # elements of rows below which a step has several rows
+_MANY = 64  # minimum steps for this
+_LONGEST = 1 << 14  # elements of a row above which it is split into chunks
+_NEAR = 4  # strides up to which they are constants in the source, to vectorize
 
-# Words of all: target, source; steps of the innermost loop in both; its extent, extent of a piece;
-# then for each loop around it from the inside its extent and the steps in both.
+# Params of all: target, source; strides of the innermost loop in both; its extent, extent of a
+# chunk; then for each outer loop, from the inside, its extent and the strides in both.
 _HEAD = """
-def body(begin, end, words):
-    y, x = {view}(words[0]), {view}(words[1])
-    to, by, count, piece = words[2], words[3], words[4], words[5]
-    pieces = (count + piece - 1) // piece
+def body(begin, end, params):
+    y, x = {view}(params[0]), {view}(params[1])
+    to, by, count, chunk = params[2], params[3], params[4], params[5]
+    chunks = (count + chunk - 1) // chunk
 """
 
 _FIND = """
-        at = words[6 + 3 * {n} + 1] * (left % words[6 + 3 * {n}]) + at
-        i = words[6 + 3 * {n} + 2] * (left % words[6 + 3 * {n}]) + i
-        left = left // words[6 + 3 * {n}]
+        at = params[6 + 3 * {n} + 1] * (left % params[6 + 3 * {n}]) + at
+        i = params[6 + 3 * {n} + 2] * (left % params[6 + 3 * {n}]) + i
+        left = left // params[6 + 3 * {n}]
 """
 
-# Words behind those where a step does several rows: the loop around them, as the others.
+# Further params if a step has several rows: the next outer loop.
 _ROWS = (
     _HEAD
     + """
     for step in range(begin, end):
-        left, first = step // pieces, step % pieces * piece
-        last = min(first + piece, count)
+        left, first = step // chunks, step % chunks * chunk
+        last = min(first + chunk, count)
         at, i = first * to, first * by
 {find}
         for row in range({rows}):
@@ -63,16 +63,16 @@ _ROWS = (
 )
 _SHORT_COPY = "                y[at + c * {to} + {skip}] = x[i + c * {by} + {jump}]"
 
-# Words behind `piece`: the loop through the source's memory, as the loops around have them. The
-# buffer holds 32 bits an element; `low` and `high` cut longer ones.
+# Params after `chunk`: the loop that is contiguous in the source, then the other outer loops. The
+# buffer has 32 bits for each element; `low` and `high` are the halves of 64-bit ones.
 _TILES = (
     _HEAD
     + """
-    rows, row_to, row_by = words[6], words[7], words[8]
+    rows, row_to, row_by = params[6], params[7], params[8]
     tiles = (rows + {tile} - 1) // {tile}
     buffer = scratch()
     for step in range(begin, end):
-        first, left = step % pieces * {tile}, step // pieces
+        first, left = step % chunks * {tile}, step // chunks
         top, left = left % tiles * {tile}, left // tiles
         wide, high = min({tile}, count - first), min({tile}, rows - top)
         at, i = first * to + top * row_to, first * by + top * row_by
@@ -97,21 +97,20 @@ _SECOND = """
 
 
 def move(target: Any, source: Any) -> None:
-    """Copy elements into an array of the same dtype, which no source element lies in.
+    """Copy elements between arrays of one dtype and any strides, which must not overlap.
 
-    Args:
-        target: Where to, with any strides.
-        source: From where, with any strides; stretched to the target's shape.
+    The source is broadcast to the target's shape.
 
     Raises:
-        RefusedError: The elements are of a size that is not known, or off their alignment.
+        RefusedError: The itemsize is not supported, or an array is not aligned.
     """
     if source.shape != target.shape:
         source = np.broadcast_to(source, target.shape)
     plan = _plan(target.itemsize, target.shape, target.strides, source.strides)
     if plan is None or not (target.flags.aligned and source.flags.aligned):
         raise RefusedError(
-            "move: expected aligned elements of 1, 2, 4 or 8 bytes, got another size or address"
+            "copy: expected aligned elements of 1, 2, 4 or 8 bytes, got another itemsize or "
+            "alignment"
         )
     plan.run(target, source)
 
@@ -155,52 +154,56 @@ def _plan(
 
 
 def _around(loops: Loops, *without: int) -> list[int]:
-    """Return the words of the loops around, from the inside, but for some."""
-    kept = [n for n in reversed(range(len(loops.extents))) if n not in without]
+    """Return the params of the outer loops, from the inside, without some."""
+    numbers = [n for n in reversed(range(len(loops.extents))) if n not in without]
     return [
-        word for n in kept for word in (loops.extents[n], loops.strides[0][n], loops.strides[1][n])
+        param
+        for n in numbers
+        for param in (loops.extents[n], loops.strides[0][n], loops.strides[1][n])
     ]
 
 
-def _find(words: list[int], first: int = 0) -> str:
-    return "".join(_FIND.replace("{n}", str(n)) for n in range(first, len(words) // 3))
+def _find(params: list[int], first: int = 0) -> str:
+    return "".join(_FIND.replace("{n}", str(n)) for n in range(first, len(params) // 3))
 
 
 def _row_plan(size: int, loops: Loops, copies: str = "", *, elements: int = 1) -> KernelPlan:
-    """Return the plan of rows; ``copies`` writes out ``elements`` elements of a step."""
-    count, (to, by) = loops.extents[-1], (own[-1] for own in loops.strides)
+    """Return the plan of rows; ``copies`` unrolls ``elements`` elements of a step."""
+    count, (to, by) = loops.extents[-1], (strides[-1] for strides in loops.strides)
     around = _around(loops, len(loops.extents) - 1)
     if not copies:
-        copies = _SHORT_COPY.format(to=_distance("to", to), by=_distance("by", by), skip=0, jump=0)
-    piece = count if count <= _LONGEST else _LONGEST // 4
-    steps = math.prod(loops.extents[:-1]) * -(-count // piece)
-    # To find a row takes a division for each loop around it.
-    nested = len(around) > 3 and piece * elements < _FEW and steps // around[0] >= _MANY
-    rows = ("words[6]", "words[7]", "words[8]") if nested else ("1", "0", "0")
+        copies = _SHORT_COPY.format(
+            to=_stride_text("to", to), by=_stride_text("by", by), skip=0, jump=0
+        )
+    chunk = count if count <= _LONGEST else _LONGEST // 4
+    steps = math.prod(loops.extents[:-1]) * -(-count // chunk)
+    # Finding a row takes a division for each outer loop.
+    nested = len(around) > 3 and chunk * elements < _FEW and steps // around[0] >= _MANY
+    rows = ("params[6]", "params[7]", "params[8]") if nested else ("1", "0", "0")
     source = _ROWS.format(
         view=VIEWS[size],
         find=_find(around, int(nested)),
         copies=copies,
         **dict(zip(("rows", "row_to", "row_by"), rows, strict=True)),
     )
-    own = piece * elements * (around[0] if nested else 1)
+    step_elements = chunk * elements * (around[0] if nested else 1)
     extent = steps // around[0] if nested else steps
-    words = (0, 0, to, by, count, piece, *around)
-    return KernelPlan(compile_kernel(source), words, extent, max(1, _GRAIN // own))
+    params = (0, 0, to, by, count, chunk, *around)
+    return KernelPlan(compile_kernel(source), params, extent, max(1, _GRAIN // step_elements))
 
 
-def _distance(word: str, step: int) -> str:
-    """Return a distance as the text has it: as a number where the loop vectorizes with it."""
-    return str(step) if abs(step) <= _NEAR else word
+def _stride_text(name: str, stride: int) -> str:
+    """Return a stride for the source: a constant if the loop then vectorizes, else a name."""
+    return str(stride) if abs(stride) <= _NEAR else name
 
 
 def _short_plan(size: int, loops: Loops) -> KernelPlan:
-    outer = Loops(loops.extents[:-1], tuple(own[:-1] for own in loops.strides))
-    count, (skip, jump) = loops.extents[-1], (own[-1] for own in loops.strides)
-    # As numbers where elements then are so near that LLVM may read or write them together.
+    outer = Loops(loops.extents[:-1], tuple(strides[:-1] for strides in loops.strides))
+    count, (skip, jump) = loops.extents[-1], (strides[-1] for strides in loops.strides)
+    # Constants if elements are near enough for LLVM to combine their accesses.
     to, by = (
-        str(own[-1]) if abs(own[-1]) <= _SHORT * max(1, abs(step)) else word
-        for own, step, word in zip(outer.strides, (skip, jump), ("to", "by"), strict=True)
+        str(strides[-1]) if abs(strides[-1]) <= _SHORT * max(1, abs(step)) else name
+        for strides, step, name in zip(outer.strides, (skip, jump), ("to", "by"), strict=True)
     )
     copies = "\n".join(
         _SHORT_COPY.format(to=to, by=by, skip=n * skip, jump=n * jump) for n in range(count)
@@ -209,7 +212,7 @@ def _short_plan(size: int, loops: Loops) -> KernelPlan:
 
 
 def _tile_plan(size: int, loops: Loops, along: int) -> KernelPlan:
-    count, (to, by) = loops.extents[-1], (own[-1] for own in loops.strides)
+    count, (to, by) = loops.extents[-1], (strides[-1] for strides in loops.strides)
     rows = [loops.extents[along], loops.strides[0][along], loops.strides[1][along]]
     around = rows + _around(loops, along, len(loops.extents) - 1)
     wide = size == 8
@@ -230,5 +233,5 @@ def _tile_plan(size: int, loops: Loops, along: int) -> KernelPlan:
             source = source.replace(f" * {name}]", "]")
     tiles = -(-count // tile) * -(-rows[0] // tile)
     extent = tiles * math.prod(around[3::3])
-    words = (0, 0, to, by, count, tile, *around)
-    return KernelPlan(compile_kernel(source), words, extent, max(1, _GRAIN // (tile * tile)))
+    params = (0, 0, to, by, count, tile, *around)
+    return KernelPlan(compile_kernel(source), params, extent, max(1, _GRAIN // (tile * tile)))

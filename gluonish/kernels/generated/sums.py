@@ -1,11 +1,11 @@
 """Sums and means over any axes of floats, in float64 and rounded once to float32.
 
-Of 16-bit floats that is rounded to 16 bits: no array is copied to float32.
+For 16-bit floats the result is rounded again to 16 bits; no array is copied to float32.
 
-Axes that follow one another and are all summed, or all kept, are one. Then there are two ways. Long
-*runs* of elements that lie side by side and go into one sum are added each by itself. Everything
-else is *columns*: lines of memory are added to a line of sums, and at the end those sums of it are
-added that belong together. So is the gradient of a bias: a line is a row.
+Adjacent axes merge if all are reduced, or none is. Then there are two algorithms. Long contiguous
+*runs* of elements of one sum are added one run at a time. Otherwise *columns*: lines of memory are
+added to a line of sums, and at the end sums of the same output are added. The gradient of a bias is
+a case of this, where a line is a row.
 """
 
 from functools import lru_cache
@@ -24,29 +24,28 @@ from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import Array, RefusedError
 
 SMALL = 1 << 12  # elements below which NumPy is as fast in a single call
-_GRAIN = 1 << 17  # elements that are worth a thread: 10 us
-_CACHED = 1 << 20  # elements that a processor's own cache holds about half of
-_LINE = 128  # sums of a line where it is free to choose
+_GRAIN = 1 << 17  # minimum elements for each thread: 10 us
+_CACHED = 1 << 20  # elements of about twice a core's cache
+_LINE = 128  # sums of a line, if there is a choice
 _LONG_LINE = 512  # the same in batches of more elements than `_LONG_BATCH`
 _LONG_BATCH = 1 << 13
-_LONG_RUN = 64  # elements of a run that is added by itself
-_APART = 64  # columns that a thread adds, at least: eight cache lines of sums
-_PARTS = 4  # axes in turn, summed and kept
+_LONG_RUN = 64  # minimum elements of a run
+_APART = 64  # minimum columns for each thread: eight cache lines of sums
+_MAX_AXES = 4  # merged axes, alternately reduced and not
 
-# Words of both: out, x, the bits of what sums are divided by; then where a sum starts: batches of
-# the inner axis, strides of the outer and the inner one. A step is a batch, or a block of its
-# columns. {share} divides a sum where that is asked for: one that overflows is infinite, and so is
-# its mean.
+# Params of both: out, x, bits of the divisor; batches of the inner axis, strides of the outer and
+# of the inner axis. A step is a batch, or a block of its columns. {share} divides the rounded sum:
+# if it overflows, the mean is infinite, too.
 _HEAD = """
-    out, x, divisor = f32(words[0]), f32(words[1]), float32(as_float(words[2]))
-    inner, outer_stride, inner_stride = words[3], words[4], words[5]
+    out, x, divisor = f32(params[0]), f32(params[1]), float32(as_float(params[2]))
+    inner, outer_stride, inner_stride = params[3], params[4], params[5]
 """
 
 # Rows of a run, a stride apart.
 _RUNS = f"""
-def body(begin, end, words):
+def body(begin, end, params):
 {_HEAD}
-    rows, row_stride, run = words[6], words[7], words[8]
+    rows, row_stride, run = params[6], params[7], params[8]
     for step in range(begin, end):
         base = (step // inner) * outer_stride + (step % inner) * inner_stride
         total = 0.0
@@ -57,16 +56,16 @@ def body(begin, end, words):
         out[step] = float32(total){{share}}
 """
 
-# Rows of lines, strides apart, and of a shorter one with `rest` elements. A batch has `count` steps
-# of `size` columns each, of which a call does at most `most` at once, and `given` sums. Of the sums
-# of a line, those that are a multiple of `piece` apart belong together, and of a piece so do
-# `terms` side by side.
+# Rows of lines, strides apart, and of a shorter line with `rest` elements. A batch has `count`
+# steps of `size` columns each, of which a call processes at most `most` at once, and `results`
+# sums. Sums of a line at multiples of `chunk` are added, and so are `terms` adjacent sums of a
+# chunk.
 _COLUMNS = f"""
-def body(begin, end, words):
+def body(begin, end, params):
 {_HEAD}
-    rows, row_stride, lines, line, rest = words[6], words[7], words[8], words[9], words[10]
-    count, size, most, given, piece, terms = (
-        words[11], words[12], words[13], words[14], words[15], words[16])
+    rows, row_stride, lines, line, rest = params[6], params[7], params[8], params[9], params[10]
+    count, size, most, results, chunk, terms = (
+        params[11], params[12], params[13], params[14], params[15], params[16])
     sums = scratch_sums()
     step = begin
     while step < end:
@@ -82,8 +81,8 @@ def body(begin, end, words):
         start = 1
         for i in range(rows):
             at = base + i * row_stride
-            whole = lines - (lines - start) % 4
-            for k in range(start, whole, 4):
+            full = lines - (lines - start) % 4
+            for k in range(start, full, 4):
                 a = at + k * line
                 b = a + line
                 c = b + line
@@ -92,7 +91,7 @@ def body(begin, end, words):
                     independent()
                     left = float64(x[a + j]) + float64(x[b + j])
                     sums[j] = sums[j] + (left + (float64(x[c + j]) + float64(x[d + j])))
-            for k in range(whole, lines):
+            for k in range(full, lines):
                 a = at + k * line
                 for j in range(wide):
                     independent()
@@ -102,13 +101,13 @@ def body(begin, end, words):
                 independent()
                 sums[j] = sums[j] + float64(x[a + j])
             start = 0
-        while wide > piece:
-            half = (wide // piece + 1) // 2 * piece
+        while wide > chunk:
+            half = (wide // chunk + 1) // 2 * chunk
             for j in range(wide - half):
                 independent()
                 sums[j] = sums[j] + sums[half + j]
             wide = half
-        to = batch * given + first
+        to = batch * results + first
         if terms == 1:
             for j in range(wide):
                 independent()
@@ -121,28 +120,27 @@ def body(begin, end, words):
                 out[to + k] = float32(total){{share}}
 """
 
-# Runs are cut into lanes, which takes sums in another order; columns are not.
+# Runs are split into lanes, which reorders sums; columns are not.
 _ALLOWED: dict[str, tuple[str, ...]] = {_RUNS: ("contract", "reassoc"), _COLUMNS: ()}
 
 
 class _Work(NamedTuple):
-    """How a kernel sums.
+    """A kernel for sums.
 
     Attributes:
-        source: Its source.
-        words: Its words behind the divisor.
-        steps: How many it has.
-        least: How many are worth a thread, at least.
+        params: Its params after the divisor.
+        steps: Its number of steps.
+        least: Minimum steps for each thread.
     """
 
     source: str
-    words: tuple[int, ...]
+    params: tuple[int, ...]
     steps: int
     least: int = 1
 
 
 def _merged(shape: Shape, axes: Shape) -> list[tuple[int, bool]]:
-    """Return extents, and whether they are summed: those of 1 left out, like neighbours merged."""
+    """Return extents, and whether they are reduced, without extents of 1 and with axes merged."""
     found: list[tuple[int, bool]] = []
     for axis, extent in enumerate(shape):
         summed = axis in axes
@@ -157,44 +155,44 @@ def _merged(shape: Shape, axes: Shape) -> list[tuple[int, bool]]:
 
 @lru_cache(4096)
 def _work(shape: Shape, axes: Shape) -> _Work | None:
-    """Return how to sum a contiguous array; None for nothing to sum, or axes that take turns."""
-    parts = _merged(shape, axes)
-    if not parts or len(parts) > _PARTS or not any(summed for _, summed in parts):
+    """Return the kernel for a contiguous array; None without reduced axes, or for too many."""
+    merged = _merged(shape, axes)
+    if not merged or len(merged) > _MAX_AXES or not any(summed for _, summed in merged):
         return None
-    extents = [1] * (_PARTS - len(parts)) + [extent for extent, _ in parts]
-    return _ending_in_summed(*extents) if parts[-1][1] else _ending_in_kept(*extents)
+    extents = [1] * (_MAX_AXES - len(merged)) + [extent for extent, _ in merged]
+    return _last_reduced(*extents) if merged[-1][1] else _last_remaining(*extents)
 
 
-def _ending_in_summed(outer: int, rows: int, kept: int, run: int) -> _Work:
-    row = kept * run
+def _last_reduced(outer: int, rows: int, width: int, run: int) -> _Work:
+    row = width * run
     if run >= _LONG_RUN or rows == 1:
-        return _Work(_RUNS, (kept, rows * row, run, rows, row, run), outer * kept)
+        return _Work(_RUNS, (width, rows * row, run, rows, row, run), outer * width)
     most = SCRATCH_SUMS // run
-    words = (1, rows * row, 0, rows, row, 1, 0, 0, kept, run, most, kept, row, run)
-    return _Work(_COLUMNS, words, outer * kept)
+    params = (1, rows * row, 0, rows, row, 1, 0, 0, width, run, most, width, row, run)
+    return _Work(_COLUMNS, params, outer * width)
 
 
-def _ending_in_kept(rows: int, outer: int, lines: int, kept: int) -> _Work | None:
-    run = lines * kept
-    if rows > 1 and rows * outer * run > _CACHED:  # NumPy goes along memory, faster by half
+def _last_remaining(rows: int, outer: int, lines: int, width: int) -> _Work | None:
+    run = lines * width
+    if rows > 1 and rows * outer * run > _CACHED:  # NumPy reads memory in order, faster by half
         return None
     head = (1, run, 0, rows, outer * run)
     line = _LONG_LINE if run > _LONG_BATCH else _LINE
-    if kept <= line // 2:  # several lines as one
-        width = min(line // kept, lines) * kept
-        count, rest = divmod(run, width)
-        return _Work(_COLUMNS, (*head, count, width, rest, 1, width, 1, kept, kept, 1), outer)
-    words = (*head, lines, kept, 0, kept, 1, SCRATCH_SUMS, kept, kept, 1)
-    return _Work(_COLUMNS, words, outer * kept, _APART)
+    if width <= line // 2:  # merge several lines
+        merged = min(line // width, lines) * width
+        count, rest = divmod(run, merged)
+        return _Work(_COLUMNS, (*head, count, merged, rest, 1, merged, 1, width, width, 1), outer)
+    params = (*head, lines, width, 0, width, 1, SCRATCH_SUMS, width, width, 1)
+    return _Work(_COLUMNS, params, outer * width, _APART)
 
 
-def takes_dtype(dtype: np.dtype[Any]) -> bool:
-    """Whether arrays of a dtype are summed here, on this CPU."""
+def supports_dtype(dtype: np.dtype[Any]) -> bool:
+    """Whether the kernels support a dtype on this CPU."""
     return dtype == FLOAT32 or is_narrow(dtype)
 
 
 def has_plan(shape: Shape, axes: Shape) -> bool:
-    """Whether `sums_plan` takes an array that is not empty, and is worth compiling a kernel for."""
+    """Whether `sums_plan` supports a non-empty array, and compiling pays."""
     work = _work(shape, axes)
     return work is not None and (work.source == _COLUMNS or prod(shape) >= SMALL)
 
@@ -203,28 +201,24 @@ def has_plan(shape: Shape, axes: Shape) -> bool:
 def sums_plan(
     shape: Shape, axes: Shape, divisor: float, dtype: np.dtype[Any] = FLOAT32
 ) -> KernelPlan:
-    """Return the plan for sums of a contiguous array.
+    """Return the plan for sums of a contiguous array, on operands (sums, array).
 
     Args:
-        axes: What is summed over; not negative.
-        divisor: What the sums are divided by.
-        dtype: Of the array and of the sums; `takes_dtype` says which.
-
-    Returns:
-        The plan, for (sums, array).
+        axes: Reduced axes, not negative.
+        dtype: Dtype of the array and of the sums; see `supports_dtype`.
 
     Raises:
-        RefusedError: There is none.
+        RefusedError: There is no plan.
     """
     work = _work(shape, axes)
     if work is None:
-        raise RefusedError(f"sum: expected fewer axes in turn, got {axes} of {shape}")
+        raise RefusedError(f"sum: expected fewer alternating axes, got {axes} of {shape}")
     share = "" if divisor == 1 else " / divisor"
     source = narrowed(work.source, ("out", "x"), (dtype, dtype)).replace("{share}", share)
     kernel = compile_kernel(source, _ALLOWED[work.source])
-    words = (0, 0, unpack("q", pack("d", divisor))[0], *work.words)
+    params = (0, 0, unpack("q", pack("d", divisor))[0], *work.params)
     return KernelPlan(
-        kernel, words, work.steps, max(work.least, _GRAIN * work.steps // prod(shape))
+        kernel, params, work.steps, max(work.least, _GRAIN * work.steps // prod(shape))
     )
 
 

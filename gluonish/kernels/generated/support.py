@@ -1,9 +1,15 @@
-"""What generated kernels offer besides those of operators: fused operators and optimizer steps."""
+"""The `Support` of generated kernels: graph passes and fused optimizer steps.
 
+llvmlite is imported when the first kernel is compiled or loaded.
+"""
+
+import sys
+
+from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.loading import load
 from gluonish.kernels.back_ends import Passes, Support
+from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.expressions import aligned_shape, supports
-from gluonish.kernels.generated.register import enabled
 
 _PASSES = (
     "fuse_log_softmax_pick",
@@ -12,6 +18,11 @@ _PASSES = (
     "drop_bias_gradient",
     "widen_products",
 )
+
+
+def enabled() -> bool:
+    """Whether generated kernels are switched on, and llvmlite is installed."""
+    return MXNET_USE_FUSION.value and sys.byteorder == "little" and available()
 
 
 def _passes() -> Passes:

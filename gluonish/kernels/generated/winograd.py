@@ -1,16 +1,15 @@
-"""Convolutions of 3 x 3 windows with 16 products where there are 36, and their gradients.
+"""Winograd's 3 x 3 convolution, with 16 multiplications instead of 36, and its gradients.
 
-Winograd's algorithm: tiles of data and the filters are added up so that sixteen products of
-matrices give tiles of 2 x 2 outputs. oneDNN multiplies; generated kernels do the sums, a few tiles
-at a time (`winograd_code`). Results differ from direct sums by a few units of round-off: the
-factors are 1 and 1/2.
+Tiles of data and filters are transformed so that sixteen matrix products give tiles of 2 x 2
+outputs. oneDNN multiplies; generated kernels transform a few tiles at a time (`winograd_code`).
+Results differ from direct sums by a few units of round-off: the factors are 1 and 1/2.
 
-Measured on two Zen 4 cores against oneDNN's direct convolution, float32, 64 to 512 channels: 1.4 to
-1.9 times as fast forward with filters transformed ahead; 1.2 to 1.8, 1.2 to 1.8 and 1.2 to 3.4
-times forward and for both gradients at 32 samples. Whole networks against themselves with
-MXNET_WINOGRAD_CONVOLUTION=0, in turns (the shortest of 7 to 10 calls, 2026-11-28, a loaded
-machine): VGG-16 infers 1.66 times as fast (batch 4), ResNet-50 1.05 and 1.14 (batch 1 and 8), and
-ResNet-18 trains 1.14 times as fast (batch 4).
+On two Zen 4 cores, relative to oneDNN's direct convolution, float32, 64 to 512 channels: 1.4 to 1.9
+times as fast forward with filters transformed in advance; at 32 samples 1.2 to 1.8 forward, 1.2 to
+1.8 for the data gradient and 1.2 to 3.4 for the filter gradient. Networks relative to
+MXNET_WINOGRAD_CONVOLUTION=0, alternately (the shortest of 7 to 10 calls, 2026-11-28, a loaded
+machine): VGG-16 inference 1.66 times as fast (batch 4), ResNet-50 1.05 and 1.14 (batch 1 and 8),
+ResNet-18 training 1.14 (batch 4).
 """
 
 import math
@@ -22,16 +21,16 @@ import numpy as np
 from gluonish.core.config import MXNET_WINOGRAD_CONVOLUTION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.generated import register as generated
+from gluonish.kernels.generated import support as generated
 from gluonish.kernels.generated.winograd_gradient import GradientPlan
-from gluonish.kernels.generated.winograd_output import Finish, OutputPlan
+from gluonish.kernels.generated.winograd_output import Epilogue, OutputPlan
 from gluonish.kernels.onednn import convolution as direct
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.backend import current
 from gluonish.kernels.onednn.binding import channels_last, require
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.finish import finish_of
 from gluonish.kernels.onednn.memory import signature
+from gluonish.kernels.onednn.post_ops import post_ops_of
 from gluonish.kernels.onednn.primitive import ELTWISE
 from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
@@ -44,16 +43,16 @@ from gluonish.ops.nn.convolution import (
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import is_channels_last
 
-_CHANNELS = 32  # fewest on either side that pay
-_VECTOR = 16  # channels are a multiple
-# Fewest tiles that pay for reading the transformed filters, and for transforming them in each call.
+_CHANNELS = 32  # minimum input and output channels
+_VECTOR = 16  # channels must be a multiple
+# Minimum tiles with filters transformed in advance, and with filters transformed in each call.
 _TILES, _TILES_UNPACKED = 32, 80
 
 Arrays = Sequence[Array]
 
 
 class _WhenPacked:
-    """Winograd's plan where its filters are transformed ahead, else the direct one."""
+    """Winograd's plan if its filters are transformed in advance, else the direct plan."""
 
     __slots__ = ("_direct", "_plan")
 
@@ -66,7 +65,7 @@ class _WhenPacked:
         self._direct.run(*arrays)
 
     def packing(self, stable: Collection[int]) -> Array | None:
-        """Return memory for the transformed filters, where they rarely change."""
+        """Return memory for the transformed filters if these are constant."""
         return self._plan.packing(stable)
 
     def attach(
@@ -76,7 +75,7 @@ class _WhenPacked:
         moving: Collection[int],
         packing: Array | None = None,
     ) -> Any:
-        """Return the plan for one caller at a time."""
+        """Bind the plan to memory, for one caller at a time."""
         plan = self._direct if packing is None else self._plan
         return plan.attach(operands, arrays, moving, packing)
 
@@ -87,14 +86,14 @@ def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     Raises:
         RefusedError: Channels are not last in memory, or the activation is not relu.
     """
-    finish, operands = finish_of(outputs[0], inputs, attrs)
-    given = (*outputs, *inputs)
-    arrays = _images([given[i] for i in operands], attrs)
-    functions = finish.functions
+    post_ops, operands = post_ops_of(outputs[0], inputs, attrs)
+    every = (*outputs, *inputs)
+    arrays = _images([every[i] for i in operands], attrs)
+    functions = post_ops.functions
     if functions and functions != ELTWISE["relu"](0, 0):
         raise RefusedError(f"winograd: expected relu, got {attrs['activation']}")
-    form = Finish(not attrs["no_bias"], finish.addend, bool(functions))
-    for image in (*arrays[:2], *(arrays[-1:] if finish.addend == "beside" else ())):
+    form = Epilogue(not attrs["no_bias"], post_ops.addend, bool(functions))
+    for image in (*arrays[:2], *(arrays[-1:] if post_ops.addend == "separate" else ())):
         _require_last(image)
     plan = _find("outputs", _plan_outputs, arrays, (_pad(attrs), form))
     if _count_tiles(arrays[0].shape) >= _TILES_UNPACKED:
@@ -125,13 +124,13 @@ def _find(name: str, build: Callable[..., Any], arrays: Arrays, form: Any) -> An
     return current().plans.get(key, build, tuple(arrays), form)
 
 
-def _plan_outputs(engine: Engine, arrays: Arrays, form: tuple[int, Finish]) -> OutputPlan:
-    pad, finish = form
-    return OutputPlan(engine, arrays, pad, finish, turned=False)
+def _plan_outputs(engine: Engine, arrays: Arrays, form: tuple[int, Epilogue]) -> OutputPlan:
+    pad, epilogue = form
+    return OutputPlan(engine, arrays, pad, epilogue, rotated=False)
 
 
 def _plan_data(engine: Engine, arrays: Arrays, pad: int) -> OutputPlan:
-    return OutputPlan(engine, arrays, pad, Finish(), turned=True)
+    return OutputPlan(engine, arrays, pad, Epilogue(), rotated=True)
 
 
 def _plan_filters(engine: Engine, arrays: Arrays, pad: int) -> GradientPlan:
@@ -139,7 +138,7 @@ def _plan_filters(engine: Engine, arrays: Arrays, pad: int) -> GradientPlan:
 
 
 def _images(arrays: Sequence[Array], attrs: Attrs) -> list[Array]:
-    """Return arrays with their channels in axis 1; vectors stay what they are."""
+    """Return images as views with channels in axis 1; vectors as they are."""
     if not is_channels_last(attrs["layout"]):
         return list(arrays)
     return [np.moveaxis(x, -1, 1) if x.ndim == 4 else x for x in arrays]
@@ -161,7 +160,7 @@ def _count_tiles(shape: Shape) -> int:
     return shape[0] * math.prod(-(-extent // 2) for extent in shape[2:])
 
 
-def _takes_outputs(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:
+def _supports_outputs(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:
     if not _is_window(attrs) or not _are_floats(data, weight, *rest):
         return False
     samples, *spatial = _extents(data, attrs)
@@ -170,14 +169,14 @@ def _takes_outputs(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:
     return _pays(weight, attrs, _count_tiles(out), _TILES)
 
 
-def _takes_data(grad: Spec, weight: Spec, *, data_shape: Shape, **attrs: Any) -> bool:
+def _supports_data(grad: Spec, weight: Spec, *, data_shape: Shape, **attrs: Any) -> bool:
     if not _is_window(attrs) or not _are_floats(grad, weight):
         return False
     samples, *spatial = _extents(Spec(data_shape, FLOAT32), attrs)
     return _pays(weight, attrs, _count_tiles((samples, 0, *spatial)), _TILES_UNPACKED)
 
 
-def _takes_filters(grad: Spec, data: Spec, *, weight_shape: Shape, **attrs: Any) -> bool:
+def _supports_filters(grad: Spec, data: Spec, *, weight_shape: Shape, **attrs: Any) -> bool:
     if not _is_window(attrs) or not _are_floats(grad, data):
         return False
     samples, *spatial = _extents(grad, attrs)
@@ -186,7 +185,7 @@ def _takes_filters(grad: Spec, data: Spec, *, weight_shape: Shape, **attrs: Any)
 
 
 def _is_window(attrs: Attrs) -> bool:
-    """Whether windows are 3 x 3 elements next to each other, one step apart."""
+    """Whether windows are 3 x 3 without dilation, with stride 1."""
     if attrs["kernel"] != (3, 3) or attrs["num_group"] != 1:
         return False
     steps = (*attrs["stride"], *attrs["dilate"])
@@ -215,12 +214,12 @@ def _usable() -> bool:
 
 
 KERNELS = tuple(
-    (op, FastKernel(BackEnd.GENERATED, name, takes, plan=plan, enabled=_usable))
-    for op, name, takes, plan in (
-        (CONVOLUTION, "winograd", _takes_outputs, outputs_plan),
-        (FUSED_CONVOLUTION, "winograd", _takes_outputs, outputs_plan),
-        (CONVOLUTION_BACKWARD_DATA, "winograd_data", _takes_data, _data_plan),
-        (CONVOLUTION_BACKWARD_WEIGHT, "winograd_filters", _takes_filters, _filters_plan),
-        (CONVOLUTION_BACKWARD_WEIGHT_BIAS, "winograd_filters", _takes_filters, _filters_plan),
+    (op, FastKernel(BackEnd.GENERATED, name, supports, plan=plan, enabled=_usable))
+    for op, name, supports, plan in (
+        (CONVOLUTION, "winograd", _supports_outputs, outputs_plan),
+        (FUSED_CONVOLUTION, "winograd", _supports_outputs, outputs_plan),
+        (CONVOLUTION_BACKWARD_DATA, "winograd_data", _supports_data, _data_plan),
+        (CONVOLUTION_BACKWARD_WEIGHT, "winograd_filters", _supports_filters, _filters_plan),
+        (CONVOLUTION_BACKWARD_WEIGHT_BIAS, "winograd_filters", _supports_filters, _filters_plan),
     )
 )

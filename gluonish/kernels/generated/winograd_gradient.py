@@ -5,33 +5,37 @@ import numpy as np
 from gluonish.kernels.generated.sums import add_rows
 from gluonish.kernels.generated.winograd_code import (
     GAP,
-    GRADIENT_WORDS,
+    GRADIENT_PARAMS,
     POINTS,
-    SUMS_WORDS,
+    SUMS_PARAMS,
     gradient_kernel,
     sums_kernel,
 )
-from gluonish.kernels.generated.winograd_tiles import Arrays, Call, Tiles, TilesPlan, Words, scratch
+from gluonish.kernels.generated.winograd_tiles import (
+    Arrays,
+    Call,
+    Params,
+    Tiles,
+    TilesPlan,
+    scratch,
+)
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plane_products import PlaneCalls, Stack, plane_product
 from gluonish.ops.kernel import Array, address
 
-# Tiles of a pass that are worth reading and writing the sums; each costs as much as two in 512
-# channels.
+# Minimum tiles of a pass. Reading and writing the sums costs as much as two tiles in 512 channels.
 _FEWEST = 96
-_LEAST = 32  # tiles that are worth a thread, which has sums of its own
+_LEAST = 32  # minimum tiles for each thread, which has separate sums
 
 
 class GradientPlan(TilesPlan):
-    """The gradient of filters, and if it is wanted that of a bias.
+    """The gradient of filters and, if requested, of a bias.
 
-    Operands: gradient of the filters (O, C, 3, 3); that of the bias (O,), if wanted; gradient of
-    the outputs (N, O, H', W') and data (N, C, H, W), whose channels are last in memory.
+    Operands: gradient of the filters (O, C, 3, 3); that of the bias (O,), if requested; gradient of
+    the outputs (N, O, H', W') and data (N, C, H, W), both channels last in memory.
 
     Args:
-        engine: What multiplies.
-        arrays: The operands.
         pad: Rows and columns of zeros around the data.
 
     Raises:
@@ -60,9 +64,9 @@ class GradientPlan(TilesPlan):
 
 
 class _GradientCall(Call):
-    """What a run of a `GradientPlan` writes into."""
+    """The mutable state of a run of a `GradientPlan`."""
 
-    __slots__ = ("_calls", "_plan", "_sums", "_words")
+    __slots__ = ("_calls", "_params", "_plan", "_sums")
 
     def __init__(self, plan: GradientPlan) -> None:
         self._plan = plan
@@ -72,10 +76,10 @@ class _GradientCall(Call):
         grad, data = (Stack(POINTS, tiles.chunk, n, GAP) for n in (grad_channels, channels))
         product = plane_product(plan.engine, grad, data, transposed=True, accumulate=True)
         right = product.plan.scratch_nbytes
-        self._calls = PlaneCalls(product, plan.tiles.parts, right + data.nbytes, right)
-        self._words = Words(
+        self._calls = PlaneCalls(product, plan.tiles.threads, right + data.nbytes, right)
+        self._params = Params(
             gradient_kernel(),
-            GRADIENT_WORDS,
+            GRADIENT_PARAMS,
             total=tiles.total,
             share=tiles.share,
             chunk=tiles.chunk,
@@ -92,15 +96,15 @@ class _GradientCall(Call):
             grad_height=grad_height,
             grad_width=grad_width,
             grad_channels=grad_channels,
-            **self._calls.words(),
+            **self._calls.params(),
         )
         row_step, column_step, y_step, x_step = plan.out
-        self._sums = Words(
+        self._sums = Params(
             sums_kernel(),
-            SUMS_WORDS,
+            SUMS_PARAMS,
             space=self._calls.space,
             product=product.out.offset,
-            parts=plan.tiles.parts,
+            shares=plan.tiles.threads,
             rows=grad_channels,
             columns=channels,
             row_step=row_step,
@@ -114,11 +118,11 @@ class _GradientCall(Call):
         plan, calls = self._plan, self._calls
         out, *biases, grad, data = arrays
         with scratch(plan.engine, calls.nbytes) as base:
-            calls.move(base)
-            self._words.set(scratch_at=base, grad_at=address(grad), data_at=address(data))
-            self._words.run(plan.tiles.parts)
+            calls.set_addresses(base)
+            self._params.set(scratch_at=base, grad_at=address(grad), data_at=address(data))
+            self._params.run(plan.tiles.threads)
             self._sums.set(scratch_at=base, out_at=address(out))
             self._sums.run(plan.grad[1])
-        calls.check(self._words.get("status"))
+        calls.check(self._params.get("status"))
         for bias in biases:
             add_rows(bias, np.moveaxis(grad, 1, -1).reshape(-1, bias.size))

@@ -6,15 +6,22 @@ from typing import NamedTuple
 import numpy as np
 
 from gluonish.kernels.generated.winograd_code import (
+    FILTER_PARAMS,
     FILTER_ROWS,
-    FILTER_WORDS,
     GAP,
-    OUTPUT_WORDS,
+    OUTPUT_PARAMS,
     POINTS,
     filter_kernel,
     output_kernel,
 )
-from gluonish.kernels.generated.winograd_tiles import Arrays, Call, Tiles, TilesPlan, Words, scratch
+from gluonish.kernels.generated.winograd_tiles import (
+    Arrays,
+    Call,
+    Params,
+    Tiles,
+    TilesPlan,
+    scratch,
+)
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import aligned_bytes, element_strides
 from gluonish.kernels.onednn.plane_products import (
@@ -26,18 +33,19 @@ from gluonish.kernels.onednn.plane_products import (
 )
 from gluonish.ops.kernel import Array, address
 
-_FEWEST = 64  # tiles of a pass that keep the multiplication busy
-_LEAST = 16  # tiles that are worth a thread, which reads all filters
+_FEWEST = 64  # minimum tiles of a pass, for efficient products
+_LEAST = 16  # minimum tiles for each thread, which reads all filters
 
 
-class Finish(NamedTuple):
-    """What is done to outputs before they are written, in this order.
+class Epilogue(NamedTuple):
+    """Work on outputs before they are stored, in this order.
 
     Attributes:
-        with_bias: Whether a bias is added.
-        addend: ``"out"`` to add what is in their memory, ``"beside"`` to add another array that
-            lies as they do, None for neither.
-        relu: Whether those below zero become zero.
+        with_bias: Whether to add a bias.
+        addend: ``"in_place"`` to accumulate into the outputs, ``"separate"`` to add another array
+            of
+            their layout, None to add nothing.
+        relu: Whether to apply a ReLU.
     """
 
     with_bias: bool = False
@@ -46,17 +54,14 @@ class Finish(NamedTuple):
 
 
 class OutputPlan(TilesPlan):
-    """Outputs from data and filters; or the gradient of data, from gradients and turned filters.
+    """Outputs from data and filters; or the gradient of data, from gradients and rotated filters.
 
     Operands: out (N, O, H', W'), data (N, C, H, W), filters; then bias (O,) and an addend like
-    out, if there are any. Images have their channels last in memory.
+    out, if there are any. Images are channels last in memory.
 
     Args:
-        engine: What multiplies.
-        arrays: The operands.
         pad: Rows and columns of zeros around the data.
-        finish: What is done to the outputs.
-        turned: Whether the filters are (C, O, 3, 3), to be turned by half a circle; else they are
+        rotated: Whether the filters are (C, O, 3, 3), to be rotated by 180 degrees; else they are
             (O, C, 3, 3).
 
     Raises:
@@ -66,11 +71,11 @@ class OutputPlan(TilesPlan):
 
     __slots__ = (
         "_pad",
-        "_turned",
+        "_rotated",
         "data",
         "engine",
+        "epilogue",
         "filters",
-        "finish",
         "out",
         "planes",
         "tiles",
@@ -78,7 +83,7 @@ class OutputPlan(TilesPlan):
     )
 
     def __init__(
-        self, engine: Engine, arrays: Arrays, pad: int, finish: Finish, *, turned: bool
+        self, engine: Engine, arrays: Arrays, pad: int, epilogue: Epilogue, *, rotated: bool
     ) -> None:
         super().__init__()
         out, data, filters = arrays[:3]
@@ -87,8 +92,8 @@ class OutputPlan(TilesPlan):
         self.out, self.data = out.shape, data.shape
         self.filters = element_strides(filters)
         self._pad = pad
-        self._turned = turned
-        self.finish = finish
+        self._rotated = rotated
+        self.epilogue = epilogue
         threads = engine.api.max_threads()
         self.tiles = Tiles(out.shape, inner + outer, threads, fewest=_FEWEST, least=_LEAST)
         self.zeros = np.zeros(inner, np.float32)
@@ -100,14 +105,14 @@ class OutputPlan(TilesPlan):
         left = Stack(POINTS, self.tiles.chunk, self.planes.rows, GAP)
         return plane_product(self.engine, left, self.planes, packed=packed)
 
-    def words(self) -> Words:
-        """Return the words of the kernel, without addresses."""
+    def params(self) -> Params:
+        """Return the params of the kernel, without addresses."""
         tiles, (_, channels, height, width) = self.tiles, self.data
-        with_bias, addend, relu = self.finish
+        with_bias, addend, relu = self.epilogue
         kernel = output_kernel(with_bias=with_bias, with_addend=addend is not None, relu=relu)
-        return Words(
+        return Params(
             kernel,
-            OUTPUT_WORDS,
+            OUTPUT_PARAMS,
             total=tiles.total,
             share=tiles.share,
             chunk=tiles.chunk,
@@ -127,12 +132,12 @@ class OutputPlan(TilesPlan):
         """Fill the planes at an address."""
         outer, inner, down, right = self.filters
         start = address(filters)
-        if self._turned:  # rows are the filters, and both axes run backwards
+        if self._rotated:  # swap inputs and outputs, and reverse both axes
             start += 4 * (2 * down + 2 * right)
             outer, inner, down, right = inner, outer, -down, -right
-        words = Words(
+        params = Params(
             filter_kernel(),
-            FILTER_WORDS,
+            FILTER_PARAMS,
             filters_at=start,
             planes_at=planes,
             rows=self.planes.rows,
@@ -142,11 +147,11 @@ class OutputPlan(TilesPlan):
             y_step=down,
             x_step=right,
         )
-        words.run(-(-self.planes.rows // FILTER_ROWS))
+        params.run(-(-self.planes.rows // FILTER_ROWS))
 
-    def packing(self, stable: Collection[int]) -> Array | None:
-        """Return memory for the transformed filters, where they rarely change."""
-        if 2 not in stable:
+    def packing(self, constant: Collection[int]) -> Array | None:
+        """Return memory for the transformed filters if these are constant."""
+        if 2 not in constant:
             return None
         return aligned_bytes(self.product(packed=True).right.layout.nbytes)
 
@@ -156,21 +161,23 @@ class OutputPlan(TilesPlan):
 
 
 class _OutputCall(Call):
-    """What a run of an `OutputPlan` writes into."""
+    """The mutable state of a run of an `OutputPlan`."""
 
-    __slots__ = ("_calls", "_packed", "_plan", "_product", "_words")
+    __slots__ = ("_calls", "_packed", "_params", "_plan", "_product")
 
     def __init__(self, plan: OutputPlan, packed: Array | None) -> None:
         self._plan = plan
         self._packed = packed
         self._product = product = plan.product(packed=packed is not None)
-        self._calls = PlaneCalls(product, plan.tiles.parts, product.plan.scratch_nbytes)
-        self._words = plan.words()
-        self._words.set(left=product.left.offset, product=product.out.offset, **self._calls.words())
+        self._calls = PlaneCalls(product, plan.tiles.threads, product.plan.scratch_nbytes)
+        self._params = plan.params()
+        self._params.set(
+            left=product.left.offset, product=product.out.offset, **self._calls.params()
+        )
 
     def run(self, arrays: Arrays) -> None:
         """Run on the operands."""
-        plan, calls, words = self._plan, self._calls, self._words
+        plan, calls, params = self._plan, self._calls, self._params
         out, data, _, *rest = map(address, arrays)
         with scratch(plan.engine, calls.nbytes + plan.planes.nbytes) as base:
             planes = base + calls.nbytes
@@ -178,20 +185,20 @@ class _OutputCall(Call):
                 plan.transform_filters(arrays[2], planes)
             else:
                 planes = address(self._packed)
-            calls.move(base, planes)
-            words.set(
+            calls.set_addresses(base, planes)
+            params.set(
                 scratch_at=base,
                 data_at=data,
                 out_at=out,
-                bias_at=rest[0] if plan.finish.with_bias else 0,
-                addend_at=rest[-1] if plan.finish.addend == "beside" else out,
+                bias_at=rest[0] if plan.epilogue.with_bias else 0,
+                addend_at=rest[-1] if plan.epilogue.addend == "separate" else out,
             )
-            words.run(plan.tiles.parts)
-        calls.check(words.get("status"))
+            params.run(plan.tiles.threads)
+        calls.check(params.get("status"))
 
     def pack(self, arrays: Arrays) -> None:
-        """Transform the filters into the layout that the products like best."""
+        """Transform the filters and pack them for the products."""
         if self._packed is not None:
-            plain = aligned_bytes(self._plan.planes.nbytes)
-            self._plan.transform_filters(arrays[2], address(plain))
-            packing(self._plan.engine, self._plan.planes, self._product).run(plain, self._packed)
+            planes = aligned_bytes(self._plan.planes.nbytes)
+            self._plan.transform_filters(arrays[2], address(planes))
+            packing(self._plan.engine, self._plan.planes, self._product).run(planes, self._packed)

@@ -1,7 +1,7 @@
-"""What the plans of `gluonish.kernels.generated.winograd` have in common: tiles, calls, attachment.
+"""Base classes of the plans of `gluonish.kernels.generated.winograd`.
 
-Plans are shared by all threads; a `Call`, what a run writes into, belongs to one, from its `pop` to
-its `append` on the plan's list of idle ones, both single steps of the interpreter.
+Plans are shared by all threads. A `Call`, the mutable state of a run, belongs to one thread from
+its `pop` to its `append` on the plan's list of idle calls; both are atomic.
 """
 
 from abc import ABC, abstractmethod
@@ -14,31 +14,31 @@ from gluonish.kernels.generated.winograd_code import POINTS
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.ops.kernel import Array
 
-_CACHED = 3 << 18  # bytes of transformed data and products that stay in a thread's cache
+_CACHED = 3 << 18  # bytes of transformed data and products that fit a core's cache
 
 Arrays = Sequence[Array]
 
 
 class Tiles:
-    """The tiles of 2 x 2 outputs, and how the threads share them.
+    """The tiles of 2 x 2 outputs, and their split among threads.
 
     Args:
         shape: (N, C, H, W) of the outputs, or of their gradient.
-        channels: Of both sides together.
-        threads: How many there are.
-        fewest: Tiles that a pass should have, however many channels there are.
-        least: Tiles that are worth a thread.
+        channels: Sum of input and output channels.
+        threads: Available threads.
+        fewest: Minimum tiles of a pass, for any number of channels.
+        least: Minimum tiles for each thread.
 
     Attributes:
-        parts: How many threads share them.
-        rows: Of an image.
-        columns: Of an image.
-        total: Of all images.
-        share: Of a thread.
-        chunk: Of one pass.
+        threads: Number of threads to use.
+        rows: Tiles along an image's height.
+        columns: Tiles along an image's width.
+        total: Tiles of all images.
+        share: Tiles of each thread.
+        chunk: Tiles of a pass.
     """
 
-    __slots__ = ("chunk", "columns", "parts", "rows", "share", "total")
+    __slots__ = ("chunk", "columns", "rows", "share", "threads", "total")
 
     def __init__(
         self, shape: Sequence[int], channels: int, threads: int, *, fewest: int, least: int
@@ -46,45 +46,44 @@ class Tiles:
         samples, _, height, width = shape
         self.rows, self.columns = -(-height // 2), -(-width // 2)
         self.total = samples * self.rows * self.columns
-        self.parts = max(1, min(threads, self.total // least))
-        self.share = -(-self.total // self.parts)
-        wanted = max(_CACHED // (4 * POINTS * channels), fewest)
-        self.chunk = -(-self.share // -(-self.share // wanted))
+        self.threads = max(1, min(threads, self.total // least))
+        self.share = -(-self.total // self.threads)
+        cached = max(_CACHED // (4 * POINTS * channels), fewest)
+        self.chunk = -(-self.share // -(-self.share // cached))
 
 
-class Words:
-    """The words that a kernel is called with, by their names.
+class Params:
+    """A kernel and its params by name.
 
     Args:
-        kernel: The kernel.
-        names: All of them, in order, with spaces between.
-        values: Those that are known; the others are zero.
+        names: The names in order, separated by spaces.
+        values: Initial values; others are zero.
     """
 
-    __slots__ = ("_kernel", "_places", "_words")
+    __slots__ = ("_indices", "_kernel", "_params")
 
     def __init__(self, kernel: CompiledKernel, names: str, **values: int) -> None:
         self._kernel = kernel
-        self._places = {name: i for i, name in enumerate(names.split())}
-        self._words = (c_int64 * len(self._places))()
+        self._indices = {name: i for i, name in enumerate(names.split())}
+        self._params = (c_int64 * len(self._indices))()
         self.set(**values)
 
     def set(self, **values: int) -> None:
-        """Change words."""
+        """Set params."""
         for name, value in values.items():
-            self._words[self._places[name]] = value
+            self._params[self._indices[name]] = value
 
     def get(self, name: str) -> int:
-        """Return a word."""
-        return self._words[self._places[name]]
+        """Return a param."""
+        return self._params[self._indices[name]]
 
     def run(self, extent: int) -> None:
-        """Run the kernel without the interpreter's lock; each step is worth a thread."""
-        self._kernel.run_at(extent, addressof(self._words), 0)
+        """Run the kernel without the GIL, on up to one thread per step."""
+        self._kernel.run_at(extent, addressof(self._params), 0)
 
 
 class Call(ABC):
-    """What a run of a plan writes into."""
+    """The mutable state of a run of a plan."""
 
     __slots__ = ()
 
@@ -92,8 +91,8 @@ class Call(ABC):
     def run(self, arrays: Arrays) -> None:
         """Run on the operands."""
 
-    def pack(self, arrays: Arrays) -> None:  # noqa: B027  # most have nothing to compute ahead
-        """Compute what depends on the filters only."""
+    def pack(self, arrays: Arrays) -> None:  # noqa: B027  # most have nothing to pack
+        """Transform constant filters."""
 
 
 class TilesPlan(ABC):
@@ -109,7 +108,7 @@ class TilesPlan(ABC):
         """Return a new call, for filters packed in ``packed``."""
 
     def run(self, *arrays: Array) -> None:
-        """Run on outputs and inputs, which lie as those that the plan was made for."""
+        """Run on outputs and inputs of the plan's layouts."""
         try:
             call = self._idle.pop()
         except IndexError:
@@ -118,7 +117,7 @@ class TilesPlan(ABC):
         self._idle.append(call)
 
     def packing(self, stable: Collection[int]) -> Array | None:
-        """Return memory for what is computed ahead from operands that rarely change, or None."""
+        """Return memory for transformed constant operands, or None."""
         return None
 
     def attach(
@@ -128,12 +127,12 @@ class TilesPlan(ABC):
         moving: Collection[int],
         packing: Array | None = None,
     ) -> "_Attached":
-        """Return the plan for one caller at a time, on arrays at some places of a frame."""
+        """Bind the plan to memory, for one caller at a time."""
         return _Attached(self.call(packing), operands)
 
 
 class _Attached:
-    """A call, and the places of its arrays in the frame that it runs on."""
+    """A call, and the indices of its operands."""
 
     __slots__ = ("_call", "_operands")
 
@@ -141,20 +140,20 @@ class _Attached:
         self._call = call
         self._operands = tuple(operands)
 
-    def run(self, frame: Arrays) -> None:
-        """Run on the arrays at their places."""
-        self._call.run([frame[i] for i in self._operands])
+    def run(self, arrays: Arrays) -> None:
+        """Run on the arrays."""
+        self._call.run([arrays[i] for i in self._operands])
 
-    def pack(self, frame: Arrays) -> None:
-        """Compute what depends on the filters only."""
-        self._call.pack([frame[i] for i in self._operands])
+    def pack(self, arrays: Arrays) -> None:
+        """Transform constant filters."""
+        self._call.pack([arrays[i] for i in self._operands])
 
 
 @contextmanager
 def scratch(engine: Engine, nbytes: int) -> Iterator[int]:
-    """Hold scratch memory within the scope; yields its address."""
-    space = engine.workspaces.take(nbytes)
+    """Acquire scratch memory within the scope; yield its address."""
+    workspace = engine.workspaces.acquire(nbytes)
     try:
-        yield space.address
+        yield workspace.address
     finally:
-        engine.workspaces.give(space)
+        engine.workspaces.release(workspace)

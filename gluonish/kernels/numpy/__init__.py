@@ -1,1 +1,1 @@
-"""Kernels of NumPy alone, for work so small that another library's call costs more."""
+"""Kernels by NumPy, for work so small that calling another library costs more."""

@@ -1,6 +1,6 @@
-"""Small dense layers: what a call needs is looked up once, and NumPy multiplies.
+"""Small dense layers by NumPy, with precomputed arguments.
 
-Below some size the product takes less time than finding out how to compute it.
+For small sizes choosing a kernel takes longer than the product.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,14 @@ from gluonish.ops.kernel import BackEnd, Bound, FastKernel
 from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 from gluonish.ops.registry import Attrs
 
-_add = np.add  # one look-up less in each call
+_add = np.add  # saves a look-up in each call
 
 
 class SmallDense(NumpyPlan):
-    """``out = relu(data weight^T + bias)``, without bias and relu where there are none.
+    """``out = relu(data weight^T + bias)``, with optional bias and relu.
 
     Args:
-        relu: Whether negative results become 0.
-        is_row: Whether the result has one row only.
+        is_row: Whether the result has only one row.
     """
 
     __slots__ = ("is_row", "relu")
@@ -33,12 +32,12 @@ class SmallDense(NumpyPlan):
         self.is_row = is_row
 
     def at(self, operands: Sequence[int]) -> "_Attached":
-        """Return what runs on arrays at these places."""
+        """Bind the plan to operands."""
         return _Attached(self, operands)
 
 
 class _Attached:
-    """A plan and the places of its operands."""
+    """A plan and the indices of its operands."""
 
     __slots__ = ("_bias", "_data", "_is_row", "_out", "_relu", "_weight")
 
@@ -49,21 +48,21 @@ class _Attached:
         self._is_row = plan.is_row
 
     def run(self, arrays: Sequence[Any]) -> None:
-        """Run on the arrays at the places."""
+        """Run on the arrays."""
         out = arrays[self._out]
         data = arrays[self._data]
         if data.ndim > 2:
             data = data.reshape(len(out), -1)
         data.dot(arrays[self._weight].T, out)
         if self._bias is not None:
-            # A row is added to a row in half the time that broadcasting takes.
+            # Adding a row to a row takes half the time of broadcasting.
             target = out[0] if self._is_row else out
             _add(target, arrays[self._bias], target)
         if self._relu:
             np.maximum(out, out.dtype.type(0), out=out)
 
     def pack(self, arrays: Sequence[Any]) -> None:
-        """Compute nothing."""
+        """Do nothing."""
 
 
 _PLANS = {
@@ -73,7 +72,7 @@ _PLANS = {
 }
 
 
-def _takes(
+def _supports(
     data: Spec,
     weight: Spec,
     *rest: Spec,
@@ -95,6 +94,6 @@ def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
 
 
 KERNELS = tuple(
-    (op, FastKernel(BackEnd.NUMPY, "dense", _takes, plan=_plan, packs=False))
+    (op, FastKernel(BackEnd.NUMPY, "dense", _supports, plan=_plan, packs=False))
     for op in (FULLY_CONNECTED, FUSED_DENSE)
 )

@@ -1,4 +1,4 @@
-"""Small products of matrices: what a call needs is looked up once, and NumPy multiplies."""
+"""Small matrix products by NumPy, with precomputed arguments."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,12 +11,7 @@ from gluonish.ops.registry import Attrs
 
 
 class SmallDot(NumpyPlan):
-    """``out = a b`` of matrices, either of them transposed first.
-
-    Args:
-        transpose_a: Whether the first is.
-        transpose_b: Whether the second is.
-    """
+    """``out = a b`` of matrices, optionally transposed."""
 
     __slots__ = ("transpose_a", "transpose_b")
 
@@ -25,12 +20,12 @@ class SmallDot(NumpyPlan):
         self.transpose_b = transpose_b
 
     def at(self, operands: Sequence[int]) -> "_Attached":
-        """Return what runs on arrays at these places."""
+        """Bind the plan to operands."""
         return _Attached(self, operands)
 
 
 class _Attached:
-    """A plan and the places of its operands."""
+    """A plan and the indices of its operands."""
 
     __slots__ = ("_lhs", "_out", "_rhs", "_transpose_a", "_transpose_b")
 
@@ -40,7 +35,7 @@ class _Attached:
         self._transpose_b = plan.transpose_b
 
     def run(self, arrays: Sequence[Any]) -> None:
-        """Run on the arrays at the places."""
+        """Run on the arrays."""
         a = arrays[self._lhs]
         b = arrays[self._rhs]
         if self._transpose_a:
@@ -50,7 +45,7 @@ class _Attached:
         a.dot(b, arrays[self._out])
 
     def pack(self, arrays: Sequence[Any]) -> None:
-        """Compute nothing."""
+        """Do nothing."""
 
 
 _PLANS = {
@@ -58,7 +53,7 @@ _PLANS = {
 }
 
 
-def _takes(lhs: Spec, rhs: Spec, *, transpose_b: bool, **_: Any) -> bool:
+def _supports(lhs: Spec, rhs: Spec, *, transpose_b: bool, **_: Any) -> bool:
     if len(lhs.shape) != 2 or len(rhs.shape) != 2:
         return False
     if lhs.dtype != rhs.dtype:
@@ -72,4 +67,4 @@ def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
     return Bound(_PLANS[attrs["transpose_a"], attrs["transpose_b"]])
 
 
-KERNELS = ((DOT, FastKernel(BackEnd.NUMPY, "dot", _takes, plan=_plan, packs=False)),)
+KERNELS = ((DOT, FastKernel(BackEnd.NUMPY, "dot", _supports, plan=_plan, packs=False)),)

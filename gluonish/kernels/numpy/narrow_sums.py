@@ -1,8 +1,8 @@
-"""Softmax and Euclidean norm of 16-bit floats with sums in their own type.
+"""Softmax and Euclidean norm of 16-bit floats with 16-bit accumulation.
 
-``MXNET_SAFE_ACCUMULATION=0`` asks for them; it is MXNet's default. Such a sum stands still where a
-term is less than half of its last place: that of float16 at 2048 for terms below 1. Other sums are
-in float32 in any case.
+``MXNET_SAFE_ACCUMULATION=0``, MXNet's default, enables them. Such a sum stops growing when a term
+is less than half a unit in its last place: in float16 at 2048 for terms below 1. Other sums always
+accumulate in float32.
 """
 
 from functools import partial
@@ -23,8 +23,8 @@ def _enabled() -> bool:
     return not MXNET_SAFE_ACCUMULATION.value
 
 
-def _takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
-    """Whether all is of one 16-bit type, and no axis is empty."""
+def _supports(data: Spec, *rest: Spec, **attrs: Any) -> bool:
+    """Whether all specs have one 16-bit dtype, and no axis is empty."""
     return (
         is_narrow(data.dtype)
         and all(spec.dtype == data.dtype for spec in rest)
@@ -35,7 +35,7 @@ def _takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
 
 
 def _total(x: Any, axis: int) -> Any:
-    """Return sums along an axis, kept, each rounded after every term."""
+    """Return sums along an axis, keeping it, rounded after every term."""
     sums = np.add.accumulate(x, axis=axis, dtype=x.dtype)
     return np.take(sums, [-1], axis=axis)
 
@@ -64,13 +64,13 @@ def _norm(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
     rows = data.transpose([*rest, *axes]).reshape(*(data.shape[i] for i in rest), -1)
     largest = np.abs(rows).max(axis=-1, keepdims=True)
     largest[~(np.isfinite(largest) & (largest > 0))] = 1
-    parts = rows / largest  # so that no square overflows
-    out[...] = (largest * np.sqrt(_total(parts * parts, -1))).reshape(out.shape)
+    scaled = rows / largest  # so that no square overflows
+    out[...] = (largest * np.sqrt(_total(scaled * scaled, -1))).reshape(out.shape)
 
 
 def _fast(op: Operator, run: Kernel) -> tuple[Operator, FastKernel]:
     name = f"narrow_{op.name.strip('_')}"
-    return op, FastKernel(BackEnd.NUMPY, name, _takes, run=run, enabled=_enabled)
+    return op, FastKernel(BackEnd.NUMPY, name, _supports, run=run, enabled=_enabled)
 
 
 KERNELS = (

@@ -1,4 +1,4 @@
-"""What plans that call NumPy have in common: they depend on attributes only, not on memory."""
+"""Base class of plans that call NumPy; these depend on attributes only, not on memory."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
@@ -9,31 +9,31 @@ import numpy as np
 
 from gluonish.ops.kernel import Attached, Key
 
-# Multiplications of a product up to which the call of another library takes longer. Up to there
-# OpenBLAS uses one thread. Beyond it has threads of its own, which fight for the cores with the
-# team of all other kernels: in turns with these, products took 1.5 ms, 100 times as long.
+# Multiplications of a product up to which another library's call takes longer. Up to it OpenBLAS
+# uses one thread. Beyond it OpenBLAS's threads compete for the cores with the team of all other
+# kernels: alternating with these, products took 1.5 ms, 100 times as long.
 SMALL_PRODUCT = 1 << 18
 
-# By type code; nobody else multiplies float64.
+# By type code; no other kernel supports float64.
 _SMALL = {"f": SMALL_PRODUCT, "d": 96**3}
 
 
 def is_small_product(dtype: np.dtype[Any], multiplications: int) -> bool:
-    """Whether NumPy is to compute a product of matrices of a dtype."""
+    """Whether to compute a matrix product by NumPy."""
     return multiplications <= _SMALL.get(dtype.char, -1)
 
 
 class NumpyPlan(ABC):
-    """A plan; a subclass says what runs."""
+    """A plan; subclasses implement `at`."""
 
     __slots__ = ()
 
     def run(self, *arrays: Any, key: Key | None = None) -> None:
         """Run on the operands."""
-        _whole(self, len(arrays)).run(arrays)
+        _in_order(self, len(arrays)).run(arrays)
 
     def packing(self, stable: Collection[int]) -> None:  # noqa: B027  # true of all plans here
-        """Nothing is computed ahead."""
+        """Return None: nothing can be packed."""
 
     def attach(
         self,
@@ -42,15 +42,15 @@ class NumpyPlan(ABC):
         moving: Collection[int],
         packing: None = None,
     ) -> Attached:
-        """Return what runs on arrays at these places, wherever they lie."""
+        """Bind the plan to operands, at any addresses."""
         return self.at(operands)
 
     @abstractmethod
     def at(self, operands: Sequence[int]) -> Attached:
-        """Return what runs on arrays at these places, in any thread."""
+        """Bind the plan to operands, for any thread."""
 
 
 @lru_cache(1024)
-def _whole(plan: NumpyPlan, count: int) -> Attached:
-    """Return what runs a plan on its operands in order."""
+def _in_order(plan: NumpyPlan, count: int) -> Attached:
+    """Bind a plan to operands in order."""
     return plan.at(range(count))

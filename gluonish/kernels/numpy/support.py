@@ -1,4 +1,4 @@
-"""What NumPy offers besides its kernels: they take arrays of any layout."""
+"""NumPy's `Support`: its kernels accept arrays of any layout."""
 
 from gluonish.kernels.back_ends import Passes, Support
 

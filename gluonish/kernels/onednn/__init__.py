@@ -1,9 +1,8 @@
 """Kernels of oneDNN 3 through ctypes.
 
-`load` comes first. A module a primitive makes plans for arrays that it is given; what the library
-does not take is refused with `RefusedError`, and then belongs to the reference kernel. Any other
-`OneDNNError` is a failure. Reorder is a function that fills an array at once, with a ``supports_``
-predicate.
+Call `load` first. Each primitive has a module that makes plans for arrays. Arrays that the library
+does not support raise `RefusedError`; the reference kernel then runs. Any other `OneDNNError` is a
+failure. `reorder` fills an array at once; `supports_reorder` is its predicate.
 """
 
 from gluonish.kernels.onednn.api import OneDNNError

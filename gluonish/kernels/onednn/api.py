@@ -2,14 +2,12 @@
 
 The wheel ``onednn-cpu-gomp`` installs it beside the folder of its Python version, as in
 ``lib/libdnnl.so.3`` and ``lib/python3.11/site-packages``. Package metadata would say the same, but
-importing the reader takes 15 ms. A user may name another build of oneDNN 3.
-
-Those of convolution, pooling, dense, matrix product, batch norm and reorder are in that module.
+importing their reader takes 15 ms. A user may name another build of oneDNN 3.
 
 No header is needed at run time. The tests compare the enumerations with the names that the library
-prints for them. Calls that compute go through ``CDLL``, which releases the GIL; the short ones that
-only store a pointer go through ``PyDLL``, which keeps it, since handing it over would cost more
-than the call.
+prints for them. Functions that compute are called through ``CDLL``, which releases the GIL. Short
+functions that only store a pointer are called through ``PyDLL``, which holds it: releasing the GIL
+would cost more than the call.
 """
 
 import ctypes
@@ -29,7 +27,7 @@ _FILE_NAME = "libdnnl.so.3"
 
 
 class Location(NamedTuple):
-    """Where the library is; with ``path`` None, ``reason`` says why there is none."""
+    """The path of the library, or None and the reason."""
 
     path: str | None
     reason: str
@@ -39,18 +37,15 @@ def locate(path: str | None = None) -> Location:
     """Find the library file.
 
     Args:
-        path: The file to take; None looks where the wheel installs it, for each folder of packages
-            in ``sys.path`` and for the interpreter's own prefix.
-
-    Returns:
-        The file's path, or None with the reason in one line.
+        path: The file; None searches where the wheel installs it, for each folder of packages in
+            ``sys.path`` and for the interpreter's prefix.
     """
     if path is not None:
         if Path(path).is_file():
             return Location(path, "")
         return Location(None, f"no such file: {path}")
     for candidate in _candidates():
-        if os.path.isfile(candidate):  # false where it cannot be seen
+        if os.path.isfile(candidate):  # false without permission to read the folder
             return Location(str(candidate), "")
     return Location(None, f"no {_FILE_NAME} in the interpreter's prefix; pip install {_WHEEL}")
 
@@ -72,8 +67,8 @@ _D = ctypes.POINTER(ctypes.c_int64)
 _HP = ctypes.POINTER(ctypes.c_void_p)
 _FP = ctypes.POINTER(ctypes.c_float)
 
-# First the place for the new handle, then the engine; last the attributes, and before them, for a
-# backward, the forward's primitive descriptor.
+# The pointer to the new handle, the engine, ..., for a backward the forward's primitive descriptor,
+# and the attributes.
 PRIMITIVES: dict[str, tuple[Any, ...]] = {
     "dnnl_deconvolution_forward_primitive_desc_create": (
         *(_HP, _H, _I, _I, _H, _H, _H, _H, _D, _D, _D, _D, _H),
@@ -105,7 +100,7 @@ _MAX_DIMS = 12
 _CPU = 1
 _DEFAULT_STREAM = 1
 _USER_SCRATCHPAD = 1
-# Invalid arguments and not implemented: what it answers for a primitive that it does not have.
+# Invalid arguments and not implemented: the statuses for a primitive that it does not have.
 _REFUSALS = (2, 3)
 
 
@@ -187,7 +182,7 @@ class NormalizationFlag(IntEnum):
 
 
 class Query(IntEnum):
-    """``dnnl_query_t``: what may be asked of a primitive descriptor."""
+    """``dnnl_query_t``: queries of a primitive descriptor."""
 
     IMPLEMENTATION = 8
     ARGUMENT_DESCRIPTOR = 255
@@ -218,14 +213,14 @@ class Argument(IntEnum):
 
 
 class ExecArgument(ctypes.Structure):
-    """``dnnl_exec_arg_t``: one role and the memory object that plays it."""
+    """``dnnl_exec_arg_t``: a role and its memory object."""
 
     _fields_ = [("argument", ctypes.c_int), ("memory", ctypes.c_void_p)]
 
 
 class _Release(Finalizer):
-    """Frees a handle when its owner ends: the callback is the library's function, which ctypes
-    gives what is in the slot."""
+    """Frees a handle when its owner is destroyed: the callback is the library's function, and
+    ctypes passes it ``_as_parameter_``."""
 
     __slots__ = ("_as_parameter_",)
 
@@ -243,7 +238,7 @@ class _Version(ctypes.Structure):
     ]
 
 
-# Every function that answers with a status.
+# Functions that return a status.
 _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "dnnl_engine_create": (_HP, _I, ctypes.c_size_t),
     "dnnl_stream_create": (_HP, _H, ctypes.c_uint),
@@ -319,7 +314,7 @@ class Api:
 
     Attributes:
         execute: ``dnnl_primitive_execute``.
-        execute_address: Where it starts, for generated code.
+        execute_address: Address of that function, for generated code.
 
     Raises:
         OneDNNError: It cannot be loaded, is not oneDNN, or is not version 3.
@@ -364,32 +359,32 @@ class Api:
         function.argtypes, function.restype = argument_types, ctypes.c_int
         return function
 
-    def check(self, status: int, what: str) -> None:
+    def check(self, status: int, operation: str) -> None:
         """Raise when ``status`` is not success.
 
         Raises:
-            RefusedError: The library does not have what is asked for.
-            OneDNNError: It failed; both with the library's name for the status.
+            RefusedError: The library does not support the operation.
+            OneDNNError: The call failed.
         """
         if status:
             name = self._status_name(status).decode()
-            message = f"oneDNN: expected {what} to succeed, got {name!r}"
+            message = f"oneDNN: expected {operation} to succeed, got {name!r}"
             if status in _REFUSALS:
                 raise RefusedError(message)
-            raise OneDNNError(f"{message}; MXNET_MKLDNN_ENABLED=0 does without the library")
+            raise OneDNNError(f"{message}; MXNET_MKLDNN_ENABLED=0 switches the library off")
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a function that answers with a status, and check it."""
+        """Call a function and check the status that it returns."""
         self.check(self._functions[name](*arguments), name)
 
     def create(self, owner: object, destroy: str, name: str, *arguments: Any) -> int:
-        """Call a function that stores a new handle through its first argument; return it.
+        """Call a function that stores a new handle through its first argument; return the handle.
 
         Args:
-            owner: The handle is freed when this ends; that is settled before there is one, so that
-                no interrupt loses it, and freeing the null that is there until then is allowed.
-            destroy: The function that frees it.
-            *arguments: Its arguments after the first.
+            owner: The handle is freed when this object is destroyed. The finalizer is registered
+                before the call, so that no interrupt leaks the handle; freeing null is allowed.
+            destroy: The function that frees the handle.
+            *arguments: Arguments of the function after the first.
         """
         handle = ctypes.c_void_p()
         release = _Release(owner, self._functions[destroy])
@@ -399,63 +394,62 @@ class Api:
         return handle.value or 0
 
     def create_engine(self) -> int:
-        """The CPU engine; it lasts as long as the process."""
+        """Create the CPU engine; it lives as long as the process."""
         handle = ctypes.c_void_p()
         self.call("dnnl_engine_create", ctypes.byref(handle), _CPU, 0)
         return handle.value or 0
 
     def create_stream(self, owner: object, engine: int) -> int:
-        """A stream that runs primitives in order; freed with its owner."""
+        """Create a stream that runs primitives in order; freed with its owner."""
         names = ("dnnl_stream_destroy", "dnnl_stream_create")
         return self.create(owner, *names, engine, _DEFAULT_STREAM)
 
     def create_attributes(self, owner: object) -> int:
-        """Primitive attributes that leave the scratchpad to the caller; freed with their owner."""
+        """Create primitive attributes with a scratchpad of the caller; freed with their owner."""
         handle = self.create(owner, "dnnl_primitive_attr_destroy", "dnnl_primitive_attr_create")
         self.call("dnnl_primitive_attr_set_scratchpad_mode", handle, _USER_SCRATCHPAD)
         return handle
 
     def create_post_ops(self, owner: object) -> int:
-        """A list of post-ops, empty; freed with its owner."""
+        """Create an empty list of post-ops; freed with its owner."""
         return self.create(owner, "dnnl_post_ops_destroy", "dnnl_post_ops_create")
 
     def argument_descriptor(self, primitive_descriptor: int, argument: int) -> int:
-        """The layout that a primitive wants for an argument; 0 where it has no such one."""
+        """Return the layout that a primitive requires for an argument; 0 without that argument."""
         query = Query.ARGUMENT_DESCRIPTOR
         return self._descriptor_query(primitive_descriptor, query, argument) or 0
 
     def implementation(self, primitive_descriptor: int) -> str:
-        """The library's name of the implementation that it chose."""
+        """Return the library's name for the implementation that it chose."""
         name = ctypes.c_char_p()
-        place = ctypes.cast(ctypes.byref(name), ctypes.c_void_p)
-        self.call("dnnl_primitive_desc_query", primitive_descriptor, Query.IMPLEMENTATION, 0, place)
+        pointer = ctypes.cast(ctypes.byref(name), ctypes.c_void_p)
+        self.call(
+            "dnnl_primitive_desc_query", primitive_descriptor, Query.IMPLEMENTATION, 0, pointer
+        )
         return (name.value or b"").decode()
 
     def descriptor_nbytes(self, descriptor: int) -> int:
-        """Bytes that data in this layout needs, padding included."""
+        """Return the number of bytes of data in this layout, padding included."""
         return int(self._descriptor_nbytes(descriptor))
 
     def descriptors_equal(self, left: int, right: int) -> bool:
-        """Whether two layouts are the same, so that no reorder is needed."""
+        """Whether two layouts are equal, so that no reorder is needed."""
         return bool(self._descriptor_equal(left, right))
 
     def name_of(self, function: str, value: int) -> str:
-        """The library's name for an enumeration value, by one of its ``dnnl_*2str``."""
+        """Return the library's name for an enumeration value, from one of its ``dnnl_*2str``."""
         printer = getattr(self._library, function)
         printer.restype = ctypes.c_char_p
         return str(printer(value).decode())
 
     def limit_primitives(self, count: int) -> None:
-        """Set how many primitives the library keeps of those that were freed, to make them again.
-
-        It holds for all that use the library in this process.
-        """
+        """Set the capacity of the library's cache of primitives, for the process."""
         self.call("dnnl_set_primitive_cache_capacity", count)
 
     def max_threads(self) -> int:
-        """Threads that a primitive called from this thread uses; 1 without OpenMP."""
+        """Return the number of threads of a primitive called from this thread; 1 without OpenMP."""
         return self._max_threads()
 
     def limit_threads(self, count: int) -> None:
-        """Set how many threads primitives called from the calling thread use from now on."""
+        """Set the number of threads of primitives called from this thread."""
         self._limit_threads(count)

@@ -1,5 +1,4 @@
-"""The library that the kernels of this package use: loading it, and asking whether it can take some
-arrays."""
+"""The loaded library of this package's kernels."""
 
 import os
 from typing import NamedTuple
@@ -21,14 +20,14 @@ class Backend(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """What `load` found: the back-end, or None and the reason."""
+    """Result of `load`: the back end, or None and the reason."""
 
     backend: Backend | None
     reason: str
 
 
 class _State:
-    """What the kernels of this package use; replaced as a whole, so that readers need no lock."""
+    """The back end in use; replaced by one assignment, so that readers need no lock."""
 
     loaded = Loaded(None, "oneDNN: expected a loaded library, got none; call load() first")
     fork_handler_registered = False
@@ -44,15 +43,15 @@ def load(
     """Load the library, and make the kernels of this package use it.
 
     Args:
-        path: The shared library's file; None takes the one of the installed wheel.
-        cache_capacity: How many plans to keep, and how many primitives the library itself keeps for
-            plans that are made again; negative for no limit of ours.
-        threads: How many threads each primitive uses; 0 for what OpenMP would take, which is
-            ``OMP_NUM_THREADS`` as it was when the library was loaded, else all cores.
-        workspaces: How many large scratch buffers are kept for each device.
+        path: The shared library's file; None for that of the installed wheel.
+        cache_capacity: Number of plans to cache, and of primitives in the library's own cache;
+            negative for no limit of plans.
+        threads: Number of threads of each primitive; 0 for OpenMP's default, which is
+            ``OMP_NUM_THREADS`` when the library was loaded, else all cores.
+        workspaces: Number of large scratch buffers to keep for each device.
 
     Returns:
-        The back-end; or None with the reason, in which case no kernel of this package is available.
+        The back end; or None with the reason, and then no kernel of this package is available.
     """
     install(_open(path, cache_capacity, threads, workspaces))
     if not _State.fork_handler_registered:
@@ -62,13 +61,13 @@ def load(
 
 
 def install(loaded: Loaded) -> Loaded:
-    """Make the kernels use what an earlier `load` returned; gives back what they used before."""
+    """Make the kernels use the result of an earlier `load`; return the previous one."""
     previous, _State.loaded = _State.loaded, loaded
     return previous
 
 
 def status() -> Loaded:
-    """What the kernels use now."""
+    """Return the state of the library in use."""
     return _State.loaded
 
 
@@ -86,10 +85,10 @@ def _open(path: str | None, cache_capacity: int, threads: int, workspaces: int) 
 
 
 def current() -> Backend:
-    """The back-end in use.
+    """Return the back end in use.
 
     Raises:
-        OneDNNError: None is loaded; the message has the reason.
+        OneDNNError: No library is loaded.
     """
     backend = _State.loaded.backend
     if backend is None:

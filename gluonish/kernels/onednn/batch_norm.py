@@ -1,16 +1,16 @@
 """Batch normalization in training, and with known statistics.
 
-Data may be float32 or bfloat16; gamma, beta, the statistics and their gradients are float32 always.
-What a layer does around it, on vectors of channels, are steps of the same plan: the moving
-statistics, and the inverse standard deviation, which the library neither gives nor takes.
+Data may be float32 or bfloat16; gamma, beta, the statistics and their gradients are always float32.
+Work on vectors of channels that the library does not do, the moving statistics and the inverse
+standard deviation, is further steps of the same plan.
 
-With max(x, 0), the library keeps a bit for each element that came through, in the order of memory,
-if the channels come last and 16 divides them. That is the mask that the operator hands to its
-gradient. Elsewhere it keeps a byte and is slow at that; there the function is a step of its own,
-its gradient reads the output, and nothing is written to the mask.
+With a fused ReLU, the library writes one bit for each positive element, in memory order, if the
+channels come last and their number is a multiple of 16. These bits are the operator's mask, which
+its gradient reads. Otherwise the library writes a byte per element, slowly; then the ReLU is a
+separate step, its gradient reads the output, and the mask is not written.
 
-It is a subtraction that multiplies and adds before it writes, so that a sum with another array and
-max(x, 0) behind it cost no pass of their own.
+`batch_norm_apply` is a subtraction with post-ops that multiply and add, so that adding another
+array and a ReLU take no further pass.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,13 @@ from gluonish.kernels.onednn.api import (
     NormalizationFlag,
     PropagationKind,
 )
-from gluonish.kernels.onednn.binding import bind, channels_last, few_threads, require, vectors
+from gluonish.kernels.onednn.binding import (
+    bind,
+    channels_last,
+    require,
+    require_statistics,
+    single_thread,
+)
 from gluonish.kernels.onednn.eltwise import (
     chain_step,
     eltwise_backward_step,
@@ -47,12 +53,10 @@ class _Kind(NamedTuple):
     """The attributes.
 
     Attributes:
-        eps: Added to the variance.
-        momentum: What stays of the moving statistics.
-        batch: The statistics are the batch's.
-        scaled: Gamma is not taken as 1.
-        relu: max(x, 0) comes behind.
-        fused: The library does that as well, and keeps the mask.
+        batch: Whether to use the statistics of the batch.
+        scaled: Whether gamma is used, rather than 1.
+        relu: Whether a ReLU follows.
+        fused: Whether the library computes the ReLU and its mask.
     """
 
     eps: float
@@ -64,7 +68,7 @@ class _Kind(NamedTuple):
 
     @property
     def flags(self) -> int:
-        """What the library is told."""
+        """The library's normalization flags."""
         flags = int(NormalizationFlag.USE_SHIFT)
         if self.scaled:
             flags |= NormalizationFlag.USE_SCALE
@@ -76,23 +80,20 @@ class _Kind(NamedTuple):
 
 
 def batch_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the forward.
+    """Plan the forward.
 
     Args:
-        outputs: out (N, C, *spatial), mean (C,) and inverse standard deviation (C,), to be filled;
-            with a fourth, the mask, ``out`` is max(x, 0) of the result.
-        inputs: data (N, C, *spatial), and gamma, beta, moving mean, moving variance (C,). In
-            training the last two are overwritten.
+        outputs: out (N, C, *spatial), mean (C,) and inverse standard deviation (C,); with a fourth,
+            the mask, a ReLU follows.
+        inputs: data (N, C, *spatial), and gamma, beta, moving mean, moving variance (C,). Training
+            overwrites the last two.
         attrs: Those of the operator, and ``train``.
 
-    Returns:
-        The plan, for (*outputs, *inputs).
-
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("batch_norm", outputs[0], inputs[0])
-    vectors("batch_norm", *outputs[1:3], *inputs[1:])
+    require_statistics("batch_norm", *outputs[1:3], *inputs[1:])
     kind = _Kind(
         attrs["eps"],
         attrs["momentum"],
@@ -105,23 +106,20 @@ def batch_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) 
 
 
 def batch_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the gradients of data, gamma and beta.
+    """Plan the gradients of data, gamma and beta.
 
     Args:
-        outputs: The three, to be filled: (N, C, *spatial), (C,) and (C,).
+        outputs: The three gradients: (N, C, *spatial), (C,) and (C,).
         inputs: Gradient of the output and data (N, C, *spatial), and gamma, mean, inverse standard
-            deviation (C,); behind max(x, 0) also the output and the mask.
-
-    Returns:
-        The plan, for (*outputs, *inputs).
+            deviation (C,); with a ReLU also the output and the mask.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     relu = len(inputs) == 7
     require("batch_norm_backward", outputs[0], *inputs[:2], *inputs[5:6])
-    vectors("batch_norm_backward", *outputs[1:], *inputs[2:5])
-    # The variance is handed over with eps in it.
+    require_statistics("batch_norm_backward", *outputs[1:], *inputs[2:5])
+    # The variance already includes eps.
     kind = _Kind(0.0, 0.0, not attrs["use_global_stats"], not attrs["fix_gamma"], relu)
     used = range(9 if relu else 8)
     return _bind("batch_norm_backward", _plan_backward, (*outputs, *inputs), kind, used, mask=9)
@@ -135,36 +133,33 @@ def _bind(
     operands: Sequence[int],
     mask: int,
 ) -> Bound:
-    """Find or build the plan, with the function fused where the library keeps bits for a mask.
+    """Find or build the plan, with the ReLU fused if the library writes a mask of bits.
 
     Args:
-        name: The operation.
-        build: Makes it.
-        arrays: All outputs and inputs.
-        operands: Positions of the arrays that the plan works on, without the mask.
-        mask: The mask's position.
+        operands: Indices of the arrays that the plan works on, without the mask.
+        mask: Index of the mask.
     """
-    if kind.relu and _keeps_bits([array for array in arrays if array.ndim > 1]):
+    if kind.relu and _has_bit_mask([array for array in arrays if array.ndim > 1]):
         try:
             return bind(name, build, arrays, kind._replace(fused=True), (*operands, mask))
         except RefusedError:
-            pass  # it keeps bytes on this machine
+            pass  # it writes a mask of bytes on this machine
     return bind(name, build, arrays, kind, operands)
 
 
-def _keeps_bits(arrays: Sequence[Array]) -> bool:
+def _has_bit_mask(arrays: Sequence[Array]) -> bool:
     if not all(map(channels_last, arrays)):
         return False
     return arrays[0].shape[1] % _BLOCK == 0 and len(set(map(element_strides, arrays))) == 1
 
 
 def _mask_layout(descriptor: PrimitiveDescriptor, mask: Array) -> Descriptor:
-    """How the library keeps what came through.
+    """Return the library's layout of the mask.
 
     Raises:
-        RefusedError: It needs more than the operator's mask holds.
+        RefusedError: It is larger than the operator's mask.
     """
-    layout = descriptor.wanted(Argument.WORKSPACE)
+    layout = descriptor.layout_of(Argument.WORKSPACE)
     if layout.nbytes > mask.nbytes:
         raise RefusedError(
             f"oneDNN: expected a mask of at most {mask.nbytes} bytes, got {layout.nbytes}"
@@ -175,7 +170,7 @@ def _mask_layout(descriptor: PrimitiveDescriptor, mask: Array) -> Descriptor:
 def _forward(
     engine: Engine, training: bool, out: Array, data: Array, kind: _Kind
 ) -> PrimitiveDescriptor:
-    source, target = engine.agreed(data, out)
+    source, target = engine.common_layouts(data, out)
     propagation = (
         PropagationKind.FORWARD_TRAINING if training else PropagationKind.FORWARD_INFERENCE
     )
@@ -210,11 +205,11 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Pla
     builder.step(descriptor, reads, writes)
     if kind.relu and not kind.fused:
         eltwise_step(engine, builder, target, target, AlgorithmKind.ELTWISE_RELU)
-    with few_threads(engine):
+    with single_thread(engine):
         if kind.batch:
             share = (kind.momentum, 1 - kind.momentum)
-            for kept, new in zip(moving, (mean, variance), strict=True):
-                sum_step(engine, builder, (kept, new), kept, share)
+            for average, new in zip(moving, (mean, variance), strict=True):
+                sum_step(engine, builder, (average, new), average, share)
         else:
             builder.reorder(moving[0], mean)
         chain_step(engine, builder, variance, inverse, _inverse_root(kind.eps))
@@ -222,14 +217,14 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Pla
 
 
 def _inverse_root(eps: float) -> tuple[Eltwise, ...]:
-    """The inverse standard deviation, as functions of the variance."""
+    """Return the functions that turn a variance into an inverse standard deviation."""
     return Eltwise(AlgorithmKind.ELTWISE_LINEAR, 1.0, eps), _ROOT, _INVERSE
 
 
 def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Plan:
     dx, grad, data = arrays[0], *arrays[3:5]
     hint = _forward(engine, True, grad, data, kind)
-    layouts = engine.agreed(dx, grad, data)
+    layouts = engine.common_layouts(dx, grad, data)
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_batch_normalization_backward_primitive_desc_create",
@@ -241,8 +236,8 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Pl
     slots = [builder.operand(engine.describe(array)) for array in used]
     target, dgamma, dbeta, head, source, gamma, mean, inverse, *out = slots
     variance = builder.temporary()
-    with few_threads(engine):
-        # What the library takes the root of, with eps 0, to get the inverse.
+    with single_thread(engine):
+        # The library computes the inverse standard deviation from this variance and eps 0.
         chain_step(engine, builder, inverse, variance, (_SQUARE, _INVERSE))
         if not kind.scaled:
             eltwise_step(engine, builder, gamma, dgamma, AlgorithmKind.ELTWISE_CLIP)
@@ -252,9 +247,9 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Pl
         reads[Argument.SCALE] = gamma
         writes[Argument.DIFF_SCALE] = dgamma
     if kind.relu and not kind.fused:
-        through, rule = builder.temporary(), AlgorithmKind.ELTWISE_RELU_USE_DST_FOR_BWD
-        eltwise_backward_step(engine, builder, (through, head, out[0]), rule)
-        head = through
+        masked, rule = builder.temporary(), AlgorithmKind.ELTWISE_RELU_USE_DST_FOR_BWD
+        eltwise_backward_step(engine, builder, (masked, head, out[0]), rule)
+        head = masked
     reads[Argument.DIFF_DST] = head
     if kind.fused:
         reads[Argument.WORKSPACE] = builder.operand(_mask_layout(hint, arrays[9]))
@@ -262,18 +257,16 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Pl
     return builder.build()
 
 
-_POST_OP = 32768  # roles of the second arrays of post-ops are so far apart
+_POST_OP = 32768  # difference between the roles of the second arrays of two post-ops
 
 
 class _BatchNormApplyKind(NamedTuple):
-    """The attributes."""
-
     scaled: bool
     relu: bool
 
 
 class _Chain:
-    """One ``dnnl_primitive_attr_t``, owned: arithmetic with other arrays, then max(x, 0)."""
+    """An owned ``dnnl_primitive_attr_t``: arithmetic with other arrays, then a ReLU."""
 
     __slots__ = ("__weakref__", "api", "handle")
 
@@ -292,21 +285,18 @@ class _Chain:
 
 
 def batch_norm_apply(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for ``(data - mean) * inverse_std * gamma + beta``, and what comes behind.
+    """Plan ``(data - mean) * inverse_std * gamma + beta``, a sum with ``add`` and a ReLU.
 
     Args:
-        outputs: One, (N, C, *spatial), to be filled.
+        outputs: out (N, C, *spatial).
         inputs: data (N, C, *spatial), and gamma, beta, mean, inverse standard deviation (C,); with
             ``add`` an array like data, which is added.
 
-    Returns:
-        The plan, for (*outputs, *inputs) but gamma under ``fix_gamma``.
-
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("batch_norm_apply", *outputs, inputs[0], *inputs[5:])
-    vectors("batch_norm_apply", *inputs[1:5])
+    require_statistics("batch_norm_apply", *inputs[1:5])
     kind = _BatchNormApplyKind(not attrs["fix_gamma"], attrs["relu"])
     used = [i for i in range(len(inputs) + 1) if i != 2 or kind.scaled]
     return bind("batch_norm_apply", _plan, (*outputs, *inputs), kind, used)
@@ -319,8 +309,8 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], kind: _BatchNormApplyKind) 
     gamma = builder.operand(_channels(engine, arrays[2], rank)) if kind.scaled else None
     beta, mean, inverse = (builder.operand(_channels(engine, array, rank)) for array in arrays[3:6])
     addends = [builder.operand(engine.describe(array)) for array in arrays[6:]]
-    # Arrays that lie otherwise than the result are reordered: the library would take them, but step
-    # from element to element.
+    # Arrays with another layout than the result are reordered: the library accepts them, but would
+    # not vectorize.
     common = _common(engine, arrays[0])
     factors = [inverse] if gamma is None else [inverse, gamma]
     steps = [
@@ -344,12 +334,12 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], kind: _BatchNormApplyKind) 
 
 
 def _common(engine: Engine, out: Array) -> Descriptor:
-    """The layout of the result if its channels come last, else in the order of its shape."""
+    """Return the layout of the result if its channels come last, else the contiguous one."""
     return engine.describe(out) if channels_last(out) else engine.contiguous(out)
 
 
 def _channels(engine: Engine, array: Array, rank: int) -> Descriptor:
-    """The layout of a vector along axis 1 of an array of some rank."""
+    """Return the layout of a vector along axis 1 of an array of some rank."""
     shape = (1, array.size, *(1,) * (rank - 2))
     strides = (array.size, *(1,) * (rank - 1))
     return Descriptor.strided(engine.api, shape, strides, engine.data_type(array))

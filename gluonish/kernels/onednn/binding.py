@@ -1,5 +1,4 @@
-"""What the plans of all primitives have in common: the check of their arrays, and their place in
-the cache."""
+"""Helpers of all primitives' plans: checks of arrays, look-up in the cache, common layouts."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,22 +19,18 @@ from gluonish.ops.kernel import Array, Bound, RefusedError
 _DTYPES = (FLOAT32, BFLOAT16)
 
 
-def plain(*specs: Spec) -> bool:
-    """Whether all arrays have one dtype that the library computes in, and elements."""
+def is_supported(*specs: Spec) -> bool:
+    """Whether all arrays have the same dtype, float32 or bfloat16, and are not empty."""
     dtype = specs[0].dtype
     return dtype in _DTYPES and all(s.dtype == dtype and 0 not in s.shape for s in specs)
 
 
 def require(name: str, *arrays: Array) -> None:
-    """Check that the library can take arrays.
-
-    Args:
-        name: The operation, for the message.
-        *arrays: All of those that share one dtype.
+    """Check that the library can address arrays, and that they have one dtype.
 
     Raises:
-        RefusedError: They have several dtypes, one that is not computed in here, or strides that
-            cannot be described.
+        RefusedError: They have several dtypes, one that the library does not compute in, or strides
+            that cannot be described.
     """
     if not supported(*arrays):
         raise RefusedError(
@@ -43,11 +38,11 @@ def require(name: str, *arrays: Array) -> None:
         )
 
 
-def vectors(name: str, *arrays: Array) -> None:
-    """Check the arrays that are float32 whatever the dtype of the others: statistics of channels.
+def require_statistics(name: str, *arrays: Array) -> None:
+    """Check statistics of channels, which are float32 for any dtype of the data.
 
     Raises:
-        RefusedError: One has another dtype, no elements, or gaps.
+        RefusedError: One has another dtype, is empty, or is not contiguous.
     """
     if not all(a.dtype == np.float32 and a.size and a.flags.c_contiguous for a in arrays):
         raise RefusedError(f"{name}: expected contiguous float32 statistics, got {_shown(arrays)}")
@@ -64,13 +59,12 @@ def bind(
 
     Args:
         name: The operation; with the arrays' layouts and ``attributes`` it is the plan's key.
-        build: Called with the engine, ``arrays`` and ``attributes``.
+        build: ``build(engine, arrays, attributes)``.
         arrays: All that the plan depends on; by default also its operands, in this order.
-        attributes: What else it depends on.
-        operands: Positions in ``arrays`` of the plan's operands; None for all of them.
+        operands: Indices in ``arrays`` of the plan's operands; None for all of them.
 
     Raises:
-        RefusedError: The library refuses; the message has what it said, and the arrays.
+        RefusedError: The library refuses.
     """
     arrays = tuple(arrays)
     key = (name, *map(signature, arrays), attributes)
@@ -82,15 +76,15 @@ def bind(
 
 
 def channels_last(array: Array) -> bool:
-    """Whether an array's axis 1 is the one that runs fastest in memory, without gaps."""
+    """Whether an array is contiguous with axis 1 innermost in memory."""
     return np.moveaxis(array, 1, -1).flags.c_contiguous
 
 
 def require_fast(*descriptors: PrimitiveDescriptor) -> None:
-    """Check that the library has more than its own reference implementation.
+    """Refuse the library's reference implementations, which are far slower than NumPy.
 
     Raises:
-        RefusedError: One is that; it is slower than NumPy by far.
+        RefusedError: One of the descriptors is for a reference implementation.
     """
     for descriptor in descriptors:
         name = descriptor.implementation
@@ -98,12 +92,13 @@ def require_fast(*descriptors: PrimitiveDescriptor) -> None:
             raise RefusedError(f"oneDNN: expected an optimized implementation, got {name}")
 
 
-def spread(engine: Engine, array: Array, data_type: DataType | None = None) -> Descriptor:
-    """The layout with axis 1 running fastest, whichever the array has.
+def channels_last_layout(
+    engine: Engine, array: Array, data_type: DataType | None = None
+) -> Descriptor:
+    """Return the channels-last layout for the shape and dtype of an array of any strides.
 
     Args:
-        array: Of any strides.
-        data_type: The library's name for its dtype; None for one that it computes in.
+        data_type: The library's name for the dtype; None looks it up in the engine.
     """
     batch, channels, *spatial = array.shape
     batch_stride, *strides, channel_stride = contiguous_strides((batch, *spatial, channels))
@@ -115,30 +110,25 @@ def spread(engine: Engine, array: Array, data_type: DataType | None = None) -> D
     )
 
 
-def flat(engine: Engine, array: Array, shape: tuple[int, ...]) -> Descriptor:
-    """The layout of an array without gaps, taken as of another shape with as many elements.
-
-    Args:
-        array: Its elements lie next to each other.
-        shape: In the order of memory.
-    """
+def contiguous_layout(engine: Engine, array: Array, shape: tuple[int, ...]) -> Descriptor:
+    """Return the contiguous layout of another shape for a contiguous array."""
     strides = contiguous_strides(shape)
     return Descriptor.strided(engine.api, shape, strides, engine.data_type(array))
 
 
 def source(index: int) -> Argument:
-    """Role of input ``index`` of a primitive that takes any number of them."""
+    """Return the role of input ``index`` of a primitive with any number of inputs."""
     return cast(Argument, Argument.MULTIPLE_SRC + index)
 
 
 @contextmanager
-def few_threads(engine: Engine) -> Iterator[None]:
-    """Make the primitives within the scope use one thread: those on vectors of channels."""
-    before = engine.begin_small()
+def single_thread(engine: Engine) -> Iterator[None]:
+    """Create primitives within the scope for one thread, as those on vectors of channels."""
+    before = engine.use_one_thread()
     try:
         yield
     finally:
-        engine.end_small(before)
+        engine.restore_threads(before)
 
 
 def _shown(arrays: Sequence[Array]) -> str:

@@ -1,10 +1,10 @@
-"""The cache of plans, bounded by their number and by the memory they take.
+"""The cache of plans, bounded by their number and their memory.
 
-Plans are kept in the order of their last use, and the oldest goes first. To find a plan takes no
-lock: with the GIL each operation on the ordered dict is one indivisible call. `_lock` guards the
-sum of sizes, where plans are stored and evicted. Two threads that miss at once both build, and the
-first to store wins; a plan that is evicted while it runs lives until that run ends, because the
-runner holds it.
+Plans are in the order of their last use, and the least recently used is evicted first. Look-ups
+take no lock: with the GIL each operation on the ordered dict is atomic. `_lock` guards the sum of
+sizes, where plans are stored and evicted. Two threads that miss at once both build, and the first
+to store wins. A plan that is evicted while it runs lives until the run ends, as the caller holds a
+reference.
 """
 
 import threading
@@ -20,22 +20,22 @@ from gluonish.ops.kernel import RefusedError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# A primitive on arrays of no more elements than this runs in one thread. Starting a team costs more
-# than a second thread saves, and on a busy machine the team waits until all its threads get a core.
+# A primitive on at most this many elements runs in one thread. Starting a team costs more than a
+# second thread saves, and on a busy machine the team waits until all its threads get a core.
 _SMALL = 1 << 15
 
 
-# What the plans of a process may take together. Those of the largest networks of the model zoo take
-# half of it; a program whose shapes never repeat fills it.
+# Limit of the plans of a process. Plans of the largest networks of the model zoo take half of it; a
+# program whose shapes never repeat fills it.
 MAX_NBYTES = 128 << 20
-# About what plans take: code that the library generates, its tables, memory objects. The growth of
-# the process per plan was 90 to 390 kB, by one to four primitives (convolution, its gradients,
-# deconvolution, pooling, LRN, dense, dot; oneDNN 3 with AVX-512).
+# Estimates of a plan's memory: generated code, tables, memory objects. The process grew by 90 to
+# 390 kB per plan of one to four primitives (convolution, its gradients, deconvolution, pooling,
+# LRN, dense, dot; oneDNN 3 with AVX-512).
 _PLAN_NBYTES, _STEP_NBYTES, _REFUSAL_NBYTES = 96 << 10, 32 << 10, 1 << 10
 
 
 class _Refusal:
-    """Kept in a plan's place: what the library refused once is refused at once next time."""
+    """Stored in place of a plan that the library refused, to refuse it at once next time."""
 
     __slots__ = ("reason",)
 
@@ -44,13 +44,11 @@ class _Refusal:
 
 
 class PlanCache:
-    """Least recently used plans.
+    """An LRU cache of plans.
 
     Args:
-        engine: The engine that the plans are for.
-        capacity: How many plans to keep; negative for no limit, 0 to build one anew for every call.
-        max_nbytes: How much memory they may take, as it is estimated; no limit where ``capacity``
-            has none.
+        capacity: Number of plans to cache; negative for no limit, 0 to build one for every call.
+        max_nbytes: Limit of their estimated memory; ignored if ``capacity`` is negative.
     """
 
     __slots__ = ("_engine", "_lock", "_plans", "capacity", "max_nbytes", "nbytes")
@@ -68,7 +66,7 @@ class PlanCache:
 
     def clear(self) -> None:
         """Drop all plans."""
-        self._lock = threading.Lock()  # in a child process nobody would release the old one
+        self._lock = threading.Lock()  # in a forked child the old one may stay locked
         self._plans.clear()
         self.nbytes = 0
 
@@ -79,18 +77,14 @@ class PlanCache:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """The plan kept under ``key``, or a new one from ``build(engine, *args, **kwargs)``.
+        """Return the plan cached under ``key``, or a new one: ``build(engine, *args, **kwargs)``.
 
         Args:
-            key: Name of the operation, layouts of all arrays, attributes: everything that the plan
-                depends on.
-            build: Makes the plan on a miss.
-            args: Positional arguments of ``build`` after the engine.
-            kwargs: Keyword arguments of ``build``.
+            key: All that the plan depends on: name of the operation, layouts of arrays, attributes.
 
         Raises:
-            RefusedError: The library refuses the operation, now or when it was first asked.
-            OneDNNError: It failed to build it.
+            RefusedError: The library refuses the operation.
+            OneDNNError: It failed.
         """
         try:
             plan: T | _Refusal = self._plans[key]
@@ -103,46 +97,46 @@ class PlanCache:
 
     def _store(self, key: Hashable, plan: T | _Refusal) -> T | _Refusal:
         with self._lock:
-            kept: T | _Refusal = self._plans.setdefault(key, plan)
-            if kept is plan:
+            stored: T | _Refusal = self._plans.setdefault(key, plan)
+            if stored is plan:
                 self.nbytes += _nbytes(plan)
             while self._is_full():
                 _, evicted = self._plans.popitem(last=False)
                 self.nbytes -= _nbytes(evicted)
-        return kept
+        return stored
 
     def _is_full(self) -> bool:
         count = len(self._plans)
         if self.capacity < 0 or not count:
             return False
-        # The plan that was stored last stays, however large it is, but for a capacity of 0.
+        # The most recent plan stays, however large it is, unless the capacity is 0.
         return count > self.capacity or (count > 1 and self.nbytes > self.max_nbytes)
 
     def _build_or_refuse(
         self, build: Callable[Concatenate[Engine, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T | _Refusal:
-        # The thread's state has to exist by now: it sets how many threads new primitives use.
+        # The thread's state must exist first: it sets the number of threads of new primitives.
         self._engine.thread()
         small = _elements((*args, *kwargs.values())) <= _SMALL
-        before = self._engine.begin_small() if small else 0
+        before = self._engine.use_one_thread() if small else 0
         try:
             return build(self._engine, *args, **kwargs)
         except RefusedError as error:
             return _Refusal(str(error))
         finally:
             if small:
-                self._engine.end_small(before)
+                self._engine.restore_threads(before)
 
 
 def _nbytes(plan: object) -> int:
-    """Return about how much memory a plan takes."""
+    """Estimate the memory of a plan."""
     if isinstance(plan, _Refusal):
         return _REFUSAL_NBYTES
     return _PLAN_NBYTES + _STEP_NBYTES * len(getattr(plan, "steps", ()))
 
 
 def _elements(values: Iterable[object]) -> int:
-    """How many elements the arrays among some values have, also in tuples."""
+    """Count the elements of the arrays among some values, also in nested tuples."""
     total = 0
     for value in values:
         if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Copies between layouts and dtypes, and several arrays beside each other along an axis."""
+"""Concatenation of arrays along an axis, and copies between layouts and dtypes."""
 
 import ctypes
 from collections.abc import Sequence
@@ -15,17 +15,10 @@ from gluonish.ops.registry import Attrs
 
 
 def concat(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the arrays beside each other.
-
-    Args:
-        outputs: The result, to be filled.
-        attrs: ``dim``, the axis.
-
-    Returns:
-        The plan, for (out, *inputs).
+    """Plan the concatenation of inputs along the axis ``dim``.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     arrays = (*outputs, *inputs)
     require("concat", *arrays)
@@ -49,24 +42,20 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], axis: int) -> Plan:
 
 
 def supports_reorder(out: Array, data: Array) -> bool:
-    """Whether `reorder` takes these arrays.
+    """Whether `reorder` supports these arrays.
 
-    Args:
-        out: Any shape of 1 to 12 axes.
-        data: The shape of ``out``.
-
-    Returns:
-        True for supported dtypes (they may differ) and layouts that can be described.
+    They need one shape of 1 to 12 axes, supported dtypes, which may differ, and layouts that can be
+    described.
     """
     same_shape = out.shape == data.shape and 1 <= out.ndim <= 12
     return same_shape and supported(out) and supported(data)
 
 
 def reorder(out: Array, data: Array) -> None:
-    """Copy ``data`` into ``out``, element by element; arguments as in `supports_reorder`.
+    """Copy ``data`` into ``out``, element by element.
 
     Raises:
-        OneDNNError: The library refuses; the reason is in the message.
+        OneDNNError: The library refuses.
     """
     plans = current().plans
     key = ("reorder", signature(out), signature(data))

@@ -1,8 +1,8 @@
 """Convolution in 1 to 3 dimensions: forward, and the gradients of data, weight and bias.
 
-Arrays are N, C, then the spatial axes; the weight is (O, C / num_group, *kernel). The weight always
-has the layout that the library likes best: a reorder at the rim. Data that lie in memory with their
-channels last are taken as they are, since no blocked layout is faster; all others are reordered.
+Arrays are (N, C, *spatial); the weight is (O, C / num_group, *kernel). The weight is always
+reordered to the layout that the library prefers. Channels-last data are used as they are, since no
+blocked layout is faster; other data are reordered.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +14,10 @@ from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.finish import add_finished, finish_of
 from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
+from gluonish.kernels.onednn.post_ops import add_with_post_ops, post_ops_of
+from gluonish.kernels.onednn.primitive import Attributes, PostOps, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
 Ints = tuple[int, ...]
@@ -26,7 +26,7 @@ Attrs = Mapping[str, Any]
 
 
 class Window(NamedTuple):
-    """The attributes, completed and as the library counts them: ``dilate`` starts at 0."""
+    """The attributes with their defaults, in the library's convention: ``dilate`` starts at 0."""
 
     kernel: Ints
     stride: Ints
@@ -35,21 +35,21 @@ class Window(NamedTuple):
     num_group: int
 
     def arguments(self) -> tuple[Any, ...]:
-        """Strides, dilations, padding before and after."""
+        """Return strides, dilations, padding before and after."""
         pad = dims(self.pad)
         return (dims(self.stride), dims(self.dilate), pad, pad)
 
 
 class _Form(NamedTuple):
-    """What a forward plan depends on besides its arrays."""
+    """Attributes in a forward plan's key."""
 
     window: Window
     with_bias: bool
-    finish: Finish
+    post_ops: PostOps
 
 
 def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
-    """Plan a convolution, or one that adds an array to its result and applies a function to it.
+    """Plan a convolution, with ``_fused_convolution``'s sum and activation.
 
     Args:
         outputs: out (N, O, *spatial).
@@ -58,20 +58,20 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
         attrs: Those of Convolution, or of ``_fused_convolution``.
 
     Raises:
-        RefusedError: The library cannot take the arrays or the attributes.
+        RefusedError: The library does not support the arrays or the attributes.
     """
     window = window_of(attrs)
     with_bias = not attrs["no_bias"]
-    finish, operands = finish_of(outputs[0], inputs, attrs)
-    given = (*outputs, *inputs)
-    arrays = _channels_first([given[i] for i in operands], (0, 1, 2, 4 - (not with_bias)), attrs)
+    post_ops, operands = post_ops_of(outputs[0], inputs, attrs)
+    every = (*outputs, *inputs)
+    arrays = _channels_first([every[i] for i in operands], (0, 1, 2, 4 - (not with_bias)), attrs)
     _check("convolution", arrays, attrs)
-    found = bind("convolution", _plan_forward, arrays, _Form(window, with_bias, finish))
+    found = bind("convolution", _plan_forward, arrays, _Form(window, with_bias, post_ops))
     return Bound(found.plan, operands)
 
 
 def convolution_backward_data(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
-    """Plan the gradient for the data.
+    """Plan the gradient of the data.
 
     Args:
         outputs: out (N, C, *spatial).
@@ -79,7 +79,7 @@ def convolution_backward_data(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> 
         attrs: Those of Convolution.
 
     Raises:
-        RefusedError: The library cannot take the arrays or the attributes.
+        RefusedError: The library does not support the arrays or the attributes.
     """
     arrays = _channels_first([*outputs, *inputs], (0, 1, 2), attrs)
     _check("convolution_backward_data", arrays, attrs)
@@ -87,15 +87,15 @@ def convolution_backward_data(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> 
 
 
 def convolution_backward_weight(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
-    """Plan the gradient for the weight, and in the same pass that for the bias if it is asked for.
+    """Plan the gradient of the weight and, with a second output, of the bias.
 
     Args:
-        outputs: out, of the shape of the weight; also bias_out (O,) for that of the bias.
+        outputs: out, of the shape of the weight; bias_out (O,) if the bias gradient is requested.
         inputs: grad (N, O, *spatial), data.
         attrs: Those of Convolution.
 
     Raises:
-        RefusedError: The library cannot take the arrays or the attributes.
+        RefusedError: The library does not support the arrays or the attributes.
     """
     count = len(outputs)
     arrays = _channels_first([*outputs, *inputs], (0, count, count + 1), attrs)
@@ -106,10 +106,10 @@ def convolution_backward_weight(outputs: Arrays, inputs: Arrays, attrs: Attrs) -
 
 
 def _refuse_small_bfloat16(data: Array, window: Window) -> None:
-    """Refuse what oneDNN 3.2 sums up from memory that nobody wrote, in some of these shapes.
+    """Refuse shapes for which oneDNN 3.2 may read uninitialized memory.
 
     Raises:
-        RefusedError: The data are of bfloat16, and along an axis smaller than the window or a step.
+        RefusedError: The data are bfloat16, and shorter than the window or a stride along an axis.
     """
     spans = [1 + (k - 1) * (d + 1) for k, d in zip(window.kernel, window.dilate, strict=True)]
     extents = zip(data.shape[2:], spans, window.stride, strict=True)
@@ -121,7 +121,7 @@ def _refuse_small_bfloat16(data: Array, window: Window) -> None:
 
 
 def window_of(attrs: Attrs) -> Window:
-    """Return the window that attributes of Convolution tell."""
+    """Return the window of Convolution's attributes."""
     kernel = attrs["kernel"]
     ones = (1,) * len(kernel)
     dense = tuple(distance - 1 for distance in attrs["dilate"] or ones)
@@ -129,12 +129,12 @@ def window_of(attrs: Attrs) -> Window:
     return Window(kernel, attrs["stride"] or ones, dense, pad, attrs["num_group"])
 
 
-def _channels_first(arrays: Sequence[Array], places: Sequence[int], attrs: Attrs) -> list[Array]:
-    """Return arrays with their channels in axis 1: another view of those whose layout ends in C."""
+def _channels_first(arrays: Sequence[Array], indices: Sequence[int], attrs: Attrs) -> list[Array]:
+    """Return the arrays, those at ``indices`` as views with channels in axis 1."""
     layout = attrs["layout"]
     if layout is None or layout[-1] != "C":
         return list(arrays)
-    return [np.moveaxis(x, -1, 1) if i in places else x for i, x in enumerate(arrays)]
+    return [np.moveaxis(x, -1, 1) if i in indices else x for i, x in enumerate(arrays)]
 
 
 def _check(name: str, arrays: Sequence[Array], attrs: Attrs) -> None:
@@ -144,7 +144,7 @@ def _check(name: str, arrays: Sequence[Array], attrs: Attrs) -> None:
 
 
 def _weight(engine: Engine, weight: Array, num_group: int, *, undecided: bool) -> Descriptor:
-    """The weight's layout; with groups, the library wants them as an axis of their own in front."""
+    """Return the weight's layout; the library requires groups as a leading axis."""
     shape, strides = weight.shape, element_strides(weight)
     if num_group > 1:
         per_group = shape[0] // num_group
@@ -157,47 +157,47 @@ def _weight(engine: Engine, weight: Array, num_group: int, *, undecided: bool) -
 
 
 class _Layouts(NamedTuple):
-    """Layouts for what has the spatial axes: data (or its gradient), and out (or its).
+    """Layouts of data (or its gradient) and out (or its gradient).
 
-    ``is_own_out``: whether that of out is the array's own.
+    ``keeps_out``: whether ``out`` is the array's actual layout.
     """
 
     data: Descriptor
     out: Descriptor
-    is_own_out: bool
+    keeps_out: bool
 
 
 def _choices(engine: Engine, data: Array, out: Array, *, pointwise: bool) -> list[_Layouts]:
-    """Return layouts to try, best first: the arrays' own where they are fast, else undecided."""
-    # Without a window, channels first is a plain product of matrices: no reorder pays.
-    plain = pointwise and data.flags.c_contiguous and out.flags.c_contiguous
+    """Return layouts to try, best first: the arrays' actual ones where fast, else undecided."""
+    # A 1x1 convolution with channels first is a matrix product: no reorder pays.
+    contiguous = pointwise and data.flags.c_contiguous and out.flags.c_contiguous
     undecided = _Layouts(engine.undecided(data), engine.undecided(out), False)
     odd = data.shape[1] % 2 or out.shape[1] % 2
-    if pointwise and not plain and odd and data.dtype != np.float32:
-        # oneDNN 3.2 computes wrong sums over an odd number of bfloat16 channels that are last in
-        # memory, for some extents.
+    if pointwise and not contiguous and odd and data.dtype != np.float32:
+        # oneDNN 3.2 computes wrong sums over an odd number of channels-last bfloat16 channels, for
+        # some extents.
         return [undecided]
-    is_own_out = plain or _is_channels_last(out)
-    source = engine.describe if plain or _is_channels_last(data) else engine.undecided
-    target = engine.describe if is_own_out else engine.undecided
+    keeps_out = contiguous or _is_channels_last(out)
+    source = engine.describe if contiguous or _is_channels_last(data) else engine.undecided
+    target = engine.describe if keeps_out else engine.undecided
     return [
-        _Layouts(source(data), target(out), is_own_out),
+        _Layouts(source(data), target(out), keeps_out),
         undecided,
     ]
 
 
 def _is_channels_last(array: Array) -> bool:
-    """Whether an array's channels are the last in memory, and this is not true of all orders."""
+    """Whether an array is channels last and not also C-contiguous."""
     return not array.flags.c_contiguous and np.moveaxis(array, 1, -1).flags.c_contiguous
 
 
 def _first_fast(
     choices: Sequence[_Layouts], describe: Callable[[_Layouts], PrimitiveDescriptor]
 ) -> PrimitiveDescriptor:
-    """Return the first primitive that is not the library's slow reference; the last one if all are.
+    """Return the first primitive that is not a slow reference, else the last one.
 
     Raises:
-        RefusedError: The library has none at all.
+        RefusedError: The library has no implementation.
     """
     for layouts in choices[:-1]:
         try:
@@ -233,16 +233,16 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Pla
     out, data, weight, *rest = arrays
     window = form.window
     bias = rest[0] if form.with_bias else None
-    addend = rest[-1] if form.finish.addend == "beside" else None
+    addend = rest[-1] if form.post_ops.addend == "separate" else None
     pointwise = set(window.kernel) == {1} and not any(window.pad)
 
     def describe(layouts: _Layouts) -> PrimitiveDescriptor:
         added = None
         if addend is not None:
-            # Undecided means laid out as out is; with two layouts some implementations go wrong.
-            own = layouts.is_own_out and addend.strides == out.strides
-            added = engine.describe(addend) if own else engine.undecided(addend)
-        attributes = Attributes(engine.api, form.finish, added)
+            # Undecided means the layout of out; with two layouts some implementations are wrong.
+            as_is = layouts.keeps_out and addend.strides == out.strides
+            added = engine.describe(addend) if as_is else engine.undecided(addend)
+        attributes = Attributes(engine.api, form.post_ops, added)
         return _forward(engine, layouts, weight, bias, window, attributes.handle)
 
     descriptor = _first_fast(_choices(engine, data, out, pointwise=pointwise), describe)
@@ -258,7 +258,7 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Pla
         reads[Argument.BIAS] = builder.operand(engine.describe(bias))
     if addend is not None:
         reads[Argument.POST_OP_SRC] = builder.operand(engine.describe(addend))
-    add_finished(builder, descriptor, reads, target, form.finish)
+    add_with_post_ops(builder, descriptor, reads, target, form.post_ops)
     return builder.build()
 
 

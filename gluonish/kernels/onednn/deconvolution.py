@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
-from gluonish.kernels.onednn.binding import bind, require, require_fast, spread
+from gluonish.kernels.onednn.binding import bind, channels_last_layout, require, require_fast
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
@@ -18,7 +18,7 @@ from gluonish.ops.support.windows import Geometry, channels_first
 
 
 class _Window(NamedTuple):
-    """The window, what each output axis has beyond it, and the groups."""
+    """The window, the extra length of each output axis, and the groups."""
 
     geometry: Geometry
     adj: tuple[int, ...]
@@ -26,19 +26,16 @@ class _Window(NamedTuple):
 
 
 def deconvolution(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the forward.
+    """Plan the forward.
 
     Args:
-        outputs: out (N, O, *spatial), to be filled.
+        outputs: out (N, O, *spatial).
         inputs: data (N, C, *spatial), weight (C, O / num_group, *kernel), and bias (O,) if the
             operator has one. In layouts that end in C, the channels of data, weight and output
             come last.
 
-    Returns:
-        The plan, for (out, *inputs).
-
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     window = _Window(*transposed_window(inputs[0].shape, attrs), attrs["num_group"])
     wide = (*outputs, *inputs[:2])
@@ -48,7 +45,7 @@ def deconvolution(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attr
 
 
 def _weight(engine: Engine, weight: Array, groups: int, *, undecided: bool) -> Descriptor:
-    """The weight's layout, as the library has it: outputs before inputs, groups in front."""
+    """Return the weight's layout in the library's order: groups, outputs, inputs, kernel."""
     (channels, filters, *kernel), (outer, inner, *rest) = weight.shape, element_strides(weight)
     shape: tuple[int, ...] = (filters, channels // groups, *kernel)
     strides: tuple[int, ...] = (inner, outer, *rest)
@@ -64,12 +61,12 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], window: _Window) -> Plan:
     out, data, weight, *rest = arrays
     _, stride, dilate, pad = window.geometry
     after = tuple(p - more for p, more in zip(pad, window.adj, strict=True))
-    # Left to itself the library takes a slower layout, and more reorders, than channels last.
+    # The library would choose a slower layout, with more reorders, than channels last.
     layouts = (
-        spread(engine, data),
+        channels_last_layout(engine, data),
         _weight(engine, weight, window.num_group, undecided=True),
         engine.describe(rest[0]) if rest else None,
-        spread(engine, out),
+        channels_last_layout(engine, out),
     )
     descriptor = PrimitiveDescriptor(
         engine.api,

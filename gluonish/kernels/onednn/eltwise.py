@@ -1,4 +1,4 @@
-"""Elementwise kernels: functions, and operators on two or more arrays."""
+"""Elementwise plans: functions of one array, and operators on two or more."""
 
 import ctypes
 from collections.abc import Sequence
@@ -8,24 +8,22 @@ from gluonish.kernels.onednn.binding import bind, require, source
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan, Slot
-from gluonish.kernels.onednn.primitive import Attributes, Eltwise, Finish, PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Attributes, Eltwise, PostOps, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 
 
 def eltwise(
     out: Array, data: Array, algorithm: AlgorithmKind, alpha: float = 0.0, beta: float = 0.0
 ) -> Bound:
-    """Plan for ``out = f(data)``, on operands (out, data).
+    """Plan ``out = f(data)``, on operands (out, data) of 1 to 12 axes.
 
     Args:
-        out: Any shape of 1 to 12 axes, to be filled.
-        data: The shape and dtype of ``out``.
         algorithm: One of ``ELTWISE_*``.
-        alpha: The function's first parameter, as the library documents it.
+        alpha: The function's first parameter in the library.
         beta: The function's second parameter.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("eltwise", out, data)
     return bind("eltwise", _plan_forward, (out, data), (algorithm, alpha, beta))
@@ -34,17 +32,15 @@ def eltwise(
 def eltwise_backward(
     out: Array, grad: Array, data: Array, algorithm: AlgorithmKind, alpha: float = 0.0
 ) -> Bound:
-    """Plan for the gradient of ``data``, on operands (out, grad, data).
+    """Plan the gradient of ``data``, on operands (out, grad, data).
 
     Args:
-        out: To be filled.
-        grad: Gradient of the function's result.
         data: The function's argument, or for ``*_USE_DST_FOR_BWD`` its result.
         algorithm: One of ``ELTWISE_*``.
         alpha: The function's first parameter.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("eltwise_backward", out, grad, data)
     return bind("eltwise_backward", _plan_backward, (out, grad, data), (algorithm, alpha))
@@ -59,7 +55,7 @@ def eltwise_step(
     alpha: float = 0.0,
     beta: float = 0.0,
 ) -> None:
-    """Add ``out = f(data)`` to a plan; both may be one slot, and ``out`` a new temporary."""
+    """Add ``out = f(data)`` to a plan; in place for one slot; ``out`` may be a temporary."""
     layout = data.layout
     descriptor = _forward(engine, layout, out.descriptor or layout, algorithm, alpha, beta)
     builder.step(descriptor, {Argument.SRC: data}, {Argument.DST: out})
@@ -68,10 +64,10 @@ def eltwise_step(
 def chain_step(
     engine: Engine, builder: Builder, data: Slot, out: Slot, functions: Sequence[Eltwise]
 ) -> None:
-    """Add ``out = h(g(f(data)))`` to a plan, in one step; ``out`` may be a new temporary."""
+    """Add ``out = h(g(f(data)))`` to a plan as one step; ``out`` may be a temporary."""
     layout = data.layout
-    attributes = Attributes(engine.api, Finish(functions=tuple(functions)))
-    # The larger of a number and itself: functions of one array take no others behind them.
+    attributes = Attributes(engine.api, PostOps(functions=tuple(functions)))
+    # The maximum of data and itself, as eltwise primitives accept no post-ops.
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_binary_primitive_desc_create",
@@ -88,7 +84,7 @@ def eltwise_backward_step(
     algorithm: AlgorithmKind,
     alpha: float = 0.0,
 ) -> None:
-    """Add the gradient to a plan; ``slots`` are those of out, grad, and data or result."""
+    """Add the gradient to a plan; ``slots`` are out, grad, and data or result."""
     out, grad, data = slots
     layouts = [slot.layout for slot in (grad, data)]
     hint = _forward(engine, layouts[1], layouts[1], algorithm, alpha, 0.0)
@@ -140,23 +136,17 @@ def _plan_backward(
 
 
 def binary(out: Array, lhs: Array, rhs: Array, algorithm: AlgorithmKind) -> Bound:
-    """Plan for ``out = f(lhs, rhs)``, on operands (out, lhs, rhs).
-
-    Args:
-        out: To be filled.
-        lhs: Any shape that broadcasts to that of ``out``.
-        rhs: Any shape that broadcasts to that of ``out``.
-        algorithm: One of ``BINARY_*``.
+    """Plan ``out = f(lhs, rhs)`` with broadcasting, on operands (out, lhs, rhs).
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("binary", out, lhs, rhs)
     return bind("binary", _plan, (out, lhs, rhs), algorithm)
 
 
 def _describe(engine: Engine, array: Array, rank: int) -> Descriptor:
-    """The layout with axes of length 1 in front, so that there are ``rank``."""
+    """Return the layout with leading axes of length 1 up to ``rank``."""
     missing = rank - array.ndim
     strides = (array.size,) * missing + element_strides(array)
     shape = (1,) * missing + array.shape
@@ -178,15 +168,13 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], algorithm: AlgorithmKind) -
 
 
 def weighted_sum(out: Array, arrays: Sequence[Array], scales: Sequence[float]) -> Bound:
-    """Plan for the sum of ``arrays``, each times its scale, on operands (out, *arrays).
+    """Plan the weighted sum of ``arrays``, on operands (out, *arrays).
 
     Args:
-        out: To be filled; it may be the first of ``arrays``.
-        arrays: The shape and dtype of ``out``.
-        scales: One for each array.
+        out: May be the first of ``arrays``.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("sum", out, *arrays)
     return bind("sum", _plan_sum, (out, *arrays), tuple(scales))

@@ -1,11 +1,11 @@
 """The engine: one loaded library, and a stream and scratch memory for each thread.
 
-Invariants. `Engine` is shared by all threads and does not change once made. The library fixes the
-number of threads in a primitive when it is made, and plans are shared: so the number is the
-engine's, and each thread sets it before it makes its first primitive. `ThreadState` belongs
-to one thread: its scratch memory is never used by two runs at once, because a thread runs one
-plan at a time. A little is the thread's own; more is taken from what all threads share, from
-`ThreadState.reserve` to the end of `ThreadState.run`.
+Invariants. `Engine` is shared by all threads and immutable. The library fixes the number of threads
+of a primitive when it is created, and plans are shared: so the number belongs to the engine, and
+each thread sets it before it creates its first primitive. `ThreadState` belongs to one thread: no
+two runs use its scratch memory at once, because a thread runs one plan at a time. Each thread has a
+small buffer; larger ones are shared by all threads, acquired by `ThreadState.reserve` and released
+at the end of `ThreadState.run`.
 """
 
 import threading
@@ -21,7 +21,7 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.kernels.onednn.workspaces import Workspace, Workspaces
 from gluonish.ops.kernel import Array, RefusedError
 
-_OWN = 1 << 20  # bytes of scratch that each thread may have to itself
+_PER_THREAD = 1 << 20  # limit of each thread's scratch buffer, in bytes
 
 _FLOAT32 = np.dtype(np.float32)
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -31,36 +31,42 @@ class ThreadState:
     """One thread's stream and scratch memory.
 
     Args:
-        api: The library.
         engine: Handle of the engine.
-        workspaces: Where large scratch buffers come from.
-        threads: How many threads primitives use that are made in this thread; 0 for what OpenMP
-            would take.
+        workspaces: Pool of large scratch buffers.
+        threads: Number of threads of primitives created in this thread; 0 for OpenMP's default.
     """
 
-    __slots__ = ("__weakref__", "_api", "_own", "_taken", "_threads", "_workspaces", "stream")
+    __slots__ = (
+        "__weakref__",
+        "_api",
+        "_scratch",
+        "_threads",
+        "_workspace",
+        "_workspaces",
+        "stream",
+    )
 
     def __init__(self, api: Api, engine: int, workspaces: Workspaces, threads: int) -> None:
         if threads:
             api.limit_threads(threads)
         self._api = api
         self._workspaces = workspaces
-        self._own = Workspace(0)
-        self._taken: Workspace | None = None
+        self._scratch = Workspace(0)
+        self._workspace: Workspace | None = None
         self._threads = api.max_threads()
         self.stream = api.create_stream(self, engine)
 
     @property
     def nbytes(self) -> int:
-        """Size of the thread's own scratch buffer."""
-        return self._own.nbytes
+        """Size of the thread's scratch buffer."""
+        return self._scratch.nbytes
 
     def run(self, steps: Iterable[tuple[int, int, Any, int]]) -> None:
-        """Run primitives, and give back what `reserve` took for them.
+        """Run primitives, and release the workspace that `reserve` acquired for them.
 
         Args:
-            steps: For each the handle, how many arguments, the arguments, and how many threads it
-                was made for: to have another number join is slow, and changes what it costs.
+            steps: Handle, number of arguments, arguments, and number of threads of each primitive.
+                Running with another number of threads than it was created for is slow.
 
         Raises:
             OneDNNError: A primitive failed.
@@ -79,37 +85,30 @@ class ThreadState:
         finally:
             if active != usual:
                 api.limit_threads(usual)
-            taken = self._taken
-            if taken is not None:
-                self._taken = None
-                self._workspaces.give(taken)
+            workspace = self._workspace
+            if workspace is not None:
+                self._workspace = None
+                self._workspaces.release(workspace)
 
     def reserve(self, nbytes: int) -> int:
-        """Address of ``nbytes`` or more of scratch, aligned to a page, for the next `run`."""
-        if nbytes > _OWN:
-            return self._take(nbytes).address
-        if nbytes > self._own.nbytes:
-            self._own = Workspace(nbytes)
-        return self._own.address
+        """Return the address of page-aligned scratch of at least ``nbytes``, for the next `run`."""
+        if nbytes > _PER_THREAD:
+            return self._acquire(nbytes).address
+        if nbytes > self._scratch.nbytes:
+            self._scratch = Workspace(nbytes)
+        return self._scratch.address
 
-    def _take(self, nbytes: int) -> Workspace:
-        """Return a large buffer; one is here already where no run came after a `reserve`."""
-        taken, self._taken = self._taken, None
-        if taken is None or taken.nbytes < nbytes:
-            taken = self._workspaces.take(nbytes)
-        self._taken = taken
-        return taken
+    def _acquire(self, nbytes: int) -> Workspace:
+        """Return a large buffer; reuse that of an earlier `reserve` without a `run`."""
+        workspace, self._workspace = self._workspace, None
+        if workspace is None or workspace.nbytes < nbytes:
+            workspace = self._workspaces.acquire(nbytes)
+        self._workspace = workspace
+        return workspace
 
 
 class Engine:
-    """The CPU engine of one library.
-
-    Args:
-        api: The library.
-        threads: How many threads each primitive uses; 0 for what OpenMP would take, which is
-            ``OMP_NUM_THREADS`` as it was when the library was loaded, else all cores.
-        workspaces: How many large scratch buffers are kept for each device.
-    """
+    """The CPU engine of one library; arguments as those of `gluonish.kernels.onednn.load`."""
 
     def __init__(self, api: Api, threads: int = 0, workspaces: int = 1) -> None:
         self.api = api
@@ -123,7 +122,7 @@ class Engine:
             self.data_types[_BFLOAT16] = DataType.BF16
 
     def thread(self) -> ThreadState:
-        """The calling thread's stream and scratch memory."""
+        """Return the calling thread's stream and scratch memory."""
         try:
             state: ThreadState = self._local.state
         except AttributeError:
@@ -132,65 +131,64 @@ class Engine:
             )
         return state
 
-    def begin_small(self) -> int:
-        """Have primitives that this thread makes from now on use one thread; see `end_small`.
+    def use_one_thread(self) -> int:
+        """Create primitives of this thread for one thread until `restore_threads`.
 
         Returns:
-            How many they used before.
+            The previous number of threads.
         """
         before = self.api.max_threads()
         if before > 1:
             self.api.limit_threads(1)
         return before
 
-    def end_small(self, before: int) -> None:
-        """Have new primitives use as many threads as before `begin_small`."""
+    def restore_threads(self, before: int) -> None:
+        """Create primitives of this thread for ``before`` threads again."""
         if before > 1:
             self.api.limit_threads(before)
 
     def forget_workers(self) -> None:
-        """In a forked child, where OpenMP's worker threads are gone: use one thread from now on.
+        """Use one thread from now on, in a forked child, where OpenMP's workers are gone.
 
-        A primitive keeps the number of threads it was made with, and would wait for them forever:
-        drop all plans as well.
+        The caller must drop all plans, too: their primitives would wait for the workers forever.
         """
         self._threads = 1
         self._local = threading.local()
         self.api.limit_threads(1)
 
     def describe(self, array: Array) -> Descriptor:
-        """The layout of an array as it is.
+        """Return the layout of an array.
 
         Raises:
-            OneDNNError: Its dtype is not one that this machine computes in.
+            OneDNNError: The library does not compute in its dtype on this machine.
         """
         strides = element_strides(array)
         return Descriptor.strided(self.api, array.shape, strides, self.data_type(array))
 
     def undecided(self, array: Array) -> Descriptor:
-        """The shape and dtype of an array, in whatever layout a primitive wants."""
+        """Return a descriptor of an array's shape and dtype whose layout the primitive chooses."""
         return Descriptor.undecided(self.api, array.shape, self.data_type(array))
 
     def contiguous(self, array: Array) -> Descriptor:
-        """The layout that a C-contiguous array of this shape and dtype has."""
+        """Return the C-contiguous layout of an array's shape and dtype."""
         strides = contiguous_strides(array.shape)
         return Descriptor.strided(self.api, array.shape, strides, self.data_type(array))
 
-    def agreed(self, *arrays: Array) -> list[Descriptor]:
-        """Layouts for arrays that a primitive wants alike.
+    def common_layouts(self, *arrays: Array) -> list[Descriptor]:
+        """Return layouts for arrays that a primitive requires in one order.
 
-        They are the arrays' own where all are contiguous or all have their channels last; else all
-        contiguous, and the plan reorders those that are not.
+        These are the actual layouts if all are channels last; else all are contiguous, and the plan
+        reorders arrays that are not.
         """
         if all(np.moveaxis(array, 1, -1).flags.c_contiguous for array in arrays):
             return [self.describe(array) for array in arrays]
         return [self.contiguous(array) for array in arrays]
 
     def data_type(self, array: Array) -> DataType:
-        """The library's name for an array's dtype.
+        """Return the library's name for an array's dtype.
 
         Raises:
-            OneDNNError: The library does not compute in it here.
+            OneDNNError: The library does not compute in it on this machine.
         """
         data_type = self.data_types.get(array.dtype)
         if data_type is None:
@@ -199,7 +197,7 @@ class Engine:
         return data_type
 
     def _multiplies(self, data_type: DataType) -> bool:
-        """Whether the library computes in the type here: bfloat16 needs AVX-512."""
+        """Whether the library computes in the type on this machine: bfloat16 needs AVX-512."""
         square = Descriptor.strided(self.api, (16, 16), (16, 1), data_type)
         handles = (square.handle, square.handle, None, square.handle, self.attributes)
         try:

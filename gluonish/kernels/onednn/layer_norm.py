@@ -1,8 +1,8 @@
 """Layer normalization over the last axis: forward and backward.
 
-The library normalizes rows of float32 or bfloat16 with statistics, gamma and beta in float32; where
-the operator's are bfloat16, they are converted around it. It gives the variance, and the operator
-has the standard deviation: one is made of the other in steps of the same plan.
+The library normalizes rows of float32 or bfloat16 with statistics, gamma and beta in float32; the
+plan converts the operator's bfloat16 ones. The library's statistic is the variance and the
+operator's the standard deviation; further steps of the plan convert between them.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from gluonish.kernels.onednn.api import (
     NormalizationFlag,
     PropagationKind,
 )
-from gluonish.kernels.onednn.binding import bind, few_threads, flat, require
+from gluonish.kernels.onednn.binding import bind, contiguous_layout, require, single_thread
 from gluonish.kernels.onednn.eltwise import chain_step
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
@@ -29,14 +29,11 @@ _AFFINE = NormalizationFlag.USE_SCALE | NormalizationFlag.USE_SHIFT
 
 
 def layer_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the forward.
+    """Plan the forward.
 
     Args:
-        outputs: out (*, C), mean and standard deviation (*, 1), to be filled.
+        outputs: out (*, C), mean and standard deviation (*, 1).
         inputs: data (*, C), gamma and beta (C,).
-
-    Returns:
-        The plan, for (*outputs, *inputs).
 
     Raises:
         RefusedError: The axis is not the last one, or an array is not contiguous.
@@ -47,15 +44,11 @@ def layer_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) 
 
 
 def layer_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the gradients of data, gamma and beta.
+    """Plan the gradients of data, gamma and beta.
 
     Args:
-        outputs: The three, to be filled.
         inputs: Gradient of the output and data (*, C), gamma (C,), mean and standard deviation
             (*, 1).
-
-    Returns:
-        The plan, for (*outputs, *inputs).
 
     Raises:
         RefusedError: The axis is not the last one, or an array is not contiguous.
@@ -69,7 +62,7 @@ def layer_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs
 def _require(
     name: str, data: Array, axis: int, rows: Sequence[Array], arrays: Sequence[Array]
 ) -> None:
-    """Check the arrays: of one dtype those with rows, of one, maybe a wider, all others."""
+    """Check that arrays of rows have one dtype, and all other arrays one, maybe wider, dtype."""
     require(name, *rows)
     require(name, *(array for array in arrays if not any(array is row for row in rows)))
     if axis % data.ndim != data.ndim - 1 or not all(a.flags.c_contiguous for a in arrays):
@@ -95,11 +88,11 @@ def _forward(engine: Engine, out: Slot, data: Slot, rows: int, eps: float) -> Pr
 
 
 def _slots(
-    engine: Engine, builder: Builder, arrays: Sequence[Array], rows: int, whole: Sequence[int]
+    engine: Engine, builder: Builder, arrays: Sequence[Array], rows: int, matrices: Sequence[int]
 ) -> list[Slot]:
-    """An operand for each array: as rows those at ``whole``, all others as vectors."""
-    shapes = [(rows, a.size // rows) if i in whole else (a.size,) for i, a in enumerate(arrays)]
-    layouts = (flat(engine, *pair) for pair in zip(arrays, shapes, strict=True))
+    """Return an operand for each array: a matrix at the indices ``matrices``, else a vector."""
+    shapes = [(rows, a.size // rows) if i in matrices else (a.size,) for i, a in enumerate(arrays)]
+    layouts = (contiguous_layout(engine, *pair) for pair in zip(arrays, shapes, strict=True))
     return [builder.operand(layout) for layout in layouts]
 
 
@@ -114,7 +107,7 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], eps: float) -> Plan
         {Argument.SRC: data, Argument.SCALE: gamma, Argument.SHIFT: beta},
         {Argument.DST: out, Argument.MEAN: mean, Argument.VARIANCE: variance},
     )
-    with few_threads(engine):
+    with single_thread(engine):
         root = (Eltwise(AlgorithmKind.ELTWISE_LINEAR, 1.0, eps), _ROOT)
         chain_step(engine, builder, variance, std, root)
     return builder.build()
@@ -128,8 +121,8 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan
     target, dgamma, dbeta, grad, data, gamma, mean, std = slots
     variance = builder.temporary()
     variance.descriptor = _statistics(engine, rows)
-    with few_threads(engine):
-        # What the library takes the root of, with eps 0.
+    with single_thread(engine):
+        # The library computes the standard deviation from this variance and eps 0.
         chain_step(engine, builder, std, variance, (_SQUARE,))
     hint = _forward(engine, target, data, rows, 0.0)
     descriptor = PrimitiveDescriptor(
@@ -145,7 +138,7 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan
             Argument.DIFF_DST: grad,
             Argument.SRC: data,
             Argument.SCALE: gamma,
-            Argument.SHIFT: gamma,  # asked for, and not read
+            Argument.SHIFT: gamma,  # required, but not read
             Argument.MEAN: mean,
             Argument.VARIANCE: variance,
         },

@@ -1,7 +1,7 @@
 """Local response normalization across channels: forward and backward.
 
-The backward wants what the forward leaves in a workspace; as in pooling, its plan runs the forward
-again into scratch.
+The backward needs the forward's workspace; as in pooling, its plan runs the forward again into
+scratch memory.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind
-from gluonish.kernels.onednn.binding import bind, require, spread
+from gluonish.kernels.onednn.binding import bind, channels_last_layout, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Plan
@@ -19,23 +19,16 @@ from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
 _BLOCK = 16  # channels
-_LONGEST = 6  # channels of a window, for `has_exact_backward`
-_LEAST = 3  # for a window of one channel, oneDNN 3.2 crashes
-_Numbers = tuple[int, float, float, float]  # size of the window, alpha, beta, what is added
+_SHORT = 6  # maximum channels of a short window in `has_exact_backward`
+_MIN_WINDOW = 3  # oneDNN 3.2 crashes for a window of one channel
+_Numbers = tuple[int, float, float, float]  # size of the window, alpha, beta, k
 
 
 def lrn(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the forward.
-
-    Args:
-        outputs: out (N, C, *spatial), to be filled, and one that stays as it is.
-        inputs: data (N, C, *spatial).
-
-    Returns:
-        The plan, for (out, nothing, data).
+    """Plan the forward; the second output is not written.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     arrays = (outputs[0], inputs[0])
     _require("lrn", arrays, attrs)
@@ -44,17 +37,10 @@ def lrn(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Boun
 
 
 def lrn_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the gradient of the data.
-
-    Args:
-        outputs: The gradient, to be filled.
-        inputs: Gradient of the output, and data.
-
-    Returns:
-        The plan, for (gradient, gradient of the output, data).
+    """Plan the gradient of the data, from the gradient of the output and the data.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     arrays = (*outputs, *inputs)
     _require("lrn_backward", arrays, attrs)
@@ -67,21 +53,23 @@ def lrn_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs
 
 
 def has_exact_backward(dtype: np.dtype[Any], channels: int, nsize: int) -> bool:
-    """Whether the gradient of oneDNN 3.2 is right.
+    """Whether oneDNN 3.2 computes the right gradient.
 
-    Where a window reaches from one block of channels into the next it is wrong: in float32 for long
-    windows if the last block is not full, in bfloat16 for long windows or if it is not full.
+    It is wrong for windows that cross blocks of channels: in float32 for long windows with a
+    partial last block, in bfloat16 for long windows or a partial last block.
     """
     if channels <= _BLOCK:
         return True
-    full, short = channels % _BLOCK == 0, nsize <= _LONGEST
+    full, short = channels % _BLOCK == 0, nsize <= _SHORT
     return (full or short) if dtype == np.float32 else (full and short)
 
 
 def _require(name: str, arrays: Sequence[Array], attrs: Attrs) -> None:
     require(name, *arrays)
-    if attrs["nsize"] < _LEAST:
-        raise RefusedError(f"{name}: expected nsize of at least {_LEAST}, got {attrs['nsize']}")
+    if attrs["nsize"] < _MIN_WINDOW:
+        raise RefusedError(
+            f"{name}: expected nsize of at least {_MIN_WINDOW}, got {attrs['nsize']}"
+        )
 
 
 def _numbers(attrs: Attrs) -> _Numbers:
@@ -91,12 +79,12 @@ def _numbers(attrs: Attrs) -> _Numbers:
 def _layouts(
     engine: Engine, training: bool, arrays: Sequence[Array], nsize: int
 ) -> list[Descriptor]:
-    """Channels last, for which alone there are fast implementations; but one, of the forward."""
+    """Return channels-last layouts, the fast ones, except for one contiguous forward."""
     single = all(array.dtype == np.float32 for array in arrays)
-    plain = not training and single and nsize == 5 and arrays[0].shape[1] % _BLOCK == 0
-    if plain and all(array.flags.c_contiguous for array in arrays):
+    planar = not training and single and nsize == 5 and arrays[0].shape[1] % _BLOCK == 0
+    if planar and all(array.flags.c_contiguous for array in arrays):
         return [engine.describe(array) for array in arrays]
-    return [spread(engine, array) for array in arrays]
+    return [channels_last_layout(engine, array) for array in arrays]
 
 
 def _forward(
@@ -134,7 +122,7 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], numbers: _Numbers)
     builder = Builder(engine)
     target, head, source = (builder.operand(engine.describe(array)) for array in arrays)
     reads = {Argument.DIFF_DST: head, Argument.SRC: source}
-    if descriptor.wanted(Argument.WORKSPACE).nbytes:
+    if descriptor.layout_of(Argument.WORKSPACE).nbytes:
         workspace = builder.temporary()
         writes = {Argument.DST: builder.temporary(), Argument.WORKSPACE: workspace}
         builder.step(hint, {Argument.SRC: source}, writes)

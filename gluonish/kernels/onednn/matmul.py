@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.kernels.onednn.api import Argument
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.finish import add_finished
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
+from gluonish.kernels.onednn.post_ops import add_with_post_ops
+from gluonish.kernels.onednn.primitive import Attributes, PostOps, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError, address
 
 Arrays = Sequence[Array]
@@ -20,13 +20,12 @@ def dot(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     """Plan ``dot``: the sum of products over one axis of each array.
 
     Args:
-        outputs: out.
-        inputs: lhs and rhs; arrays of more than 2 axes have to be contiguous.
-        attrs: ``transpose_a``, ``transpose_b``: sum over the first axis of lhs, over the last of
+        inputs: lhs and rhs; arrays of more than 2 axes must be contiguous.
+        attrs: ``transpose_a`` sums over the first axis of lhs, ``transpose_b`` over the last of
             rhs.
 
     Raises:
-        RefusedError: The library cannot take the arrays.
+        RefusedError: The library does not support the arrays.
     """
     lhs, rhs = inputs
     left = _matrix(lhs, inner_first=attrs["transpose_a"])
@@ -42,12 +41,11 @@ def batch_dot(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 
     Args:
         outputs: out (..., M, N), of 3 to 12 axes.
-        inputs: lhs (..., M, K) and rhs (..., K, N), their last two axes swapped first under
-            ``transpose_a`` and ``transpose_b``.
-        attrs: See ``inputs``.
+        inputs: lhs (..., M, K) and rhs (..., K, N); ``transpose_a`` and ``transpose_b`` first swap
+            their last two axes.
 
     Raises:
-        RefusedError: The library cannot take the arrays.
+        RefusedError: The library does not support the arrays.
     """
     a, b = inputs
     a = a.swapaxes(-1, -2) if attrs["transpose_a"] else a
@@ -55,21 +53,22 @@ def batch_dot(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     return _bind("batch_dot", outputs[0], a, b)
 
 
-def plan_product(engine: Engine, arrays: Sequence[Array], finish: Finish, *, packed: bool) -> Plan:
-    """Plan ``out = a b + bias``, finished.
+def plan_product(
+    engine: Engine, arrays: Sequence[Array], post_ops: PostOps, *, packed: bool
+) -> Plan:
+    """Plan ``out = a b + bias`` with post-ops.
 
     Args:
-        arrays: out, a, b; a bias that broadcasts, if there is one; then the addend, if it lies
-            beside out. They are the operands.
-        finish: What is done to the result.
-        packed: Whether to rearrange b, which pays only where that is not done for each call.
+        arrays: The operands: out, a, b; a bias that broadcasts, if there is one; then the addend,
+            if it is separate.
+        packed: Whether to reorder b, which pays only if it is not done for each call.
     """
     out, a, b, *rest = arrays
-    addend = rest.pop() if finish.addend == "beside" else None
+    addend = rest.pop() if post_ops.addend == "separate" else None
     target, left, right = engine.describe(out), engine.describe(a), engine.describe(b)
     bias = engine.describe(rest[0]) if rest else None
     added = None if addend is None else engine.describe(addend)
-    attributes = Attributes(engine.api, finish, added)
+    attributes = Attributes(engine.api, post_ops, added)
     weights = engine.undecided(b) if packed else right
     descriptor = PrimitiveDescriptor(
         engine.api,
@@ -78,30 +77,33 @@ def plan_product(engine: Engine, arrays: Sequence[Array], finish: Finish, *, pac
         attributes.handle,
     )
     builder = Builder(engine)
-    place = builder.operand(target)
+    out_slot = builder.operand(target)
     reads = {Argument.SRC: builder.operand(left), Argument.WEIGHTS: builder.operand(right)}
     if bias is not None:
         reads[Argument.BIAS] = builder.operand(bias)
     if added is not None:
         reads[Argument.POST_OP_SRC] = builder.operand(added)
-    add_finished(builder, descriptor, reads, place, finish)
+    add_with_post_ops(builder, descriptor, reads, out_slot, post_ops)
     return builder.build()
 
 
 def matrix_view(array: Array, shape: tuple[int, ...]) -> Array:
-    """Return an array in another shape, on the same memory.
+    """Return a view of an array in another shape.
 
     Raises:
-        RefusedError: Its strides do not allow it.
+        RefusedError: Its strides do not allow a view.
     """
     view = array.reshape(shape)
     if address(view) != address(array):
-        raise RefusedError(f"dot: expected an array that can be seen as {shape}, got {array.shape}")
+        raise RefusedError(
+            f"dot: expected an array that can be viewed as {shape}, got {array.shape} with strides "
+            f"{array.strides}"
+        )
     return view
 
 
 def _matrix(array: Array, *, inner_first: bool) -> Array:
-    """Return an array as a matrix whose first or last axis is the one that is summed over."""
+    """Return an array as a matrix; the reduced axis is first or last."""
     if array.ndim == 2:
         return array
     inner = array.shape[0 if inner_first else -1]
@@ -117,7 +119,7 @@ def _bind(name: str, out: Array, a: Array, b: Array) -> Bound:
 
 
 def _plan(engine: Engine, arrays: tuple[Array, ...], attributes: object) -> Plan:
-    return plan_product(engine, arrays, Finish(), packed=False)
+    return plan_product(engine, arrays, PostOps(), packed=False)
 
 
 def _row_major(array: Array) -> bool:

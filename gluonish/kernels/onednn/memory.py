@@ -1,4 +1,4 @@
-"""Layouts of arrays, as the library wants them described."""
+"""The library's descriptors of arrays' layouts."""
 
 import math
 from typing import Any
@@ -13,23 +13,23 @@ _CACHE_LINE = 64  # bytes
 
 
 def aligned_bytes(nbytes: int) -> Array:
-    """Return new bytes that start at a cache line."""
+    """Allocate bytes aligned to a cache line."""
     raw = np.empty(nbytes + _CACHE_LINE, np.uint8)
     start = -address(raw) % _CACHE_LINE
     return raw[start : start + nbytes]
 
 
 def signature(array: Array) -> tuple[Any, ...]:
-    """What a plan depends on: dtype, shape and byte strides, but not the values."""
+    """Return the dtype, shape and byte strides of an array, for the plan's key."""
     return (array.dtype, array.shape, array.strides)
 
 
 def element_strides(array: Array) -> tuple[int, ...]:
-    """Strides counted in elements.
+    """Return strides in elements.
 
-    An axis of length 1 gets the stride that it would have if it were longer: NumPy leaves any
-    number in it, and the library recognizes layouts by their strides. What is not in the order of
-    the shape counts as channels last.
+    An axis of length 1 gets the stride that it would have if it were longer: NumPy's is arbitrary,
+    and the library recognizes layouts by their strides. Arrays that are not C-contiguous count as
+    channels last.
     """
     strides = [stride // array.itemsize for stride in array.strides]
     if 1 not in array.shape:
@@ -37,7 +37,7 @@ def element_strides(array: Array) -> tuple[int, ...]:
     axes = list(range(array.ndim))
     if array.ndim > 2 and not array.flags.c_contiguous:
         axes = [0, *axes[2:], 1]
-    inner = 1  # elements from one step of the axis inside to the next block of its length
+    inner = 1  # elements spanned by the next inner axis
     for axis in reversed(axes):
         if array.shape[axis] == 1:
             strides[axis] = inner
@@ -46,14 +46,14 @@ def element_strides(array: Array) -> tuple[int, ...]:
 
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides of a C-contiguous array of this shape, counted in elements."""
+    """Return strides, in elements, of a C-contiguous array of this shape."""
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def describable(array: Array) -> bool:
     """Whether the library can address this array.
 
-    It must hold something, be aligned, and have no broadcast, negative or overlapping strides.
+    It must be non-empty and aligned, without broadcast, negative or overlapping strides.
     """
     flags = array.flags
     if not array.size or not flags.aligned:
@@ -72,11 +72,10 @@ def _strides_are_nested(array: Array) -> bool:
 
 
 class Descriptor:
-    """One ``dnnl_memory_desc_t``, owned.
+    """An owned ``dnnl_memory_desc_t``.
 
     Args:
-        api: The library.
-        function: The ``dnnl_memory_desc_*`` function that makes it.
+        function: The ``dnnl_memory_desc_*`` function that creates it.
         arguments: Its arguments after the first.
 
     Raises:
@@ -93,26 +92,26 @@ class Descriptor:
     def strided(
         cls, api: Api, shape: tuple[int, ...], strides: tuple[int, ...], data_type: int
     ) -> "Descriptor":
-        """A plain layout; ``strides`` in elements."""
+        """Create a strided layout; ``strides`` in elements."""
         layout = (len(shape), dims(shape), data_type, dims(strides))
         return cls(api, "dnnl_memory_desc_create_with_strides", *layout)
 
     @classmethod
     def undecided(cls, api: Api, shape: tuple[int, ...], data_type: int) -> "Descriptor":
-        """A layout that the primitive may choose."""
+        """Create a layout that the primitive may choose."""
         layout = (len(shape), dims(shape), data_type, _ANY_TAG)
         return cls(api, "dnnl_memory_desc_create_with_tag", *layout)
 
     @classmethod
     def copied(cls, api: Api, borrowed: int) -> "Descriptor":
-        """A copy of a descriptor that belongs to a primitive."""
+        """Copy a descriptor that a primitive owns."""
         return cls(api, "dnnl_memory_desc_clone", borrowed)
 
     @property
     def nbytes(self) -> int:
-        """Bytes that data in this layout needs."""
+        """Bytes of data in this layout."""
         return self.api.descriptor_nbytes(self.handle)
 
     def same_as(self, other: "Descriptor") -> bool:
-        """Whether both describe the same layout of the same type and shape."""
+        """Whether both have the same layout, type and shape."""
         return self.api.descriptors_equal(self.handle, other.handle)

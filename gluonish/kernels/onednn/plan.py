@@ -1,14 +1,14 @@
-"""Plans: primitives, reorders around them and their scratch; built once, run many times.
+"""Plans: primitives, reorders around them and their scratch memory; built once, run many times.
 
 A `Builder` collects *slots* (the caller's arrays, and temporaries in the thread's scratch buffer)
-and *steps* (one primitive each). Where a primitive wants another layout than a slot has, the
-builder puts a reorder before the step that reads it, or after the step that writes it.
+and *steps* (one primitive each). If a primitive requires another layout than a slot has, the
+builder adds a reorder before the step that reads it, or after the step that writes it.
 
-Invariants. A plan never changes after it is built, and may run in several threads at once: what a
-run writes into (memory objects and their data handles) is a `Call`, which one thread owns from its
-`pop` to its `append` on the plan's list of idle calls. Both are single bytecodes' worth of C, so no
-lock is needed. Temporaries lie in the scratch buffer of the running thread, at offsets that are
-fixed when the plan is built.
+Invariants. A plan is immutable and may run in several threads at once. The mutable state of a run,
+memory objects and their data handles, is a `Call`, which one thread owns from its `pop` to its
+`append` on the plan's list of idle calls. Both are atomic under the GIL, so no lock is needed.
+Temporaries are in the scratch buffer of the running thread, at offsets fixed when the plan is
+built.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,16 +20,16 @@ from gluonish.kernels.onednn.memory import Descriptor, aligned_bytes
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Key, address
 
-# The handle of a primitive, how many arguments, the arguments, and how many threads.
+# Handle of a primitive, number of arguments, arguments, and number of threads.
 RunnableStep = tuple[int, int, CArray[ExecArgument], int]
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
 class Slot:
-    """One memory of a plan: an operand (the caller's array), or a temporary.
+    """A memory of a plan: an operand (the caller's array), or a temporary.
 
     Args:
-        index: Its place among the plan's slots.
+        index: Its index among the plan's slots.
         descriptor: Its layout; None for a temporary that no step has written yet.
     """
 
@@ -45,7 +45,7 @@ class Slot:
         """The layout.
 
         Raises:
-            OneDNNError: It is a temporary that no step has written yet.
+            OneDNNError: No step has written this temporary yet.
         """
         if self.descriptor is None:
             raise OneDNNError("oneDNN: expected a temporary that was written, got an empty one")
@@ -53,10 +53,10 @@ class Slot:
 
 
 class _Step:
-    """A primitive and the slots it works on.
+    """A primitive and its slots.
 
-    ``reads`` and ``writes`` are indices of slots; ``threads`` is how many it was made for. Some
-    primitives ask again when they run.
+    ``reads`` and ``writes`` are indices of slots. ``threads`` is the number of threads at creation;
+    some primitives query it again when they run.
     """
 
     __slots__ = ("__weakref__", "descriptor", "handle", "reads", "slots", "threads", "writes")
@@ -81,10 +81,8 @@ class Plan:
     """Steps ready to run on any arrays of the layouts that it was built for.
 
     Args:
-        engine: The engine to run on.
-        slots: All memories; the operands among them in the order `run` takes arrays.
-        steps: The primitives, in order.
-        scratch_nbytes: Size of the scratch buffer that a run needs.
+        slots: All memories; the operands are in the order of `run`'s arrays.
+        scratch_nbytes: Size of the scratch buffer of a run.
     """
 
     __slots__ = ("_idle", "engine", "scratch_nbytes", "slots", "steps")
@@ -100,11 +98,11 @@ class Plan:
 
     @property
     def implementations(self) -> list[str]:
-        """The implementation of each step: what to look at when a call is slow."""
+        """The library's implementation of each step, to look into a slow call."""
         return [step.descriptor.implementation for step in self.steps]
 
     def packing(self, stable: Collection[int]) -> "Packing | None":
-        """Return what can be computed ahead from the operands at ``stable``; None for nothing."""
+        """Return the steps that depend on constant operands only; None if there are none."""
         packing = Packing(self, stable)
         return packing if packing.steps else None
 
@@ -115,14 +113,14 @@ class Plan:
         moving: Collection[int],
         packing: "Packing | None" = None,
     ) -> "Attached":
-        """Return the plan bound to memory; arguments of `Attached`."""
+        """Bind the plan to memory; arguments of `Attached`."""
         return Attached(self, operands, arrays, moving, packing)
 
     def run(self, *arrays: Array, key: Key | None = None) -> None:
         """Run on ``arrays``, in the order in which the operands were added.
 
-        Their layouts must be those that the plan was built for: the plan's key holds them, so
-        nothing is checked here. No primitive draws random numbers by ``key``.
+        Their layouts are not checked: they are in the plan's key. No primitive draws random numbers
+        from ``key``.
 
         Raises:
             OneDNNError: A primitive failed.
@@ -134,7 +132,7 @@ class Plan:
         thread = self.engine.thread()
         base = thread.reserve(self.scratch_nbytes)
         if base != call.base:
-            call.move(base)
+            call.set_base(base)
         api = call.api
         set_data_handle = api.set_data_handle
         for memory, array in zip(call.operands, arrays, strict=True):
@@ -144,27 +142,26 @@ class Plan:
 
 
 class Packing:
-    """What a plan computes from operands that rarely change: weights in the layout it wants.
+    """Steps of a plan that depend on constant operands only: reorders of weights.
 
     Args:
-        plan: The plan.
-        stable: Positions of the operands that rarely change.
+        constant: Indices of the operands that rarely change.
 
     Attributes:
-        steps: Positions of the plan's steps that depend on them only.
-        buffers: Memory for what these steps write, by slot; all calls of the plan share it.
+        steps: Indices of these steps.
+        buffers: The memory that they write, by slot; all calls of the plan share it.
     """
 
     __slots__ = ("buffers", "steps")
 
-    def __init__(self, plan: Plan, stable: Collection[int]) -> None:
+    def __init__(self, plan: Plan, constant: Collection[int]) -> None:
         operands = [slot.index for slot in plan.slots if slot.offset < 0]
-        known = {operands[i] for i in stable}
-        outside = set(operands)
+        known = {operands[i] for i in constant}
+        external = set(operands)
         self.steps: set[int] = set()
         self.buffers: dict[int, Array] = {}
         for i, step in enumerate(plan.steps):
-            if step.reads <= known and not step.writes & outside:
+            if step.reads <= known and not step.writes & external:
                 self.steps.add(i)
                 known |= step.writes
                 for index in step.writes:
@@ -173,7 +170,7 @@ class Packing:
 
 
 class Call:
-    """The memory objects of one run: what must not be shared between threads."""
+    """The memory objects of one run, which threads must not share."""
 
     __slots__ = (
         "__weakref__",
@@ -205,54 +202,53 @@ class Call:
             (step.handle, len(step.slots), self._arguments(step.slots), step.threads)
             for step in plan.steps
         ]
-        ahead = set() if packing is None else packing.steps
-        self.steps = [step for i, step in enumerate(steps) if i not in ahead]
-        self.packing = [step for i, step in enumerate(steps) if i in ahead]
+        packed_steps = set() if packing is None else packing.steps
+        self.steps = [step for i, step in enumerate(steps) if i not in packed_steps]
+        self.packing = [step for i, step in enumerate(steps) if i in packed_steps]
 
     def _arguments(self, slots: Mapping[int, Slot]) -> CArray[ExecArgument]:
         pairs = [ExecArgument(role, self.memories[slot.index]) for role, slot in slots.items()]
         return (ExecArgument * len(pairs))(*pairs)
 
-    def move(self, base: int) -> None:
-        """Point the temporaries into the scratch buffer that starts at ``base``."""
+    def set_base(self, base: int) -> None:
+        """Point the temporaries into the scratch buffer at ``base``."""
         for memory, offset in self.temporaries:
             self.api.set_data_handle(memory, base + offset)
         self.base = base
 
 
 class Attached:
-    """A plan on memory that mostly stays where it is, for one caller at a time.
+    """A plan bound to memory, for one caller at a time.
 
     Args:
-        plan: The plan.
-        operands: Where each operand lies among the arrays that `run` is given.
-        arrays: Those arrays, now.
-        moving: Places of arrays that may lie elsewhere at the next call.
-        packing: What is computed from weights by `pack` only; None to compute all in `run`.
+        operands: Index of each operand among the arrays of `run`.
+        arrays: The current arrays.
+        movable: Indices of arrays that may be reallocated between calls.
+        packing: The steps of `pack`; None to run all steps in `run`.
     """
 
-    __slots__ = ("_addresses", "_call", "_moving", "_plan")
+    __slots__ = ("_addresses", "_call", "_movable", "_plan")
 
     def __init__(
         self,
         plan: Plan,
         operands: Sequence[int],
         arrays: Sequence[Array],
-        moving: Collection[int],
+        movable: Collection[int],
         packing: Packing | None,
     ) -> None:
         self._plan = plan
         self._call = call = Call(plan, packing)
-        self._moving: list[tuple[int, int]] = []
-        for memory, place in zip(call.operands, operands, strict=True):
-            if place in moving:
-                self._moving.append((memory, place))
+        self._movable: list[tuple[int, int]] = []
+        for memory, index in zip(call.operands, operands, strict=True):
+            if index in movable:
+                self._movable.append((memory, index))
             else:
-                call.api.set_data_handle(memory, address(arrays[place]))
-        self._addresses = [0] * len(self._moving)
+                call.api.set_data_handle(memory, address(arrays[index]))
+        self._addresses = [0] * len(self._movable)
 
     def run(self, arrays: Sequence[Array]) -> None:
-        """Run what `pack` does not do.
+        """Run the steps that `pack` does not run.
 
         Raises:
             OneDNNError: A primitive failed.
@@ -260,7 +256,7 @@ class Attached:
         self._execute(self._call.steps, arrays)
 
     def pack(self, arrays: Sequence[Array]) -> None:
-        """Compute what depends on weights only.
+        """Run the steps that depend on constant operands only.
 
         Raises:
             OneDNNError: A primitive failed.
@@ -270,29 +266,29 @@ class Attached:
 
     @classmethod
     def joined(cls, attached: "Sequence[Attached]") -> "Joined":
-        """Return what runs the plans one after the other, without what `pack` does."""
+        """Join plans into one that runs their steps in order, without the steps of `pack`."""
         plans = [each._plan for each in attached]
         scratch_nbytes = max(plan.scratch_nbytes for plan in plans)
-        moving = [each for each in attached if each._moving]
-        return Joined(plans[0].engine, [each._call for each in attached], moving, scratch_nbytes)
+        movable = [each for each in attached if each._movable]
+        return Joined(plans[0].engine, [each._call for each in attached], movable, scratch_nbytes)
 
-    def follow(self, arrays: Sequence[Array]) -> None:
-        """Take the arrays that lie elsewhere now."""
+    def update_addresses(self, arrays: Sequence[Array]) -> None:
+        """Update the memory objects of arrays that were reallocated."""
         addresses, set_data_handle = self._addresses, self._call.api.set_data_handle
-        for i, (memory, place) in enumerate(self._moving):
-            where = address(arrays[place])
-            if where != addresses[i]:
-                addresses[i] = where
-                set_data_handle(memory, where)
+        for i, (memory, index) in enumerate(self._movable):
+            new = address(arrays[index])
+            if new != addresses[i]:
+                addresses[i] = new
+                set_data_handle(memory, new)
 
     def _execute(self, steps: Sequence[RunnableStep], arrays: Sequence[Array]) -> None:
         call = self._call
-        if self._moving:
-            self.follow(arrays)
+        if self._movable:
+            self.update_addresses(arrays)
         thread = self._plan.engine.thread()
         base = thread.reserve(self._plan.scratch_nbytes)
         if base != call.base:
-            call.move(base)
+            call.set_base(base)
         thread.run(steps)
 
 
@@ -300,48 +296,46 @@ class Joined:
     """Attached plans that run as one.
 
     Args:
-        engine: Theirs.
-        calls: Of all of them, in order.
-        moving: Those with arrays that may lie elsewhere at the next call.
-        scratch_nbytes: The most that one of them needs.
+        movable: The plans with arrays that may be reallocated between calls.
+        scratch_nbytes: The largest scratch buffer that one of the plans needs.
     """
 
-    __slots__ = ("_calls", "_engine", "_moving", "_scratch_nbytes", "_steps")
+    __slots__ = ("_calls", "_engine", "_movable", "_scratch_nbytes", "_steps")
 
     def __init__(
-        self, engine: Engine, calls: Sequence[Call], moving: Sequence[Attached], scratch_nbytes: int
+        self,
+        engine: Engine,
+        calls: Sequence[Call],
+        movable: Sequence[Attached],
+        scratch_nbytes: int,
     ) -> None:
         self._engine = engine
-        self._moving = moving
+        self._movable = movable
         self._scratch_nbytes = scratch_nbytes
         self._steps = [step for call in calls for step in call.steps]
         self._calls = [call for call in calls if call.temporaries]
 
     def run(self, arrays: Sequence[Array]) -> None:
-        """Run what `pack` does not do.
+        """Run the steps that `pack` does not run.
 
         Raises:
             OneDNNError: A primitive failed.
         """
-        for attached in self._moving:
-            attached.follow(arrays)
+        for attached in self._movable:
+            attached.update_addresses(arrays)
         thread = self._engine.thread()
         base = thread.reserve(self._scratch_nbytes)
         for call in self._calls:
             if base != call.base:
-                call.move(base)
+                call.set_base(base)
         thread.run(self._steps)
 
     def pack(self, arrays: Sequence[Array]) -> None:
-        """Compute nothing: each of the plans does that."""
+        """Do nothing: each of the plans packs."""
 
 
 class Builder:
-    """Collects operands and steps, adds the reorders, and lays out the scratch buffer.
-
-    Args:
-        engine: The engine to build for.
-    """
+    """Collects operands and steps, adds reorders, and lays out the scratch buffer."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -349,11 +343,11 @@ class Builder:
         self._steps: list[_Step] = []
 
     def operand(self, descriptor: Descriptor) -> Slot:
-        """Add one of the caller's arrays; `Plan.run` takes them in the order of these calls."""
+        """Add one of the caller's arrays; `Plan.run` expects them in the order of these calls."""
         return self._slot(descriptor)
 
     def temporary(self) -> Slot:
-        """Add a memory of the plan's own; the first step that writes it decides its layout."""
+        """Add a temporary; the first step that writes it decides its layout."""
         slot = self._slot(None)
         slot.offset = 0
         return slot
@@ -368,29 +362,27 @@ class Builder:
         descriptor: PrimitiveDescriptor,
         reads: Mapping[Argument, Slot],
         writes: Mapping[Argument, Slot],
-        given: Mapping[int, Slot] | None = None,
+        unconverted: Mapping[int, Slot] | None = None,
     ) -> None:
-        """Add a primitive, with reorders where a slot's layout is not the one it wants.
+        """Add a primitive, with reorders of slots whose layout differs from the required one.
 
         Args:
-            reads: The slot for each argument that it reads.
-            writes: The slot for each argument that it fills.
-            given: Further slots that it reads as they are: scales.
+            unconverted: Further slots that it reads without a reorder: scales.
 
         Raises:
-            OneDNNError: A slot cannot be reordered into what is wanted: another shape, above all.
+            OneDNNError: A slot cannot be reordered, for example to another shape.
         """
-        slots: dict[int, Slot] = dict(given or {})
+        slots: dict[int, Slot] = dict(unconverted or {})
         for role, slot in reads.items():
-            slots[role] = self._converted(slot, descriptor.wanted(role))
+            slots[role] = self._converted(slot, descriptor.layout_of(role))
         after: list[tuple[Slot, Slot]] = []
         for role, slot in writes.items():
-            wanted = descriptor.wanted(role)
+            layout = descriptor.layout_of(role)
             if slot.descriptor is None:
-                slot.descriptor = wanted
+                slot.descriptor = layout
             slots[role] = slot
-            if not wanted.same_as(slot.layout):
-                slots[role] = self.room(wanted)
+            if not layout.same_as(slot.layout):
+                slots[role] = self.temporary_of(layout)
                 after.append((slots[role], slot))
         self._append(descriptor, slots, writes)
         for source, target in after:
@@ -408,14 +400,14 @@ class Builder:
         slots: dict[int, Slot] = {Argument.SRC: source, Argument.DST: target}
         self._append(descriptor, slots, (Argument.DST,))
 
-    def _converted(self, slot: Slot, wanted: Descriptor) -> Slot:
-        if wanted.same_as(slot.layout):
+    def _converted(self, slot: Slot, layout: Descriptor) -> Slot:
+        if layout.same_as(slot.layout):
             return slot
-        converted = self.room(wanted)
+        converted = self.temporary_of(layout)
         self.reorder(slot, converted)
         return converted
 
-    def room(self, descriptor: Descriptor) -> Slot:
+    def temporary_of(self, descriptor: Descriptor) -> Slot:
         """Add a temporary of a known layout."""
         slot = self.temporary()
         slot.descriptor = descriptor
@@ -424,13 +416,13 @@ class Builder:
     def _append(
         self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot], written: Collection[int]
     ) -> None:
-        scratchpad = descriptor.wanted(Argument.SCRATCHPAD)
+        scratchpad = descriptor.layout_of(Argument.SCRATCHPAD)
         if scratchpad.nbytes:
-            slots[Argument.SCRATCHPAD] = self.room(scratchpad)
+            slots[Argument.SCRATCHPAD] = self.temporary_of(scratchpad)
         self._steps.append(_Step(descriptor, slots, written))
 
     def build(self) -> Plan:
-        """The finished plan."""
+        """Lay out the scratch buffer and return the plan."""
         offset = 0
         for slot in self._slots:
             if slot.offset >= 0:

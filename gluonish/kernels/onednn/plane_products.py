@@ -1,25 +1,25 @@
-"""Products of stacked matrices that generated code has the library compute, in its own thread."""
+"""Products of stacked matrices: library calls from generated code, each in the caller's thread."""
 
 from ctypes import addressof, c_int64
 from typing import NamedTuple
 
 from gluonish.kernels.onednn.api import Argument, DataType
-from gluonish.kernels.onednn.binding import few_threads
+from gluonish.kernels.onednn.binding import single_thread
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Call, Plan, Slot
-from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Attributes, PostOps, PrimitiveDescriptor
 
 _PAGE = 4096  # bytes
 
 
 class Stack(NamedTuple):
-    """Float32 matrices that lie one behind the other, with gaps.
+    """Consecutive float32 matrices, with gaps.
 
     Attributes:
-        planes: How many.
-        rows: Of each.
-        columns: Of each.
+        planes: Number of matrices.
+        rows: Rows of each matrix.
+        columns: Columns of each matrix.
         gap: Elements between two matrices.
     """
 
@@ -30,7 +30,7 @@ class Stack(NamedTuple):
 
     @property
     def step(self) -> int:
-        """Elements from matrix to matrix."""
+        """Elements from one matrix to the next."""
         return self.rows * self.columns + self.gap
 
     @property
@@ -39,7 +39,7 @@ class Stack(NamedTuple):
         return 4 * self.planes * self.step
 
     def layout(self, engine: Engine, *, transposed: bool = False) -> Descriptor:
-        """The layout of the matrices, or of their transposes."""
+        """Return the layout of the matrices, or of their transposes."""
         shape, strides = (self.rows, self.columns), (self.columns, 1)
         if transposed:
             shape, strides = shape[::-1], strides[::-1]
@@ -49,13 +49,13 @@ class Stack(NamedTuple):
 
 
 class PlaneProduct(NamedTuple):
-    """``out = left right``, or that added to what is in ``out``, for each pair of matrices.
+    """``out = left right``, or ``out += left right``, for each pair of matrices.
 
     Attributes:
         plan: One primitive for one thread; its only operand is ``right``.
-        left: Where in the scratch memory the left matrices lie.
-        right: The right ones.
-        out: Where in the scratch memory the products lie.
+        left: The left matrices, in scratch memory.
+        right: The right matrices.
+        out: The products, in scratch memory.
     """
 
     plan: Plan
@@ -65,37 +65,35 @@ class PlaneProduct(NamedTuple):
 
 
 class PlaneCalls:
-    """A product on memory of several threads, for ``invoke`` in the source of a kernel.
+    """A product on scratch memory of several threads, for ``invoke`` in a kernel's source.
 
     Args:
-        product: The product.
-        parts: How many threads.
-        nbytes: Scratch memory of each; that of the product comes first.
-        right: Where in it the right matrices lie; None where all threads share them.
+        nbytes: Scratch memory of each thread; the product's comes first.
+        right: Offset of the right matrices in it; None if all threads share them.
 
     Attributes:
         space: Bytes from one thread's memory to the next one's.
-        nbytes: Bytes of all.
+        nbytes: Bytes of all threads.
     """
 
     __slots__ = ("__weakref__", "_arguments", "_calls", "_product", "_right", "nbytes", "space")
 
     def __init__(
-        self, product: PlaneProduct, parts: int, nbytes: int, right: int | None = None
+        self, product: PlaneProduct, threads: int, nbytes: int, right: int | None = None
     ) -> None:
-        self._product = product  # the primitive lives as long as this
+        self._product = product  # owns the primitive
         self._right = right
         self.space = -(-nbytes // _PAGE) * _PAGE
-        self.nbytes = parts * self.space
+        self.nbytes = threads * self.space
         engine = product.plan.engine
-        self._calls = [Call(product.plan) for _ in range(parts)]
-        self._arguments = (c_int64 * (2 * parts))()
+        self._calls = [Call(product.plan) for _ in range(threads)]
+        self._arguments = (c_int64 * (2 * threads))()
         for i, call in enumerate(self._calls):
             self._arguments[2 * i] = engine.api.create_stream(self, engine.handle)
             self._arguments[2 * i + 1] = addressof(call.steps[0][2])
 
-    def words(self) -> dict[str, int]:
-        """Return words for the source: what to execute, and on what."""
+    def params(self) -> dict[str, int]:
+        """Return params for the source: the primitive and the arguments of its calls."""
         ((primitive, count, _, _),) = self._calls[0].steps
         return {
             "space": self.space,
@@ -105,17 +103,17 @@ class PlaneCalls:
             "calls_at": addressof(self._arguments),
         }
 
-    def move(self, scratch: int, right: int = 0) -> None:
-        """Run on scratch memory, and right matrices that are shared, at these addresses."""
+    def set_addresses(self, scratch: int, right: int = 0) -> None:
+        """Set the addresses of the scratch memory and of shared right matrices."""
         set_data_handle = self._product.plan.engine.api.set_data_handle
         for i, call in enumerate(self._calls):
-            own = scratch + i * self.space
-            if own != call.base:
-                call.move(own)
-            set_data_handle(call.operands[0], right if self._right is None else own + self._right)
+            base = scratch + i * self.space
+            if base != call.base:
+                call.set_base(base)
+            set_data_handle(call.operands[0], right if self._right is None else base + self._right)
 
     def check(self, status: int) -> None:
-        """Raise if the library did not succeed in some thread.
+        """Raise if the library failed in some thread.
 
         Raises:
             OneDNNError: It failed.
@@ -138,7 +136,7 @@ def plane_product(
         left: (rows, inner), or (inner, rows) if ``transposed``.
         right: (inner, columns).
         transposed: Whether the left matrices are transposed first.
-        packed: Whether the right ones lie as `packing` leaves them.
+        packed: Whether the right matrices have the layout of `packing`'s result.
         accumulate: Whether to add to ``out``.
 
     Raises:
@@ -150,8 +148,8 @@ def plane_product(
     if packed:
         shape = (right.planes, right.rows, right.columns)
         weights = Descriptor.undecided(engine.api, shape, DataType.F32)
-    attributes = Attributes(engine.api, Finish("out" if accumulate else None))
-    with few_threads(engine):
+    attributes = Attributes(engine.api, PostOps("in_place" if accumulate else None))
+    with single_thread(engine):
         descriptor = PrimitiveDescriptor(
             engine.api,
             "dnnl_matmul_primitive_desc_create",
@@ -159,15 +157,15 @@ def plane_product(
             attributes.handle,
         )
         builder = Builder(engine)
-        lhs = builder.room(source)
-        rhs = builder.operand(descriptor.wanted(Argument.WEIGHTS))
-        out = builder.room(target)
+        lhs = builder.temporary_of(source)
+        rhs = builder.operand(descriptor.layout_of(Argument.WEIGHTS))
+        out = builder.temporary_of(target)
         builder.step(descriptor, {Argument.SRC: lhs, Argument.WEIGHTS: rhs}, {Argument.DST: out})
         return PlaneProduct(builder.build(), lhs, rhs, out)
 
 
 def packing(engine: Engine, stack: Stack, product: PlaneProduct) -> Plan:
-    """Plan the copy of matrices, the first operand, to the right ones of a packed product."""
+    """Plan the copy of matrices, the first operand, to the right matrices of a packed product."""
     builder = Builder(engine)
     source = builder.operand(stack.layout(engine))
     builder.reorder(source, builder.operand(product.right.layout))

@@ -1,9 +1,9 @@
-"""The weight gradient of a convolution with a window of one element: one large product.
+"""The weight gradient of a 1x1 convolution as one large product.
 
-Channels last, the pixels of gradient and data are rows, and the product is the library's BLAS call.
-The convolution primitive sums narrow data into wide weights with half its usual speed: measured on
-one Zen 4 core, float32, 8 samples: 104 GFLOP/s here and 78 there for 64 to 256 channels at 56x56,
-113 and 97 for 128 to 512 at 28x28; elsewhere the primitive is as fast.
+With channels last, the pixels of gradient and data are rows, and the product is the library's BLAS
+call. The convolution primitive is slow for few data channels and many filters. On one Zen 4 core,
+float32, 8 samples: 104 GFLOP/s here against 78 for 64 to 256 channels at 56x56, 113 against 97 for
+128 to 512 at 28x28; elsewhere the primitive is as fast.
 """
 
 from types import ModuleType
@@ -20,7 +20,7 @@ _NARROW = 128  # channels of the data
 _FEW_PIXELS = 1 << 12
 
 
-def takes(
+def supports(
     grad: Spec,
     data: Spec,
     *,
@@ -31,7 +31,7 @@ def takes(
     layout: str | None,
     **_: Any,
 ) -> bool:
-    """Whether `weight_gradient` is the fastest for these arrays, if they lie channels last."""
+    """Whether `weight_gradient` is the fastest kernel for channels-last arrays of these specs."""
     if grad.dtype != FLOAT32 or data.dtype != FLOAT32 or num_group != 1:
         return False
     if layout not in (None, "NCW", "NCHW", "NCDHW") or any(n > 1 for n in (*kernel, *stride)):
@@ -43,16 +43,10 @@ def takes(
 
 
 def weight_gradient(xp: ModuleType, out: Array, grad: Array, data: Array, **_: Any) -> None:
-    """Fill ``out`` with the gradient of the weight.
-
-    Args:
-        xp: NumPy.
-        out: (O, C, 1, ..).
-        grad: Gradient of the convolution's output, (N, O, *spatial).
-        data: (N, C, *spatial).
+    """Fill ``out`` (O, C, 1, ..) with the gradient of the weight.
 
     Raises:
-        RefusedError: An array lies otherwise than channels last.
+        RefusedError: An array is not channels last.
     """
     rows = [_rows(array) for array in (grad, data)]
     matrix = out.reshape(out.shape[:2])

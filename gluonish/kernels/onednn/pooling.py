@@ -1,11 +1,11 @@
 """Max and average pooling in 1 to 3 dimensions, forward and backward.
 
-The backward of max pooling needs to know which element won: its plan runs the forward again into
-scratch, which costs less than keeping indices that the operator's interface has no place for.
+The backward of max pooling needs the index of each window's maximum. Its plan runs the forward
+again into scratch memory, which costs less than saving indices in a further output of the operator.
 
-What MXNet computes and the library does not is left to the reference kernel: sums and other norms;
-windows without a single element of data; and with the convention "full", averages that count
-padding in windows that reach beyond the padding, where MXNet divides by the part inside.
+The reference kernel computes what the library cannot: sums and other norms; windows without data;
+and with the convention "full", averages that count padding in windows that extend beyond the
+padding, where MXNet divides by the number of elements inside.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _ALGORITHMS = {
 
 
 class Pooling(NamedTuple):
-    """The attributes, completed; ``pad_after`` is what makes the last window fit."""
+    """The attributes with their defaults; ``pad_after`` makes the last window fit."""
 
     algorithm: AlgorithmKind
     kernel: Ints
@@ -43,24 +43,21 @@ class Pooling(NamedTuple):
     pad_after: Ints
 
     def arguments(self) -> tuple[Any, ...]:
-        """Strides, kernel, dilations, padding before and after."""
+        """Return strides, kernel, dilations, padding before and after."""
         dense = (0,) * len(self.kernel)
         return tuple(map(dims, (self.stride, self.kernel, dense, self.pad, self.pad_after)))
 
 
 def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the forward.
+    """Plan the forward.
 
     Args:
-        outputs: (N, C, *pooled), to be filled; its shape says how the number of windows is rounded.
+        outputs: out (N, C, *pooled); its shape determines the number of windows.
         inputs: data (N, C, *spatial), of 1 to 3 spatial axes. In layouts that end in C, the
             channels of both come last.
 
-    Returns:
-        The plan, for (out, data).
-
     Raises:
-        RefusedError: The library does not compute what MXNet does, or does not take these arrays.
+        RefusedError: The library's result differs from MXNet's, or it does not support the arrays.
     """
     out, data = _views((*outputs, *inputs), attrs)
     _require("pooling", out, data, attrs)
@@ -68,26 +65,19 @@ def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
 
 
 def pooling_of(pooled: Array, data: Array, attrs: Attrs) -> Pooling:
-    """Return the windows of some arrays, whose channels are in axis 1.
+    """Return the windows of arrays with channels in axis 1.
 
     Raises:
-        RefusedError: The library does not compute what MXNet does.
+        RefusedError: The library's result differs from MXNet's.
     """
     _require_covered("pooling", pooled, data, attrs)
     return _window(pooled, data, _attributes(data, attrs))
 
 
 def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the gradient of the data.
+    """Plan the gradient of the data, from the gradient of the output and the data.
 
     With "max", the first of equal elements in a window gets the gradient.
-
-    Args:
-        outputs: The gradient, (N, C, *spatial), to be filled.
-        inputs: Gradient of the output (N, C, *pooled), data, and the output, which is not used.
-
-    Returns:
-        The plan, for (gradient, gradient of the output, data, output).
 
     Raises:
         RefusedError: As `pooling`.
@@ -101,7 +91,7 @@ def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
 
 
 def _views(arrays: Sequence[Array], attrs: Attrs) -> list[Array]:
-    """The arrays with their channels in axis 1, whatever the layout."""
+    """Return views of the arrays with channels in axis 1."""
     return [channels_first(np, array, attrs["layout"]) for array in arrays]
 
 
@@ -125,7 +115,7 @@ def _require_covered(name: str, pooled: Array, data: Array, attrs: Attrs) -> Non
 
 
 def _covered(pooled: Array, data: Array, attrs: Attrs) -> bool:
-    """Whether the library computes what MXNet does in each window."""
+    """Whether the library's result equals MXNet's in each window."""
     stride, _, pad = pooling_steps(data.ndim - 2, attrs["stride"], attrs["pad"])
     partial = attrs["pool_type"] == "max" or attrs["count_include_pad"] is False
     lengths = zip(*(pooled.shape[2:], data.shape[2:], attrs["kernel"], stride, pad), strict=True)
@@ -135,9 +125,9 @@ def _covered(pooled: Array, data: Array, attrs: Attrs) -> bool:
 def _windows_fit(
     pooled: int, length: int, kernel: int, stride: int, pad: int, *, partial: bool
 ) -> bool:
-    """Whether along one axis each window holds data.
+    """Whether each window contains data along one axis.
 
-    Without ``partial``, none may end beyond the padding either.
+    Without ``partial``, no window may end beyond the padding either.
     """
     last = (pooled - 1) * stride - pad
     if not 0 <= pad < kernel or last >= length:
@@ -163,7 +153,7 @@ def _window(pooled: Array, data: Array, attributes: tuple[Any, ...]) -> Pooling:
 def _forward(
     engine: Engine, training: bool, pooled: Array, data: Array, window: Pooling
 ) -> PrimitiveDescriptor:
-    source, target = engine.agreed(data, pooled)
+    source, target = engine.common_layouts(data, pooled)
     propagation = (
         PropagationKind.FORWARD_TRAINING if training else PropagationKind.FORWARD_INFERENCE
     )
@@ -189,7 +179,7 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], attributes: tuple[
     out, grad, data = arrays
     window = _window(grad, out, attributes)
     forward = _forward(engine, True, grad, data, window)
-    target, source = engine.agreed(out, grad)
+    target, source = engine.common_layouts(out, grad)
     backward = PrimitiveDescriptor(
         engine.api,
         "dnnl_pooling_backward_primitive_desc_create",
@@ -206,7 +196,7 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], attributes: tuple[
 
 
 def _winners(engine: Engine, builder: Builder, forward: PrimitiveDescriptor, data: Array) -> Slot:
-    """Run the forward into temporaries, and return the one that holds each window's winner."""
+    """Add the forward into temporaries; return the temporary with the index of each maximum."""
     source = builder.operand(engine.describe(data))
     workspace = builder.temporary()
     writes = {Argument.DST: builder.temporary(), Argument.WORKSPACE: workspace}

@@ -1,7 +1,7 @@
 """PReLU: data where it is positive, else data times a factor; forward and backward."""
 
 from gluonish.kernels.onednn.api import Argument, PropagationKind
-from gluonish.kernels.onednn.binding import bind, flat, require, require_fast
+from gluonish.kernels.onednn.binding import bind, contiguous_layout, require, require_fast
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Plan
@@ -10,31 +10,20 @@ from gluonish.ops.kernel import Array, Bound
 
 
 def prelu(out: Array, data: Array, gamma: Array) -> Bound:
-    """Plan for the forward, on operands (out, data, gamma).
-
-    Args:
-        out: (N, C, ...), to be filled.
-        data: The shape of ``out``.
-        gamma: Contiguous, (C,).
+    """Plan the forward, on operands (out, data, gamma); gamma is (C,) and contiguous.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("prelu", out, data, gamma)
     return bind("prelu", _plan_forward, (out, data, gamma))
 
 
 def prelu_backward(out: Array, gamma_out: Array, grad: Array, data: Array, gamma: Array) -> Bound:
-    """Plan for both gradients, on operands (out, gamma_out, grad, data, gamma).
-
-    Args:
-        out: Gradient of the data, to be filled.
-        gamma_out: Gradient of gamma, to be filled.
-        grad: Gradient of the output.
-        gamma: The factor.
+    """Plan the gradients of data and gamma, on operands (out, gamma_out, grad, data, gamma).
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     arrays = (out, gamma_out, grad, data, gamma)
     require("prelu_backward", *arrays)
@@ -42,7 +31,7 @@ def prelu_backward(out: Array, gamma_out: Array, grad: Array, data: Array, gamma
 
 
 def _factor(engine: Engine, gamma: Array, data: Array) -> Descriptor:
-    return flat(engine, gamma, (1, gamma.size, *(1,) * (data.ndim - 2)))
+    return contiguous_layout(engine, gamma, (1, gamma.size, *(1,) * (data.ndim - 2)))
 
 
 def _forward(

@@ -9,16 +9,14 @@ from gluonish.kernels.onednn.memory import Descriptor
 
 
 class PrimitiveDescriptor:
-    """One ``dnnl_primitive_desc_t``, owned: an operation for fixed shapes, with the implementation
-    chosen.
+    """An owned ``dnnl_primitive_desc_t``: an operation on fixed shapes, and its implementation.
 
     Args:
-        api: The library.
         function: The ``dnnl_*_primitive_desc_create`` function.
         arguments: Its arguments after the first.
 
     Raises:
-        OneDNNError: The library has no implementation, or the shapes do not fit.
+        OneDNNError: The library has no implementation, or the shapes do not match.
     """
 
     __slots__ = ("__weakref__", "api", "handle")
@@ -27,8 +25,8 @@ class PrimitiveDescriptor:
         self.api = api
         self.handle = api.create(self, "dnnl_primitive_desc_destroy", function, *arguments)
 
-    def wanted(self, argument: int) -> Descriptor:
-        """The layout that the primitive takes or gives for ``argument`` (owned copy).
+    def layout_of(self, argument: int) -> Descriptor:
+        """Return an owned copy of the layout that the primitive requires for ``argument``.
 
         Raises:
             OneDNNError: The primitive has no such argument.
@@ -40,18 +38,18 @@ class PrimitiveDescriptor:
 
     @property
     def implementation(self) -> str:
-        """The library's name of the implementation, such as ``brgconv:avx512_core``."""
+        """The library's name for the implementation, such as ``brgconv:avx512_core``."""
         return self.api.implementation(self.handle)
 
 
-_SAME_TYPE = 0  # what is summed has the type of the output
+_SAME_TYPE = 0  # the addend has the type of the output
 # Klambauer et al., Self-Normalizing Neural Networks, 2017, section 2.
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_ALPHA = 1.6732632423543772848170429916717
 
 
 class Eltwise(NamedTuple):
-    """A function of single elements, as the library names it, and its two numbers."""
+    """An elementwise function of the library and its two parameters."""
 
     kind: AlgorithmKind
     alpha: float = 0.0
@@ -62,8 +60,8 @@ def _one(kind: AlgorithmKind, alpha: float = 0.0) -> Callable[[float, float], tu
     return lambda *_: (Eltwise(kind, alpha),)
 
 
-# For each activation of `gluonish.ops.fused.activation`, given its numbers alpha and beta, the
-# functions that make it up. The library's relu is alpha x below zero.
+# The functions that compose each activation of `gluonish.ops.fused.activation` with parameters
+# alpha and beta. The library's relu is alpha x below zero.
 ELTWISE: Mapping[str, Callable[[float, float], tuple[Eltwise, ...]]] = {
     "relu": _one(AlgorithmKind.ELTWISE_RELU),
     "sigmoid": _one(AlgorithmKind.ELTWISE_LOGISTIC),
@@ -83,13 +81,13 @@ ELTWISE: Mapping[str, Callable[[float, float], tuple[Eltwise, ...]]] = {
 }
 
 
-class Finish(NamedTuple):
-    """What a primitive does to its result.
+class PostOps(NamedTuple):
+    """The post-ops of a primitive.
 
     Attributes:
-        addend: ``"out"`` to add what is in its output already, ``"beside"`` to add another array of
+        addend: ``"in_place"`` to accumulate into the output, ``"separate"`` to add another array of
             the output's layout, None to add nothing.
-        functions: Applied after that, in order.
+        functions: Applied in order after the sum.
     """
 
     addend: str | None = None
@@ -97,32 +95,30 @@ class Finish(NamedTuple):
 
 
 class Attributes:
-    """One ``dnnl_primitive_attr_t``, owned; the scratchpad is left to the caller.
+    """An owned ``dnnl_primitive_attr_t``, with a scratchpad of the caller.
 
     Args:
-        api: The library.
-        finish: What the primitive does to its result.
-        addend: Layout of the array that it adds; only for ``"beside"``.
+        addend: Layout of a separate addend.
     """
 
     __slots__ = ("__weakref__", "api", "handle")
 
-    def __init__(self, api: Api, finish: Finish, addend: Descriptor | None = None) -> None:
+    def __init__(self, api: Api, post_ops: PostOps, addend: Descriptor | None = None) -> None:
         self.api = api
         self.handle = api.create_attributes(self)
         chain = api.create_post_ops(self)
-        if finish.addend == "out":
+        if post_ops.addend == "in_place":
             api.call("dnnl_post_ops_append_sum", chain, 1.0, 0, _SAME_TYPE)
         elif addend is not None:
             kind = AlgorithmKind.BINARY_ADD
             api.call("dnnl_post_ops_append_binary", chain, kind, addend.handle)
-        for kind, alpha, beta in finish.functions:
+        for kind, alpha, beta in post_ops.functions:
             low, high = _finite(alpha), _finite(beta)
             api.call("dnnl_post_ops_append_eltwise", chain, kind, low, high)
         api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
 
 
 def _finite(number: float) -> float:
-    """Return a number as the library takes it: no infinite end of clip."""
+    """Replace infinity, as a limit of clip, by the largest float32."""
     largest = 3.4028234663852886e38
     return math.copysign(largest, number) if math.isinf(number) else number

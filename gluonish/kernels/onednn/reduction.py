@@ -1,7 +1,7 @@
 """Sum, mean, maximum and minimum along axes."""
 
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument
-from gluonish.kernels.onednn.binding import bind, flat, require, require_fast
+from gluonish.kernels.onednn.binding import bind, contiguous_layout, require, require_fast
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
@@ -9,16 +9,15 @@ from gluonish.ops.kernel import Array, Bound
 
 
 def reduction(out: Array, data: Array, axes: tuple[int, ...], algorithm: AlgorithmKind) -> Bound:
-    """Plan for reducing ``data`` along ``axes``, on operands (out, data).
+    """Plan a reduction of ``data`` along ``axes``, on operands (out, data).
 
     Args:
-        out: Contiguous, as many elements as ``data`` without the axes; to be filled.
-        data: Any shape.
+        out: Contiguous.
         axes: Not negative.
         algorithm: One of ``REDUCTION_*``.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("reduction", out, data)
     return bind("reduction", _plan, (out, data), (axes, algorithm))
@@ -28,8 +27,8 @@ def _plan(
     engine: Engine, arrays: tuple[Array, ...], attributes: tuple[tuple[int, ...], AlgorithmKind]
 ) -> Plan:
     (out, data), (axes, algorithm) = arrays, attributes
-    kept = tuple(1 if axis in axes else n for axis, n in enumerate(data.shape))
-    layouts = (engine.describe(data), flat(engine, out, kept))
+    shape = tuple(1 if axis in axes else n for axis, n in enumerate(data.shape))
+    layouts = (engine.describe(data), contiguous_layout(engine, out, shape))
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_reduction_primitive_desc_create",

@@ -1,9 +1,9 @@
-"""What oneDNN's kernels have in common where operators get them: the library is there, and is on.
+"""Helpers that register oneDNN's kernels, and load the library on first use.
 
-The library is loaded when a call or a plan first asks for a kernel, as ``MXNET_MKLDNN_ENABLED``,
-``MXNET_LIBRARY_PATH``, ``MXNET_MKLDNN_CACHE_NUM`` and ``MXNET_CPU_TEMP_COPY`` then say. Predicates
-see specs only; what the library refuses in spite of them, or arrays laid out in a way it does not
-know, go to the next kernel.
+The library is loaded when a call or a plan first looks up a kernel, with the values that
+``MXNET_MKLDNN_ENABLED``, ``MXNET_LIBRARY_PATH``, ``MXNET_MKLDNN_CACHE_NUM`` and
+``MXNET_CPU_TEMP_COPY`` then have. Predicates see specs only; arrays that the library refuses, for
+their layout or otherwise, go to the next kernel.
 """
 
 from typing import Any
@@ -21,14 +21,14 @@ from gluonish.kernels.openmp import SPIN_COUNT
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 
-# Who asks in the middle of loading, as a handler may, loads as well: what is in use is replaced as
-# a whole, and plans keep the library that they were made with.
+# A signal handler that interrupts loading loads the library, too: the back end in use is replaced
+# by one assignment, and plans hold the library that they were made with.
 _turn = Turn()
 _loaded: list[bool] = []
 
 
 def enabled() -> bool:
-    """Whether oneDNN is switched on and there; loads it at the first call."""
+    """Whether oneDNN is switched on and available; the first call loads it."""
     if not MXNET_MKLDNN_ENABLED.value:
         return False
     if not _loaded:
@@ -47,19 +47,18 @@ def planned(*rows: tuple[Any, ...]) -> tuple[tuple[Operator, FastKernel], ...]:
     """Return kernels that are one plan each, with their operators.
 
     Args:
-        *rows: Operator, name of the kernel, what it takes, the function that plans, and where the
-            operator keeps something for its gradient in a dtype that is not the data's, a tuple of
-            such dtypes.
+        *rows: Operator, name of the kernel, predicate, function that plans and, if the operator
+            has outputs of other dtypes than its inputs, a tuple of these dtypes.
     """
     return tuple(
         (
             op,
             FastKernel(
-                *(BackEnd.ONEDNN, name, takes),
+                *(BackEnd.ONEDNN, name, supports),
                 plan=plan,
                 enabled=enabled,
                 makes=makes[0] if makes else (),
             ),
         )
-        for op, name, takes, plan, *makes in rows
+        for op, name, supports, plan, *makes in rows
     )

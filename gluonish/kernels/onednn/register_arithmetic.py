@@ -1,8 +1,8 @@
-"""oneDNN's kernels on single elements and whole arrays.
+"""oneDNN's elementwise kernels, concatenation and reductions.
 
-Few are hung on operators: the generated kernels compute elementwise functions faster, and the
-library reduces fast along the axes that are last in memory only. For NaN its relu gives 0, its exp
-infinity, and its maximum the largest of the other numbers.
+Only a few are registered: generated kernels compute elementwise functions faster, and the library's
+reductions are fast along innermost axes only. For NaN its relu returns 0, its exp infinity, and its
+maximum the largest of the other numbers.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.api import AlgorithmKind
-from gluonish.kernels.onednn.binding import plain
+from gluonish.kernels.onednn.binding import is_supported
 from gluonish.kernels.onednn.concat import concat
 from gluonish.kernels.onednn.eltwise import weighted_sum
 from gluonish.kernels.onednn.prelu import prelu
@@ -31,33 +31,37 @@ _SMALL_SUM = 1 << 22
 _SMALL_NARROW_SUM = 1 << 14  # in bfloat16
 _SMALL_CONCAT = 1 << 21
 _SMALL_REDUCTION = 1 << 15
-# Numbers of one sum: the library adds them one by one, NumPy in pairs, which is more exact.
+# Maximum length of one sum: the library adds terms sequentially, NumPy pairwise and more exactly.
 _LONG_SUM = 1 << 12
 
 
-def _takes_prelu(data: Spec, *rest: Spec, act_type: str, **_: Any) -> bool:
+def _supports_prelu(data: Spec, *rest: Spec, act_type: str, **_: Any) -> bool:
     if act_type != "prelu" or data.size < _SMALL_PRELU or not 2 <= len(data.shape) <= 5:
         return False
-    # One factor for all channels is beyond the library's optimized implementations.
-    return 1 < data.shape[1] == rest[0].size and len(rest[0].shape) == 1 and plain(data, *rest)
+    # The library has no optimized implementation for one factor for all channels.
+    return (
+        1 < data.shape[1] == rest[0].size and len(rest[0].shape) == 1 and is_supported(data, *rest)
+    )
 
 
 def _prelu(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
     return prelu(outputs[0], inputs[0], inputs[1])
 
 
-def _takes_sum(*specs: Spec, **_: Any) -> bool:
+def _supports_sum(*specs: Spec, **_: Any) -> bool:
     least = _SMALL_SUM if specs[0].dtype == FLOAT32 else _SMALL_NARROW_SUM
-    return len(specs) > 1 and bool(specs[0].shape) and specs[0].size >= least and plain(*specs)
+    return (
+        len(specs) > 1 and bool(specs[0].shape) and specs[0].size >= least and is_supported(*specs)
+    )
 
 
 def _sum(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
     return weighted_sum(outputs[0], inputs, (1.0,) * len(inputs))
 
 
-def _takes_concat(*specs: Spec, dim: int, **_: Any) -> bool:
+def _supports_concat(*specs: Spec, dim: int, **_: Any) -> bool:
     elements = sum(spec.size for spec in specs)
-    return dim == 1 and len(specs) > 1 and elements >= _SMALL_CONCAT and plain(*specs)
+    return dim == 1 and len(specs) > 1 and elements >= _SMALL_CONCAT and is_supported(*specs)
 
 
 def _concat(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
@@ -66,8 +70,10 @@ def _concat(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
     return concat(outputs, inputs, attrs)
 
 
-def _takes_reduction(data: Spec, *, axis: tuple[int, ...] | None, exclude: bool, **_: Any) -> bool:
-    if data.size < _SMALL_REDUCTION or not plain(data):
+def _supports_reduction(
+    data: Spec, *, axis: tuple[int, ...] | None, exclude: bool, **_: Any
+) -> bool:
+    if data.size < _SMALL_REDUCTION or not is_supported(data):
         return False
     rank = len(data.shape)
     axes = reduced_axes("reduction", rank, axis, exclude)
@@ -86,11 +92,11 @@ def _reduction(kind: AlgorithmKind) -> Callable[[Sequence[Array], Sequence[Array
     return plan
 
 
-# Operator, name of the kernel, what it takes, and its plan.
+# Operator, name of the kernel, predicate, and plan.
 KERNELS = planned(
-    (LEAKY_RELU, "prelu", _takes_prelu, _prelu),
-    (ADD_N, "sum", _takes_sum, _sum),
-    (CONCAT, "concat", _takes_concat, _concat),
-    (SUM, "reduced_sum", _takes_reduction, _reduction(AlgorithmKind.REDUCTION_SUM)),
-    (MEAN, "mean", _takes_reduction, _reduction(AlgorithmKind.REDUCTION_MEAN)),
+    (LEAKY_RELU, "prelu", _supports_prelu, _prelu),
+    (ADD_N, "sum", _supports_sum, _sum),
+    (CONCAT, "concat", _supports_concat, _concat),
+    (SUM, "reduced_sum", _supports_reduction, _reduction(AlgorithmKind.REDUCTION_SUM)),
+    (MEAN, "mean", _supports_reduction, _reduction(AlgorithmKind.REDUCTION_MEAN)),
 )

@@ -12,13 +12,13 @@ KERNELS = (
         FastKernel(
             BackEnd.ONEDNN,
             "blas_convolution_backward_weight",
-            pointwise_convolution.takes,
+            pointwise_convolution.supports,
             run=pointwise_convolution.weight_gradient,
             enabled=enabled,
         ),
     ),
     (
         DOT,
-        FastKernel(BackEnd.ONEDNN, "blas_dot", sgemm.takes_dot, run=sgemm.dot, enabled=enabled),
+        FastKernel(BackEnd.ONEDNN, "blas_dot", sgemm.supports_dot, run=sgemm.dot, enabled=enabled),
     ),
 )

@@ -5,7 +5,7 @@ from typing import Any
 from gluonish.core.dtype import UINT8
 from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.batch_norm import batch_norm, batch_norm_apply, batch_norm_backward
-from gluonish.kernels.onednn.binding import plain
+from gluonish.kernels.onednn.binding import is_supported
 from gluonish.kernels.onednn.layer_norm import layer_norm, layer_norm_backward
 from gluonish.kernels.onednn.register import planned
 from gluonish.kernels.onednn.softmax import log_softmax, softmax, softmax_backward
@@ -21,48 +21,51 @@ _SMALL_SOFTMAX_BACKWARD = 1 << 13
 _SMALL_LAYER_NORM = 1 << 11
 
 
-def _takes_batch_norm(data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
+def _supports_batch_norm(data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
     rank = len(data.shape)
-    return 2 <= rank <= 5 and axis % rank == 1 and plain(data)
+    return 2 <= rank <= 5 and axis % rank == 1 and is_supported(data)
 
 
-def _takes_softmax(
+def _supports_softmax(
     *specs: Spec, temperature: float | None, use_length: bool | None, **_: Any
 ) -> bool:
     data = specs[0]
     return (
-        not use_length and temperature in (None, 1) and data.size >= _SMALL_SOFTMAX and plain(data)
+        not use_length
+        and temperature in (None, 1)
+        and data.size >= _SMALL_SOFTMAX
+        and is_supported(data)
     )
 
 
-def _takes_softmax_backward(grad: Spec, out: Spec, *, factor: float, **_: Any) -> bool:
-    return grad.size >= _SMALL_SOFTMAX_BACKWARD and factor == 1 and plain(grad, out)
+def _supports_softmax_backward(grad: Spec, out: Spec, *, factor: float, **_: Any) -> bool:
+    return grad.size >= _SMALL_SOFTMAX_BACKWARD and factor == 1 and is_supported(grad, out)
 
 
-def _takes_layer_norm(*specs: Spec, axis: int, **_: Any) -> bool:
+def _supports_layer_norm(*specs: Spec, axis: int, **_: Any) -> bool:
     rank = len(specs[0].shape)
     large = specs[0].size >= _SMALL_LAYER_NORM
-    # Parameters and statistics have one dtype, and there are several; gradient and data come first.
+    # Gradient and data come first; parameters and statistics share a dtype.
     rows = [spec for spec in specs if spec.shape == specs[0].shape and rank > 1]
     others = [spec for spec in specs if spec.shape != specs[0].shape or rank == 1]
-    return large and axis % rank == rank - 1 and plain(*rows) and plain(*others)
+    return large and axis % rank == rank - 1 and is_supported(*rows) and is_supported(*others)
 
 
-# Operator, name of the kernel, what it takes, and its plan.
+# Operator, name of the kernel, predicate, and plan.
 KERNELS = planned(
-    (BATCH_NORM, "batch_norm", _takes_batch_norm, batch_norm),
-    (BATCH_NORM_BACKWARD, "batch_norm_backward", _takes_batch_norm, batch_norm_backward),
-    (BATCH_NORM_APPLY, "batch_norm_apply", _takes_batch_norm, batch_norm_apply),
-    (BATCH_NORM_RELU, "batch_norm_relu", _takes_batch_norm, batch_norm, (UINT8,)),
+    (BATCH_NORM, "batch_norm", _supports_batch_norm, batch_norm),
+    (BATCH_NORM_BACKWARD, "batch_norm_backward", _supports_batch_norm, batch_norm_backward),
+    (BATCH_NORM_APPLY, "batch_norm_apply", _supports_batch_norm, batch_norm_apply),
+    (BATCH_NORM_RELU, "batch_norm_relu", _supports_batch_norm, batch_norm, (UINT8,)),
     (
         BATCH_NORM_RELU_BACKWARD,
         "batch_norm_relu_backward",
-        _takes_batch_norm,
+        _supports_batch_norm,
         batch_norm_backward,
     ),
-    (SOFTMAX, "softmax", _takes_softmax, softmax),
-    (LOG_SOFTMAX, "log_softmax", _takes_softmax, log_softmax),
-    (SOFTMAX_BACKWARD, "softmax_backward", _takes_softmax_backward, softmax_backward),
-    (LAYER_NORM, "layer_norm", _takes_layer_norm, layer_norm),
-    (LAYER_NORM_BACKWARD, "layer_norm_backward", _takes_layer_norm, layer_norm_backward),
+    (SOFTMAX, "softmax", _supports_softmax, softmax),
+    (LOG_SOFTMAX, "log_softmax", _supports_softmax, log_softmax),
+    (SOFTMAX_BACKWARD, "softmax_backward", _supports_softmax_backward, softmax_backward),
+    (LAYER_NORM, "layer_norm", _supports_layer_norm, layer_norm),
+    (LAYER_NORM_BACKWARD, "layer_norm_backward", _supports_layer_norm, layer_norm_backward),
 )

@@ -1,12 +1,11 @@
-"""oneDNN's kernels that multiply: convolutions, dense
-layers and products of matrices."""
+"""oneDNN's convolutions, dense layers and matrix products."""
 
 from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numpy.plan import SMALL_PRODUCT
-from gluonish.kernels.onednn.binding import plain
+from gluonish.kernels.onednn.binding import is_supported
 from gluonish.kernels.onednn.convolution import (
     convolution,
     convolution_backward_data,
@@ -27,56 +26,58 @@ from gluonish.ops.nn.convolution import (
 from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 
 
-def _takes_convolution(*specs: Spec, **attrs: Any) -> bool:
-    return plain(*specs)
+def _supports_convolution(*specs: Spec, **attrs: Any) -> bool:
+    return is_supported(*specs)
 
 
-def _takes_dense(*specs: Spec, **attrs: Any) -> bool:
+def _supports_dense(*specs: Spec, **attrs: Any) -> bool:
     data, weight = specs[:2]
     rows = data.size // max(1, weight.shape[1])
-    return has_vector_bias(*specs) and plain(*specs) and rows * weight.size > SMALL_PRODUCT
+    return has_vector_bias(*specs) and is_supported(*specs) and rows * weight.size > SMALL_PRODUCT
 
 
-def _takes_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **attrs: Any) -> bool:
-    if not plain(lhs, rhs) or len(lhs.shape) < 2 or len(rhs.shape) < 2:
+def _supports_dot(
+    lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **attrs: Any
+) -> bool:
+    if not is_supported(lhs, rhs) or len(lhs.shape) < 2 or len(rhs.shape) < 2:
         return False
     inner = rhs.shape[-1 if transpose_b else 0]
     return lhs.size * rhs.size // inner > SMALL_PRODUCT
 
 
-def _takes_batch_dot(
+def _supports_batch_dot(
     lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **attrs: Any
 ) -> bool:
-    if not plain(lhs, rhs):
+    if not is_supported(lhs, rhs):
         return False
     return lhs.size * rhs.shape[-2 if transpose_b else -1] > SMALL_PRODUCT
 
 
-# Operator, name of the kernel, what it takes, and its plan.
+# Operator, name of the kernel, predicate, and plan.
 KERNELS = planned(
-    (CONVOLUTION, "convolution", _takes_convolution, convolution),
-    (FUSED_CONVOLUTION, "fused_convolution", _takes_convolution, convolution),
+    (CONVOLUTION, "convolution", _supports_convolution, convolution),
+    (FUSED_CONVOLUTION, "fused_convolution", _supports_convolution, convolution),
     (
         CONVOLUTION_BACKWARD_DATA,
         "convolution_backward_data",
-        _takes_convolution,
+        _supports_convolution,
         convolution_backward_data,
     ),
     (
         CONVOLUTION_BACKWARD_WEIGHT,
         "convolution_backward_weight",
-        _takes_convolution,
+        _supports_convolution,
         convolution_backward_weight,
     ),
     (
         CONVOLUTION_BACKWARD_WEIGHT_BIAS,
         "convolution_backward_weight_bias",
-        _takes_convolution,
+        _supports_convolution,
         convolution_backward_weight,
     ),
-    (FULLY_CONNECTED, "fully_connected", _takes_dense, fully_connected),
-    (FUSED_DENSE, "fused_dense", _takes_dense, fully_connected),
-    (DOT, "matmul", _takes_dot, dot),
-    (WIDE_DOT, "wide_matmul", _takes_dot, dot, (FLOAT32,)),
-    (BATCH_DOT, "batch_matmul", _takes_batch_dot, batch_dot),
+    (FULLY_CONNECTED, "fully_connected", _supports_dense, fully_connected),
+    (FUSED_DENSE, "fused_dense", _supports_dense, fully_connected),
+    (DOT, "matmul", _supports_dot, dot),
+    (WIDE_DOT, "wide_matmul", _supports_dot, dot, (FLOAT32,)),
+    (BATCH_DOT, "batch_matmul", _supports_batch_dot, batch_dot),
 )

@@ -13,13 +13,16 @@ def _enabled() -> bool:
     return MXNET_USE_MKLDNN_RNN.value and enabled()
 
 
-# Operator, name, what the kernel takes, the kernel, and the dtype of what is kept for the gradient.
+# Operator, name, predicate, kernel, and dtypes of outputs saved for the gradient.
 KERNELS = tuple(
-    (op, FastKernel(BackEnd.ONEDNN, name, takes, run=run, enabled=_enabled, makes=makes))
-    for op, name, takes, run, makes in (
-        (FUSED_RNN, "fused_rnn", rnn.takes, rnn.fused_rnn, (FLOAT32,)),
-        (FUSED_RNN_BACKWARD, "fused_rnn_backward", rnn.takes_backward, rnn.fused_rnn_backward, ()),
-        (RNN, "rnn", rnn.takes, rnn.rnn, (FLOAT32,)),
-        (RNN_BACKWARD, "rnn_backward", rnn.takes_backward, rnn.rnn_backward, ()),
+    (op, FastKernel(BackEnd.ONEDNN, name, supports, run=run, enabled=_enabled, makes=makes))
+    for op, name, supports, run, makes in (
+        (FUSED_RNN, "fused_rnn", rnn.supports, rnn.fused_rnn, (FLOAT32,)),
+        (
+            *(FUSED_RNN_BACKWARD, "fused_rnn_backward", rnn.supports_backward),
+            *(rnn.fused_rnn_backward, ()),
+        ),
+        (RNN, "rnn", rnn.supports, rnn.rnn, (FLOAT32,)),
+        (RNN_BACKWARD, "rnn_backward", rnn.supports_backward, rnn.rnn_backward, ()),
     )
 )

@@ -1,7 +1,7 @@
-"""Nearest-neighbour scaling by whole factors: forward and backward.
+"""Nearest-neighbour scaling by integer factors: forward and backward.
 
-The library's bilinear scaling is not an operator's: MXNet's UpSampling with sample_type='bilinear'
-is a deconvolution, and differs at the rims.
+The library's bilinear scaling has no operator: MXNet's UpSampling with sample_type='bilinear' is a
+deconvolution, with other results at the borders.
 """
 
 from collections.abc import Sequence
@@ -16,18 +16,10 @@ from gluonish.ops.registry import Attrs
 
 
 def nearest(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the forward of one input.
-
-    Args:
-        outputs: (N, C, *scaled), to be filled; its extents say the factors.
-        inputs: data (N, C, *spatial).
-        attrs: Not used.
-
-    Returns:
-        The plan, for (out, data).
+    """Plan the forward of one input; the factors follow from the shapes.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     arrays = (*outputs, *inputs)
     require("nearest", *arrays)
@@ -35,18 +27,10 @@ def nearest(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
 
 
 def nearest_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the gradient of the data.
-
-    Args:
-        outputs: The gradient, to be filled.
-        inputs: Gradient of the output.
-        attrs: Not used.
-
-    Returns:
-        The plan, for (gradient, gradient of the output).
+    """Plan the gradient of the data, from the gradient of the output.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     arrays = (*outputs, *inputs)
     require("nearest_backward", *arrays)
@@ -54,7 +38,7 @@ def nearest_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
 
 
 def _forward(engine: Engine, out: Array, data: Array) -> PrimitiveDescriptor:
-    layouts = engine.agreed(data, out)
+    layouts = engine.common_layouts(data, out)
     return PrimitiveDescriptor(
         engine.api,
         "dnnl_resampling_forward_primitive_desc_create",
@@ -75,7 +59,7 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan:
 def _plan_backward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan:
     out, grad = arrays
     hint = _forward(engine, grad, out)
-    layouts = engine.agreed(out, grad)
+    layouts = engine.common_layouts(out, grad)
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_resampling_backward_primitive_desc_create",

@@ -1,8 +1,8 @@
-"""The RNN operator as few large products, and for each time step one product and one kernel.
+"""The RNN operator as a few large products, and one product and one kernel for each time step.
 
-The input's products of all steps are one product, and so are the gradients of the weights. What
-depends on the step before is a product with a weight that is packed once, and a generated kernel
-for all that is left of the step.
+One product computes the input's contribution to all time steps, one the gradient of each weight.
+Each time step multiplies the previous state by a weight that is packed once, and runs a generated
+kernel for the rest of the step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,17 +30,17 @@ from gluonish.ops.recurrent.layout import GATES, Dims, Reserve, Weights, dims_of
 from gluonish.ops.recurrent.reference import Arguments, time_order
 from gluonish.ops.recurrent.rnn import arguments, dropout_factors
 
-_SMALL = 1 << 14  # gates over all steps: below, NumPy's calls cost less than compiling pays back
-_MASK_GRAIN = 4  # tiles of a mask that are worth a thread
+_SMALL = 1 << 14  # gates over all time steps below which compiling does not pay
+_MASK_GRAIN = 4  # minimum tiles of a mask for each thread
 
 
 _scratch = Scratch()
 
 
-def takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
-    """Whether the kernels compute a call: not tiny, and none of the rarer options.
+def supports(data: Spec, *rest: Spec, **attrs: Any) -> bool:
+    """Whether the kernels support a call: large enough, without the rarer options.
 
-    Of bfloat16 are then the products' operands; sums, gates and cells are float32.
+    For bfloat16 only the products' operands are narrow; sums, gates and cells are float32.
     """
     gates = GATES[attrs["mode"]] * attrs["state_size"] * data.shape[0] * data.shape[1]
     return (
@@ -54,19 +54,18 @@ def takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
     )
 
 
-def takes_backward(*specs: Spec, heads: Shape, **attrs: Any) -> bool:
-    """Whether the kernels compute the gradient of a call."""
-    return takes(*specs[len(heads) :], **attrs)
+def supports_backward(*specs: Spec, heads: Shape, **attrs: Any) -> bool:
+    """Whether the kernels support the gradient of a call."""
+    return supports(*specs[len(heads) :], **attrs)
 
 
 def rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any) -> None:
     """Fill the outputs of RNN; see `gluonish.ops.recurrent.rnn`.
 
     Raises:
-        RefusedError: The library cannot take the arrays.
+        RefusedError: The library does not support the arrays.
     """
-    given = _addressable("rnn", outputs[:-1], arrays)
-    inputs = arguments(given, attrs)
+    inputs = arguments(_addressable("rnn", outputs[:-1], arrays), attrs)
     dims = dims_of(inputs.data.shape, attrs)
     _run_layers(dims, split_parameters(inputs.parameters, dims), outputs, inputs, attrs)
 
@@ -75,19 +74,19 @@ def fused_rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs:
     """Fill the outputs of _fused_rnn; see `gluonish.ops.recurrent.fused_rnn`.
 
     Raises:
-        RefusedError: The library cannot take the arrays.
+        RefusedError: The library does not support the arrays.
     """
-    given = split(_addressable("fused_rnn", outputs[:-1], arrays), attrs)
-    inputs = arguments(given.joined(None), attrs)
+    operands = split(_addressable("fused_rnn", outputs[:-1], arrays), attrs)
+    inputs = arguments(operands.joined(None), attrs)
     dims = dims_of(inputs.data.shape, attrs)
-    _run_layers(dims, weights_of(given.parts, dims), outputs, inputs, attrs)
+    _run_layers(dims, weights_of(operands.parts, dims), outputs, inputs, attrs)
 
 
 def _addressable(name: str, outputs: Sequence[Array], arrays: Sequence[Array]) -> list[Array]:
-    """Return contiguous inputs, after a look at what the library can take; without the reserve."""
-    given = [np.ascontiguousarray(x) for x in arrays]
-    require(name, *outputs, *given)
-    return given
+    """Return contiguous inputs, after checking that the library can address the arrays."""
+    contiguous = [np.ascontiguousarray(x) for x in arrays]
+    require(name, *outputs, *contiguous)
+    return contiguous
 
 
 def _run_layers(
@@ -129,23 +128,24 @@ def _draw(mask: Array, key: tuple[int, int], p: float, *, train: bool) -> None:
         return
     numbers = np.array([np.float32(p), np.float32(1 / (1 - p))], np.float64).view(np.int64)
     draw = np.array(key, np.uint64).view(np.int64)
-    words = np.array([address(mask), mask.size, *draw, *numbers], np.int64)
-    dropout_mask()(-(-mask.size // MASK_TILE), words, _MASK_GRAIN)
+    params = np.array([address(mask), mask.size, *draw, *numbers], np.int64)
+    dropout_mask()(-(-mask.size // MASK_TILE), params, _MASK_GRAIN)
 
 
 def _join(dims: Dims, layer: int, reserve: Reserve, out: Array) -> None:
     for direction in range(dims.directions):
-        part = out[:, :, direction * dims.units : (direction + 1) * dims.units]
-        part[...] = reserve.get("hidden", layer * dims.directions + direction)
+        target = out[:, :, direction * dims.units : (direction + 1) * dims.units]
+        target[...] = reserve.get("hidden", layer * dims.directions + direction)
 
 
-class _Words:
-    """The words of a kernel's calls, one row a step.
+class _Params:
+    """The params of a kernel's calls, one row per time step.
 
     Args:
-        order: The steps, in their order.
-        *columns: For each word an array whose first axis is the step, a pair of such an array and
-            the array that the first step reads instead of the one before, or a number.
+        order: The time steps, in their order.
+        *columns: For each param an array whose first axis is time, of which a step gets its own
+            slice; a pair of such an array, of which a step gets the previous slice, and the first
+            step's array; or a number.
     """
 
     def __init__(self, order: range, *columns: Any) -> None:
@@ -162,18 +162,18 @@ class _Words:
                 self._table[:, k] = column
         self._address, self._stride = address(self._table), self._table.strides[0]
 
-    def at(self, place: int) -> int:
-        """Return the address of the words of a step by its place in the order."""
-        return self._address + place * self._stride
+    def at(self, index: int) -> int:
+        """Return the address of the params of a step by its index in the order."""
+        return self._address + index * self._stride
 
 
 def _fixed(array: Array) -> int:
-    """Return the word for an array that all steps share."""
+    """Return the param for an array that all steps share."""
     return address(array)
 
 
 def _matrix(array: Array) -> Array:
-    """Return (T, N, features) as a matrix of T N rows."""
+    """Return (T, N, features) as a matrix (T N, features)."""
     return array.reshape(-1, array.shape[-1])
 
 
@@ -189,15 +189,15 @@ def _forward(
     hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
     kernel, units = step_forward(dims.mode, narrow=narrow), dims.units
     before: tuple[Array, Array] = (hidden, _scratch.converted("before", h, FLOAT32))
-    # What the products read of the hidden state.
+    # The hidden state that the products read.
     half = _scratch.get("half", hidden.shape, x.dtype) if narrow else hidden
     more = (half,) if narrow else ()
     if dims.mode == "gru":
         rows = (dims.steps, dims.batch, 3 * units)
         target, recurrent = _scratch.get("pre", rows), _scratch.get("recurrent", rows[1:])
         step = PackedProduct(recurrent, h, w.h2h.T, w.h2h_bias[None])
-        words = _Words(order, target, _fixed(recurrent), gates, before, hidden, units, *more)
-        places = [recurrent] * dims.steps
+        params = _Params(order, target, _fixed(recurrent), gates, before, hidden, units, *more)
+        targets = [recurrent] * dims.steps
         bias = w.i2h_bias
     else:
         target = hidden if gates is None else gates
@@ -206,16 +206,16 @@ def _forward(
             cells = reserve.get("cells", run)
             assert c is not None
             c = _scratch.converted("c", c, FLOAT32)
-            words = _Words(order, gates, (cells, c), cells, hidden, units, *more)
+            params = _Params(order, gates, (cells, c), cells, hidden, units, *more)
         else:
-            words = _Words(order, hidden, units, *more)
-        places = list(target)
+            params = _Params(order, hidden, units, *more)
+        targets = list(target)
         bias = w.i2h_bias.astype(FLOAT32) + w.h2h_bias.astype(FLOAT32)
     product(_matrix(target), _matrix(x), w.i2h.T, bias[None])
     grain = _grain(dims)
-    for place, t in enumerate(order):
-        step(places[t], h)
-        kernel.run_at(dims.batch, words.at(place), grain)
+    for i, t in enumerate(order):
+        step(targets[t], h)
+        kernel.run_at(dims.batch, params.at(i), grain)
         h = half[t]
 
 
@@ -225,16 +225,17 @@ def rnn_backward(
     """Fill the outputs of RNN's gradient; see `gluonish.ops.recurrent.rnn`.
 
     Raises:
-        RefusedError: The library cannot take the arrays.
+        RefusedError: The library does not support the arrays.
     """
-    given = [*_addressable("rnn_backward", outputs, arrays[:-1]), arrays[-1]]
-    inputs = arguments(given[len(heads) : -1], attrs)
+    operands = [*_addressable("rnn_backward", outputs, arrays[:-1]), arrays[-1]]
+    inputs = arguments(operands[len(heads) : -1], attrs)
     dims = dims_of(inputs.data.shape, attrs)
     weights = split_parameters(inputs.parameters, dims)
     d_weights = split_parameters(outputs[1], dims)
     found = (outputs[0], *outputs[2:])
-    tops = dict(zip(heads, given, strict=False))
-    _run_layers_back(dims, weights, d_weights, found, tops, inputs, Reserve(given[-1], dims))
+    tops = dict(zip(heads, operands, strict=False))
+    reserve = Reserve(operands[-1], dims)
+    _run_layers_back(dims, weights, d_weights, found, tops, inputs, reserve)
 
 
 def fused_rnn_backward(
@@ -243,16 +244,16 @@ def fused_rnn_backward(
     """Fill the outputs of _fused_rnn's gradient; see `gluonish.ops.recurrent.fused_rnn`.
 
     Raises:
-        RefusedError: The library cannot take the arrays.
+        RefusedError: The library does not support the arrays.
     """
-    own = _addressable("fused_rnn_backward", outputs, arrays[:-1])
-    given = split([*own, arrays[-1]], attrs)
-    inputs = arguments(given.joined(None), attrs)
+    contiguous = _addressable("fused_rnn_backward", outputs, arrays[:-1])
+    operands = split([*contiguous, arrays[-1]], attrs)
+    inputs = arguments(operands.joined(None), attrs)
     dims = dims_of(inputs.data.shape, attrs)
-    count = len(outputs) - len(given.parts)
-    weights, d_weights = weights_of(given.parts, dims), weights_of(outputs[count:], dims)
-    tops = dict(zip(attrs["heads"], given.heads, strict=True))
-    reserve = Reserve(given.reserve, dims)
+    count = len(outputs) - len(operands.parts)
+    weights, d_weights = weights_of(operands.parts, dims), weights_of(outputs[count:], dims)
+    tops = dict(zip(attrs["heads"], operands.heads, strict=True))
+    reserve = Reserve(operands.reserve, dims)
     _run_layers_back(dims, weights, d_weights, outputs[:count], tops, inputs, reserve)
 
 
@@ -268,13 +269,11 @@ def _run_layers_back(
     """Run all layers backward.
 
     Args:
-        dims: Extents and options.
-        weights: The parameters.
-        d_weights: Where their gradients go.
-        outputs: Where the gradients of the data and the first states go.
+        d_weights: Arrays for the gradients of the weights.
+        outputs: Arrays for the gradients of the data and the initial states.
         tops: Gradients of the output (0), the last hidden states (1) and the last cells (2).
-        inputs: The data and the first states.
-        reserve: What the forward pass kept.
+        inputs: The data and the initial states.
+        reserve: Arrays saved by the forward pass.
     """
     mask = reserve.get("mask")
     dy = tops.get(0)
@@ -289,13 +288,15 @@ def _run_layers_back(
         dx = outputs[0] if not layer else _scratch.get(f"dx{layer % 2}", x.shape)
         for direction in range(dims.directions):
             run = layer * dims.directions + direction
-            part = dy[:, :, direction * dims.units : (direction + 1) * dims.units]
+            d_hidden = dy[:, :, direction * dims.units : (direction + 1) * dims.units]
             firsts = [
                 None if first is None else _scratch.converted(f"first{i}", first[run], FLOAT32)
                 for i, first in enumerate((inputs.state, inputs.state_cell))
             ]
             lasts = [tops[i][run] if i in tops else None for i in (1, 2)]
-            ends = _backward(dims, run, weights[run], part, firsts, lasts, reserve, d_weights[run])
+            ends = _backward(
+                *(dims, run, weights[run], d_hidden, firsts, lasts, reserve, d_weights[run])
+            )
             for target, end in zip(outputs[1:], ends, strict=False):
                 target[run] = end
             rows = (dims.steps, dims.batch, len(weights[run].i2h))
@@ -317,10 +318,10 @@ def _backward(
     reserve: Reserve,
     dw: Weights,
 ) -> tuple[Array, Array]:
-    """Go back through the steps of one layer in one direction.
+    """Run one layer backward in one direction; return the gradients of the initial states.
 
-    Fills the gradients of the input's products, which stay in the scratch, of the recurrent weight
-    and of the biases; returns those of the first states.
+    Fills the gradients of the recurrent weight, of the biases and, in scratch memory, of the
+    input's products.
     """
     order = time_order(dims, run)
     hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
@@ -333,23 +334,23 @@ def _backward(
     tail = (_fixed(dh), d_pre, dims.units)
     if dims.mode == "lstm":
         cells = reserve.get("cells", run)
-        words = _Words(
+        params = _Params(
             *(order, gates, (cells, firsts[1]), cells, dy, stride),
             *(_fixed(dh), _fixed(dc), d_pre, dims.units),
         )
     elif dims.mode == "gru":
         d_recurrent = _scratch.get("d_recurrent", rows, dtype)
         before = (hidden, firsts[0])
-        words = _Words(
+        params = _Params(
             *(order, gates, before, dy, stride, _fixed(dh), d_pre, d_recurrent, dims.units)
         )
     else:
-        words = _Words(order, hidden, dy, stride, *tail)
+        params = _Params(order, hidden, dy, stride, *tail)
     step = PackedProduct(dh, d_recurrent[0], w.h2h, add=dims.mode == "gru")
     grain = _grain(dims)
-    for place in reversed(range(dims.steps)):
-        kernel.run_at(dims.batch, words.at(place), grain)
-        step(dh, d_recurrent[order[place]])
+    for i in reversed(range(dims.steps)):
+        kernel.run_at(dims.batch, params.at(i), grain)
+        step(dh, d_recurrent[order[i]])
     earlier = _scratch.get("earlier", hidden.shape, dtype)
     _shift(earlier, hidden, firsts[0], backward=order.step < 0)
     product(dw.h2h, _matrix(d_recurrent).T, _matrix(earlier))
@@ -362,7 +363,7 @@ def _backward(
 
 
 def _add_rows(out: Array, rows: Array) -> None:
-    """Fill ``out`` with the sum of rows, in float32."""
+    """Fill ``out`` with the sum of rows, accumulated in float32."""
     if rows.dtype == FLOAT32:
         add_rows(out, rows)
         return

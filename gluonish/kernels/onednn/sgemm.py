@@ -1,9 +1,9 @@
-"""Large products of float32 matrices by the library's own BLAS call.
+"""Large products of float32 matrices by the library's BLAS call.
 
-It is the fastest for gradients of dense layers, whose right operand is not transposed. Measured on
-two Zen 4 cores, in CPU time: 0.89 of the matrix product primitive's for (1120, 10000) times
-(10000, 512), 0.91 for its other gradient, 0.95 to 1.0 between 512 and 1024 each way; up to 1.2 with
-a transposed right operand, so that stays with the primitive.
+It is the fastest for gradients of dense layers, whose right operand is not transposed. CPU time on
+two Zen 4 cores, relative to the matrix product primitive: 0.89 for (1120, 10000) times (10000,
+512), 0.91 for its other gradient, 0.95 to 1.0 for 512 to 1024 along each axis; up to 1.2 with a
+transposed right operand, for which the primitive is used.
 """
 
 from types import ModuleType
@@ -16,14 +16,13 @@ from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.ops.kernel import Array, RefusedError, address
 
-# Multiplications from which on it is faster than the primitive, on matrices that are not tiny in
-# any direction.
+# Multiplications from which it is faster than the primitive, and the minimum extent of each axis.
 _LARGE = 1 << 26
 _NARROW = 64
 
 
-def takes_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **_: Any) -> bool:
-    """Whether `dot` is the fastest for a product."""
+def supports_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **_: Any) -> bool:
+    """Whether `dot` is the fastest kernel for a product."""
     if transpose_b or len(lhs.shape) != 2 or len(rhs.shape) != 2:
         return False
     if lhs.dtype != FLOAT32 or rhs.dtype != FLOAT32:
@@ -41,7 +40,7 @@ def dot(
     transpose_b: bool,
     **_: Any,
 ) -> None:
-    """Fill ``out`` with a product; arguments of the operator ``dot``.
+    """Fill ``out`` with a product; attributes as of the operator ``dot``.
 
     Raises:
         RefusedError: An array's rows are not contiguous, or it cannot be addressed.
@@ -53,7 +52,7 @@ def dot(
     (out_stride, _one), (lhs_stride, _one), (rhs_stride, _one) = strides
     rows, columns = out.shape
     engine = current().engine
-    engine.thread()  # sets how many threads the call uses
+    engine.thread()  # sets the number of threads of the call
     engine.api.call(
         "dnnl_sgemm",
         *(b"T" if transpose_a else b"N", b"N", rows, columns, rhs.shape[0]),

@@ -4,7 +4,13 @@ import math
 from collections.abc import Sequence
 
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind
-from gluonish.kernels.onednn.binding import bind, channels_last, flat, require, require_fast
+from gluonish.kernels.onednn.binding import (
+    bind,
+    channels_last,
+    contiguous_layout,
+    require,
+    require_fast,
+)
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Plan
@@ -16,18 +22,10 @@ _ALGORITHMS = {False: AlgorithmKind.SOFTMAX_ACCURATE, True: AlgorithmKind.SOFTMA
 
 
 def softmax(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for softmax.
-
-    Args:
-        outputs: The result, to be filled.
-        inputs: The data, of the result's shape and dtype.
-        attrs: The operator's; ``axis`` alone counts.
-
-    Returns:
-        The plan, for (out, data).
+    """Plan softmax along ``axis``.
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("softmax", *outputs, *inputs)
     arrays = (*outputs, *inputs)
@@ -35,25 +33,20 @@ def softmax(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
 
 
 def log_softmax(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the logarithm of softmax; arguments, result and errors of `softmax`."""
+    """Plan the logarithm of softmax; see `softmax`."""
     require("log_softmax", *outputs, *inputs)
     arrays = (*outputs, *inputs)
     return bind("log_softmax", _plan_forward, arrays, (attrs["axis"] % arrays[0].ndim, True))
 
 
 def softmax_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan for the gradient of the data of either.
+    """Plan the gradient of the data of softmax, or with ``log`` of log_softmax.
 
     Args:
-        outputs: The gradient, to be filled.
         inputs: Gradient of the result, and the result.
-        attrs: ``axis``, and ``log`` for log_softmax.
-
-    Returns:
-        The plan, for (gradient, gradient of the result, result).
 
     Raises:
-        RefusedError: The library does not take these arrays.
+        RefusedError: The library does not support these arrays.
     """
     require("softmax_backward", *outputs, *inputs)
     arrays = (*outputs, *inputs)
@@ -62,7 +55,7 @@ def softmax_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
 
 
 def _layouts(engine: Engine, arrays: Sequence[Array], axis: int) -> tuple[list[Descriptor], int]:
-    """Layouts with as few axes as there can be, and which of them is ``axis``."""
+    """Return layouts with as many axes merged as possible, and the new index of ``axis``."""
     shape = arrays[0].shape
     length = shape[axis]
     if all(array.flags.c_contiguous for array in arrays):
@@ -72,7 +65,7 @@ def _layouts(engine: Engine, arrays: Sequence[Array], axis: int) -> tuple[list[D
         merged = (arrays[0].size // length, length)
     else:
         return [engine.describe(array) for array in arrays], axis
-    return [flat(engine, array, merged) for array in arrays], 1
+    return [contiguous_layout(engine, array, merged) for array in arrays], 1
 
 
 def _forward(

@@ -1,4 +1,4 @@
-"""What oneDNN offers besides its kernels: layers with what follows them in one primitive."""
+"""oneDNN's `Support`: graph passes that fuse layers with the operators that follow them."""
 
 from gluonish.core.config import MXNET_SUBGRAPH_BACKEND
 from gluonish.kernels.back_ends import Passes, Support

@@ -1,9 +1,9 @@
-"""Large scratch buffers, which threads take in turn.
+"""A pool of large scratch buffers, shared by threads.
 
-A buffer belongs to one thread from `Workspaces.take` to `Workspaces.give`. As many are kept as the
-CPU's devices may have; a thread that finds none allocates one, which is freed when it comes back.
-No lock: taking from a list and putting back are one step of the interpreter each, and two threads
-that give one back at once may keep one too many.
+A buffer belongs to one thread from `Workspaces.acquire` to `Workspaces.release`. The pool keeps a
+fixed number for each CPU device; if it is empty, a thread allocates a buffer, which is freed on
+release when the pool is full. There is no lock: list pop and append are atomic, and two threads
+that release at once may keep one buffer too many.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from gluonish.ops.kernel import Array
 
 _PAGE = 4096  # bytes
 
-_devices: list[Device] = []  # those whose operators run here
+_devices: list[Device] = []  # CPU devices
 
 
 def _count(device: Device) -> None:
@@ -27,12 +27,7 @@ watch_devices(_count)
 
 
 class Workspace:
-    """One buffer.
-
-    Attributes:
-        nbytes: How much of it there is behind ``address``.
-        address: Where it starts, at a page.
-    """
+    """A buffer of ``nbytes`` bytes at the page-aligned ``address``."""
 
     __slots__ = ("_buffer", "address", "nbytes")
 
@@ -50,11 +45,7 @@ describe_holders(Workspace, _holder)
 
 
 class Workspaces:
-    """Buffers that wait for the next thread.
-
-    Args:
-        per_device: How many are kept for each device.
-    """
+    """The idle buffers; ``per_device`` is the number to keep for each device."""
 
     __slots__ = ("_idle", "per_device")
 
@@ -64,11 +55,11 @@ class Workspaces:
 
     @property
     def nbytes(self) -> int:
-        """What is kept now, in bytes."""
+        """Bytes of the idle buffers."""
         return sum(workspace.nbytes for workspace in tuple(self._idle))
 
-    def take(self, nbytes: int) -> Workspace:
-        """Return a buffer of ``nbytes`` or more; what is kept and too small is dropped."""
+    def acquire(self, nbytes: int) -> Workspace:
+        """Return a buffer of at least ``nbytes``; free idle ones that are too small."""
         while True:
             try:
                 found = self._idle.pop()
@@ -77,7 +68,7 @@ class Workspaces:
             if found.nbytes >= nbytes:
                 return found
 
-    def give(self, workspace: Workspace) -> None:
-        """Take a buffer back."""
+    def release(self, workspace: Workspace) -> None:
+        """Return a buffer to the pool."""
         if len(self._idle) < self.per_device * max(1, len(_devices)):
             self._idle.append(workspace)

@@ -19,7 +19,7 @@ from gluonish.core.context import gpu
 from gluonish.core.device import device_of, gpu_count
 from gluonish.gluon.nn import HybridLambda
 from gluonish.graph.cached_graph import CachedGraph
-from gluonish.kernels.generated import register as generated
+from gluonish.kernels.generated import support as generated
 from gluonish.kernels.onednn import register as onednn
 from gluonish.ndarray import NDArray, ones
 from gluonish.symbol import Subgraph, SubgraphBackend, Symbol

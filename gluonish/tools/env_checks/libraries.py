@@ -41,7 +41,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport
 from gluonish.kernels.cupy.cudnn import opened
-from gluonish.kernels.generated import register as generated
+from gluonish.kernels.generated import support as generated
 from gluonish.kernels.generated.elementwise import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.api import locate

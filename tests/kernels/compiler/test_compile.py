@@ -183,7 +183,7 @@ def test_a_refusal_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_llvm_refuses_is_an_error_of_ours() -> None:
-    with pytest.raises(KernelError, match="expected code that LLVM takes"):
+    with pytest.raises(KernelError, match="expected valid LLVM IR"):
         machine_code.generate("no text of LLVM's")
 
 

@@ -19,7 +19,7 @@ as_root = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path) -> object:
-    disk_cache._told.clear()
+    disk_cache._reported.clear()
     with MXNET_HOME.override(str(tmp_path)):
         yield
 
@@ -67,7 +67,7 @@ def test_nothing_is_taken_from_a_folder_that_others_may_write(mode: int, caplog)
     disk_cache.path_of(KEY).parent.chmod(mode)
     assert disk_cache.find(KEY) is None
     assert disk_cache.find(KEY) is None
-    assert caplog.text.count("nobody else can write to; no compiled kernel is taken") == 1
+    assert caplog.text.count("nobody else can write to; no compiled kernel is read") == 1
 
 
 def test_nothing_is_kept_in_a_folder_that_others_may_write() -> None:
@@ -115,7 +115,7 @@ def test_another_user_compiles_where_roots_folder_is_closed_to_him() -> None:
             os.setgid(12345)
             os.setuid(12345)
             disk_cache.keep(KEY, b"his code")
-            found = (disk_cache.is_kept(KEY), disk_cache.find(KEY))
+            found = (disk_cache.is_saved(KEY), disk_cache.find(KEY))
             os._exit(0 if found == (False, None) else 1)
         assert os.waitpid(pid, 0)[1] == 0
         assert disk_cache.find(KEY) == b"code"

@@ -148,7 +148,7 @@ def test_loops_have_marks_of_their_own() -> None:
 
 
 REFUSED = {
-    "x = unknown(1)": r"expected a function that kernels know, got unknown\(\) in line 6: x = ",
+    "x = unknown(1)": r"expected a function that kernels support, got unknown\(\) in line 6: x = ",
     "x = other(1, 2)": r"expected other\(\) to take 2 arguments",
     "x = other(y=1)": "arguments without names",
     "other(1)[0] = 1": "expected a view of memory, got int64",
@@ -167,7 +167,7 @@ REFUSED = {
     "a = begin < end < 3": "expected a comparison of two numbers",
     "a = np.pi": "expected an expression",
     "a = select(end)": r"expected 3 arguments of select\(\), got 1",
-    "del words": "expected a statement that kernels know, got Delete",
+    "del words": "expected a statement that kernels support, got Delete",
     "for i in words:\n    pass": r"expected a loop over range\(\)",
     "for i in range(9, 0, -1):\n    i = 1": "expected a step of 1 or more, got -1",
     "while end:\n    end = 0\nelse:\n    end = 1": "expected a loop without else",

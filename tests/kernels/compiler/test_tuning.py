@@ -87,14 +87,14 @@ def test_one_thread_is_never_a_team(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize(
-    ("extent", "takes"), [(249, False), (250, True), (4000, True), (4001, False)]
+    ("extent", "useful"), [(249, False), (250, True), (4000, True), (4001, False)]
 )
-def test_runs_far_from_the_estimate_are_not_timed(extent: int, takes: bool) -> None:
-    assert Timing(1000).takes(extent) is takes
+def test_runs_far_from_the_estimate_are_not_timed(extent: int, useful: bool) -> None:
+    assert Timing(1000).is_useful(extent) is useful
 
 
 def test_a_run_of_no_steps_is_not_timed() -> None:
-    assert not tuning.Timing(0).takes(0)
+    assert not tuning.Timing(0).is_useful(0)
 
 
 def test_fixed_border_is_elements_of_a_plain_operation() -> None:

@@ -28,16 +28,16 @@ def run(name: str, names: str, write: Callable[[Assembler], None], *words: int) 
 @pytest.mark.parametrize(
     ("name", "write", "expected"),
     [
-        ("sum", lambda c: c.sum(c.words["x"], c.words["y"], 5), 12),
-        ("difference", lambda c: c.difference(c.words["y"], c.words["x"]), -7),
-        ("product", lambda c: c.product(c.words["x"], 3, -1), -21),
-        ("quotient", lambda c: c.divide(c.words["x"], c.number(2))[0], 3),
-        ("remainder", lambda c: c.divide(c.words["x"], c.number(4))[1], 3),
-        ("least", lambda c: c.least(c.words["x"], c.number(-2)), -2),
-        ("within", lambda c: c.select(c.within(c.number(-1), c.words["x"]), 1, 2), 2),
+        ("sum", lambda c: c.sum(c.params["x"], c.params["y"], 5), 12),
+        ("difference", lambda c: c.difference(c.params["y"], c.params["x"]), -7),
+        ("product", lambda c: c.product(c.params["x"], 3, -1), -21),
+        ("quotient", lambda c: c.divide(c.params["x"], c.number(2))[0], 3),
+        ("remainder", lambda c: c.divide(c.params["x"], c.number(4))[1], 3),
+        ("least", lambda c: c.least(c.params["x"], c.number(-2)), -2),
+        ("within", lambda c: c.select(c.within(c.number(-1), c.params["x"]), 1, 2), 2),
         (
             "both",
-            lambda c: c.select(c.both(c.less(0, c.words["x"]), c.less(1, c.words["y"])), 1, 2),
+            lambda c: c.select(c.both(c.less(0, c.params["x"]), c.less(1, c.params["y"])), 1, 2),
             2,
         ),
     ],
@@ -50,10 +50,10 @@ def test_numbers(name: str, write: Callable[[Assembler], object], expected: int)
 def test_loops_count_and_nest() -> None:
     # Bit 3 i + j of the status for each i below 2 and each j in 0, 2, 4.
     def write(code: Assembler) -> None:
-        with code.loop(0, code.words["outer"]) as i, code.loop(0, 5, 2) as j:
+        with code.loop(0, code.params["outer"]) as i, code.loop(0, 5, 2) as j:
             place = code.sum(code.product(i, 8), j)
             code.note(
-                "status", code.load_word(code.sum(code.words["bits"], code.product(place, 8)))
+                "status", code.load_int64(code.sum(code.params["bits"], code.product(place, 8)))
             )
 
     bits = np.array([1 << i for i in range(16)], np.int64)
@@ -63,7 +63,7 @@ def test_loops_count_and_nest() -> None:
 
 def test_a_loop_may_have_no_turn() -> None:
     def write(code: Assembler) -> None:
-        with code.loop(3, code.words["end"]) as i:
+        with code.loop(3, code.params["end"]) as i:
             code.note("status", i)
 
     assert run("no turn", "status end", write, 0, 3)[0] == 0
@@ -71,7 +71,7 @@ def test_a_loop_may_have_no_turn() -> None:
 
 def test_vectors_are_combined() -> None:
     def write(code: Assembler) -> None:
-        words = code.words
+        words = code.params
         x, y = code.load(words["x"]), code.load(words["y"])
         code.store(code.combine((0.5, -1), (x, y)), words["out"])
 
@@ -87,7 +87,7 @@ def test_relu_keeps_not_a_number() -> None:
     run(
         "relu",
         "x",
-        lambda code: code.store(code.relu(code.load(code.words["x"])), code.words["x"]),
+        lambda code: code.store(code.relu(code.load(code.params["x"])), code.params["x"]),
         at,
     )
     np.testing.assert_array_equal(x[:4], [0, 2, math.nan, 0])
@@ -97,7 +97,7 @@ def test_a_function_is_called() -> None:
     labs = ctypes.cast(ctypes.CDLL(None).abs, ctypes.c_void_p).value or 0
 
     def write(code: Assembler) -> None:
-        code.note("status", code.invoke(code.words["function"], code.number(-5)))
+        code.note("status", code.invoke(code.params["function"], code.number(-5)))
 
     assert run("call", "status function", write, 0, labs)[0] == 5
 

@@ -109,7 +109,7 @@ def test_samples_in_several_parts_give_the_same(
     calls = _calls(5, groups, WINDOWS["3x3"], dtype)
     whole = [device.launches_of(op, *inputs, **attrs) for op, inputs, attrs in calls]
     monkeypatch.setattr(convolution, "_SMALL_NBYTES", 1)
-    monkeypatch.setattr(convolution, "_room", lambda xp: 2 * 4 * 9 * 42 * 4)
+    monkeypatch.setattr(convolution, "_capacity", lambda xp: 2 * 4 * 9 * 42 * 4)
     for (op, inputs, attrs), launches in zip(calls, whole, strict=True):
         device.check(op, *inputs, **attrs)
         assert device.launches_of(op, *inputs, **attrs) > launches
@@ -204,9 +204,9 @@ def test_columns_take_a_share_of_what_is_free_and_no_more_than_a_limit(
         return room
 
     def steps(samples: int, nbytes: int) -> int:
-        return next(convolution._parts(device.cupy, samples, nbytes)).stop
+        return next(convolution._chunks(device.cupy, samples, nbytes)).stop
 
-    monkeypatch.setattr(convolution, "_room", room_of)
+    monkeypatch.setattr(convolution, "_capacity", room_of)
     assert steps(60, 1 << 20) == 60
     assert asked == []
     assert steps(200, 1 << 20) == 100
@@ -228,7 +228,7 @@ def test_room_is_a_share_of_all_memory_unless_little_is_free(
     nd.waitall()
     del freed
     with gpus.cuda.Device(1):
-        assert convolution._room(gpus) == room
+        assert convolution._capacity(gpus) == room
     assert device_of(mx.gpu(1)).memory_info().held >= 4 << 18
     del held
 

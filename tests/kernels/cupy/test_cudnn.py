@@ -140,7 +140,7 @@ def test_nothing_is_made_during_a_capture(device: OneDevice) -> None:
 def test_plans_of_captured_graphs_stay_when_others_go(
     device: OneDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cudnn, "_MOST_PLANS", 3)
+    monkeypatch.setattr(cudnn, "_MAX_PLANS", 3)
     captured, _ = _found(device.cupy)
     device.stream.begin_capture()
     assert _found(device.cupy)[0] is captured

@@ -180,5 +180,6 @@ def test_a_driver_older_than_the_libraries_is_named_once(
         support.make_device(mx.gpu(1))
     assert [record.getMessage() for record in caplog.records] == [
         "CUDA: expected a driver for CUDA 13 or later, as the libraries are of 13.0, got one for "
-        "12.4; update it, or install gluonish[cuda12] (MXNET_CUDA_LIB_CHECKING=0 says nothing)"
+        "12.4; update it, or install gluonish[cuda12] (MXNET_CUDA_LIB_CHECKING=0 disables this "
+        "check)"
     ] * warned

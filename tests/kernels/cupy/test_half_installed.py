@@ -43,7 +43,7 @@ BROKEN_ONES = {
     "raise TypeError('unexpected')": "TypeError: unexpected",
     "raise SystemExit(3)": "SystemExit: 3",
     "a = = 1": "SyntaxError",
-    "": "no module cupy.cuda in what is called cupy",  # a folder that an uninstall left behind
+    "": "no module cupy.cuda in the package cupy",  # a folder that an uninstall left behind
 }
 NO_DRIVERS = {
     _RUNTIME: "without a usable driver",

@@ -124,7 +124,7 @@ def test_what_was_kept_for_the_streams_is_let_go(gpus: Any, machine: Machine) ->
     device: Any = x._device
     with pytest.raises(DeviceError):
         device.ahead.keep(x)
-    assert not device.ahead._kept
+    assert not device.ahead._held
 
 
 def test_failures_that_leave_the_device_alive_stay_as_they_are(gpus: Any) -> None:

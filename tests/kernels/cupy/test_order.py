@@ -104,9 +104,9 @@ def test_kept_arrays_go_when_the_stream_has_passed(gpus: Any) -> None:
     device = nd.zeros((1,), ctx=mx.gpu(0))._device
     for _ in range(3):
         nd.ones((8,)).as_in_context(mx.gpu(0)).wait_to_read()
-    assert len(device.upload._kept) == 1  # type: ignore[attr-defined]  # the last one goes with the next
+    assert len(device.upload._held) == 1  # type: ignore[attr-defined]  # the last one goes with the next
     mx.gpu(0).empty_cache()
-    assert not device.upload._kept  # type: ignore[attr-defined]
+    assert not device.upload._held  # type: ignore[attr-defined]
 
 
 def test_engine_that_replaces_another_has_the_streams_and_so_has_the_old_one(

@@ -127,7 +127,7 @@ def test_inputs_are_stretched_along_any_axes(
     device: OneDevice, monkeypatch: pytest.MonkeyPatch, wide: bool
 ) -> None:
     if wide:
-        monkeypatch.setattr(pointwise, "_MOST_32", 1)
+        monkeypatch.setattr(pointwise, "_LIMIT_32", 1)
         monkeypatch.setattr(pointwise, "_plans", {})
     random = np.random.default_rng(1)
     shapes = [(4, 3, 5), (1, 3, 1), (4, 1, 1), (5,), (1,), (1, 1, 5)]

@@ -125,7 +125,7 @@ def test_equal_runs_give_equal_bits_and_numbers_of_64_bits_the_same(
     mean, std = values((300, 1), np.float32)
     calls = [(LAYER_NORM_BACKWARD, (grad, data, gamma, mean, std)), (SOFTMAX, (data,))]
     found = [device.run(op, *inputs) for op, inputs in calls for _ in range(2)]
-    monkeypatch.setattr(softmax_and_norms, "_MOST_32", 1)
+    monkeypatch.setattr(softmax_and_norms, "_LIMIT_32", 1)
     found += [device.run(op, *inputs) for op, inputs in calls]
     for i, j in ((0, 1), (0, 4), (2, 3), (2, 5)):
         for a, b in zip(found[i], found[j], strict=True):

@@ -131,7 +131,7 @@ def test_a_module_is_made_once_for_each_source(
 def test_threads_beyond_32_bits_are_numbered_in_64() -> None:
     text = source_text("windows", np.dtype(np.float32), True)
     assert "#define INDEX unsigned long long" in text
-    assert source._MOST_32 == 2**32 // 2
+    assert source._LIMIT_32 == 2**32 // 2
 
 
 BAD = [

@@ -17,4 +17,4 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _team() -> None:
-    openmp.let_all()
+    openmp.enable_teams()

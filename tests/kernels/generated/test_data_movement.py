@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated.data_movement import Mover, SwiftArray
+from gluonish.kernels.generated.data_movement import Mover, ParallelOutput
 from gluonish.ops.registry import all_operators, find_operator
 from tests.checking.values import run_kernel, spec_of
 
@@ -59,7 +59,7 @@ def test_result_is_that_of_the_reference(
     attrs = op.schema.parse(name, given)
     inputs = [(_values(*shape) * 100).astype(dtype) for shape in shapes]
     mover = Mover(op)
-    assert mover.takes(*map(spec_of, inputs), **attrs)
+    assert mover.supports(*map(spec_of, inputs), **attrs)
     want = run_kernel(op, op.kernel, inputs, attrs, attrs)
     for a, b in zip(run_kernel(op, mover, inputs, attrs, attrs), want, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -73,12 +73,12 @@ def test_each_operator_has_its_kernel_in_front() -> None:
 
 def test_small_arrays_are_left_to_the_reference() -> None:
     mover = Mover(find_operator("transpose"))
-    assert not mover.takes(Spec((20, 30), np.dtype("float32")), axes=())
+    assert not mover.supports(Spec((20, 30), np.dtype("float32")), axes=())
 
 
 def test_assigning_converts_and_takes_numbers() -> None:
     raw = np.zeros((3, 4), np.float16)
-    swift = SwiftArray(raw)
+    swift = ParallelOutput(raw)
     swift[1:2] = np.arange(4.0)
     swift.reshape(12)[8:] = np.float16(7)
     np.testing.assert_array_equal(raw, [[0] * 4, [0, 1, 2, 3], [7] * 4])
@@ -86,5 +86,5 @@ def test_assigning_converts_and_takes_numbers() -> None:
 
 def test_elements_of_sixteen_bytes_are_copied_too() -> None:
     raw = np.zeros(5, np.complex128)
-    SwiftArray(raw)[...] = np.full(5, 2j)
+    ParallelOutput(raw)[...] = np.full(5, 2j)
     np.testing.assert_array_equal(raw, np.full(5, 2j))

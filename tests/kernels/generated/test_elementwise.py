@@ -8,7 +8,7 @@ import pytest
 
 from gluonish.core.config import MXNET_ENFORCE_DETERMINISM, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated import elementwise, register  # hangs the kernels on
+from gluonish.kernels.generated import elementwise, support
 from gluonish.kernels.generated.elementwise import (
     LARGE,
     SLOW,
@@ -42,17 +42,17 @@ def test_kernels_stand_behind_those_of_libraries(name: str) -> None:
 
 def test_small_arrays_are_not_taken() -> None:
     kernel = LargeKernel(SIGMOID)
-    assert kernel.takes(Spec((LARGE,), FLOAT))
-    assert not kernel.takes(Spec((LARGE - 1,), FLOAT))
+    assert kernel.supports(Spec((LARGE,), FLOAT))
+    assert not kernel.supports(Spec((LARGE - 1,), FLOAT))
 
 
 def test_the_switch_turns_them_off() -> None:
     with MXNET_USE_FUSION.override(False):
-        assert not LargeKernel(SIGMOID).takes(Spec((LARGE,), FLOAT))
+        assert not LargeKernel(SIGMOID).supports(Spec((LARGE,), FLOAT))
 
 
 def test_whole_numbers_are_not_taken() -> None:
-    assert not LargeKernel(SIGMOID).takes(Spec((LARGE,), np.dtype(np.int32)))
+    assert not LargeKernel(SIGMOID).supports(Spec((LARGE,), np.dtype(np.int32)))
 
 
 def test_nothing_is_compiled_before_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,14 +76,14 @@ def test_what_was_compiled_before_changes_no_bits() -> None:
 
 def test_special_functions_are_taken_of_small_arrays() -> None:
     small = Spec((300,), FLOAT)
-    assert LargeKernel(find_operator("erf")).takes(small)
+    assert LargeKernel(find_operator("erf")).supports(small)
     gelu = LargeKernel(find_operator("LeakyReLU"))
     attrs = find_operator("LeakyReLU").schema.parse("LeakyReLU", {"act_type": "gelu"})
-    assert gelu.takes(small, **attrs, train=False)
-    assert not gelu.takes(small, **{**attrs, "act_type": "elu"}, train=False)
+    assert gelu.supports(small, **attrs, train=False)
+    assert not gelu.supports(small, **{**attrs, "act_type": "elu"}, train=False)
     activation = LargeKernel(find_operator("Activation"))
-    assert activation.takes(small, act_type="softrelu")
-    assert not activation.takes(small, act_type="relu")
+    assert activation.supports(small, act_type="softrelu")
+    assert not activation.supports(small, act_type="relu")
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, np.dtype(ml_dtypes.bfloat16)])
@@ -121,7 +121,7 @@ def test_16_bit_results_are_those_of_the_operator(
     x, y = with_special_values(X).astype(dtype), with_special_values(X[::-1]).astype(dtype)
     given = (x, y)[: len(op.inputs)]
     kernel = warm(name)
-    assert kernel.takes(*[Spec(v.shape, v.dtype) for v in given], **attrs)
+    assert kernel.supports(*[Spec(v.shape, v.dtype) for v in given], **attrs)
     out, wanted = np.empty_like(x), np.empty_like(x)
     kernel(np, out, *given, **attrs)
     with np.errstate(all="ignore"):
@@ -132,14 +132,14 @@ def test_16_bit_results_are_those_of_the_operator(
 def test_one_large_input_is_enough() -> None:
     kernel = LargeKernel(find_operator("broadcast_add"))
     for dtype, taken in ((NARROW[0], True), (FLOAT, True), (np.dtype(np.int16), False)):
-        assert kernel.takes(Spec((LARGE,), dtype), Spec((1,), dtype)) == taken
-        assert kernel.takes(Spec((1,), dtype), Spec((LARGE,), dtype)) == taken
+        assert kernel.supports(Spec((LARGE,), dtype), Spec((1,), dtype)) == taken
+        assert kernel.supports(Spec((1,), dtype), Spec((LARGE,), dtype)) == taken
 
 
 @pytest.mark.parametrize("dtype", NARROW)
 def test_casts_to_and_from_16_bits_are_those_of_the_operator(dtype: Any) -> None:
     kernel, x = warm("Cast"), with_special_values(X)
-    assert kernel.takes(Spec(x.shape, FLOAT), dtype=dtype)
+    assert kernel.supports(Spec(x.shape, FLOAT), dtype=dtype)
     narrow, wide = np.empty(x.shape, dtype), np.empty_like(x)
     kernel(np, narrow, x, dtype=dtype)
     np.testing.assert_array_equal(narrow.astype(FLOAT), x.astype(dtype).astype(FLOAT))
@@ -157,8 +157,8 @@ def test_16_bit_reductions_are_those_of_the_operator(
     x = X.reshape(-1, 64).astype(dtype)
     x[3, 5] = np.nan
     attrs: dict[str, Any] = {"axis": axis, "keepdims": False, "exclude": False}
-    assert kernel.takes(Spec(x.shape, x.dtype), **attrs)
-    assert not kernel.takes(Spec(x.shape, FLOAT), **attrs)
+    assert kernel.supports(Spec(x.shape, x.dtype), **attrs)
+    assert not kernel.supports(Spec(x.shape, FLOAT), **attrs)
     out, wanted = (
         np.empty(op.infer(Spec(x.shape, x.dtype), **attrs)[0].shape, dtype) for _ in "ab"
     )
@@ -173,7 +173,7 @@ def test_dropout_gets_the_key_of_the_call() -> None:
     kernel = warm("Dropout")
     for key in ((1, 2), (3, 4)):
         attrs = {**op.schema.parse("Dropout", {"p": 0.4}), "train": True, "key": key}
-        assert kernel.takes(Spec(X.shape, FLOAT), **attrs)
+        assert kernel.supports(Spec(X.shape, FLOAT), **attrs)
         got, wanted = ((np.empty_like(X), np.empty_like(X)) for _ in range(2))
         kernel(np, got, X, **attrs)
         op.kernel(np, wanted, X, **attrs)
@@ -223,7 +223,7 @@ def test_within_a_scope_every_kernel_pays_at_once() -> None:
 
 
 def test_the_first_call_has_the_bits_of_all_others_where_that_is_asked_for() -> None:
-    if not register.enabled():
+    if not support.enabled():
         pytest.skip("llvmlite is not there")
     op = find_operator("tanh")
     first, later = np.empty_like(X), np.empty_like(X)

@@ -208,6 +208,6 @@ def test_without_llvmlite_every_text_is_given_back(monkeypatch: pytest.MonkeyPat
 
 def test_only_much_text_is_worth_compiling_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(number_parser, "is_compiled", lambda source, fastmath: False)
-    monkeypatch.setattr(number_parser, "_asked_nbytes", Counter())
+    monkeypatch.setattr(number_parser, "_requested_nbytes", Counter())
     monkeypatch.setattr(number_parser, "_WORTH_NBYTES", 6)
     assert [dense_lines(b"1\n", 1) is not None for _ in range(4)] == [False, False, True, True]

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated import register  # noqa: F401  # adds the rules
 from gluonish.kernels.generated.expressions import supports
 from gluonish.kernels.generated.numpy_expressions import NUMPY_RULES
 from gluonish.kernels.generated.pointwise import plan_pointwise

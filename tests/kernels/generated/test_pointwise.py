@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated import register
+from gluonish.kernels.generated import support
 from gluonish.kernels.generated.expressions import RULES, supports
 from gluonish.kernels.generated.numpy_expressions import NUMPY_RULES
 from gluonish.kernels.generated.pointwise import plan_pointwise
@@ -356,7 +356,7 @@ def test_kernels_hang_on_the_fused_operators() -> None:
 
 def test_the_switch_turns_the_kernels_off() -> None:
     with MXNET_USE_FUSION.override(False):
-        assert not register.enabled()
+        assert not support.enabled()
 
 
 def test_programs_that_cannot_be_written_are_not_taken() -> None:
@@ -372,4 +372,4 @@ def test_the_source_is_printed_on_request(capsys: pytest.CaptureFixture[str]) ->
         plan_pointwise([a], [a, np.ones((1, 9), np.float32)], RELU_OF_SUM)
     printed = capsys.readouterr().err
     assert "%2 = broadcast_add(%0, %1); %3 = relu(%2); return %3" in printed
-    assert "def body(begin, end, words):" in printed
+    assert "def body(begin, end, params):" in printed

@@ -18,8 +18,8 @@ _KEY = (2**63 + 12345678901, (7 << 33) + 5)
 def _both(word: str, shape: tuple[int, ...], **given: float) -> tuple[Any, Any]:
     op = find_operator(f"_random_{word}")
     attrs = op.schema.parse(word, {"shape": shape, **given})
-    kernel = random_numbers.DrawKernel(op, word)
-    compile_kernel(kernel._draws._source, ())  # or the reference would run
+    kernel = random_numbers.SamplerKernel(op, word)
+    compile_kernel(kernel._generator._source, ())  # or the reference would run
     want, got = np.empty(shape, np.float32), np.empty(shape, np.float32)
     op.kernel(np, want, key=_KEY, **attrs)
     kernel(np, got, key=_KEY, **attrs)

@@ -107,7 +107,7 @@ def test_plans_are_exact_and_what_the_kernel_gives(
 def test_sums_of_16_bits_are_those_of_float32_rounded(
     shape: tuple[int, ...], axes: tuple[int, ...], dtype: np.dtype[Any], name: str
 ) -> None:
-    if not sums.takes_dtype(dtype):
+    if not sums.supports_dtype(dtype):
         pytest.skip("this processor does not convert float16")
     operator, fast = kernel_of(name)
     attrs, x = attributes(axis=axes), (values(*shape) - np.float32(0.3)).astype(dtype)

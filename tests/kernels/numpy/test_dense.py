@@ -69,7 +69,7 @@ def test_it_equals_the_reference_kernel(
 )
 def test_what_others_do_better_it_leaves(data: Spec, weight: Spec, given: dict[str, Any]) -> None:
     attrs = _attrs(FUSED_DENSE, num_hidden=weight.shape[0], no_bias=True, **given)
-    assert not dense._takes(data, weight, **attrs)
+    assert not dense._supports(data, weight, **attrs)
 
 
 def test_plans_of_it_depend_on_no_versions_of_parameters() -> None:

@@ -11,7 +11,7 @@ import pytest
 from gluonish.core.errors import GluonishError
 from gluonish.kernels.onednn import Backend, OneDNNError, RefusedError
 from gluonish.kernels.onednn.api import AlgorithmKind, Api, DataType, PropagationKind
-from gluonish.kernels.onednn.primitive import Attributes, Eltwise, Finish
+from gluonish.kernels.onednn.primitive import Attributes, Eltwise, PostOps
 from tests.engine.places import interrupted_at
 from tests.kernels.onednn.products import convolution
 
@@ -115,7 +115,7 @@ def _make_and_drop(backend: Backend) -> None:
     weight = np.ones((4, 4, 3, 3), np.float32)
     out = np.empty((2, 4, 3, 3), np.float32)
     convolution(out, data, weight, kernel=(3, 3))
-    Attributes(backend.engine.api, Finish("out", (Eltwise(AlgorithmKind.ELTWISE_RELU),)))
+    Attributes(backend.engine.api, PostOps("in_place", (Eltwise(AlgorithmKind.ELTWISE_RELU),)))
     backend.plans.clear()
 
 

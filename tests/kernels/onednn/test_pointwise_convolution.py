@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.pointwise_convolution import takes, weight_gradient
+from gluonish.kernels.onednn.pointwise_convolution import supports, weight_gradient
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.convolution import CONVOLUTION_BACKWARD_WEIGHT
 
@@ -46,4 +46,4 @@ def test_it_takes_what_it_is_faster_at(
     shapes: tuple[tuple[int, ...], ...], changed: dict[str, object], expected: bool
 ) -> None:
     specs = [Spec(shape, F32) for shape in shapes]
-    assert takes(*specs, **{**ATTRS, **changed}) is expected
+    assert supports(*specs, **{**ATTRS, **changed}) is expected

@@ -152,18 +152,18 @@ def test_calls_leave_nothing_behind_for_the_next_one() -> None:
 def test_rarer_options_are_left_to_the_reference(change: dict[str, Any]) -> None:
     arrays, attrs = call("lstm", (30, 20, 4), 10, 1, False)
     specs = list(map(spec_of, arrays))
-    assert rnn.takes(*specs, **attrs)
-    assert not rnn.takes(*specs, **{**attrs, **change})
+    assert rnn.supports(*specs, **attrs)
+    assert not rnn.supports(*specs, **{**attrs, **change})
 
 
 def test_other_dtypes_and_small_arrays_are_left_to_the_reference() -> None:
     arrays, attrs = call("lstm", (30, 20, 4), 10, 1, False)
     specs = list(map(spec_of, arrays))
     double = [Spec(spec.shape, np.dtype(np.float64)) for spec in specs]
-    assert not rnn.takes(*double, **attrs)
+    assert not rnn.supports(*double, **attrs)
     for steps in (0, 3):
-        assert not rnn.takes(Spec((steps, 20, 4), specs[0].dtype), *specs[1:], **attrs)
-    assert rnn.takes_backward(specs[0], *specs, heads=(0,), **attrs)
+        assert not rnn.supports(Spec((steps, 20, 4), specs[0].dtype), *specs[1:], **attrs)
+    assert rnn.supports_backward(specs[0], *specs, heads=(0,), **attrs)
 
 
 @pytest.mark.parametrize("switch", [True, False])

@@ -8,7 +8,7 @@ from gluonish.contrib import amp
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.gluon import rnn
-from gluonish.kernels.onednn.rnn import takes
+from gluonish.kernels.onednn.rnn import supports
 
 LAYERS = {
     "lstm": lambda **kw: rnn.LSTM(64, **kw),
@@ -47,7 +47,7 @@ def test_results_and_gradients_are_near_those_of_float32(
     net.hybridize()
     x = mx.nd.array(np.random.RandomState(1).randn(12, 32, 32))
     exact, found = run(net, x, None), run(net, x, "bfloat16")
-    assert takes(
+    assert supports(
         Spec(x.shape, BFLOAT16),
         Spec((1,), FLOAT32),
         mode=mode,

@@ -54,4 +54,4 @@ def test_large_products_of_a_plain_right_operand_are_taken(
 ) -> None:
     attrs: Any = {"transpose_a": False, "transpose_b": False, **flips}
     lhs, rhs = (Spec(shape, FLOAT32) for shape in shapes)
-    assert sgemm.takes_dot(lhs, rhs, **attrs) is taken
+    assert sgemm.supports_dot(lhs, rhs, **attrs) is taken

@@ -40,12 +40,12 @@ def test_each_device_has_large_buffers_of_its_own(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(workspaces, "_devices", [device_of(cpu(0)), device_of(cpu(1))])
     kept = Workspaces(1)
     for workspace in [Workspace(LARGE) for _ in range(3)]:
-        kept.give(workspace)
+        kept.release(workspace)
     assert kept.nbytes == 2 * LARGE
 
 
 def test_a_buffer_that_is_too_small_is_replaced() -> None:
     kept = Workspaces(1)
-    kept.give(Workspace(LARGE))
-    assert kept.take(2 * LARGE).nbytes == 2 * LARGE
+    kept.release(Workspace(LARGE))
+    assert kept.acquire(2 * LARGE).nbytes == 2 * LARGE
     assert kept.nbytes == 0

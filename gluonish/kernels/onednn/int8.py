@@ -1,8 +1,8 @@
-"""Layers on bytes: convolution, dense and pooling, and floats to bytes.
+"""Quantized layers on int8: convolution, dense, pooling, and quantization of floats.
 
 The library multiplies sums of products by the scales, adds the bias in float32, runs the post-ops
-and divides by the step of the output before it rounds. All scales are arrays that a plan is given
-when it runs, so that a plan does not depend on them.
+and divides by the output's step before it rounds. Scales are arrays passed to each run, so that a
+plan does not depend on them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from gluonish.kernels.onednn.api import (
     DataType,
     PropagationKind,
 )
-from gluonish.kernels.onednn.binding import bind, channels_last, spread
+from gluonish.kernels.onednn.binding import bind, channels_last, channels_last_layout
 from gluonish.kernels.onednn.convolution import Window, window_of
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.matmul import matrix_view
@@ -36,14 +36,14 @@ _TYPES = {
     np.dtype(np.int8): DataType.S8,
     np.dtype(np.uint8): DataType.U8,
 }
-# Which axes of a weight a scale goes along: the output channels, in groups the first two axes.
+# Axes of a weight that have scales, as bits: the output channels, with groups the first two axes.
 _CHANNELS, _GROUPS, _COLUMNS = 1, 3, 2
-_WRONG_AT_64 = "gemm_s8s8s32:jit"  # of signed data
-_SCALES = 4096  # DNNL_ARG_ATTR_SCALES: added to an argument, the role of its scales
+_WRONG_AT_64 = "gemm_s8s8s32:jit"  # for signed data
+_SCALES = 4096  # DNNL_ARG_ATTR_SCALES; an argument's role plus this is the role of its scales
 
 
 class _Form(NamedTuple):
-    """What a plan depends on besides its arrays."""
+    """Attributes in the plan's key."""
 
     window: Window | None
     functions: tuple[Eltwise, ...]
@@ -72,10 +72,9 @@ class _Scaled:
     """Attributes of a primitive with scales, a sum with another array and functions.
 
     Args:
-        api: The library.
-        masks: For each argument with scales, the axes that they go along, as bits.
-        addend: Layout of the array that is added; None for none.
-        functions: Applied after that, in order.
+        masks: The axes that have scales, as bits, for each argument with scales.
+        addend: Layout of the array to add; None for none.
+        functions: Applied in order after the sum.
     """
 
     __slots__ = ("__weakref__", "api", "handle")
@@ -108,7 +107,7 @@ def int8_convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
         inputs: data, weight, scale (O,), bias (O,), out_step (1,), and under ``with_sum`` addend.
 
     Raises:
-        RefusedError: The library cannot take the arrays or the attributes.
+        RefusedError: The library does not support the arrays or the attributes.
     """
     layout = attrs["layout"]
     if layout is not None and layout[1] != "C":
@@ -128,7 +127,7 @@ def int8_dense(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
             addend.
 
     Raises:
-        RefusedError: The library cannot take the arrays.
+        RefusedError: The library does not support the arrays.
     """
     out, data, weight, scale, bias, step, *rest = (*outputs, *inputs)
     units, features = weight.shape
@@ -147,12 +146,12 @@ def int8_dense(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 
 
 def _is_scaled(out: Array, form: _Form) -> bool:
-    """Whether the step of the output is not 1 for certain."""
+    """Whether the output's step may differ from 1."""
     return out.dtype != np.float32 or form.with_sum
 
 
 def _add(engine: Engine, descriptor: PrimitiveDescriptor, arrays: Arrays, form: _Form) -> Plan:
-    """Return the plan of a primitive, with one operand for each array."""
+    """Build the plan of a primitive, with one operand for each array."""
     out, data, weight, scale, bias, step, *rest = arrays
     builder = Builder(engine)
     target = builder.operand(_described(engine, out))
@@ -187,13 +186,13 @@ def _plan_convolution(engine: Engine, arrays: tuple[Array, ...], form: _Form) ->
     if _is_scaled(out, form):
         masks[Argument.DST] = 0
 
-    def describe(own: bool) -> PrimitiveDescriptor:
+    def describe(as_is: bool) -> PrimitiveDescriptor:
         def layout(array: Array) -> Descriptor:
-            if own and channels_last(array):
+            if as_is and channels_last(array):
                 return _described(engine, array)
             return _undecided(engine, array.shape, array.dtype)
 
-        # They live until the primitive is made, which copies what they hold.
+        # These live until the primitive is created, which copies them.
         source, target, vector = layout(data), layout(out), _described(engine, bias)
         weights = _weight(engine, weight, window.num_group, undecided=True)
         added = layout(rest[0]) if rest else None
@@ -209,26 +208,29 @@ def _plan_convolution(engine: Engine, arrays: tuple[Array, ...], form: _Form) ->
 
     found = _fast(describe)
     if weight.size == 64 and found.implementation.endswith(_WRONG_AT_64):
-        # Its weights need their sums appended, which the library's reorder of 64 numbers leaves out
-        # (3.x): 8 groups with windows of 2 x 2 x 2 gave wrong results.
-        raise RefusedError(f"int8_convolution: expected right results, got {found.implementation}")
+        # It appends sums to the weights, which the library's reorder of 64 numbers omits (3.x): 8
+        # groups with windows of 2 x 2 x 2 gave wrong results.
+        raise RefusedError(
+            "int8_convolution: expected an implementation without a known fault, got "
+            f"{found.implementation}"
+        )
     return _add(engine, found, arrays, form)
 
 
 def _fast(describe: Callable[[bool], PrimitiveDescriptor]) -> PrimitiveDescriptor:
-    """Return a primitive on the arrays' own layouts, or on others where that is a slow one.
+    """Return a primitive on the arrays' layouts or, if that is slow, on layouts that it chooses.
 
     Raises:
-        RefusedError: The library has none but its own reference.
+        RefusedError: The library has only a reference implementation.
     """
-    for own in (True, False):
+    for as_is in (True, False):
         try:
-            found = describe(own)
+            found = describe(as_is)
         except RefusedError:
             continue
         if not found.implementation.startswith("ref"):
             return found
-    raise RefusedError("oneDNN: expected an optimized implementation on bytes, got none")
+    raise RefusedError("oneDNN: expected an optimized implementation on int8, got none")
 
 
 def _plan_dense(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
@@ -236,7 +238,7 @@ def _plan_dense(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
     masks = {Argument.WEIGHTS: _COLUMNS}
     if _is_scaled(out, form):
         masks[Argument.DST] = 0
-    # They live until the primitive is made, which copies what they hold.
+    # These live until the primitive is created, which copies them.
     source, target, vector = (_described(engine, array) for array in (data, out, bias))
     weights = _undecided(engine, weight.shape, weight.dtype)
     added = _described(engine, rest[0]) if rest else None
@@ -248,7 +250,7 @@ def _plan_dense(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
         attributes.handle,
     )
     if descriptor.implementation.startswith("ref"):
-        raise RefusedError("oneDNN: expected an optimized product of bytes, got none")
+        raise RefusedError("oneDNN: expected an optimized product on int8, got none")
     return _add(engine, descriptor, arrays, form)
 
 
@@ -260,7 +262,7 @@ def int8_quantize(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
         inputs: data, scale (1,).
 
     Raises:
-        RefusedError: The library cannot take the arrays.
+        RefusedError: The library does not support the arrays.
     """
     arrays = (*outputs, *inputs)
     _check("int8_quantize", arrays)
@@ -278,8 +280,8 @@ def _plan_quantize(engine: Engine, arrays: tuple[Array, ...], _form: object) -> 
         "dnnl_reorder_primitive_desc_create",
         *(data.handle, engine.handle, out.handle, engine.handle, attributes.handle),
     )
-    given = {_SCALES | Argument.SRC: factor}
-    builder.step(descriptor, {Argument.SRC: source}, {Argument.DST: target}, given)
+    scales = {_SCALES | Argument.SRC: factor}
+    builder.step(descriptor, {Argument.SRC: source}, {Argument.DST: target}, scales)
     return builder.build()
 
 
@@ -292,7 +294,8 @@ def int8_pooling(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
         attrs: Those of Pooling.
 
     Raises:
-        RefusedError: The library does not compute what MXNet does, or does not take these arrays.
+        RefusedError: The library computes another result than MXNet, or does not support the
+            arrays.
     """
     layout = attrs["layout"]
     if layout is not None and layout[1] != "C":
@@ -305,14 +308,14 @@ def int8_pooling(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 def _plan_pooling(engine: Engine, arrays: tuple[Array, ...], window: Pooling) -> Plan:
     out, data = arrays
 
-    def layout(array: Array, own: bool) -> Descriptor:
-        # Of a single window axes have any strides: the library looks for those of channels last.
-        if not own or channels_last(array):
-            return spread(engine, array, _TYPES[array.dtype])
+    def layout(array: Array, as_is: bool) -> Descriptor:
+        # Axes of length 1 have arbitrary strides; the library requires those of channels last.
+        if not as_is or channels_last(array):
+            return channels_last_layout(engine, array, _TYPES[array.dtype])
         return _described(engine, array)
 
-    def describe(own: bool) -> PrimitiveDescriptor:
-        source, target = layout(data, own), layout(out, own)
+    def describe(as_is: bool) -> PrimitiveDescriptor:
+        source, target = layout(data, as_is), layout(out, as_is)
         return PrimitiveDescriptor(
             engine.api,
             "dnnl_pooling_forward_primitive_desc_create",
@@ -323,7 +326,7 @@ def _plan_pooling(engine: Engine, arrays: tuple[Array, ...], window: Pooling) ->
         )
 
     builder = Builder(engine)
-    target = builder.operand(layout(out, own=True))
-    source = builder.operand(layout(data, own=True))
+    target = builder.operand(layout(out, as_is=True))
+    source = builder.operand(layout(data, as_is=True))
     builder.step(_fast(describe), {Argument.SRC: source}, {Argument.DST: target})
     return builder.build()

@@ -1,19 +1,14 @@
-"""The kernels of fused operators, and whether generated kernels are switched on.
+"""The kernels of fused pointwise operators."""
 
-llvmlite is imported when the first kernel has to be compiled or loaded.
-"""
-
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT16
 from gluonish.core.spec import Spec
-from gluonish.kernels.compiler import available
 from gluonish.kernels.compiler.machine_code import has_float16
 from gluonish.kernels.generated.expressions import KINDS, supports
 from gluonish.kernels.generated.pointwise import plan_pointwise
+from gluonish.kernels.generated.support import enabled
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
@@ -24,12 +19,7 @@ from gluonish.ops.kernel import BackEnd, Bound, FastKernel
 from gluonish.ops.registry import Attrs
 
 
-def enabled() -> bool:
-    """Whether generated kernels are switched on, and llvmlite is installed."""
-    return MXNET_USE_FUSION.value and sys.byteorder == "little" and available()
-
-
-def _takes(*inputs: Spec, program: Program, **_: Any) -> bool:
+def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:
     specs = program.specs(inputs)
     if any(0 in spec.shape for spec in specs):
         return False
@@ -52,7 +42,7 @@ KERNELS = (
             FastKernel(
                 BackEnd.GENERATED,
                 "fused_pointwise",
-                _takes,
+                _supports,
                 plan=_plan,
                 enabled=enabled,
                 makes=KINDS,
