@@ -230,7 +230,7 @@ def test_without_the_front_end_products_of_matrices_serve(
     assert asked == [13]
     (record,) = caplog.records
     assert record.levelname == "DEBUG"
-    assert record.getMessage().startswith("Convolutions go without cuDNN: cuDNN's front end:")
+    assert record.getMessage().startswith("Convolutions run without cuDNN: cuDNN's front end:")
 
 
 def test_the_front_end_is_loaded_at_the_first_convolution(
