@@ -21,7 +21,7 @@ from gluonish.core.config import (
     MXNET_PROFILER_AUTOSTART,
     report_without_effect,
 )
-from gluonish.core.device import Device, Lane, watch_devices
+from gluonish.core.device import Device, Lane, observe_devices
 from gluonish.core.errors import (
     RUN_ERRORS,
     ArgumentError,
@@ -43,7 +43,7 @@ _streams: dict[Lane, Stream] = {}
 _engines: list[weakref.ref[Engine]] = []
 _push_hook: PushHook | None = None
 
-_MOMENT_S = 1e-3
+_BRIEF_S = 1e-3
 
 
 def current_engine() -> Engine:
@@ -83,14 +83,14 @@ def make_engine(kind: str) -> Engine:
 
 
 def wait_briefly(variables: Iterable[Var]) -> None:
-    """Wait up to `_MOMENT_S` for variables that workers write; cheap if there are none.
+    """Wait up to `_BRIEF_S` for variables that workers write; cheap if there are none.
 
     For small work, which can run in the calling thread only if no worker holds its arrays. After
     the time-out the work follows the worker's operation on its lane.
     """
     pending = [var for var in variables if var.queue is not None or var.active < 0]
     if pending:
-        current_engine().wait_written_for(pending, _MOMENT_S)
+        current_engine().wait_written_for(pending, _BRIEF_S)
 
 
 def submit(
@@ -120,7 +120,7 @@ def submit(
         Whether the calling thread runs it, unless its variables are in use.
     """
     engine = _engine if _engine is not None else _create()  # inlined `current_engine`
-    if on_team and engine.hands_over():
+    if on_team and engine.uses_workers():
         small = teams.claim(small=small)
         if small:
             wait_briefly(reads)
@@ -146,7 +146,7 @@ def _living() -> list[Engine]:
 
 def _register(engine: Engine, lane: Lane, stream: Stream) -> None:
     """Register a stream with an engine, together with its round-robin siblings."""
-    engine.register_stream_lane(lane, stream, *getattr(stream, "beside", ()))
+    engine.register_stream_lane(lane, stream, *getattr(stream, "siblings", ()))
 
 
 def _add_streams(device: Device) -> None:
@@ -157,7 +157,7 @@ def _add_streams(device: Device) -> None:
             _register(engine, lane, stream)
 
 
-watch_devices(_add_streams)
+observe_devices(_add_streams)
 
 
 def observe_pushes(hook: PushHook | None) -> None:

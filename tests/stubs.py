@@ -26,7 +26,7 @@ from gluonish.numpy.methods import NumpyMethods
 from gluonish.operator import custom_op as _custom_op  # noqa: F401  # gives nd and sym their Custom
 from gluonish.ops.elementwise.arithmetic import Arithmetic
 from gluonish.ops.fluent import method_names
-from gluonish.ops.frontend import NUMPY_FACES
+from gluonish.ops.frontend import NUMPY_NAMESPACES
 from gluonish.ops.registry import Operator, absent_names, find_operator
 from gluonish.symbol.symbol import Symbol
 
@@ -313,7 +313,7 @@ def _imported(module: ModuleType) -> dict[str, str]:
 def _shown(module: ModuleType, own: Iterable[str]) -> list[str]:
     """Return the names that a namespace makes when they are asked for."""
     private = module.__name__.endswith("_internal")
-    hidden = {"__getattr__", "__dir__", *NUMPY_FACES, *own}
+    hidden = {"__getattr__", "__dir__", *NUMPY_NAMESPACES, *own}
     return [
         name
         for name in dir(module)
@@ -364,11 +364,11 @@ def namespace_text(module: ModuleType, face: Face) -> str:
     parent, _, leaf = module.__name__.rpartition(".")
     above = set(_functions_of(parent)) if leaf in ("op", "_internal") else set()
     own = {name: line for name, line in imported.items() if not name.startswith("__")}
-    for later in ("NUMPY_FACES", "TYPE_CHECKING"):
+    for later in ("NUMPY_NAMESPACES", "TYPE_CHECKING"):
         own.pop(later, None)
     lines = [*own.values()]
     if leaf in ("ndarray", "symbol", "op", "_internal") and hasattr(module, "npx"):
-        homes = {name: getattr(module, name).__name__.rpartition(".") for name in NUMPY_FACES}
+        homes = {name: getattr(module, name).__name__.rpartition(".") for name in NUMPY_NAMESPACES}
         lines += [
             f"from {package} import {last} as {last}\n"
             for name, (package, _, last) in homes.items()

@@ -12,11 +12,11 @@ import pytest
 
 import gluonish
 import gluonish_engine
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 
 PACKAGES = [Path(one.__file__).parent for one in (gluonish, gluonish_engine)]
 NAMES = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"}
-TIMEOUT_LOCK = Turn.__name__
+TIMEOUT_LOCK = TimeoutLock.__name__
 NAMES |= {"allocate_lock", TIMEOUT_LOCK}
 
 GATE = "a gate: one thread waits there once, another opens it, and nothing is done in between"

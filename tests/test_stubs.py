@@ -62,7 +62,7 @@ def test_stubs_show_every_name_of_a_namespace(name: str) -> None:
     }
     assert {found for found in missing if not found.startswith("_gluonish")} <= {
         "TYPE_CHECKING",
-        "NUMPY_FACES",
+        "NUMPY_NAMESPACES",
     }
 
 

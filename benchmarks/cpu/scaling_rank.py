@@ -30,8 +30,8 @@ from gluonish import autograd, gluon, nd
 from gluonish.engine import current_engine
 from gluonish.kvstore.distributed import Channel, channel
 from gluonish.kvstore.distributed.messages import Messages
-from gluonish.kvstore.distributed.observers import Exchange, watchers
-from gluonish.kvstore.distributed.rendezvous import Meeting, wait_for_ranks
+from gluonish.kvstore.distributed.observers import Exchange, observers
+from gluonish.kvstore.distributed.rendezvous import Rendezvous, wait_for_ranks
 
 PIECE_NBYTES = 1 << 20  # of which the store makes large sums
 
@@ -86,15 +86,15 @@ def slow_down(ranks: Channel, latency_s: float, bytes_per_s: float) -> SlowLinks
     """
     links = SlowLinks(ranks.world.values, latency_s, bytes_per_s)
     ranks.world.values = links
-    ranks._transport, ranks._meeting = Messages(ranks.world), Meeting(ranks.world)
-    meet: Callable[[Meeting, str], None] = Meeting.meet
+    ranks._transport, ranks._rendezvous = Messages(ranks.world), Rendezvous(ranks.world)
+    arrive: Callable[[Rendezvous, str], None] = Rendezvous.arrive
 
-    def slowly(self: Meeting, words: str) -> None:
-        meet(self, words)
+    def slowly(self: Rendezvous, words: str) -> None:
+        arrive(self, words)
         if latency_s and ranks.world.size > 1:
             time.sleep(2 * latency_s)
 
-    Meeting.meet = slowly  # type: ignore[method-assign]  # of this process
+    Rendezvous.arrive = slowly  # type: ignore[method-assign]  # of this process
     return links
 
 
@@ -142,7 +142,7 @@ def real(settings: dict[str, Any], store: Any) -> dict[str, Any]:
     sums = settings.get("sums", True)
     trainer = gluon.Trainer(net.collect_params(), "sgd", options, kvstore=store if sums else None)
     told: list[Exchange] = []
-    watchers.append(told.append)
+    observers.append(told.append)
     steps: list[list[float]] = []
     sent: list[tuple[int, ...]] = []
     for _ in range(settings["steps"]):
@@ -180,7 +180,7 @@ def replay(settings: dict[str, Any], store: Any) -> dict[str, Any]:
             engine.push(lambda at=start + ready_s: _wait_until(at), (), [array._var], lane)
         # The store takes later keys first: the first bucket is that of the last layers.
         for key, array in enumerate(arrays):
-            store.add_up([key], [[array]])
+            store.allreduce([key], [[array]])
         variables = [array._var for array in arrays]
         engine.push(lambda: time.sleep(update_s), (), variables, lane)
         nd.waitall()

@@ -311,14 +311,14 @@ def nccl_exchange(place: Place, note: Note) -> None:
     size = place.pick(1 << 22, 1 << 6)
     for dtype in ("float32", "float16", "bfloat16", "float64"):
         values = [mx.nd.ones((size,), ctx=mx.gpu(0), dtype=dtype) * i for i in range(1, 4)]
-        assert all(exchange.serves([x]) for x in values), "one communicator was made"
+        assert all(exchange.can_sum([x]) for x in values), "one communicator was made"
         names = list(map(str, range(3)))
-        exchange.add_up(names, [[x] for x in values], "three sums")
+        exchange.allreduce(names, [[x] for x in values], "three sums")
         after = [x + 1 for x in values]  # behind the sums, which compute does not wait for
         found = [sorted(set(x.astype("float32").asnumpy().tolist())) for x in after]
         assert found == [[2.0], [3.0], [4.0]], found
         if dtype == "float32":
-            call = functools.partial(exchange.add_up, names, [[x] for x in values], "three sums")
+            call = functools.partial(exchange.allreduce, names, [[x] for x in values], "three sums")
             took = in_turns({"sums": Contender(call, place.timer())}, 3, 0.03)["sums"]
             nbytes = 12 * size
             note(

@@ -144,7 +144,7 @@ class Engine(ABC):
                 type.
         """
 
-    def hands_over(self) -> bool:
+    def uses_workers(self) -> bool:
         """Whether pushes of the calling thread run in workers, unless they are inline."""
         return False  # without workers
 
@@ -165,7 +165,7 @@ class Engine(ABC):
         """Hold a variable that a later push will write, so that its readers wait for that push.
 
         Every promise must be fulfilled or failed: until then waits for the variable, and
-        `wait_all`, block. While promises are pending, `settle` returns at once.
+        `wait_all`, block. While promises are pending, `wait_written` returns at once.
 
         Args:
             var: A variable that nothing is pending on.
@@ -179,7 +179,7 @@ class Engine(ABC):
         return None
 
     @abstractmethod
-    def keep(
+    def fulfill(
         self,
         promise: Promise,
         fn: Callable[[], None],
@@ -208,7 +208,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def settle(self, var: Var) -> None:
+    def wait_written(self, var: Var) -> None:
         """Block until all writes of ``var`` pushed so far have ended, without raising an error.
 
         Throttles a caller that runs far ahead of the workers. Returns at once inside an operator,
@@ -217,7 +217,7 @@ class Engine(ABC):
         """
 
     def wait_written_for(self, variables: Sequence[Var], timeout_s: float) -> bool:
-        """Block like `settle` for several variables, at most ``timeout_s`` seconds.
+        """Block like `wait_written` for several variables, at most ``timeout_s`` seconds.
 
         Returns:
             Whether all are written.

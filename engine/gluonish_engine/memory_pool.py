@@ -38,7 +38,7 @@ class Source(Protocol[RawOut]):
 
 
 class Block(Generic[Raw]):
-    """Allocated memory, until `MemoryPool.give`.
+    """Allocated memory, until `MemoryPool.free`.
 
     Attributes:
         raw: The object that the source returned.
@@ -119,7 +119,7 @@ class MemoryPool(Generic[Raw]):
         self._free: dict[tuple[Hashable, int], list[Block[Raw]]] = {}
         self._used = self._held = self._peak_used = self._peak_reserved = self._allocations = 0
 
-    def take(self, nbytes: int, queue: Hashable = None) -> Block[Raw]:
+    def allocate(self, nbytes: int, queue: Hashable = None) -> Block[Raw]:
         """Return a block of ``nbytes`` or more.
 
         Args:
@@ -145,7 +145,7 @@ class MemoryPool(Generic[Raw]):
             self._peak_reserved = self._used + self._held
         return block
 
-    def give(self, block: Block[Raw]) -> None:
+    def free(self, block: Block[Raw]) -> None:
         """Free a block; work on it may be pending in its queue."""
         if self._sizes is None:
             del block.raw

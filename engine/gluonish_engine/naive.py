@@ -78,7 +78,7 @@ class NaiveEngine(Engine):
                 return
             skip(reads, writes, failure)
 
-    def keep(
+    def fulfill(
         self,
         promise: Promise,
         fn: Callable[[], None],
@@ -97,8 +97,8 @@ class NaiveEngine(Engine):
             self._note_raised(failure, self._is_inside(), var.error)
             self._raise(failure)
 
-    def settle(self, var: Var) -> None:
-        """Do nothing: everything is done at its push; see `Engine.settle`."""
+    def wait_written(self, var: Var) -> None:
+        """Do nothing: everything is done at its push; see `Engine.wait_written`."""
 
     def wait_to_write(self, var: Var) -> None:
         """Do as `wait`: nothing reads in the background; see `Engine.wait_to_write`."""

@@ -21,7 +21,7 @@ class _Submit(Protocol):
 
 
 class Promise:
-    """A variable that is held until `keep` or `fail`; made by `ThreadedEngine.promise`.
+    """A variable that is held until `fulfill` or `fail`; made by `ThreadedEngine.promise`.
 
     Args:
         core: The engine's scheduler.
@@ -55,7 +55,7 @@ class Promise:
         """Whether the variable is still held."""
         return self._held in self._core.promises
 
-    def keep(self, call: Call) -> None:
+    def fulfill(self, call: Call) -> None:
         """Push the call that writes the variable; its end releases the variable.
 
         Args:
@@ -83,12 +83,12 @@ class Promise:
         if self.pending:
             self._release(self._failed(name, error))
 
-    def drop(self) -> None:
+    def cancel(self) -> None:
         """Release the variable unchanged, for a promise that has no readers."""
         if self.pending:
             self._release(None)
 
-    def stuck(self) -> bool:
+    def is_deadlocked(self) -> bool:
         """Whether its call waits for the promise itself, and so can never start."""
         call = self._call
         if call is None or not call.wait:

@@ -119,8 +119,8 @@ class ThreadedEngine(Engine):
         except EngineError as error:
             self._refuse(str(error))
 
-    def hands_over(self) -> bool:
-        """Whether pushes of the calling thread run in workers; see `Engine.hands_over`."""
+    def uses_workers(self) -> bool:
+        """Whether pushes of the calling thread run in workers; see `Engine.uses_workers`."""
         return self._thread.state.lane is None
 
     def call_in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
@@ -152,7 +152,7 @@ class ThreadedEngine(Engine):
         except EngineError as error:
             self._refuse(str(error))
 
-    def keep(
+    def fulfill(
         self,
         promise: Promise,
         fn: Callable[[], None],
@@ -160,7 +160,7 @@ class ThreadedEngine(Engine):
         lane: Hashable,
         name: str = "",
     ) -> None:
-        """Push the operator that writes a promised variable; see `Engine.keep`."""
+        """Push the operator that writes a promised variable; see `Engine.fulfill`."""
         hook = self.on_push
         if hook is not None:
             fn = hook(fn, lane, name)
@@ -169,7 +169,7 @@ class ThreadedEngine(Engine):
         call = Call()
         call.fill(fn, reads, (), lane, None, 0, name, False, where)
         call.raises = self._raises_seen()
-        promise.keep(call)
+        promise.fulfill(call)
 
     def wait(self, var: Var) -> None:
         """Block until ``var`` can be read; see `Engine.wait`."""
@@ -184,8 +184,8 @@ class ThreadedEngine(Engine):
         ):
             self._wait(var, False)
 
-    def settle(self, var: Var) -> None:
-        """Block until ``var`` is written or failed; see `Engine.settle`."""
+    def wait_written(self, var: Var) -> None:
+        """Block until ``var`` is written or failed; see `Engine.wait_written`."""
         local = self._thread.state
         pending = var.queue is not None or var.active < 0
         if pending and local.running is None is local.bulk and not self._core.promises:

@@ -14,7 +14,7 @@ from gluonish.core.errors import (
 )
 from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.recording import Leaf, Node, freed_error, moment
+from gluonish.ndarray.recording import Leaf, Node, freed_error, timestamp
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
 
@@ -84,11 +84,11 @@ class Function:
         with pause(train_mode=is_training()):
             result = self.forward(*inputs)
         outputs = _as_list(result, f"{name}.forward")
-        if is_recording() and any(x._link is not None for x in inputs):
+        if is_recording() and any(x._edge is not None for x in inputs):
             outputs = [y.detach() for y in outputs]
             node = _FunctionNode(self, inputs, outputs)
             for i, output in enumerate(outputs):
-                output._link = (node, i)
+                output._edge = (node, i)
         if isinstance(result, NDArray):
             return outputs[0]
         return outputs if isinstance(result, list) else tuple(outputs)
@@ -151,14 +151,14 @@ class _FunctionNode:
         *("freed", "made", "parents"),
     )
 
-    own_gradient = True  # a user's function may be a loss
+    ignores_head_gradient = True  # a user's function may be a loss
     writes_gradients: ClassVar[bool] = False
 
     def __init__(
         self, function: Function, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
     ) -> None:
         self.function: Function | None = function
-        self.parents: Sequence[tuple[Node | Leaf, int] | None] = [x._link for x in inputs]
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = [x._edge for x in inputs]
         self.input_shapes = [x.shape for x in inputs]
         # `backward` gets gradients of the classes of the outputs.
         self.output_converters = [
@@ -166,7 +166,7 @@ class _FunctionNode:
         ]
         self.output_specs = [(y.shape, y.context, y.dtype) for y in outputs]
         self.output_count = len(outputs)
-        self.made = moment()
+        self.made = timestamp()
         self.freed: float = math.inf
 
     def backward(
@@ -207,4 +207,4 @@ class _FunctionNode:
         """Drop the function, its saved arrays, and the parents."""
         self.function = None
         self.parents = ()
-        self.freed = moment()
+        self.freed = timestamp()

@@ -70,7 +70,7 @@ def mark_variables(
             raise ArgumentError(
                 f"mark_variables: expected a gradient of shape {array.shape}, got {buffer.shape}"
             )
-        array._link = (Leaf(buffer, req), 0)
+        array._edge = (Leaf(buffer, req), 0)
 
 
 def backward(

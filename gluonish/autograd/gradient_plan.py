@@ -24,7 +24,7 @@ from gluonish.engine import submit
 from gluonish.graph.ir import Graph, Node, Value, namer, variable
 from gluonish.graph.work import work
 from gluonish.kernels import back_ends
-from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, LONE_INLINE_SIZE, keep_pace
+from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, LONE_INLINE_SIZE, limit_pending
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import OperatorNode
 from gluonish.ops.registry import Attrs, Operator
@@ -270,7 +270,9 @@ def _is_eager_only(node: Node) -> bool:
     op, attrs = node.op, node.attrs
     if op is None:
         return False
-    return starts_layout(op, attrs) or (op.diverted is not None and bool(attrs.get("sparse_grad")))
+    return starts_layout(op, attrs) or (
+        op.overridden is not None and bool(attrs.get("sparse_grad"))
+    )
 
 
 def _planned(
@@ -305,4 +307,4 @@ def _push(
         on_team=plan.on_team,
     )
     if not inline:
-        keep_pace(device, next(iter(results.values())))
+        limit_pending(device, next(iter(results.values())))

@@ -129,9 +129,9 @@ def get_symbol(x: NDArray) -> Any:
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")
-    if x._link is None:
+    if x._edge is None:
         raise AutogradError(
             f"get_symbol: expected an array that autograd recorded, got one of shape {x.shape} "
             "that was not; compute it inside autograd.record() from arrays with attach_grad"
         )
-    return symbol_of(x._link)
+    return symbol_of(x._edge)

@@ -15,7 +15,7 @@ from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
 from gluonish.engine import current_engine
 from gluonish.ndarray import full, recording, zeros
-from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, Link, NDArray, assign
+from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, GradientEdge, NDArray, assign
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode, freed_error
 from gluonish.ops.elementwise.binary import ADD
 from gluonish.ops.elementwise.constant_like import ZEROS_LIKE
@@ -84,7 +84,7 @@ def gradients_of(
     recording_gradients = recording.mode.get() & RECORDING
     result = []
     for i, variable in enumerate(variables):
-        leaf = None if variable._link is None else variable._link[0]
+        leaf = None if variable._edge is None else variable._edge[0]
         if leaf not in gradients:
             raise AutogradError(
                 f"grad: expected variables that the heads depend on, got variable {i} of shape "
@@ -98,10 +98,10 @@ def gradients_of(
 
 def _recorded_constant(gradient: NDArray, variable: NDArray) -> NDArray:
     """Return a differentiable gradient, with zero derivative if it was not recorded."""
-    if gradient._link is not None:
+    if gradient._edge is not None:
         return gradient
     constant = gradient.detach()
-    constant._link = (OperatorNode(ZEROS_LIKE, {}, [variable], [variable._link], 1), 0)
+    constant._edge = (OperatorNode(ZEROS_LIKE, {}, [variable], [variable._edge], 1), 0)
     return constant
 
 
@@ -111,7 +111,7 @@ def store(leaf: Leaf, gradient: NDArray | None) -> None:
     if leaf.req == "null":
         leaf.grad = None  # as in MXNet, where it exists until the first pass
         return
-    leaf.fresh = True
+    leaf.updated = True
     if gradient is grad:
         return
     if grad.stype != "default":
@@ -208,7 +208,7 @@ def _visit(
             gradient = pop((number, i), None)
             is_reached = is_reached or gradient is not None
             received.append(_sum(gradient) if isinstance(gradient, list) else gradient)
-        if is_reached or node.own_gradient:
+        if is_reached or node.ignores_head_gradient:
             if writable:
                 targets = [p and writable.get(p[0]) for p in node.parents]
             found: Sequence[NDArray | None] | None = None
@@ -285,13 +285,13 @@ def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) ->
     """
     starts = []
     for head, head_grad in zip(heads, head_grads, strict=True):
-        if head._link is None:
+        if head._edge is None:
             raise AutogradError(
                 "backward: expected an array that autograd recorded, got one of shape "
                 f"{head.shape} that was not; compute it inside autograd.record() from arrays "
                 "with attach_grad"
             )
-        node, index = head._link
+        node, index = head._edge
         if node.freed == math.inf:
             gradient = filled_like(head, 1) if head_grad is None else head_grad
             present = grads.get((id(node), index))
@@ -300,7 +300,7 @@ def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) ->
             grads[id(node), index] = gradient
             starts.append(node)
     if heads and not starts:
-        raise _freed(cast(Link, heads[0]._link)[0])
+        raise _freed(cast(GradientEdge, heads[0]._edge)[0])
     return starts
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.files import path_text
-from gluonish.core.loading import IMPORT_FAILURES, why_not
+from gluonish.core.loading import IMPORT_FAILURES, import_text
 from gluonish.module.feed_forward import BatchEndParams
 
 __all__ = ["LogMetricsCallback", "summary_writer"]
@@ -29,7 +29,7 @@ def summary_writer(logging_dir: str | os.PathLike[str], purge_step: int | None =
         from tensorboardX import SummaryWriter
     except IMPORT_FAILURES as error:
         raise NotSupportedError(
-            f"tensorboard: expected the package tensorboardX, got {why_not(error)}; install it "
+            f"tensorboard: expected the package tensorboardX, got {import_text(error)}; install it "
             "with `pip install tensorboardX` (or gluonish[tensorboard])"
         ) from error
     return SummaryWriter(path_text(logging_dir, "LogMetricsCallback"), purge_step=purge_step)

@@ -22,7 +22,7 @@ _pauses: dict[int, None] = {}
 _before = [gc.get_threshold()[0]]
 
 
-def set_imports_aside() -> None:
+def freeze_imports() -> None:
     """Freeze the current objects for the garbage collector: modules, which are never garbage.
 
     They took a full collection 55 ms, and a recorded loop of 10,000 operators had one each time. If

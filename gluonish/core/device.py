@@ -49,7 +49,7 @@ class Graphs(Protocol):
 
     shortages: int
 
-    def here(self) -> bool:
+    def can_capture(self) -> bool:
         """Whether launches can be captured and repeated on the current stream."""
         raise NotImplementedError
 
@@ -79,7 +79,7 @@ class Device(Protocol):
         is_host: Whether its arrays are NumPy's, in host memory.
         lane: Engine lane of its compute work.
         copy_lane: Engine lane of copies to this device.
-        ahead_lane: Engine lane of prefetching copies, into arrays of `empty_ahead`.
+        ahead_lane: Engine lane of prefetching copies, into arrays of `empty_prefetch`.
         priority_lane: Engine lane of work that must not wait behind compute: a kvstore's sums.
         streams: Its stream lanes, with their streams; empty for a CPU.
     """
@@ -90,7 +90,7 @@ class Device(Protocol):
     is_host: bool
     lane: Lane
     copy_lane: Lane
-    ahead_lane: Lane
+    prefetch_lane: Lane
     priority_lane: Lane
     streams: Mapping[Lane, Stream]
 
@@ -106,8 +106,8 @@ class Device(Protocol):
             MemoryError: There is no memory for it.
         """
 
-    def empty_ahead(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
-        """Return an array that a copy on ``ahead_lane`` fills before any other use.
+    def empty_prefetch(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
+        """Return an array that a copy on ``prefetch_lane`` fills before any other use.
 
         None if prefetching gains nothing: then use `empty` and the other lanes.
 
@@ -115,18 +115,18 @@ class Device(Protocol):
             MemoryError: There is no memory for it.
         """
 
-    def empty_beside(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
+    def empty_priority(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
         """Return an array for the priority lane only, which can use it at once.
 
         Raises:
             MemoryError: There is no memory for it.
         """
 
-    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
+    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, constant: bool = False) -> None:
         """Copy a host array into ``out`` on this device, converting its dtype.
 
         On a device with streams, call it in an engine operation. ``source`` may be modified when it
-        returns, unless ``stays`` promises that it is constant until the operation is done.
+        returns, unless ``constant`` promises that it is constant until the operation is done.
         """
 
     def from_peer(self, source: Any, out: Any) -> None:
@@ -164,13 +164,13 @@ class CPUDevice:
     """A CPU context: NumPy arrays in ordinary memory, which the C library caches."""
 
     __slots__ = (
-        "ahead_lane",
         "context",
         "copy_lane",
         "graphs",
         "is_host",
         "lane",
         "platform",
+        "prefetch_lane",
         "priority_lane",
         "streams",
         "xp",
@@ -188,20 +188,20 @@ class CPUDevice:
         self.is_host = True
         self.lane: Lane = ("cpu", context.device_id, "compute")
         self.copy_lane: Lane = ("cpu", context.device_id, "copy")
-        self.ahead_lane: Lane = self.copy_lane
+        self.prefetch_lane: Lane = self.copy_lane
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
         self.graphs: Graphs | None = None
 
-    def empty_ahead(self, shape: Shape, dtype: np.dtype[Any]) -> None:
+    def empty_prefetch(self, shape: Shape, dtype: np.dtype[Any]) -> None:
         """Return None: prefetching gains nothing on the host."""
 
-    def empty_beside(self, shape: Shape, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    def empty_priority(self, shape: Shape, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         """Return an uninitialized array."""
         raw: np.ndarray[Any, Any] = self.empty(shape, dtype)
         return raw
 
-    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
+    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, constant: bool = False) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""
         np.copyto(out, source, casting="unsafe")
 
@@ -261,7 +261,7 @@ def device_of_library(xp: ModuleType) -> Device:
     return device_of(cpu() if xp is np else gpu(xp.cuda.runtime.getDevice()))
 
 
-def watch_devices(observer: Callable[[Device], None]) -> None:
+def observe_devices(observer: Callable[[Device], None]) -> None:
     """Call ``observer`` with every device: existing ones now, new ones before their first use.
 
     A device may be reported more than once.

@@ -73,7 +73,7 @@ class FileKind(NamedTuple):
     known: bool = True
 
 
-def found_instead(head: bytes) -> str:
+def found_text(head: bytes) -> str:
     """Return description and advice for a message, after "got"; see `file_kind`."""
     kind = file_kind(head)
     return f"{kind.what}; {kind.advice}" if kind.advice else kind.what

@@ -74,14 +74,14 @@ def temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
                 os.close(lock)
 
 
-def remove_abandoned(folder: Path, settled_s: float = _MIN_AGE_S) -> None:
+def remove_abandoned(folder: Path, min_age_s: float = _MIN_AGE_S) -> None:
     """Remove the temporary files in a folder that no process has locked.
 
     Args:
         folder: The folder; files that cannot be read or removed are skipped.
         settled_s: Minimum time since the last write, in seconds.
     """
-    newest = time.time() - settled_s
+    newest = time.time() - min_age_s
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):

@@ -23,7 +23,7 @@ class Finalizer(weakref.ref[Any]):
     __eq__ = object.__eq__
 
 
-class Kept(Finalizer):
+class Registration(Finalizer):
     """Registration that owns a finalizer until it is called."""
 
     __slots__ = ("finalizer",)
@@ -31,10 +31,10 @@ class Kept(Finalizer):
     finalizer: Finalizer | None
 
 
-_registered: set[Kept] = set()
+_registered: set[Registration] = set()
 
 
-def keep(finalizer: Finalizer, owner: object) -> Kept:
+def keep(finalizer: Finalizer, owner: object) -> Registration:
     """Register a finalizer, which is called when ``owner`` is freed.
 
     Args:
@@ -43,13 +43,13 @@ def keep(finalizer: Finalizer, owner: object) -> Kept:
     Returns:
         A handle for `cancel`; the caller may drop it.
     """
-    registration = Kept(owner, _registered.discard)
+    registration = Registration(owner, _registered.discard)
     registration.finalizer = finalizer
     _registered.add(registration)
     return registration
 
 
-def cancel(registration: Kept) -> bool:
+def cancel(registration: Registration) -> bool:
     """Unregister a finalizer; return False if it was called, or cancelled before."""
     try:
         _registered.remove(registration)

@@ -18,7 +18,7 @@ class _Lease(weakref.ref[Any]):
     resource: Any
 
 
-class Lending(Generic[T]):
+class Leases(Generic[T]):
     """Leased resources, and those that were released since.
 
     One thread grants and reclaims; any thread may free the owners.
@@ -28,20 +28,20 @@ class Lending(Generic[T]):
         self._granted: dict[int, _Lease] = {}
         self._released: deque[_Lease] = deque()
 
-    def lend(self, resource: T, owner: object) -> None:
+    def grant(self, resource: T, owner: object) -> None:
         """Lease a resource until ``owner`` is freed, which must support weak references."""
         lease = _Lease(owner, self._released.append)
         lease.resource = resource
         self._granted[id(lease)] = lease
 
-    def returned(self) -> Iterator[T]:
+    def reclaim(self) -> Iterator[T]:
         """Yield the resources released since the last call; only for the granting thread."""
         while self._released:
             lease = self._released.popleft()
             del self._granted[id(lease)]
             yield lease.resource
 
-    def has_returned(self) -> bool:
+    def can_reclaim(self) -> bool:
         """Whether a resource can be reclaimed; for any thread."""
         return bool(self._released)
 

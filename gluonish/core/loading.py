@@ -12,7 +12,7 @@ thread. If its handler or destructor needs the same module, that is imported a s
 (`_reimport`), and the import system drops the partial one.
 
 So a module's code may run again after a failure, or concurrently. Registrations of a partial module
-are replaced by those of the complete one: see `is_whole` and `is_superseded`. `_Finder` applies
+are replaced by those of the complete one: see `is_complete` and `is_superseded`. `_Finder` applies
 this to import statements, too. The garbage collector pauses meanwhile, because destructors work
 with arrays. If a package fails, its imported submodules are removed.
 """
@@ -27,10 +27,10 @@ from typing import Any
 
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.helper_thread import in_helper_thread
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 
 _OURS = ("gluonish", "gluonish_engine")
-_lock = Turn()
+_lock = TimeoutLock()
 
 
 def load(name: str) -> ModuleType:
@@ -127,7 +127,7 @@ def importing_frame(frame: FrameType) -> FrameType:
     return frame if found is None else found
 
 
-def is_whole(namespace: Mapping[str, Any]) -> bool:
+def is_complete(namespace: Mapping[str, Any]) -> bool:
     """Return whether a namespace belongs to a completely imported module."""
     module = sys.modules.get(namespace.get("__name__", ""))
     return getattr(module, "__dict__", None) is namespace and not is_partial(module)
@@ -236,7 +236,7 @@ IMPORT_FAILURES = (
 )
 
 
-def why_not(error: BaseException) -> str:
+def import_text(error: BaseException) -> str:
     """Return the text for an import error after "got": none, or one that cannot be imported."""
     if isinstance(error, ModuleNotFoundError):
         return "none"

@@ -1,6 +1,6 @@
 """Owners of a device's memory, found on request by a scan of all live objects.
 
-A class whose objects own arrays registers a function by `describe_holders`. Its objects are
+A class whose objects own arrays registers a function by `register_memory_owner`. Its objects are
 found through the garbage collector, so they cost nothing until the scan. A shared array counts for
 an owner of `Rank.OWNER` if there is one, else for any.
 """
@@ -20,7 +20,7 @@ class Rank(IntEnum):
     ARRAY = 1  # any handle
 
 
-class Holder(NamedTuple):
+class MemoryOwner(NamedTuple):
     """The arrays of one object on one device.
 
     Attributes:
@@ -46,12 +46,12 @@ class MemoryUse(NamedTuple):
     arrays: int
 
 
-Describe = Callable[[Any], Iterable[Holder]]
+Describe = Callable[[Any], Iterable[MemoryOwner]]
 
 _describers: dict[Rank, dict[type, Describe]] = {Rank.OWNER: {}, Rank.ARRAY: {}}
 
 
-def describe_holders(kind: type, describe: Describe, rank: Rank = Rank.OWNER) -> None:
+def register_memory_owner(kind: type, describe: Describe, rank: Rank = Rank.OWNER) -> None:
     """Register a class whose instances, subclasses included, own arrays.
 
     Args:
@@ -91,7 +91,7 @@ def memory_by_owner(context: Context) -> list[MemoryUse]:
     return sorted(uses, key=lambda use: -use.nbytes)
 
 
-def _add(found: dict[str, tuple[int, int]], seen: set[int], owner: Holder) -> None:
+def _add(found: dict[str, tuple[int, int]], seen: set[int], owner: MemoryOwner) -> None:
     for array in owner.arrays:
         base = _base_array(array)
         if id(base) not in seen and base.nbytes:

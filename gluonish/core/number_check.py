@@ -48,7 +48,7 @@ def as_float(owner: str, name: str, value: object) -> float:
     return number
 
 
-def whole_number(owner: str, name: str, value: object, low: int | None = None) -> int:
+def as_int(owner: str, name: str, value: object, low: int | None = None) -> int:
     """Return an integral number as an int.
 
     Args:
@@ -108,7 +108,7 @@ class _Refusal:
         raise kind(*arguments)
 
 
-class RefusedAtCall:
+class DeferErrorToCall:
     """Scope in a constructor that defers an ArgumentError to the calls of the block or augmenter.
 
     Args:

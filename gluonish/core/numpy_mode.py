@@ -58,7 +58,7 @@ def set_np_array(active: bool) -> bool:
     return _array.set(bool(active))
 
 
-def numpy_scope_of_here() -> "NumpyScope":
+def current_numpy_scope() -> "NumpyScope":
     """Return a scope with the current settings, to be entered in another thread."""
     return NumpyScope(shape=is_np_shape(), array=is_np_array())
 

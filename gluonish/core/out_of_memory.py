@@ -45,7 +45,7 @@ def allocate(make: Callable[[], Made], owner: str, specs: Sequence[Spec], contex
         raise out_of_memory_error(owner, specs, context) from error
 
 
-def empty_or_refuse(device: Device, shape: Shape, dtype: np.dtype[Any], owner: str) -> Any:
+def empty_or_raise(device: Device, shape: Shape, dtype: np.dtype[Any], owner: str) -> Any:
     """Return an array of undefined values on a device; see `allocate`."""
     return allocate(
         partial(device.empty, shape, dtype), owner, [Spec(shape, dtype)], device.context

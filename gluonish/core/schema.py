@@ -256,7 +256,7 @@ class Schema:
             raise OperatorError(f"{operator}: expected a value for {', '.join(missing)}, got none")
         return parsed
 
-    def takes(self, name: str) -> bool:
+    def accepts(self, name: str) -> bool:
         """Whether there is an attribute of this name."""
         return name in self.attributes
 

@@ -13,7 +13,7 @@ import threading
 PATIENCE_S = 3.0
 
 
-class Turn:
+class TimeoutLock:
     """Re-entrant lock whose ``with`` proceeds after a time-out; no mutual exclusion guaranteed."""
 
     __slots__ = ("_lock",)

@@ -45,7 +45,7 @@ class Version:
         # Numbers are valid in one process, and a copy is not in a graph yet.
         return Version, (self.names is not None,)
 
-    def watch(self) -> None:
+    def observe(self) -> None:
         """Count changes from now on."""
         if self.names is None:
             self.names = set()
@@ -55,7 +55,7 @@ class Version:
         found = reads.get()
         if found is not None and self not in found:
             found[self] = self.number
-        self.watch()
+        self.observe()
         if name is not None and self.names is not None:
             self.names.add(name)
 

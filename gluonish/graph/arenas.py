@@ -14,8 +14,8 @@ from gluonish.core.config import MXNET_EXEC_NUM_TEMP
 from gluonish.core.context import Context
 from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
-from gluonish.core.memory_owners import Holder, describe_holders
-from gluonish.core.out_of_memory import empty_or_refuse
+from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
+from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.graph.idle_memory import drop_idle, mark_used
 from gluonish.graph.instructions import Values
 from gluonish.graph.memory_plan import ALIGNMENT
@@ -114,14 +114,14 @@ def aligned_empty(device: Device, nbytes: int, owner: str) -> Any:
         OutOfMemoryError: There is not enough memory.
     """
     if not (device.is_host and nbytes):
-        return empty_or_refuse(device, (nbytes,), UINT8, owner)
-    raw = empty_or_refuse(device, (nbytes + ALIGNMENT,), UINT8, owner)
+        return empty_or_raise(device, (nbytes,), UINT8, owner)
+    raw = empty_or_raise(device, (nbytes + ALIGNMENT,), UINT8, owner)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + nbytes]
 
 
-def _holder(arena: Arena) -> list[Holder]:
-    return [] if arena.owner is None else [Holder(*arena.owner, [arena.raw])]
+def _holder(arena: Arena) -> list[MemoryOwner]:
+    return [] if arena.owner is None else [MemoryOwner(*arena.owner, [arena.raw])]
 
 
-describe_holders(Arena, _holder)
+register_memory_owner(Arena, _holder)

@@ -55,7 +55,7 @@ class Body:
         }
         self.mutated = tuple(i for i, x in enumerate(self.inputs) if id(x) in overwritten)
         self.saved = saved_values(order)
-        self.num_kept = len(self.saved)
+        self.num_saved = len(self.saved)
         self.output_names = output_names(self.outputs)
         self._made: dict[Any, Any] = {}
 
@@ -163,7 +163,7 @@ class Body:
 
         def make() -> LoopGradient:
             graph = self.graph(specs, train=train)
-            back = loop_gradient(graph, self.num_kept, counts, heads)
+            back = loop_gradient(graph, self.num_saved, counts, heads)
             return LoopGradient(Body(*back.graph, f"{self.name}_backward"), *back.flows)
 
         gradient: LoopGradient = self._cached(
@@ -183,7 +183,7 @@ class Body:
 
         def make() -> BranchGradient:
             graph = self.graph(specs, train=train)
-            back = branch_gradient(graph, self.num_kept, heads, flows)
+            back = branch_gradient(graph, self.num_saved, heads, flows)
             return BranchGradient(Body(*back.graph, f"{self.name}_backward"), *back.flows)
 
         key = None if flows is None else tuple(flows)

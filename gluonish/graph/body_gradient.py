@@ -33,10 +33,10 @@ class _Back:
         saved: Variables for the saved values.
     """
 
-    def __init__(self, graph: Graph, num_kept: int) -> None:
+    def __init__(self, graph: Graph, num_saved: int) -> None:
         self.graph = graph
         self.inputs = [variable(node.name, node.specs[0]) for node in graph.inputs]
-        saved = graph.outputs[len(graph.outputs) - num_kept :]
+        saved = graph.outputs[len(graph.outputs) - num_saved :]
         self.saved = [variable(f"{x.node.name}_saved{x.index}", x.spec) for x in saved]
         self._copies = _copies(
             graph,
@@ -78,7 +78,7 @@ def _copies(graph: Graph, replaced: Mapping[_Key, Value]) -> dict[_Key, Value]:
 
 
 def loop_gradient(
-    graph: Graph, num_kept: int, counts: tuple[int, int], heads: Sequence[bool]
+    graph: Graph, num_saved: int, counts: tuple[int, int], heads: Sequence[bool]
 ) -> BodyGradient:
     """Return the gradient of one iteration; see `gluonish.ops.control_flow.subgraph.LoopGradient`.
 
@@ -89,13 +89,13 @@ def loop_gradient(
         counts: Numbers of data and of states.
         heads: Whether each output, each earlier state and each saved value has a gradient.
     """
-    back = _Back(graph, num_kept)
+    back = _Back(graph, num_saved)
     data, states = counts
-    outs = len(graph.outputs) - states - num_kept
+    outs = len(graph.outputs) - states - num_saved
     floating = [i for i in range(states) if is_floating(graph.outputs[outs + i].spec.dtype)]
     from_outs = [i for i in range(outs) if heads[i]]
     from_past = [i for i in range(states) if heads[outs + i]]
-    from_kept = [outs + states + i for i in range(num_kept) if heads[outs + states + i]]
+    from_kept = [outs + states + i for i in range(num_saved) if heads[outs + states + i]]
     out_heads, kept_heads = back.heads(from_outs), back.heads(from_kept)
     past_heads = back.heads([outs + i for i in from_past])
     carried = back.heads([outs + i for i in floating])
@@ -133,7 +133,7 @@ def loop_gradient(
 
 
 def branch_gradient(
-    graph: Graph, num_kept: int, heads: Sequence[bool], flows: Sequence[int] | None
+    graph: Graph, num_saved: int, heads: Sequence[bool], flows: Sequence[int] | None
 ) -> BodyGradient:
     """Return the gradient of a branch.
 
@@ -144,7 +144,7 @@ def branch_gradient(
         flows: Positions of the inputs whose gradient is computed, zero if none flows; None for the
             inputs that a gradient flows to.
     """
-    back = _Back(graph, num_kept)
+    back = _Back(graph, num_saved)
     positions = [i for i, present in enumerate(heads) if present]
     head_values = back.heads(positions)
     found = back.gradients(positions, head_values)

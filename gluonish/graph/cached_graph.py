@@ -22,7 +22,7 @@ from gluonish.graph.call_plan import CallPlan, Links
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.pass_plans import PassOptions, plan_passes
 from gluonish.graph.source_lines import SourceLines
-from gluonish.ndarray.copying import on_one_cpu
+from gluonish.ndarray.copying import gather_on_cpu
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
 
@@ -134,7 +134,7 @@ class CachedGraph:
         links: Links = ()
         requires_grad: list[bool] = []
         if flags & RECORDING:
-            links = [x._link for x in inputs]
+            links = [x._edge for x in inputs]
             requires_grad = [link is not None for link in links]
             if True not in requires_grad:
                 requires_grad = []
@@ -208,7 +208,7 @@ class CachedGraph:
         Raises:
             DeviceError: The devices do not share memory.
         """
-        gathered = on_one_cpu(inputs)
+        gathered = gather_on_cpu(inputs)
         if gathered is None:
             raise self._mixed_devices(inputs)
         return gathered

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from gluonish.core.device import Device
-from gluonish.core.out_of_memory import empty_or_refuse
+from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.graph import interpreter
 from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
@@ -20,13 +20,13 @@ from gluonish.graph.pass_plans import PassPlans, plan_backward
 from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, States
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, freed_error, moment
+from gluonish.ndarray.ndarray import GradientEdge, NDArray, empty_like_spec
+from gluonish.ndarray.recording import RECORDING, freed_error, timestamp
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
 from gluonish_engine import Var
 
-Links = Sequence[Link | None]
+Links = Sequence[GradientEdge | None]
 
 
 class CallPlan:
@@ -64,7 +64,9 @@ class CallPlan:
         self.device = device
         self.output_specs = [value.spec for value in plans.partition.outputs]
         self.gradient_specs = [value.spec for value in plans.partition.gradients]
-        self.own_gradient = any(x.op is not None and x.op.own_gradient for x in plans.graph.nodes)
+        self.ignores_head_gradient = any(
+            x.op is not None and x.op.ignores_head_gradient for x in plans.graph.nodes
+        )
         self._static_alloc = static_alloc
         self._lines = lines
         self.states = States(device, plans.saved.nbytes, keep=static_alloc, name=name)
@@ -126,7 +128,7 @@ class CallPlan:
                 try:
                     raw = device.empty(spec.shape, spec.dtype)
                 except (MemoryError, ValueError):
-                    raw = empty_or_refuse(device, spec.shape, spec.dtype, name)
+                    raw = empty_or_raise(device, spec.shape, spec.dtype, name)
                 var = Var()
                 values.append(raw)
                 writes.append(var)
@@ -176,9 +178,9 @@ class GraphNode:
     writes_gradients: ClassVar[bool] = True
 
     @property
-    def own_gradient(self) -> bool:
+    def ignores_head_gradient(self) -> bool:
         """Whether an operator of the graph has its own gradient, which needs no head."""
-        return self.plan.own_gradient
+        return self.plan.ignores_head_gradient
 
     def __init__(
         self,
@@ -198,10 +200,10 @@ class GraphNode:
         self.parents = parents
         self.key = key
         self.output_count = len(outputs)
-        self.made = moment()
+        self.made = timestamp()
         self.freed: float = math.inf
         for i, output in enumerate(outputs):
-            output._link = (self, i)
+            output._edge = (self, i)
 
     def backward(
         self,
@@ -289,4 +291,4 @@ class GraphNode:
         if self.plan.states.cancel_release(self._release) and state is not None:
             self.plan.states.release(state)
         self.inputs, self.outputs, self.parents = (), [], ()
-        self.freed = moment()
+        self.freed = timestamp()

@@ -18,7 +18,7 @@ from functools import partial
 from gluonish.core.device import Device
 from gluonish.core.errors import run_error
 from gluonish.core.random_state import next_key
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.engine import current_engine, submit
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.chains import InstructionError
@@ -65,7 +65,7 @@ class Executable:
         self._note = device.note if device.streams else None
         # Versions that the constant values belong to; without a prologue, those of no variables.
         self._prepared: Versions | None = None if plan.has_prologue else []
-        self._lock = Turn()  # of `_prepare`
+        self._lock = TimeoutLock()  # of `_prepare`
         self._constant_inputs = plan.constant_inputs
         self._is_small = plan.is_small
         self._on_team = device.is_host and not plan.is_light

@@ -83,7 +83,7 @@ def _step_back(
     op = node.op
     if op is None or op.gradient is None:
         return
-    if not op.own_gradient and all(g is None for g in received):
+    if not op.ignores_head_gradient and all(g is None for g in received):
         return
     attrs: dict[str, Any] = dict(node.attrs)
     if op.draws(attrs):

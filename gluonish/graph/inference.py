@@ -9,8 +9,8 @@ from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_s
 from gluonish.graph.inlining import inlined
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
 from gluonish.ops.registry import Attrs
-from gluonish.ops.support.dtype_rules import complete_alike
-from gluonish.ops.support.shape_rules import Shapes, alike, open_spec, probe
+from gluonish.ops.support.dtype_rules import complete_same_dtype
+from gluonish.ops.support.shape_rules import Shapes, open_spec, probe, same_shape
 
 # Each sweep propagates known specs one node further against the order of the nodes; practical
 # graphs have no longer chain of unknown specs.
@@ -82,7 +82,7 @@ class Inference:
             if open_ is not None:
                 outputs[0] = open_
             elif not all(spec.known() for spec in inputs):
-                complete = complete_alike if op.complete is None else op.complete
+                complete = complete_same_dtype if op.complete is None else op.complete
                 untyped = all(spec.dtype is None for spec in outputs)
                 complete(inputs, outputs, node.attrs)
                 if untyped and op.complete is None:
@@ -258,12 +258,12 @@ def _complete(node: Node, found: Inference) -> Attrs:
     shape = found.spec(Value(node)).shape
     if shape is None or (UNKNOWN in shape and _is_wholly_open(node)):
         return node.attrs  # the shape of an eager call
-    if node.op.settle is not None:
-        return node.op.settle(node.attrs, shape) if UNKNOWN not in shape else node.attrs
+    if node.op.with_shape is not None:
+        return node.op.with_shape(node.attrs, shape) if UNKNOWN not in shape else node.attrs
     return {**node.attrs, "shape": tuple(max(extent, 0) for extent in shape)}
 
 
-_same_shape = alike()
+_same_shape = same_shape()
 
 
 def _refine_shapes(node: Node, inputs: list[PartialSpec], outputs: list[PartialSpec]) -> None:

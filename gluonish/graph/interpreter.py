@@ -57,12 +57,14 @@ def report(
         if op is None:
             continue
         if monitor_all:
-            for name, value in zip(input_words(op, node.attrs), node.inputs, strict=True):
+            for name, value in zip(input_suffixes(op, node.attrs), node.inputs, strict=True):
                 if variables and value.node.op is None:
                     callback(value.node.name, op.name, values[value.key])
                 callback(f"{node.name}_{name}", op.name, values[value.key])
         for i in range(node.num_visible):
-            callback(f"{node.name}_{output_word(op, node.attrs, i)}", op.name, values[id(node), i])
+            callback(
+                f"{node.name}_{output_suffix(op, node.attrs, i)}", op.name, values[id(node), i]
+            )
 
 
 # Operators whose only input MXNet reports as ``data``; the input of the others is ``input0``.
@@ -76,16 +78,16 @@ _NAMED = frozenset(
 )
 
 
-def input_words(op: Operator, attrs: Attrs) -> tuple[str, ...]:
+def input_suffixes(op: Operator, attrs: Attrs) -> tuple[str, ...]:
     """Return the suffixes of an operator's inputs in reports, as in MXNet."""
     if op.variadic is None and op.inputs == ("data",) and op.name not in _NAMED:
         return ("input0",)
     return op.input_names(attrs)
 
 
-def output_word(op: Operator | None, attrs: Attrs, index: int) -> str:
+def output_suffix(op: Operator | None, attrs: Attrs, index: int) -> str:
     """Return the suffix of an output's name: ``output``, ``output1``, ``mean``."""
-    words = () if op is None else op.output_words(attrs)
+    words = () if op is None else op.output_names_for(attrs)
     if len(words) > 1:
         return words[index]
     word = words[0] if words else "output"
@@ -97,7 +99,7 @@ def output_names(values: Sequence[Value]) -> tuple[str, ...]:
     return tuple(
         value.node.name
         if value.node.op is None
-        else f"{value.node.name}_{output_word(value.node.op, value.node.attrs, value.index)}"
+        else f"{value.node.name}_{output_suffix(value.node.op, value.node.attrs, value.index)}"
         for value in values
     )
 

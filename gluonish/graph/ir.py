@@ -242,13 +242,13 @@ def constant(array: NDArray, name: str = "constant") -> Value:
 
 def infer_specs(op: Operator, specs: Sequence[Spec], attrs: Attrs) -> tuple[Spec, ...]:
     """Return the specs of an operator's outputs; inference takes no runtime attributes."""
-    if not op.plain:
+    if not op.stateless:
         known = op.schema.attributes
         attrs = {k: v for k, v in attrs.items() if k in known or k in _STRUCTURAL}
     return op.infer(*specs, **attrs)
 
 
-def operator_word(op: Operator) -> str:
+def base_name(op: Operator) -> str:
     """Return the base of the names of unnamed nodes: ``_plus`` for ``elemwise_add``.
 
     Operators with NumPy semantics have no prefix: ``add`` for ``_npi_add``.
@@ -277,7 +277,7 @@ def append(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
         )
     values = [constant(x) if isinstance(x, NDArray) else x for x in inputs]
     name_node = namer.get()
-    word = operator_word(op)
+    word = base_name(op)
     name = word if name_node is None else name_node(word)
     try:
         specs = infer_specs(op, [value.spec for value in values], attrs)

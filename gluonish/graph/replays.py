@@ -200,7 +200,7 @@ class RepeatedSegment(list[Instruction]):
             key: The key that the random numbers of the call start from.
             note: Called with the name of what runs, for messages.
         """
-        if not self._graphs.here():
+        if not self._graphs.can_capture():
             run_each(self[:], values, key)
             return
         memos: dict[_Chunk, _Memo] = values[-1]

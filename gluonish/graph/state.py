@@ -18,8 +18,8 @@ from weakref import ref
 
 from gluonish.core.context import Context
 from gluonish.core.device import Device
-from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
-from gluonish.core.memory_owners import Holder, describe_holders
+from gluonish.core.finalizer import Finalizer, Registration, cancel, keep
+from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
 from gluonish.core.spec import Spec
 from gluonish.graph.arenas import aligned_empty
 from gluonish.graph.idle_memory import drop_idle, mark_used
@@ -123,7 +123,7 @@ class States:
             mark_used(state, self._nbytes, self._drop)
         return state
 
-    def release_with(self, state: State, owner: object) -> Kept | None:
+    def release_with(self, state: State, owner: object) -> Registration | None:
         """Release a state when its owner, the node of the call, is freed.
 
         Returns:
@@ -135,7 +135,7 @@ class States:
         idle.state = state
         return keep(idle, owner)
 
-    def cancel_release(self, release: Kept | None) -> bool:
+    def cancel_release(self, release: Registration | None) -> bool:
         """Cancel the release of a state with its owner; whether it was still to come."""
         return release is not None and cancel(release)
 
@@ -155,8 +155,8 @@ def _drop_idle(idle: "ref[deque[_Idle]]", state: State) -> bool:
     return False
 
 
-def _holder(state: State) -> list[Holder]:
-    return [] if state.owner is None else [Holder(*state.owner, [state.raw])]
+def _holder(state: State) -> list[MemoryOwner]:
+    return [] if state.owner is None else [MemoryOwner(*state.owner, [state.raw])]
 
 
-describe_holders(State, _holder)
+register_memory_owner(State, _holder)

@@ -4,8 +4,8 @@ from typing import Any
 
 from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
-from gluonish.core.memory_owners import Holder, describe_holders
-from gluonish.core.out_of_memory import empty_or_refuse
+from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
+from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.graph.instructions import Values
 from gluonish.graph.value_layout import ValueLayout
 from gluonish.ops.support.memory_layout import array_of
@@ -27,7 +27,7 @@ class StaticValues:
         self._arrays = {index: _raw(array) for index, array in layout.constants.items()}
         self._shared = {
             index: array_of(
-                empty_or_refuse(device, (spec.nbytes,), UINT8, "packed parameters"),
+                empty_or_raise(device, (spec.nbytes,), UINT8, "packed parameters"),
                 spec,
                 channels_last=index in layout.channels_last,
             )
@@ -72,9 +72,9 @@ def _raw(array: Any) -> Any:
     return array._data
 
 
-def _holder(static: StaticValues) -> list[Holder]:
+def _holder(static: StaticValues) -> list[MemoryOwner]:
     shared = list(static._shared.values())
-    return [Holder(static._device.context, "packed parameters of graphs", shared)]
+    return [MemoryOwner(static._device.context, "packed parameters of graphs", shared)]
 
 
-describe_holders(StaticValues, _holder)
+register_memory_owner(StaticValues, _holder)

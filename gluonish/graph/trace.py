@@ -11,7 +11,7 @@ from gluonish.core.value_scope import ValueScope
 from gluonish.graph import value_control_flow as _control_flow  # noqa: F401  # completes traced arrays
 from gluonish.graph.ir import Namer, Node, Value, append, constant, namer, variable
 from gluonish.graph.pytree import Structure, flatten
-from gluonish.graph.traced_array import shown, value_of
+from gluonish.graph.traced_array import as_traced, value_of
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator
@@ -40,14 +40,14 @@ class Trace:
         found = self.parameters.get(name)
         if found is None:
             value = variable(name, array._spec, kind=type(array))
-            found = self.parameters[name] = shown(value, fixed=True)
+            found = self.parameters[name] = as_traced(value, fixed=True)
         return found
 
     def source(self, op: Operator, attrs: Attrs) -> Any:
         """Return the result of an operator without inputs, with the shape of an eager call."""
         if attrs.get("shape", ()) is None:
             attrs = {**attrs, "shape": op.infer(**attrs)[0].shape}
-        return shown(append(op, (), attrs))
+        return as_traced(append(op, (), attrs))
 
 
 class _Tracing(ValueScope):
@@ -91,7 +91,7 @@ def trace_forward(
     values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]
     trace.data = [value.node for value in values]
     with _Tracing(trace, name_node):
-        result = forward(*[shown(value, fixed=True) for value in values])
+        result = forward(*[as_traced(value, fixed=True) for value in values])
     leaves, trace.structure = flatten(result, lambda x: isinstance(x, Value | NDArray))
     found = map(value_of, leaves)
     trace.outputs = [constant(x) if isinstance(x, NDArray) else x for x in found]

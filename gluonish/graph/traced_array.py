@@ -62,7 +62,7 @@ class _Traced:
         policy = current()
         if policy is not None:
             values = policy.cast(op, values, attrs, list(map(_dtype_of, values)), _cast)
-        results = shown(append(op, values, attrs))
+        results = as_traced(append(op, values, attrs))
         if op.identity:  # the result may be a view
             results._fixed = True
             for x in inputs:
@@ -115,24 +115,24 @@ class _Traced:
         _refuse("values")
 
     @property
-    def _link(self) -> None:
+    def _edge(self) -> None:
         return None
 
-    @_link.setter
-    def _link(self, link: object) -> None:
+    @_edge.setter
+    def _edge(self, link: object) -> None:
         _refuse("gradient")
 
     def __getitem__(self, key: Any) -> Any:
         keys = tuple(map(value_of, key)) if isinstance(key, tuple) else value_of(key)
         self._fixed = True  # the result may be a view
-        return shown(self._value[keys], fixed=True)
+        return as_traced(self._value[keys], fixed=True)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         is_full = key is Ellipsis or (isinstance(key, slice) and key == slice(None))
         if not is_full or not isinstance(value, NDArray) or value.shape != self.shape:
             _refuse("writing to a slice of an array")
         same = value if value._spec == self._spec else value.astype(self._spec.dtype)
-        self._assigned(shown(value_of(same)))
+        self._assigned(as_traced(value_of(same)))
 
     def detach(self) -> Any:
         """Return the array without gradient."""
@@ -156,11 +156,11 @@ class _Traced:
 
     def as_np_ndarray(self) -> Any:
         """Return the array with NumPy's semantics."""
-        return shown(self._value.as_np_ndarray(), self._fixed)
+        return as_traced(self._value.as_np_ndarray(), self._fixed)
 
     def as_nd_ndarray(self) -> Any:
         """Return the array with the semantics of ``mx.nd``."""
-        return shown(self._value.as_nd_ndarray(), self._fixed)
+        return as_traced(self._value.as_nd_ndarray(), self._fixed)
 
 
 class TracedArray(_Traced, NDArray):  # type: ignore[misc, override]  # no memory
@@ -187,10 +187,10 @@ class TracedNumpyArray(_Traced, NumpyMethods, ndarray):  # type: ignore[misc, ov
 
 def apply_named(name: str, x: Any) -> Any:
     """Apply an operator without attributes; the result is no view."""
-    return shown(append(find_operator(name), (value_of(x),), {}))
+    return as_traced(append(find_operator(name), (value_of(x),), {}))
 
 
-def shown(value: Any, fixed: bool = False) -> Any:
+def as_traced(value: Any, fixed: bool = False) -> Any:
     """Return the traced array of a graph value, or a list of them for a list.
 
     Args:
@@ -198,7 +198,7 @@ def shown(value: Any, fixed: bool = False) -> Any:
         fixed: Whether to forbid writing.
     """
     if isinstance(value, list):
-        return [shown(item, fixed) for item in value]
+        return [as_traced(item, fixed) for item in value]
     return (TracedNumpyArray if isinstance(value, NumpyValue) else TracedArray)(value, fixed)
 
 

@@ -8,7 +8,7 @@ from gluonish.core.loading import load
 from gluonish.core.spec import Spec
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph.ir import Node, Value, append, body_mark, constant
-from gluonish.graph.traced_array import TracedArray, TracedNumpyArray, shown, value_of
+from gluonish.graph.traced_array import TracedArray, TracedNumpyArray, as_traced, value_of
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
@@ -85,7 +85,7 @@ def _as_arrays(group: Any) -> Any:
     if isinstance(group, list | tuple):
         arrays = [_as_arrays(item) for item in group]
         return arrays if isinstance(group, list) else tuple(arrays)
-    return shown(group, fixed=True) if isinstance(group, Value) else group
+    return as_traced(group, fixed=True) if isinstance(group, Value) else group
 
 
 def _lifting(function: Callable[..., Any]) -> Callable[..., Any]:

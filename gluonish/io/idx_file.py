@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import FileFormatError
-from gluonish.core.file_kind import HEAD_NBYTES, found_instead
+from gluonish.core.file_kind import HEAD_NBYTES, found_text
 
 _HEAD_NBYTES = 4
 _UNSIGNED_BYTES = b"\0\0\x08"
@@ -27,7 +27,7 @@ def read_idx(content: bytes, name: str) -> np.ndarray[Any, Any]:
     if not axes:
         raise FileFormatError(
             f"read_idx: expected {name} to begin with 00 00 08 and the number of axes at byte 0, "
-            f"got {found_instead(content[:HEAD_NBYTES])}"
+            f"got {found_text(content[:HEAD_NBYTES])}"
         )
     if len(content) < start:
         raise FileFormatError(

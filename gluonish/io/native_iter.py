@@ -224,7 +224,7 @@ def parse_parameters(
         OperatorError: A parameter is missing or of the wrong type.
     """
     names = {name: str(params[name]) for name in ("data_name", "label_name") if name in params}
-    known = {name: value for name, value in params.items() if schema.takes(name)}
+    known = {name: value for name, value in params.items() if schema.accepts(name)}
     unknown = [name for name in params if name not in known and name not in names]
     if unknown:
         hints = ", ".join(repr(name) + nearest(name, schema.attributes) for name in unknown)

@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from gluonish.core.errors import ArgumentError, GluonishError
-from gluonish.core.numpy_mode import NumpyScope, numpy_scope_of_here
+from gluonish.core.numpy_mode import NumpyScope, current_numpy_scope
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
 
 Item = TypeVar("Item")
@@ -129,7 +129,7 @@ class ReadAhead(Generic[Item]):
     def __init__(self, make: Callable[[], Iterator[Item]], capacity: int, name: str) -> None:
         self._name = name
         self._buffer: _Buffer[Item] = _Buffer(max(1, capacity))
-        arguments = (make, self._buffer, numpy_scope_of_here())
+        arguments = (make, self._buffer, current_numpy_scope())
         self._thread = threading.Thread(
             target=_run, args=arguments, name=f"gluonish-{name}", daemon=True
         )

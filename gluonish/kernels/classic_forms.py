@@ -19,7 +19,7 @@ def _translated(op: Operator, classic: Operator, fast: FastKernel) -> FastKernel
 
     def supports(*specs: Spec, **attrs: Any) -> bool:
         form = _form(op, specs, attrs)
-        return form is not None and form[0] is classic and fast.takes(*specs, **form[1])
+        return form is not None and form[0] is classic and fast.supports(*specs, **form[1])
 
     def run(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
         form = _form(op, tuple(Spec(x.shape, x.dtype) for x in inputs), attrs)
@@ -34,7 +34,7 @@ def _translated(op: Operator, classic: Operator, fast: FastKernel) -> FastKernel
         run=run,
         enabled=fast.enabled,
         large_only=fast.large_only,
-        alone=fast.alone,
+        serial_limit=fast.serial_limit,
         makes=fast.makes,
     )
 

@@ -20,7 +20,7 @@ from gluonish.core.context import Context
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import DeviceError
 from gluonish.core.loading import IMPORT_FAILURES
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.health import Mark
@@ -126,7 +126,7 @@ class NCCLReduction:
     def __init__(self, nccl: Any) -> None:
         self._nccl = nccl
         self._teams: dict[tuple[int, ...], Team] = {}
-        self._launch_lock = Turn()  # threads of one process must not launch concurrently
+        self._launch_lock = TimeoutLock()  # threads of one process must not launch concurrently
 
     def supports(self, values: Sequence[NDArray], context: Context) -> bool:
         """Whether arrays can be summed on a GPU; see `fits`."""
@@ -216,7 +216,7 @@ class NCCLExchange:
         self.labels: Mapping[str, str] = {}  # names of arrays in messages
         self._teams: dict[tuple[Context, ...], Team | None] = {}
 
-    def serves(self, values: Sequence[NDArray]) -> bool:
+    def can_sum(self, values: Sequence[NDArray]) -> bool:
         """Whether all ranks can sum arrays like these, one on each of this rank's devices.
 
         The first call for a list of devices is collective.
@@ -250,12 +250,14 @@ class NCCLExchange:
         nccl.groupEnd()
         return Team(nccl, cupy, numbers, communicators)
 
-    def add_up(self, names: Sequence[str], values: Sequence[Sequence[NDArray]], what: str) -> None:
+    def allreduce(
+        self, names: Sequence[str], values: Sequence[Sequence[NDArray]], what: str
+    ) -> None:
         """Replace arrays by their sums over all devices of all ranks.
 
         Args:
             names: Names of the arrays, the same on all ranks, in the order of use.
-            values: For each name supported arrays, see `serves`.
+            values: For each name supported arrays, see `can_sum`.
             what: The purpose, for messages, such as ``"push of"``.
         """
         arrays_of = dict(zip(names, values, strict=True))

@@ -106,7 +106,7 @@ class SyncStore(KVStore):
         for name in keys:
             self._broadcast_stored(name, "init")
 
-    def add_up(self, keys: Sequence[Key], values: Sequence[list[NDArray]]) -> None:
+    def allreduce(self, keys: Sequence[Key], values: Sequence[list[NDArray]]) -> None:
         """Replace arrays by their sums over devices and processes; store nothing.
 
         Args:
@@ -125,12 +125,12 @@ class SyncStore(KVStore):
             else:
                 on_host.append(self._named(key, arrays[0]))
         if on_host:
-            self._channel.add_up(on_host, Purpose.of("the sum of", on_host[0]))
+            self._channel.allreduce(on_host, Purpose.of("the sum of", on_host[0]))
         self._sum_on_gpus(on_gpus, "the sum of")
 
     def sums_on_gpus(self, arrays: Sequence[NDArray]) -> bool:
         """Whether the arrays of a key are summed on GPUs, without copies to host memory."""
-        return self._nccl is not None and self._codec is None and self._nccl.serves(arrays)
+        return self._nccl is not None and self._codec is None and self._nccl.can_sum(arrays)
 
     def _sum_on_gpus(self, arrays_of: Mapping[str, Sequence[NDArray]], what: str) -> None:
         """Sum arrays on GPUs, in buckets of arrays on the same devices."""
@@ -139,7 +139,7 @@ class SyncStore(KVStore):
             by_devices.setdefault(tuple(x.context for x in arrays), []).append(name)
         for names in by_devices.values():
             assert self._nccl is not None, "there are arrays for GPUs"
-            self._nccl.add_up(names, [arrays_of[name] for name in names], what)
+            self._nccl.allreduce(names, [arrays_of[name] for name in names], what)
 
     @property
     def compresses(self) -> bool:
@@ -153,7 +153,7 @@ class SyncStore(KVStore):
 
         Args:
             keys: Keys of the arrays, the same in all processes.
-            values: Dense arrays. Those of the last layers are sent first, as in `add_up`.
+            values: Dense arrays. Those of the last layers are sent first, as in `allreduce`.
             edges: For each array the first element of each process's shard, by rank, and the
                 array's size at the end.
         """
@@ -210,7 +210,7 @@ class SyncStore(KVStore):
         on_gpus = {x.name: [x.array] for x in dense if self.sums_on_gpus([x.array])}
         hosts = [named for named in dense if named.name not in on_gpus]
         if hosts:
-            self._channel.add_up(hosts, Purpose.of("push of", hosts[0]), self._codec)
+            self._channel.allreduce(hosts, Purpose.of("push of", hosts[0]), self._codec)
         self._sum_on_gpus(on_gpus, "push of")
         return [
             (key, total if total.stype == "default" else self._sum_rows(key, total), stored)

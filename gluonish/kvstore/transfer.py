@@ -69,7 +69,7 @@ def private_memory(spec: Spec, device: Device) -> Any:
     Raises:
         OutOfMemoryError: There is not enough memory.
     """
-    make = partial(device.empty_beside, *spec)
+    make = partial(device.empty_priority, *spec)
     return allocate(make, "kvstore", [spec], device.context)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gluonish.core.device import Device
 from gluonish.core.dtype import FLOAT64
-from gluonish.core.out_of_memory import empty_or_refuse
+from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.engine import current_engine
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray
 from gluonish_engine import Var
@@ -28,7 +28,7 @@ class Totals:
 
     def __init__(self, device: Device, count: int) -> None:
         self._device = device
-        self._raw = empty_or_refuse(device, (count,), FLOAT64, "metric")
+        self._raw = empty_or_raise(device, (count,), FLOAT64, "metric")
         self._var = Var()
         self._is_new = True
 

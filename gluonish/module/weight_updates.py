@@ -9,7 +9,7 @@ from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import atomic_write, open_to_read
 from gluonish.core.mxnet_rules import follows_mxnet
-from gluonish.gluon.trainer.store_choice import weights_a_call
+from gluonish.gluon.trainer.store_choice import weights_per_call
 from gluonish.kvstore import KVStore, KVStoreBase, create
 from gluonish.module.state_keys import LoadedStates, Shapes, copied, devices_of, keyed
 from gluonish.ndarray import NDArray
@@ -160,7 +160,7 @@ class WeightUpdates:
     def _update_in_store(self) -> None:
         """Push gradients to the store and pull new weights, several per call if possible."""
         assert self.store is not None
-        size = weights_a_call(self.store, self.optimizer)
+        size = weights_per_call(self.store, self.optimizer)
         for start in range(0, len(self._members), size):
             group = self._members[start : start + size]
             priority = -group[0].number

@@ -5,22 +5,22 @@ for the garbage collector.
 """
 
 from gluonish.core import hooks
-from gluonish.core.collection_pause import set_imports_aside
+from gluonish.core.collection_pause import freeze_imports
 from gluonish.core.lazy import extend
 from gluonish.core.module_names import alias_modules
 from gluonish.mxnet_names.table import MODULES
-from gluonish.ops.frontend import NUMPY_FACES
+from gluonish.ops.frontend import NUMPY_NAMESPACES
 
 __all__: list[str] = []
 
 alias_modules({f"gluonish.{name}": f"gluonish.{module}" for name, module in MODULES.items()})
 extend("gluonish.gluon", {"model_zoo": "gluonish.model_zoo"})
 hooks.ndarray_names["CachedOp"] = "gluonish.symbol.cached_op:CachedOp"
-for name, module in NUMPY_FACES.items():
+for name, module in NUMPY_NAMESPACES.items():
     hooks.ndarray_names[name] = f"gluonish.ndarray.{module}"
 hooks.end_idle_teams.fill("gluonish.engine:end_idle_teams")
 hooks.kernels_of.fill("gluonish.kernels.preference:kernels_of")
 hooks.make_gpu_support.fill("gluonish.kernels.back_ends:gpu_support")
 hooks.start_profiler.fill("gluonish.profiler.autostart:start")
 hooks.symbol_of.fill("gluonish.symbol.recorded:symbol_of")
-set_imports_aside()
+freeze_imports()

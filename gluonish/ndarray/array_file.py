@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.errors import FileFormatError
-from gluonish.core.file_kind import HEAD_NBYTES, found_instead, may_be_npz
+from gluonish.core.file_kind import HEAD_NBYTES, found_text, may_be_npz
 from gluonish.core.file_map import private_map
 from gluonish.core.files import open_to_read
 from gluonish.core.loading import load
@@ -154,7 +154,7 @@ def _read_any(file: BinaryIO, name: str, mmap: bool | None, stack: ExitStack) ->
     if not head or not kind or (kind == NPZ and not may_be_npz(head)):
         raise FileFormatError(
             f"{name}: expected arrays in a .params, safetensors or npz file at byte {start}, got "
-            f"{found_instead(head)}"
+            f"{found_text(head)}"
         )
     if kind == NPZ:
         memory = None if start else private_map(file, mmap)

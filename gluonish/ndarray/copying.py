@@ -12,7 +12,7 @@ from gluonish.core.loading import load
 from gluonish.engine import submit
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, empty_for_copy, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
+from gluonish.ndarray.recording import RECORDING, Leaf, Node, timestamp
 from gluonish.ops.support.work import LARGE_COPY
 
 _STRIDED_COPY = "gluonish.kernels.generated.strided_copy"
@@ -23,15 +23,15 @@ class _CopyNode:
 
     __slots__ = ("context", "dtype", "freed", "made", "output_count", "parents")
 
-    own_gradient = False
+    ignores_head_gradient = False
     writes_gradients: ClassVar[bool] = False
 
     def __init__(self, source: NDArray) -> None:
         self.context = source.context
         self.dtype = source.dtype
-        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (source._link,)
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (source._edge,)
         self.output_count = 1
-        self.made = moment()
+        self.made = timestamp()
         self.freed: float = math.inf
 
     def backward(
@@ -50,7 +50,7 @@ class _CopyNode:
     def free(self) -> None:
         """Drop the parent."""
         self.parents = ()
-        self.freed = moment()
+        self.freed = timestamp()
 
 
 def copy_into(
@@ -104,7 +104,7 @@ def transfer(source: NDArray, target: NDArray) -> None:
         else:
             raw[...] = source._device.to_host(source._data)
     else:
-        target._device.from_host(source._data, target._data, stays=True)
+        target._device.from_host(source._data, target._data, constant=True)
 
 
 def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
@@ -136,8 +136,8 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
             f"copyto: expected an NDArray or a Context, got {type(other).__name__}"
         )
     copy_into(source, target, lane=lane)
-    if source._link is not None and recording.mode.get() & RECORDING:
-        target._link = (_CopyNode(source), 0)
+    if source._edge is not None and recording.mode.get() & RECORDING:
+        target._edge = (_CopyNode(source), 0)
     return target
 
 
@@ -151,7 +151,7 @@ def duplicate(source: NDArray, memo: object = None) -> NDArray:
     return copyto(source.detach(), source.context)
 
 
-def on_one_cpu(arrays: Sequence[NDArray]) -> list[NDArray] | None:
+def gather_on_cpu(arrays: Sequence[NDArray]) -> list[NDArray] | None:
     """Return the arrays on their one CPU, copied there from pinned or shared memory; else None.
 
     A `DataLoader` with ``pin_memory`` that feeds a network on a CPU mixes these.

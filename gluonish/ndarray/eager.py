@@ -20,9 +20,9 @@ from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine, submit
 from gluonish.ndarray import recording
-from gluonish.ndarray.copying import copy_into, on_one_cpu
+from gluonish.ndarray.copying import copy_into, gather_on_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, TRAINING, WATCHED, OperatorNode
+from gluonish.ndarray.recording import OBSERVED, RECORDING, TRAINING, OperatorNode
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.at_once import fill_at_once
 from gluonish.ops.support.memory_layout import (
@@ -54,7 +54,7 @@ _MAX_PENDING_SMALL = 256
 _pending_small: defaultdict[Lane, deque[Var]] = defaultdict(deque)
 
 # `map` over these costs less than a comprehension.
-_data_of, _link_of = attrgetter("_data"), attrgetter("_link")
+_data_of, _link_of = attrgetter("_data"), attrgetter("_edge")
 _spec_of, _var_of = attrgetter("_spec"), attrgetter("_var")
 
 
@@ -83,8 +83,8 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         return _delegate(op, inputs, attrs, out)
     flags = recording.mode.get()
     out_specs = op.infer(*specs, **attrs)
-    if not op.plain:
-        divert = op.diverted
+    if not op.stateless:
+        divert = op.overridden
         if divert is not None and (result := divert(inputs, attrs, out)) is not NotImplemented:
             return result
         attrs = runtime_attrs(op, attrs, flags, device)
@@ -107,8 +107,8 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     run(op, inputs, attrs, results, device, into_out=out is not None)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
-    if flags & WATCHED:
-        recording.watcher.get()(op, attrs, inputs, results)
+    if flags & OBSERVED:
+        recording.observer.get()(op, attrs, inputs, results)
     if op.single and out is None:
         return results[0]
     return _visible(op, attrs, results, out)
@@ -201,10 +201,10 @@ def run(
         on_team=on_team,
     )
     if not inline:
-        keep_pace(device, first)
+        limit_pending(device, first)
 
 
-def keep_pace(device: Device, made: NDArray) -> None:
+def limit_pending(device: Device, made: NDArray) -> None:
     """Wait until few enough CPU operators are pending: two with large results, 256 with small.
 
     One queued operator keeps a worker busy. A caller that runs further ahead gains nothing, and
@@ -223,7 +223,7 @@ def keep_pace(device: Device, made: NDArray) -> None:
         pending, limit = _pending_small[device.lane], _MAX_PENDING_SMALL
     pending.append(made._var)
     if len(pending) > limit:
-        current_engine().settle(pending.popleft())
+        current_engine().wait_written(pending.popleft())
 
 
 def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def record_call(
     if op.gradient_uses_output:
         node.outputs = [y.detach() for y in results]
     for i, result in enumerate(results):
-        result._link = (node, i)
+        result._edge = (node, i)
 
 
 def _out_arrays(
@@ -325,8 +325,8 @@ def _store_in_out(out: Any, results: Sequence[NDArray]) -> Any:
             result.detach().copyto(target)
         elif target._var is not result._var:
             copy_into(result, target)
-        if result._link is not None:
-            target._link = result._link
+        if result._edge is not None:
+            target._edge = result._edge
     return out
 
 
@@ -361,7 +361,7 @@ def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDA
     Raises:
         DeviceError: The devices do not mix, or the operator would write to a copy.
     """
-    gathered = on_one_cpu(inputs)
+    gathered = gather_on_cpu(inputs)
     if gathered is None or any(gathered[i] is not inputs[i] for i in op.mutated_inputs(attrs)):
         devices = ", ".join(str(x.context) for x in inputs)
         raise DeviceError(
@@ -401,6 +401,6 @@ def source(op: Operator, attrs: Attrs, ctx: Context | str | None, out: Any = Non
     else:
         results = _out_arrays(op, out, (), specs, device)
     run(op, (), attrs, results, device)
-    if flags & WATCHED and op.random:
-        recording.watcher.get()(op, attrs, (), results)
+    if flags & OBSERVED and op.random:
+        recording.observer.get()(op, attrs, (), results)
     return _visible(op, attrs, results, out)

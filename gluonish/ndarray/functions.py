@@ -11,7 +11,7 @@ from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.truth import SUM, joining, marking, subtracting
 from gluonish.ops.elementwise import binary
-from gluonish.ops.elementwise.arithmetic import as_whole, combine
+from gluonish.ops.elementwise.arithmetic import as_int, combine
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.support.binary_row import Row
 from gluonish.ops.support.shape_rules import normalize_axis
@@ -66,12 +66,12 @@ true_divide = _function(binary.DIVIDE, "true_divide", operator.truediv)
 modulo = _function(binary.MODULO, "modulo", operator.mod)
 maximum = joining(_function(binary.MAXIMUM, "maximum", max))
 minimum = joining(_function(binary.MINIMUM, "minimum", min))
-equal = _comparison(binary.EQUAL, "equal", as_whole(operator.eq))
-not_equal = _comparison(binary.NOT_EQUAL, "not_equal", as_whole(operator.ne))
-greater = _comparison(binary.GREATER, "greater", as_whole(operator.gt))
-greater_equal = _comparison(binary.GREATER_EQUAL, "greater_equal", as_whole(operator.ge))
-lesser = _comparison(binary.LESSER, "lesser", as_whole(operator.lt))
-lesser_equal = _comparison(binary.LESSER_EQUAL, "lesser_equal", as_whole(operator.le))
+equal = _comparison(binary.EQUAL, "equal", as_int(operator.eq))
+not_equal = _comparison(binary.NOT_EQUAL, "not_equal", as_int(operator.ne))
+greater = _comparison(binary.GREATER, "greater", as_int(operator.gt))
+greater_equal = _comparison(binary.GREATER_EQUAL, "greater_equal", as_int(operator.ge))
+lesser = _comparison(binary.LESSER, "lesser", as_int(operator.lt))
+lesser_equal = _comparison(binary.LESSER_EQUAL, "lesser_equal", as_int(operator.le))
 logical_and = _comparison(binary.LOGICAL_AND, "logical_and", lambda a, b: int(bool(a and b)))
 logical_or = _comparison(binary.LOGICAL_OR, "logical_or", lambda a, b: int(bool(a or b)))
 logical_xor = _comparison(binary.LOGICAL_XOR, "logical_xor", lambda a, b: int(bool(a) != bool(b)))

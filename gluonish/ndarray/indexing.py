@@ -80,7 +80,7 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
         OutOfBoundsError: An index is out of bounds, or there are too many.
         ArgumentTypeError: The key is not an index.
     """
-    recorded = x._link is not None and recording.mode.get() & recording.RECORDING
+    recorded = x._edge is not None and recording.mode.get() & recording.RECORDING
     if isinstance(key, NDArray | list | np.ndarray) or not is_basic(key):
         key = as_mask(x, key)
         on_device = device_key(x, key)
@@ -257,9 +257,9 @@ def set_item(x: NDArray, key: Any, value: Any) -> None:
         return
     source = _as_array(value, x)
     shape = _squeezed(source.shape, selected)
-    if source._link is not None and recording.mode.get() & recording.RECORDING:
+    if source._edge is not None and recording.mode.get() & recording.RECORDING:
         source = _recorded_value(source, x, key)
-        x._link = source._link
+        x._edge = source._edge
         shape = source.shape
     reads = [source, *_reads_of(x, key), *arrays]
     x._write(lambda out: _set(out, key, source._data.reshape(shape)), reads, "setitem")

@@ -19,7 +19,7 @@ def _inplace(row: Row, symbol: str) -> Callable[[NDArray, Any], NDArray]:
         if not isinstance(other, NDArray):
             invoke(row.scalar, (self,), scalar_attrs(row, other), out=self)
             return self
-        if other._link is not None and recording.mode.get() & RECORDING:
+        if other._edge is not None and recording.mode.get() & RECORDING:
             raise AutogradError(
                 f"{symbol}: expected operands outside the recorded graph, got a right operand "
                 "inside it; write x = x + y instead of x += y"

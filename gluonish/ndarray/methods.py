@@ -58,7 +58,7 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     spec = Spec(target, self._spec.dtype)
     view = NDArray(self._make_contiguous().reshape(target), spec, self._device, self._var)
     view._truth = self._truth
-    if self._link is not None and recording.mode.get() & recording.RECORDING:
+    if self._edge is not None and recording.mode.get() & recording.RECORDING:
         record_call(RESHAPE, (self,), attrs, (view,))
     return view
 

@@ -18,8 +18,8 @@ from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.loading import load
-from gluonish.core.memory_owners import Holder, Rank, describe_holders
-from gluonish.core.out_of_memory import empty_or_refuse
+from gluonish.core.memory_owners import MemoryOwner, Rank, register_memory_owner
+from gluonish.core.out_of_memory import empty_or_raise
 from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray import dlpack_capsule, recording
@@ -40,7 +40,7 @@ __all__ = [
 # hand-off to a worker costs tens of microseconds.
 LIGHT_INLINE_SIZE = 1 << 16
 
-Link = tuple[Node | Leaf, int]
+GradientEdge = tuple[Node | Leaf, int]
 
 # Pickles made by MXNet call the class with None alone; `__setstate__` restores the array.
 _IN_STATE: Any = None
@@ -76,7 +76,7 @@ class NDArray(AttachedMethods):
 
     # _truth: whether this is the result of a comparison, used as a mask when indexing with it; see
     # `ndarray.truth`.
-    __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_truth", "_var")
+    __slots__ = ("__weakref__", "_data", "_device", "_edge", "_spec", "_truth", "_var")
     stype: ClassVar[str] = "default"  # read on hot paths: no property
     # Whether this is a placeholder for a graph's value, without data; see `graph.traced_array`.
     is_traced: ClassVar[bool] = False
@@ -87,13 +87,13 @@ class NDArray(AttachedMethods):
         spec: Spec = _IN_STATE,
         device: Device = _IN_STATE,
         var: Var = _IN_STATE,
-        link: Link | None = None,
+        link: GradientEdge | None = None,
     ) -> None:
         self._data = data
         self._spec = spec
         self._device = device
         self._var = var
-        self._link = link
+        self._edge = link
         self._truth = False
 
     if TYPE_CHECKING:  # attached by gluonish.ndarray.methods
@@ -101,12 +101,12 @@ class NDArray(AttachedMethods):
         def __getitem__(self, key: Any) -> "NDArray": ...
         def __setitem__(self, key: Any, value: Any) -> None: ...
 
-    def connected(self, link: Link | None) -> "NDArray":
+    def connected(self, link: GradientEdge | None) -> "NDArray":
         """Return an array on the same memory with this producer on the tape.
 
         The result is an NDArray even for ``np`` arrays: gradient rules use ``nd`` arithmetic.
         """
-        if self._link == link:
+        if self._edge == link:
             return self
         return NDArray(self._data, self._spec, self._device, self._var, link)
 
@@ -156,19 +156,19 @@ class NDArray(AttachedMethods):
     @property
     def grad(self) -> "NDArray | Any":  # Any for None, which few programs check
         """The gradient that `backward` writes; None without `attach_grad`."""
-        leaf = None if self._link is None else self._link[0]
+        leaf = None if self._edge is None else self._edge[0]
         return leaf.grad if isinstance(leaf, Leaf) else None
 
     @property
     def _fresh_grad(self) -> bool:
-        leaf = None if self._link is None else self._link[0]
-        return isinstance(leaf, Leaf) and leaf.fresh
+        leaf = None if self._edge is None else self._edge[0]
+        return isinstance(leaf, Leaf) and leaf.updated
 
     @_fresh_grad.setter
     def _fresh_grad(self, fresh: bool) -> None:
-        leaf = None if self._link is None else self._link[0]
+        leaf = None if self._edge is None else self._edge[0]
         if isinstance(leaf, Leaf):
-            leaf.fresh = fresh
+            leaf.updated = fresh
 
     def detach(self) -> "NDArray":
         """Return an array that shares the memory but is not part of the recorded graph."""
@@ -283,13 +283,13 @@ class NDArray(AttachedMethods):
         """
         raw = self._data
         if not raw.flags.c_contiguous:
-            contiguous = empty_or_refuse(self._device, *self._spec, "_make_contiguous")
+            contiguous = empty_or_raise(self._device, *self._spec, "_make_contiguous")
             self._write(partial(_copy_raw, contiguous), name="_make_contiguous")
             self._data = contiguous
         return self._data
 
     def _check_writable(self, what: str) -> None:
-        if self._link is not None and recording.mode.get() & RECORDING:
+        if self._edge is not None and recording.mode.get() & RECORDING:
             raise AutogradError(
                 f"{what}: expected an array outside the recorded graph, got one inside it; "
                 "a write would change values that the backward pass needs: make a new array. "
@@ -331,7 +331,7 @@ def empty_like_spec(
     try:
         raw = device.empty(spec.shape, spec.dtype)
     except (MemoryError, ValueError):
-        raw = empty_or_refuse(device, spec.shape, spec.dtype, owner or "NDArray")
+        raw = empty_or_raise(device, spec.shape, spec.dtype, owner or "NDArray")
     return kind(raw, spec, device, Var())
 
 
@@ -344,19 +344,19 @@ def empty_for_copy(
         OutOfMemoryError: There is no memory for it.
     """
     try:
-        raw = device.empty_ahead(spec.shape, spec.dtype)
+        raw = device.empty_prefetch(spec.shape, spec.dtype)
     except MemoryError:
         raw = None
     if raw is None:
         return empty_like_spec(spec, device, kind), device.copy_lane
-    return kind(raw, spec, device, Var()), device.ahead_lane
+    return kind(raw, spec, device, Var()), device.prefetch_lane
 
 
-def _holder(array: NDArray) -> list[Holder]:
-    return [Holder(array._device.context, f"arrays {array._spec}", [array._data])]
+def _holder(array: NDArray) -> list[MemoryOwner]:
+    return [MemoryOwner(array._device.context, f"arrays {array._spec}", [array._data])]
 
 
-describe_holders(NDArray, _holder, Rank.ARRAY)
+register_memory_owner(NDArray, _holder, Rank.ARRAY)
 
 
 def from_host(

@@ -20,7 +20,7 @@ Array = Any  # an NDArray, whose module imports this one
 NOTHING = 0
 RECORDING = 1
 TRAINING = 2
-WATCHED = 4  # each operator is reported to the observer
+OBSERVED = 4  # each operator is reported to the observer
 
 
 class Tracer(Protocol):
@@ -37,14 +37,14 @@ class Tracer(Protocol):
 tracer: ContextVar[Tracer | None] = ContextVar("gluonish_tracer", default=None)
 
 # Called after each operator, with its attributes, inputs and all outputs.
-Watcher = Callable[[Operator, Attrs, Sequence[Array], Sequence[Array]], None]
-watcher: ContextVar[Watcher] = ContextVar("gluonish_watcher")
+Observer = Callable[[Operator, Attrs, Sequence[Array], Sequence[Array]], None]
+observer: ContextVar[Observer] = ContextVar("gluonish_watcher")
 
 mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING)
 
 # Returns a new logical timestamp. Outputs of a freed node count as constants in calls recorded
 # after it was freed.
-moment: Callable[[], int] = count().__next__
+timestamp: Callable[[], int] = count().__next__
 
 
 class Node(Protocol):
@@ -68,7 +68,7 @@ class Node(Protocol):
     writes_gradients: ClassVar[bool]
 
     @property
-    def own_gradient(self) -> bool:
+    def ignores_head_gradient(self) -> bool:
         """See above."""
         raise NotImplementedError
 
@@ -99,17 +99,17 @@ class Leaf:
     Attributes:
         grad: The gradient buffer; None after a pass for ``"null"``.
         req: ``"write"``, ``"add"`` or ``"null"``.
-        fresh: Whether a backward pass has updated ``grad`` since the last `Trainer` step.
+        updated: Whether a backward pass has updated ``grad`` since the last `Trainer` step.
     """
 
-    __slots__ = ("__weakref__", "fresh", "grad", "req")
+    __slots__ = ("__weakref__", "grad", "req", "updated")
 
     freed: ClassVar[float] = math.inf
 
     def __init__(self, grad: Array, req: str) -> None:
         self.grad = grad
         self.req = req
-        self.fresh = False
+        self.updated = False
 
 
 def freed_error(where: str = "") -> AutogradError:
@@ -141,13 +141,13 @@ class OperatorNode:
         self.parents = parents
         self.output_count = output_count
         self.outputs: Sequence[Any] = ()
-        self.made = moment()
+        self.made = timestamp()
         self.freed: float = math.inf
 
     @property
-    def own_gradient(self) -> bool:
+    def ignores_head_gradient(self) -> bool:
         """Whether the operator's inputs have a gradient even where its outputs have none."""
-        return self.op.own_gradient
+        return self.op.ignores_head_gradient
 
     def backward(
         self,
@@ -165,4 +165,4 @@ class OperatorNode:
     def free(self) -> None:
         """Drop inputs, outputs and parents."""
         self.inputs = self.outputs = self.parents = ()
-        self.freed = moment()
+        self.freed = timestamp()

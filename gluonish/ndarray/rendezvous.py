@@ -122,7 +122,7 @@ class Round:
         if self.promise is not None:
             lane = self.total._device.lane
             variables = [read._var for read in reads]
-            current_engine().keep(self.promise, fill, variables, lane, self.rendezvous.name)
+            current_engine().fulfill(self.promise, fill, variables, lane, self.rendezvous.name)
             return
         self.total._write(lambda _: fill(), reads, self.rendezvous.name)
         self._completed.set()
@@ -147,7 +147,7 @@ class Round:
             return
         if self.rendezvous.remove(self):
             self.promise.fail(self.rendezvous.name, self._missing())
-        elif self.promise.stuck():
+        elif self.promise.is_deadlocked():
             self.promise.fail(
                 self.rendezvous.name,
                 OperatorError(
@@ -156,10 +156,10 @@ class Round:
                 ),
             )
 
-    def drop(self) -> None:
+    def cancel(self) -> None:
         """Cancel a round without members."""
         if self.promise is not None:
-            self.promise.drop()
+            self.promise.cancel()
 
     def _missing(self) -> OperatorError:
         came = ", ".join(sorted(str(device.context) for device in self.members))
@@ -231,7 +231,7 @@ class Rendezvous:
                 members[device] = member
                 break
         if made is not None and made is not entered:
-            made.drop()  # another thread opened a round first
+            made.cancel()  # another thread opened a round first
         for round_ in dropped:
             if round_.promise is not None:
                 round_.promise.fail(self.name, round_._missing())

@@ -219,7 +219,7 @@ def array_from_state(array: NDArray, state: Mapping[str, bytes]) -> None:
             )
         sparse = _array(record)
         assert isinstance(sparse, BaseSparseNDArray)
-        parts = sparse._parts
+        parts = sparse._storage
         BaseSparseNDArray.__init__(array, parts.values, parts.aux, sparse.shape)
         return
     loaded = _array(DenseRecord(dense_values(record)))

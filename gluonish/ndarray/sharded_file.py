@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, MissingFileError
-from gluonish.core.file_kind import HEAD_NBYTES, file_kind, found_instead
+from gluonish.core.file_kind import HEAD_NBYTES, file_kind, found_text
 from gluonish.core.file_map import private_map
 from gluonish.core.files import open_to_read
 from gluonish.core.json_text import parse_object
@@ -58,7 +58,7 @@ class ShardReader:
         kind = file_kind(head)
         if kind.known and not (head[8:9] == b"{" and head[4:8] == bytes(4)):
             raise FileFormatError(
-                f"{path}: expected a safetensors file, as the index says, got {found_instead(head)}"
+                f"{path}: expected a safetensors file, as the index says, got {found_text(head)}"
             )
         memory = private_map(file, self._mmap)
         return read_safetensors(_Shard(self, path), os.fspath(path), memory)  # type: ignore[arg-type]  # reads like a file
@@ -121,7 +121,7 @@ def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetenso
     if "weight_map" not in content:
         raise FileFormatError(
             f"{name}: expected the index of safetensors files, with the key 'weight_map', got "
-            f"{found_instead(text[:HEAD_NBYTES])}"
+            f"{found_text(text[:HEAD_NBYTES])}"
         )
     weight_map = _weight_map(content["weight_map"], name)
     shards = {}

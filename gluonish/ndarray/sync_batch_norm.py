@@ -14,12 +14,12 @@ from gluonish.core.errors import OperatorError
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node, freed_error, moment
+from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node, freed_error, timestamp
 from gluonish.ndarray.rendezvous import Member, Rendezvous
 from gluonish.ops.contrib.sync_batch_norm import SYNC_BATCH_NORM
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.elementwise.unary import RSQRT
-from gluonish.ops.normalization.batch_norm import move
+from gluonish.ops.normalization.batch_norm import update_moving
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs
 from gluonish.ops.shape.reshape import reshape
@@ -43,13 +43,13 @@ class _MeanNode:
         "weight",
     )
 
-    own_gradient = False
+    ignores_head_gradient = False
     writes_gradients: ClassVar[bool] = False
 
     def __init__(self, value: NDArray, weight: int) -> None:
-        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (value._link,)
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (value._edge,)
         self.output_count = 1
-        self.made = moment()
+        self.made = timestamp()
         self.freed: float = math.inf
         self.weight = weight
         self.gradients: Rendezvous | None = None
@@ -77,12 +77,12 @@ class _MeanNode:
             self.member.retain()
         self.gradients = self.member = None
         self.parents = ()
-        self.freed = moment()
+        self.freed = timestamp()
 
 
 def _mean(rendezvous: Rendezvous, value: NDArray, weight: int) -> NDArray:
     """Return the sum of all devices' contributions over the sum of their weights."""
-    recorded = bool(recording.mode.get() & RECORDING) and value._link is not None
+    recorded = bool(recording.mode.get() & RECORDING) and value._edge is not None
     node = _MeanNode(value, weight) if recorded else None
     met = rendezvous.join(value.detach(), weight, node)
     result = empty_like_spec(value._spec, value._device, type(value))
@@ -90,7 +90,7 @@ def _mean(rendezvous: Rendezvous, value: NDArray, weight: int) -> NDArray:
     copy_into(met.total, result.detach())
     if node is not None:
         node.gradients, node.member = met.gradients, met.members[value._device]
-        result._link = (node, 0)
+        result._edge = (node, 0)
     return result
 
 
@@ -134,7 +134,7 @@ def normalize_together(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any
 
 
 def _follow(new: NDArray, momentum: float, moving: Any) -> None:
-    move(moving, new._data, momentum)
+    update_moving(moving, new._data, momentum)
 
 
 def _rendezvous_of(what: str, attrs: Attrs) -> Rendezvous:
@@ -147,4 +147,4 @@ def _rendezvous_of(what: str, attrs: Attrs) -> Rendezvous:
     return found
 
 
-SYNC_BATCH_NORM.divert(normalize_together)
+SYNC_BATCH_NORM.override(normalize_together)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.numpy_mode import is_np_array
-from gluonish.ndarray.ndarray import Link, NDArray
+from gluonish.ndarray.ndarray import GradientEdge, NDArray
 from gluonish.numpy.printing import array_repr, array_str
 
 __all__ = ["as_nd_ndarray", "as_np_ndarray", "gluon_array", "ndarray"]
@@ -43,13 +43,13 @@ class ndarray(AttachedMethods):  # NumPy's name
         """NumPy dtype of the elements."""
         return self._spec.dtype
 
-    def connected(self, link: Link | None) -> NDArray:
+    def connected(self, link: GradientEdge | None) -> NDArray:
         """Return an NDArray on the same memory with this producer on the tape."""
         return NDArray(self._data, self._spec, self._device, self._var, link)
 
     def as_nd_ndarray(self) -> NDArray:
         """Return an NDArray on the same memory, with the same gradient."""
-        return NDArray(self._data, self._spec, self._device, self._var, self._link)
+        return NDArray(self._data, self._spec, self._device, self._var, self._edge)
 
     def as_np_ndarray(self) -> "ndarray":
         """Return the array itself."""
@@ -76,7 +76,7 @@ def as_np_ndarray(array: NDArray) -> ndarray:
     """Return an ``np`` array on an array's memory, with the same gradient."""
     if isinstance(array, ndarray):
         return array
-    return ndarray(array._data, array._spec, array._device, array._var, array._link)
+    return ndarray(array._data, array._spec, array._device, array._var, array._edge)
 
 
 def as_nd_ndarray(array: NDArray) -> NDArray:

@@ -111,7 +111,7 @@ def _context_of(what: str, values: Any) -> Context | None:
             found = found or _context_of(what, value)
         elif isinstance(value, NDArray):
             found = found or value.context
-            if value._link is not None and recording.mode.get() & recording.RECORDING:
+            if value._edge is not None and recording.mode.get() & recording.RECORDING:
                 raise AutogradError(
                     f"{what}: expected arrays outside the recorded graph, got one inside it; it "
                     "has no gradient: call it on x.detach(), or outside of record()"

@@ -48,13 +48,13 @@ class Policy:
         widest: Collection[str],
         either: Collection[str],
         conditions: Conditions,
-        kept: Mapping[str, Collection[str]],
+        exempt: Mapping[str, Collection[str]],
     ) -> None:
         self.dtype = dtype
         lists = {_LOW: low, _FULL: full, _WIDEST: widest, None: either}
         self._lists = {rule: frozenset(names) for rule, names in lists.items()}
         self._conditions = conditions
-        self._exempt = kept
+        self._exempt = exempt
         self._rules: dict[Operator, str | None] = {}
 
     def _rule(self, op: Operator, attrs: Attrs) -> str | None:
@@ -74,7 +74,7 @@ class Policy:
             )
         return self._rules[op]
 
-    def wanted(
+    def target_dtypes(
         self, op: Operator, attrs: Attrs, dtypes: Sequence[np.dtype[Any] | None]
     ) -> list[np.dtype[Any] | None]:
         """Return the dtype to cast each input to; None for no cast.
@@ -89,11 +89,11 @@ class Policy:
         target = {_LOW: self.dtype, _FULL: FLOAT32}.get(rule) or widest(floats)
         if rule == _WIDEST and None in dtypes:
             return found  # `cast` handles it with an operator
-        kept = self._exempt.get(op.name, ())
-        names = op.input_names(attrs) if kept else ()
+        exempt = self._exempt.get(op.name, ())
+        names = op.input_names(attrs) if exempt else ()
         fixed = op.mutated_inputs(attrs) if op.mutates else ()
         for i, dtype in enumerate(dtypes):
-            if i in fixed or (kept and names[i] in kept):
+            if i in fixed or (exempt and names[i] in exempt):
                 continue
             if dtype is None or (is_floating(dtype) and dtype != target):
                 found[i] = target
@@ -118,11 +118,12 @@ class Policy:
         unknown = to_widest is not None and None in dtypes and len(inputs) > 1
         if unknown and self._rule(op, attrs) == _WIDEST:
             return to_widest(inputs)  # type: ignore[misc]  # not None here
-        wanted = self.wanted(op, attrs, dtypes)
-        if not any(dtype is not None for dtype in wanted):
+        target_dtypes = self.target_dtypes(op, attrs, dtypes)
+        if not any(dtype is not None for dtype in target_dtypes):
             return inputs
         return [
-            x if dtype is None else to(x, dtype) for x, dtype in zip(inputs, wanted, strict=True)
+            x if dtype is None else to(x, dtype)
+            for x, dtype in zip(inputs, target_dtypes, strict=True)
         ]
 
 
@@ -151,7 +152,7 @@ class _State:
 state = _State()
 
 # The policy of scopes without casts.
-OFF = Policy(FLOAT32, low=(), full=(), widest=(), either=(), conditions={}, kept={})
+OFF = Policy(FLOAT32, low=(), full=(), widest=(), either=(), conditions={}, exempt={})
 
 # The policy of a scope in this thread; None outside of scopes.
 here: ContextVar[Policy | None] = ContextVar("gluonish_autocast", default=None)

@@ -39,8 +39,8 @@ def source_operator(
     doc: str,
     *aliases: str,
     opens: Callable[[Attrs], PartialSpec | None] | None = None,
-    settle: Callable[[Attrs, Shape], Attrs] | None = None,
-    moves: bool = False,
+    with_shape: Callable[[Attrs, Shape], Attrs] | None = None,
+    copies_only: bool = False,
     **attributes: Attribute,
 ) -> Operator:
     """Register an operator without inputs."""
@@ -54,8 +54,8 @@ def source_operator(
             inputs=(),
             schema=Schema(**attributes),
             aliases=aliases,
-            shapes=ShapeFacts(opens=opens, settle=settle),
-            execution=Execution(moves=moves),
+            shapes=ShapeFacts(opens=opens, with_shape=with_shape),
+            execution=Execution(copies_only=copies_only),
         )
     )
 
@@ -71,7 +71,7 @@ def filled_operator(name: str, value: int, note: str = "") -> Operator:
 
     doc = f"An array of {value}s{note}.\n\nShapes: output shape."
     return source_operator(
-        name, infer, kernel, doc, moves=True, shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE
+        name, infer, kernel, doc, copies_only=True, shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE
     )
 
 
@@ -101,7 +101,7 @@ FULL = source_operator(
         "Shapes: output shape."
     ),
     "_npi_full",
-    moves=True,
+    copies_only=True,
     shape=optional(shape_attr()),
     ctx=_CTX,
     dtype=_DTYPE,
@@ -224,7 +224,7 @@ ARANGE = source_operator(
     stop=optional(number()),
     step=number(1.0),
     opens=_arange_opens,
-    settle=_arange_with_shape,
+    with_shape=_arange_with_shape,
     repeat=integer(1, low=1),
     infer_range=boolean(False),
     ctx=_CTX,

@@ -265,7 +265,7 @@ def _operator(name: str, doc: str, schema: Schema, aliases: tuple[str, ...] = ()
         name,
         _infer,
         _kernel,
-        Gradient(_gradient, uses_output=True, own=True),
+        Gradient(_gradient, uses_output=True, ignores_head_gradient=True),
         doc=doc,
         active_inputs=lambda attrs: _inputs(attrs["state"]) if "state" in attrs else ("data",),
         schema=schema,

@@ -26,7 +26,7 @@ class ShapeFacts(NamedTuple):
             directions; see `gluonish.ops.support.shape_rules`, also for the default.
         opens: ``opens(attrs)`` returns the partial spec of a created array whose shape is inferred
             from its consumers; None where the attributes determine it.
-        settle: ``settle(attrs, shape)`` returns the attributes that create such an array in the
+        settle: ``with_shape(attrs, shape)`` returns the attributes that create such an array in the
             inferred shape; by default it is stored as ``shape``.
         measure: ``measure(xp, *inputs, **attrs)`` returns the output shapes from the values of the
             arrays, where ``infer`` leaves extents `UNKNOWN`. Such an operator waits for its inputs,
@@ -38,7 +38,7 @@ class ShapeFacts(NamedTuple):
     complete: Callable[[list[PartialSpec], list[PartialSpec], Attrs], None] | None = None
     rule: ShapeRule | None = None
     opens: Callable[[Attrs], PartialSpec | None] | None = None
-    settle: Callable[[Attrs, Shape], Attrs] | None = None
+    with_shape: Callable[[Attrs, Shape], Attrs] | None = None
     measure: Callable[..., tuple[Shape, ...]] | None = None
     expand: Callable[[Sequence[Any], Attrs], list[Any]] | None = None
 
@@ -55,7 +55,7 @@ class Gradient(NamedTuple):
 
     rule: GradientRule | None
     uses_output: bool = False
-    own: bool = False
+    ignores_head_gradient: bool = False
 
 
 class Execution(NamedTuple):
@@ -94,7 +94,7 @@ class Execution(NamedTuple):
     at_once: bool = False
     overwrites: Callable[[Attrs], int | None] | None = None
     identity: bool = False
-    moves: bool = False
+    copies_only: bool = False
     several_passes: bool = False
     heavy: Heavy = False
     workspaces: tuple[int, ...] = ()

@@ -109,7 +109,7 @@ def without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {
         key: value
         for key, value in kwargs.items()
-        if value is not None or key not in _OF_NUMPY or op.schema.takes(key)
+        if value is not None or key not in _OF_NUMPY or op.schema.accepts(key)
     }
 
 

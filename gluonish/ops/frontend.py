@@ -16,7 +16,7 @@ from gluonish.ops.help.meaning import meaning
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
 # Namespaces with NumPy semantics, and their packages.
-NUMPY_FACES = {
+NUMPY_NAMESPACES = {
     "np": "numpy",
     "npx": "numpy_extension",
     "numpy": "numpy",
@@ -289,6 +289,6 @@ def _returns(op: Operator) -> list[str]:
         ]
     if op.visible < 2:
         return []
-    names = op.output_words({})[: op.visible]
+    names = op.output_names_for({})[: op.visible]
     listed = f": {', '.join(names)}" if len(names) == op.visible else ""
     return ["", "Returns:", f"    A list of {op.visible} outputs{listed}."]

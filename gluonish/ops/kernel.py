@@ -112,14 +112,14 @@ class Plan(Protocol):
     def run(self, *arrays: Any, key: Key | None = None) -> None:
         """Run on operands; operators that draw random numbers pass ``key``."""
 
-    def packing(self, stable: Collection[int]) -> Any:
+    def packing(self, constant: Collection[int]) -> Any:
         """Return the packing of operands that rarely change (by index), or None."""
 
     def attach(
         self,
         operands: Sequence[int],
         arrays: Sequence[Any],
-        moving: Collection[int],
+        movable: Collection[int],
         packing: Any = None,
     ) -> Attached:
         """Return the plan bound to memory.
@@ -169,7 +169,7 @@ class FastKernel:
         alone: Size of the largest input, in elements, up to which it runs on the calling thread
             without a team.
         makes: Output dtypes that it can fill although no input has them. Calls with any other such
-            output skip it: `takes` sees the inputs only, and a kernel that overlooks a dtype
+            output skip it: `supports` sees the inputs only, and a kernel that overlooks a dtype
             attribute would fill memory of the wrong width.
 
     Attributes:
@@ -178,7 +178,6 @@ class FastKernel:
     """
 
     __slots__ = (
-        "alone",
         "back_end",
         "enabled",
         "kernel",
@@ -190,33 +189,32 @@ class FastKernel:
         "run",
         "serial_limit",
         "supports",
-        "takes",
     )
 
     def __init__(
         self,
         back_end: BackEnd,
         name: str,
-        takes: Callable[..., bool],
+        supports: Callable[..., bool],
         *,
         plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Bound] | None = None,
         run: Kernel | None = None,
         enabled: Callable[[], bool] = always,
         packs: bool = True,
         large_only: bool = False,
-        alone: int = 0,
+        serial_limit: int = 0,
         makes: Collection[np.dtype[Any]] = (),
     ) -> None:
         assert plan is not None or run is not None, "a kernel needs plan or run"
         self.back_end = back_end
         self.name = f"{back_end.value}.{name}"
-        self.takes = takes
+        self.supports = supports
         self.plan = plan
         self.run = run
         self.enabled = enabled
         self.packs = packs
         self.large_only = large_only
-        self.alone = alone
+        self.serial_limit = serial_limit
         self.makes = makes
         self.kernel: Kernel = self._not_registered
 

@@ -19,7 +19,7 @@ from gluonish.core.config import kernel_switches
 from gluonish.core.device import Platform
 from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.hooks import kernels_of
-from gluonish.core.loading import importing_frame, is_superseded, is_whole, load
+from gluonish.core.loading import importing_frame, is_complete, is_superseded, load
 from gluonish.core.program import Programs
 from gluonish.core.schema import Schema
 from gluonish.core.spec import Spec
@@ -100,7 +100,7 @@ class Operator:
 
     Attributes:
         gradient_uses_output: `Gradient.uses_output`.
-        own_gradient: `Gradient.own`.
+        own_gradient: `Gradient.ignores_head_gradient`.
         may_be_fast: Whether back ends may have kernels for it; True until they load.
         large_only: Whether all of these support large arrays only, so that small calls need not
             check them.
@@ -119,7 +119,6 @@ class Operator:
         "active_inputs",
         "aliases",
         "complete",
-        "diverted",
         "overridden",
         "doc",
         "expand",
@@ -136,12 +135,9 @@ class Operator:
         "opens",
         "output_names",
         "outputs",
-        "own_gradient",
         "ignores_head_gradient",
-        "plain",
         "stateless",
         "schema",
-        "settle",
         "with_shape",
         "shapes",
         "single",
@@ -176,7 +172,7 @@ class Operator:
         self.infer = infer
         self.kernel = kernel
         rule = gradient if isinstance(gradient, Gradient) else Gradient(gradient)
-        self.gradient, self.gradient_uses_output, self.own_gradient = rule
+        self.gradient, self.gradient_uses_output, self.ignores_head_gradient = rule
         self.doc = doc
         self.inputs = inputs
         self.active_inputs = active_inputs
@@ -190,7 +186,7 @@ class Operator:
         self.complete = shapes.complete
         self.shapes = shapes.rule
         self.opens = shapes.opens
-        self.settle = shapes.settle
+        self.with_shape = shapes.with_shape
         self.measure = shapes.measure
         self.expand = shapes.expand
         self.mutates = execution.mutates
@@ -200,14 +196,14 @@ class Operator:
         self.at_once = execution.at_once
         self.overwrites = execution.overwrites
         self.identity = execution.identity
-        self.moves = execution.moves
+        self.copies_only = execution.copies_only
         self.several_passes = execution.several_passes
         self.heavy = execution.heavy
         self.workspaces = execution.workspaces
         self.across_devices = execution.across_devices
         self.live = execution.live
-        self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
-        self.plain = not (self.train_dependent or self.random or self.measure)
+        self.overridden: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
+        self.stateless = not (self.train_dependent or self.random or self.measure)
         self.single = outputs == 1  # the common case, tested once on the eager path
         self._fast_kernels: tuple[FastKernel, ...] | None = None  # until first use
         self.large_only = False
@@ -225,7 +221,7 @@ class Operator:
             self._set_kernels(_kernels.setdefault(self, tuple(kernels_of(self))))
         return self._fast_kernels  # type: ignore[return-value]  # set above
 
-    def hang(self, fast: FastKernel) -> None:
+    def register_kernel(self, fast: FastKernel) -> None:
         """Register a fast kernel, with the lowest preference."""
         self._set_kernels((*self.fast_kernels, fast))
 
@@ -271,15 +267,15 @@ class Operator:
         note_refusal(fast.name.partition(".")[2], error)
         return self.kernel
 
-    def divert(self, function: Callable[[Sequence[Any], Attrs, Any], Any]) -> None:
+    def override(self, function: Callable[[Sequence[Any], Attrs, Any], Any]) -> None:
         """Override eager calls with a function; it may return a sparse result for dense arrays.
 
         Args:
             function: ``function(inputs, attrs, out)`` returns the result, or NotImplemented to run
                 the kernel.
         """
-        self.diverted = function
-        self.plain = False
+        self.overridden = function
+        self.stateless = False
 
     def __reduce__(self) -> tuple[Callable[[str], "Operator"], tuple[str]]:
         return find_operator, (self.name,)
@@ -294,7 +290,7 @@ class Operator:
         """Return how many arrays the kernel fills under these attributes."""
         return self.outputs(attrs) if callable(self.outputs) else self.outputs
 
-    def output_words(self, attrs: Attrs) -> tuple[str, ...]:
+    def output_names_for(self, attrs: Attrs) -> tuple[str, ...]:
         """Return the output names under these attributes; one for all, or one for each."""
         return self.output_names(attrs) if callable(self.output_names) else self.output_names
 
@@ -337,7 +333,9 @@ class Operator:
         fast = self.select_fast(platform, specs, attrs)
         if fast is None:
             return self.kernel, False, False
-        small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
+        small = (
+            fast.serial_limit and max((spec.size for spec in specs), default=0) <= fast.serial_limit
+        )
         kernel = fast.kernel
         if "key" not in attrs:
             kernel = fast.cached(single=self.single, fallback=self._fallback)
@@ -359,7 +357,7 @@ class Operator:
         outputs: Sequence[Spec] | None = None
         for fast in self.fast_kernels if among is None else among:
             here = fast.back_end.platform == platform
-            if here and fast.enabled() and fast.takes(*specs, **attrs):
+            if here and fast.enabled() and fast.supports(*specs, **attrs):
                 if outputs is None:
                     outputs = self.infer(*specs, **self._without_runtime(attrs))
                 if fast.fills(specs, outputs):
@@ -367,7 +365,7 @@ class Operator:
         return None
 
     def _without_runtime(self, attrs: Attrs) -> Attrs:
-        if self.plain:
+        if self.stateless:
             return attrs
         return {name: attrs[name] for name in attrs if name not in ("key", "train")}
 
@@ -402,7 +400,7 @@ def register(operator: Operator) -> Operator:
 
 def _check_left_behind(old: Operator, name: str, operator: Operator) -> None:
     same = old.home.get("__name__") == operator.home.get("__name__")
-    if not same or old.home is operator.home or is_whole(old.home):
+    if not same or old.home is operator.home or is_complete(old.home):
         raise OperatorError(f"{name}: expected a new operator name, got one that is registered")
 
 
@@ -417,7 +415,7 @@ def find_operator(name: str) -> Operator:
     if found is not None:
         return found
     found = _names.get(name)
-    if name in _homes and (found is None or not is_whole(found.home)):
+    if name in _homes and (found is None or not is_complete(found.home)):
         load(f"gluonish.ops.{_homes[name]}")
         found = _names.get(name)
     if found is None:
@@ -427,7 +425,7 @@ def find_operator(name: str) -> Operator:
         found = _names.get(name)
     if found is None:
         raise OperatorError(f"operator: expected a registered name, got {name!r}")
-    if name not in _homes or is_whole(found.home):
+    if name not in _homes or is_complete(found.home):
         _found[name] = found
     return found
 

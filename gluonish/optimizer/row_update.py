@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gluonish.ndarray import NDArray
-from gluonish.ndarray.sparse.arithmetic import take_rows
+from gluonish.ndarray.sparse.arithmetic import gather_rows
 from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.storage import to_dense
 from gluonish.ndarray.sparse.updates import put_rows
@@ -65,7 +65,7 @@ class RowUpdate:
         """Wait for and return the 2-norms of the weight and of the scaled gradient."""
         weight = self._written[-1] if self._mixed else self._written[0]
         grad = self._grad
-        rows = grad._parts.values if isinstance(grad, RowSparseNDArray) else to_dense(grad)
+        rows = grad._storage.values if isinstance(grad, RowSparseNDArray) else to_dense(grad)
         values = [x.asnumpy().astype(np.float64).ravel() for x in (to_dense(weight), rows)]
         weight_norm, grad_norm = (float(np.sqrt(x @ x)) for x in values)
         return weight_norm, abs(scale) * grad_norm
@@ -73,11 +73,11 @@ class RowUpdate:
     def _push_rows(
         self, grad: RowSparseNDArray, columns: Sequence[Column], scalars: Mapping[str, float]
     ) -> None:
-        rows = grad._parts.aux[0].asnumpy()
+        rows = grad._storage.aux[0].asnumpy()
         if not len(rows):
             return
-        selected = [take_rows(x, rows) for x in self._written]
-        self._step(selected, grad._parts.values, columns, scalars)
+        selected = [gather_rows(x, rows) for x in self._written]
+        self._step(selected, grad._storage.values, columns, scalars)
         for x, new in zip(self._written, selected, strict=True):
             put_rows(x, rows, new)
 

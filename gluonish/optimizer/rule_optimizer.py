@@ -70,7 +70,7 @@ class RuleOptimizer(Optimizer):
     @property
     def sharding(self) -> str:
         """See `Optimizer`; ``"elements"`` unless the rule needs norms or updates are overridden."""
-        return "elements" if self.supports_apply and not self._rule().whole else "arrays"
+        return "elements" if self.supports_apply and not self._rule().uses_norms else "arrays"
 
     def _scalars(self) -> dict[str, float]:
         """Return the rule's current scalars, without rescale_grad and clip_gradient."""

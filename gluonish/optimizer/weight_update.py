@@ -15,7 +15,7 @@ from gluonish.engine import submit
 from gluonish.kernels.back_ends import fused_step
 from gluonish.kernels.fused_updates import Column, FusedStep
 from gluonish.ndarray import NDArray, recording
-from gluonish.ndarray.copying import on_one_cpu
+from gluonish.ndarray.copying import gather_on_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 from gluonish.ndarray.recording import RECORDING
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
@@ -150,7 +150,7 @@ def _on_device(name: str, group: Sequence[NDArray], device: Device) -> Sequence[
     """Return the arrays of a weight on one device; a gradient may be in other host memory."""
     if all(array._device is device for array in group):
         return group
-    copied = on_one_cpu(group)
+    copied = gather_on_cpu(group)
     if copied is None or any(
         new is not old for i, (new, old) in enumerate(zip(copied, group, strict=True)) if i != 1
     ):

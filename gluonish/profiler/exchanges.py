@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gluonish.kvstore.distributed.observers import Exchange, watchers
+from gluonish.kvstore.distributed.observers import Exchange, observers
 from gluonish.profiler import ranks
 from gluonish.profiler.recorder import from_counter, recorder
 
@@ -16,10 +16,10 @@ _MOST_NAMES = 20  # of arrays in an event
 def observe_exchanges() -> Callable[[], None]:
     """Start recording communication between ranks; return a function that stops it."""
     ranks.announce()
-    watchers.append(_record)
+    observers.append(_record)
 
     def end() -> None:
-        watchers.remove(_record)
+        observers.remove(_record)
 
     return end
 

@@ -58,7 +58,7 @@ def announce() -> None:
     _sent.append(world.traces.isend(None, 0, _NOTE))
 
 
-def meet() -> None:
+def wait_for_end_of_profile() -> None:
     """Wait for all ranks of a job, at the end of a program that every rank profiles.
 
     Raises:

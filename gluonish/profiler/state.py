@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.profiler.api_calls import observe_blocks, observe_calls
 from gluonish.profiler.exchanges import observe_exchanges
 from gluonish.profiler.memory import observe_memory
@@ -65,8 +65,8 @@ class _Writer(threading.Thread):
         self.join(_STOP_WAIT_S)
 
 
-_lock = Turn()
-_file_lock = Turn()  # for the writes of the file, which are atomic
+_lock = TimeoutLock()
+_file_lock = TimeoutLock()  # for the writes of the file, which are atomic
 _options = Options()
 _running = False
 _changes = 0  # number of requested changes
@@ -333,7 +333,7 @@ def _start_clean() -> None:
     the parent may have held.
     """
     global _lock, _file_lock, _running, _applied, _writer, _finished
-    _lock, _file_lock = Turn(), Turn()
+    _lock, _file_lock = TimeoutLock(), TimeoutLock()
     _running, _writer, _finished = False, None, False
     _applied = _changes
     _applying.clear()

@@ -121,7 +121,7 @@ def read_record(file: RecordSource, path: str) -> bytes | None:
 def _kind_of_file(path: str, head: bytes) -> str:
     with suppress(OSError), open(path, "rb") as file:
         head = file.read(file_kind.HEAD_NBYTES)
-    return file_kind.found_instead(head)
+    return file_kind.found_text(head)
 
 
 def parse_header(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:

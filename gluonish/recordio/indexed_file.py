@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, OutOfBoundsError
 from gluonish.core.files import path_text
-from gluonish.core.finalizer import Kept, cancel
+from gluonish.core.finalizer import Registration, cancel
 from gluonish.recordio.framing import Cursor, read_record
 from gluonish.recordio.index_file import check_key, index_line, make_key, read_index
 from gluonish.recordio.record_file import MXRecordIO, close_with, open_to_write
@@ -62,7 +62,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys: list[Any] = []
         self.key_type = key_type
         self.fidx: BinaryIO | None = None
-        self._index_finalizer: Kept | None = None
+        self._index_finalizer: Registration | None = None
         super().__init__(uri, flag)
 
     def open(self) -> None:

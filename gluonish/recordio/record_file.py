@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GluonishError, MissingFileError
 from gluonish.core.files import local_path, open_to_read, path_text
-from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
+from gluonish.core.finalizer import Finalizer, Registration, cancel, keep
 from gluonish.recordio.framing import HEAD_NBYTES, MAGIC_BYTES, frame, read_record
 
 
@@ -61,7 +61,7 @@ class MXRecordIO:
         self.is_open = False
         self.handle: BinaryIO | None = None
         self.pid: int | None = None
-        self._finalizer: Kept | None = None
+        self._finalizer: Registration | None = None
         if flag not in ("r", "w"):
             raise ArgumentError(
                 f"{type(self).__name__}: expected flag 'r' or 'w', got {flag!r}: Invalid flag"
@@ -192,7 +192,7 @@ class _Closing(Finalizer):
 _CLOSE = methodcaller("close")  # C code, like the called method
 
 
-def close_with(owner: object, file: BinaryIO) -> Kept:
+def close_with(owner: object, file: BinaryIO) -> Registration:
     """Close a file when an object is garbage collected; return the finalizer, for `cancel`.
 
     Args:

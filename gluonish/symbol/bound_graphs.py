@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
 
-from gluonish.core.config import settings_now
+from gluonish.core.config import current_settings
 from gluonish.core.context import Context
 from gluonish.graph.ir import Graph
 from gluonish.symbol.placed_graph import PlacedGraph
@@ -37,7 +37,7 @@ def graph_of(symbol: Symbol, context: Context) -> PlacedGraph:
         symbol: The Symbol.
         context: Device of all its nodes.
     """
-    settings = *settings_now(), attributes_set[0]
+    settings = *current_settings(), attributes_set[0]
     last: _Placed | None = symbol._placed
     if last is not None and last.values is symbol._values and last.context == context:
         graph = last.graph()

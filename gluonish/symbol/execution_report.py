@@ -37,7 +37,7 @@ class ExecutionReport:
             op_name: Name of the operator that reads or computes it.
             array: The array, on the tape if the pass is recorded.
         """
-        source = None if array._link is None else array._link[0]
+        source = None if array._edge is None else array._edge[0]
         if source is not None and not isinstance(source, Leaf):
             # An operator's output is reported before its readers.
             self._names.setdefault(source, name.rpartition("_")[0])

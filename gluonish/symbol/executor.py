@@ -44,7 +44,7 @@ def _needs_no_head(value: Value) -> bool:
     """Whether an operator is a loss, whose gradient needs no head."""
     op, state = value.node.op, value.node.attrs.get("state")
     if op is None or state is None:
-        return op is not None and op.own_gradient
+        return op is not None and op.ignores_head_gradient
     return not state.prop.need_top_grad_
 
 
@@ -293,10 +293,10 @@ class Executor:
         heads = self._heads(out_grads)
         recorded = self._recorded or self._record_again()
         self._recorded = None
-        pairs = [(y, g) for y, g in zip(recorded, heads, strict=True) if y._link is not None]
+        pairs = [(y, g) for y, g in zip(recorded, heads, strict=True) if y._edge is not None]
         reached = list(self._leaves.values())
         for leaf in reached:
-            leaf.fresh = False
+            leaf.updated = False
         if pairs:
             with GradientMode(create_graph=False, train_mode=bool(is_train)):
                 run_backward(
@@ -306,7 +306,7 @@ class Executor:
                     observe=None if self._monitor is None else self._monitor.backward,
                 )
         for leaf in reached:
-            if not leaf.fresh and leaf.req == "write":
+            if not leaf.updated and leaf.req == "write":
                 store(leaf, None)
 
     def _record_again(self) -> Arrays:

@@ -7,7 +7,7 @@ from typing import Any
 from gluonish.core import loading
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, GraphError, OperatorError
-from gluonish.core.file_kind import HEAD_NBYTES, found_instead
+from gluonish.core.file_kind import HEAD_NBYTES, found_text
 from gluonish.core.files import AnyPath, atomic_write, open_to_read, path_text
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.graph.ir import Node, Value, topological_order
@@ -117,7 +117,7 @@ def _operator(node: NodeData) -> Operator:
 
 
 def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in attrs.items() if not _is_hidden(k) and op.schema.takes(k)}
+    return {k: v for k, v in attrs.items() if not _is_hidden(k) and op.schema.accepts(k)}
 
 
 def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = True) -> None:
@@ -153,7 +153,7 @@ def load(fname: AnyPath) -> Symbol:
     if not content.lstrip().startswith(b"{"):
         raise FileFormatError(
             f"{name}: expected the JSON of a graph, which begins with '{{', at byte 0, got "
-            f"{found_instead(content[:HEAD_NBYTES])}"
+            f"{found_text(content[:HEAD_NBYTES])}"
         )
     return _read(content, name)
 

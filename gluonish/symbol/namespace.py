@@ -12,7 +12,7 @@ from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
 from gluonish.ops.frontend import (
-    NUMPY_FACES,
+    NUMPY_NAMESPACES,
     bind_arguments,
     docstring_of,
     make_function,
@@ -110,8 +110,8 @@ def operator_function(name: str) -> Any:
     made = _made.get(name)
     if made is not None:
         return made
-    if name in NUMPY_FACES:  # their packages import this one
-        return load(f"gluonish.symbol.{NUMPY_FACES[name]}")
+    if name in NUMPY_NAMESPACES:  # their packages import this one
+        return load(f"gluonish.symbol.{NUMPY_NAMESPACES[name]}")
     return make_function(name, _made, make_operator_function, "symbol")
 
 
@@ -155,7 +155,7 @@ def _drop_symbols(op: Operator, kwargs: dict[str, Any]) -> None:
     if op.variadic is not None:
         return
     for name in [key for key, value in kwargs.items() if isinstance(value, Symbol)]:
-        if name in op.inputs or op.schema.takes(name):
+        if name in op.inputs or op.schema.accepts(name):
             continue
         if op.inputs:
             raise OperatorError(

@@ -10,14 +10,14 @@ from gluonish.graph.call_plan import CallPlan, GraphNode
 from gluonish.graph.inlining import copied_graph
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import NDArray, recording
-from gluonish.ndarray.ndarray import Link
+from gluonish.ndarray.ndarray import GradientEdge
 from gluonish.ndarray.recording import Leaf, OperatorNode
 from gluonish.ops.control_flow.cached_op import CACHED_OP
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.symbol import Symbol, attribute_strings
 
 
-def symbol_of(link: Link) -> Symbol:
+def symbol_of(link: GradientEdge) -> Symbol:
     """Return the recorded computation of an array as a Symbol.
 
     Args:
@@ -49,7 +49,7 @@ class _Translation:
         self._leaves: set[int] = set()
         self._constants: dict[int, Value] = {}
 
-    def value(self, link: Link) -> Value:
+    def value(self, link: GradientEdge) -> Value:
         """Return the value of a call's output; a leaf becomes a variable on first use."""
         node, index = link
         if isinstance(node, Leaf) and id(node) not in self._outputs:

@@ -231,7 +231,7 @@ def register_backend(
 
 
 @contextmanager
-def lent_backend(name: str, kind: type[SubgraphBackend]) -> Iterator[None]:
+def registered_backend(name: str, kind: type[SubgraphBackend]) -> Iterator[None]:
     """Context manager in which a back end is registered under a name; for tests.
 
     Args:

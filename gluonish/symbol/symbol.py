@@ -16,7 +16,7 @@ from gluonish.core.errors import (
 )
 from gluonish.graph.flat import FlatGraph, flattened, restored
 from gluonish.graph.interpreter import output_names
-from gluonish.graph.ir import Node, Value, operator_word, topological_order
+from gluonish.graph.ir import Node, Value, base_name, topological_order
 from gluonish.graph.source_lines import note
 from gluonish.ops.autocast import current
 from gluonish.ops.fluent import Fluent
@@ -349,7 +349,7 @@ def new_node(
         extra: Further attributes, strings by ``__key__``.
         word: Start of an automatic name; by default that of the operator.
     """
-    name = NameManager.current.get(name, word or operator_word(op))
+    name = NameManager.current.get(name, word or base_name(op))
     note(name)
     extra = {**current_attributes(), **(extra or {})}
     values = []

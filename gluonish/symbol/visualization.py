@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.loading import IMPORT_FAILURES, why_not
+from gluonish.core.loading import IMPORT_FAILURES, import_text
 from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol import Symbol
@@ -122,7 +122,7 @@ def plot_network(
     except IMPORT_FAILURES as error:
         raise NotSupportedError(
             "plot_network: expected the package graphviz to be installed, got "
-            f"{why_not(error)}; pip install graphviz"
+            f"{import_text(error)}; pip install graphviz"
         ) from error
     _check_symbol("plot_network", symbol)
     nodes = topological_order(symbol._values)

@@ -162,7 +162,9 @@ def unzip(archive_path: Path, folder: Path) -> None:
             if packed > archive_path.stat().st_size:
                 raise zipfile.BadZipFile("files that overlap")
             folder.mkdir(parents=True, exist_ok=True)
-            transfers.check_room(folder / archive_path.name, sum(m.file_size for m in members))
+            transfers.check_free_space(
+                folder / archive_path.name, sum(m.file_size for m in members)
+            )
             for info in members:
                 _unpack_member(archive, info, folder / info.filename)
     except (*transfers.BROKEN_ARCHIVE, OSError) as error:

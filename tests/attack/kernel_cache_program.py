@@ -52,7 +52,7 @@ def kept() -> list[str]:
     return sorted(os.listdir(folder)) if folder.is_dir() else []
 
 
-def is_whole(name: str) -> bool:
+def is_complete(name: str) -> bool:
     key = bytes.fromhex(name.removesuffix(".bin"))
     return disk_cache.find(key) is not None
 
@@ -63,7 +63,7 @@ def after(what: str, factor: int) -> list[str]:
     for name in kept():
         if not name.endswith(".bin"):
             problems.append(f"left {name}")
-        elif not is_whole(name):
+        elif not is_complete(name):
             problems.append(f"a part of a kernel: {name}")
     return [f"{what}: {problem}" for problem in problems if problem]
 
@@ -133,7 +133,7 @@ def planted(path: Path) -> None:
     path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     key = bytes.fromhex(path.stem)
     with MXNET_HOME.override(str(path.parents[1])):
-        disk_cache.keep(key, b"not our code")
+        disk_cache.save(key, b"not our code")
 
 
 def of_two_users(folder: Path) -> tuple[int, list[str]]:

@@ -225,19 +225,19 @@ def test_pool_used_in_the_middle_of_its_own_code_gives_each_block_once(
     held: list[Any] = []
 
     def take() -> None:
-        block = pool.take(64)
-        other = pool.take(64)
+        block = pool.allocate(64)
+        other = pool.allocate(64)
         assert all(block is not one and other is not one for one in held)
         held.extend((block, other))
-        pool.give(held.pop(0))
-        pool.give(held.pop(0))
-        held.append(pool.take(64))
+        pool.free(held.pop(0))
+        pool.free(held.pop(0))
+        held.append(pool.allocate(64))
 
     def check() -> None:
         assert len({id(block) for block in held}) == len(held)
         assert pool.statistics().used == 64 * len(held)
         while len(held) > 2:
-            pool.give(held.pop())
+            pool.free(held.pop())
 
     tried = attack(take, take, check, ("memory_pool",))
     tried += attack(take, pool.release, check, ("memory_pool",))

@@ -277,7 +277,7 @@ def test_counts_and_tables() -> None:
         recorder.span("category", "name", 0, 5)
         recorder.memory("cpu/0", 8)
         recorder.totals()
-        pool.give(pool.take(64))
+        pool.free(pool.allocate(64))
         tally.allocated(cpu(), 3, "name")
         tally.freed(cpu(), 1, "name")
         tally.holdings()

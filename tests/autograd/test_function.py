@@ -80,7 +80,7 @@ def test_forward_is_not_recorded_and_keeps_the_training_mode() -> None:
 
 def test_outside_recording_it_is_only_called() -> None:
     product, total = ProductAndSum()(*leaves())
-    assert (product._link, total.tolist()) == (None, [5, 7, 9])
+    assert (product._edge, total.tolist()) == (None, [5, 7, 9])
 
 
 def test_second_order_goes_through_operators_of_backward() -> None:

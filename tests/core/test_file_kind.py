@@ -18,7 +18,7 @@ import pytest
 import gluonish as mx
 from gluonish import gluon, nd, sym
 from gluonish.core.errors import GluonishError
-from gluonish.core.file_kind import file_kind, found_instead
+from gluonish.core.file_kind import file_kind, found_text
 from gluonish.model_zoo.foreign import import_weights
 from gluonish.tools.convert import add_parser, run
 
@@ -128,7 +128,7 @@ def test_the_kind_of_a_file(content: bytes, what: str, advice: str, name: str) -
     assert advice in kind.advice
     assert bool(kind.advice) == bool(advice)
     assert kind.known == (name != "unknown")
-    assert found_instead(content[:1024]).startswith(kind.what)
+    assert found_text(content[:1024]).startswith(kind.what)
 
 
 @pytest.mark.parametrize(("content", "what", "advice", "name"), KINDS)

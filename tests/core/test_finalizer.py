@@ -3,7 +3,7 @@ import weakref
 from typing import Any
 
 from gluonish.core import finalizer
-from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
+from gluonish.core.finalizer import Finalizer, Registration, cancel, keep
 
 
 class Thing:
@@ -18,7 +18,7 @@ class Named(Finalizer):
     name: str
 
 
-def watched(thing: Thing, ended: list[Any], name: str = "") -> Kept:
+def watched(thing: Thing, ended: list[Any], name: str = "") -> Registration:
     found = Named(thing, ended.append)
     found.name = name
     return keep(found, thing)

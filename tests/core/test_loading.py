@@ -14,7 +14,7 @@ import pytest
 from gluonish import optimizer
 from gluonish.core import loading
 from gluonish.core.errors import OperatorError
-from gluonish.core.loading import find_module, is_superseded, is_whole, load
+from gluonish.core.loading import find_module, is_complete, is_superseded, load
 from gluonish.ops import registry
 
 MODULE = "gluonish.imported_in_a_test"
@@ -125,7 +125,7 @@ def test_destructor_in_the_middle_of_an_import_gets_the_whole_module(folder: Pat
     module = load(MODULE)
     assert seen == [3, True]
     assert not module.outer
-    assert is_whole(vars(module))
+    assert is_complete(vars(module))
     assert not is_superseded(vars(module))
 
 
@@ -187,6 +187,6 @@ def test_fork_in_the_middle_of_an_import_leaves_the_child_one_that_works(folder:
     pid = os.fork()
     if pid == 0:
         signal.alarm(20)
-        os._exit(0 if loading.is_whole(vars(load(MODULE))) else 1)
+        os._exit(0 if loading.is_complete(vars(load(MODULE))) else 1)
     assert os.waitpid(pid, 0)[1] == 0
     thread.join(30)

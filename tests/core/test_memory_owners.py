@@ -10,7 +10,7 @@ import pytest
 from gluonish import autograd, nd
 from gluonish.core import memory_owners
 from gluonish.core.context import cpu, gpu
-from gluonish.core.memory_owners import Holder, Rank, describe_holders, memory_by_owner
+from gluonish.core.memory_owners import MemoryOwner, Rank, memory_by_owner, register_memory_owner
 from gluonish.gluon.nn import Dense
 
 
@@ -37,8 +37,8 @@ class Unfinished(Owner):
         pass
 
 
-def described(owner: Any) -> list[Holder]:
-    return [Holder(cpu(7), owner.name, owner.arrays)]
+def described(owner: Any) -> list[MemoryOwner]:
+    return [MemoryOwner(cpu(7), owner.name, owner.arrays)]
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def found() -> dict[str, tuple[int, int]]:
 
 
 def test_sums_go_by_name_the_largest_first(alone: None) -> None:
-    describe_holders(Owner, described)
+    register_memory_owner(Owner, described)
     alive = [Owner("small", np.zeros(1)), *(Owner("large", np.zeros(5)) for _ in range(2))]
     assert [h.name for h in memory_by_owner(cpu(7))] == ["large", "small"]
     assert found() == {"small": (8, 1), "large": (80, 2)}
@@ -60,7 +60,7 @@ def test_sums_go_by_name_the_largest_first(alone: None) -> None:
 
 
 def test_views_count_once_and_as_the_whole(alone: None) -> None:
-    describe_holders(Owner, described)
+    register_memory_owner(Owner, described)
     whole = np.zeros(10)
     alive = Owner("views", whole[:2], whole[3:].reshape(7, 1), whole)
     assert found() == {"views": (80, 1)}
@@ -68,8 +68,8 @@ def test_views_count_once_and_as_the_whole(alone: None) -> None:
 
 
 def test_owner_comes_before_whoever_else_has_the_array(alone: None) -> None:
-    describe_holders(Handle, described, Rank.ARRAY)
-    describe_holders(Owner, described)
+    register_memory_owner(Handle, described, Rank.ARRAY)
+    register_memory_owner(Owner, described)
     array = np.zeros(4)
     alive = [Handle("handle", array, np.zeros(2)), Owner("owner", array)]
     assert found() == {"owner": (32, 1), "handle": (16, 1)}
@@ -77,7 +77,7 @@ def test_owner_comes_before_whoever_else_has_the_array(alone: None) -> None:
 
 
 def test_what_is_half_made_or_gone_is_left_out(alone: None) -> None:
-    describe_holders(Owner, described)
+    register_memory_owner(Owner, described)
     alive = Unfinished()
     Owner("gone", np.zeros(4))
     assert found() == {}
@@ -110,7 +110,7 @@ def test_parameters_gradients_and_arrays_are_told_apart() -> None:
 
 
 def test_gpus_are_apart_from_the_host(alone: None) -> None:
-    describe_holders(Owner, lambda owner: [Holder(gpu(1), owner.name, owner.arrays)])
+    register_memory_owner(Owner, lambda owner: [MemoryOwner(gpu(1), owner.name, owner.arrays)])
     alive = Owner("there", np.zeros(1))
     assert [memory_by_owner(context) for context in (gpu(0), cpu(1))] == [[], []]
     assert [h.name for h in memory_by_owner(gpu(1))] == ["there"]

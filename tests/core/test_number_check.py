@@ -10,7 +10,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import check_attributes, check_numbers, whole_number
+from gluonish.core.number_check import as_int, check_attributes, check_numbers
 from gluonish.gluon import loss, nn, rnn
 from gluonish.gluon.data import IntervalSampler, RandomSampler, SequentialSampler, SplitSampler
 from gluonish.lr_scheduler import (
@@ -51,7 +51,7 @@ def test_what_is_no_number_is_refused_by_name(value: Any) -> None:
     with pytest.raises(ArgumentTypeError, match=r"^f: expected x to be a number, got "):
         check_numbers("f", y=1, x=value)
     with pytest.raises(ArgumentTypeError, match=r"^f: expected x to be an int, got "):
-        whole_number("f", "x", value)
+        as_int("f", "x", value)
 
 
 def test_text_of_a_number_is_one_where_operators_take_it() -> None:
@@ -63,13 +63,13 @@ def test_text_of_a_number_is_one_where_operators_take_it() -> None:
 
 
 def test_counts_are_whole_and_not_below_their_limit() -> None:
-    assert [whole_number("f", "x", x) for x in (3, 3.0, np.int8(3), np.array([3.0]))] == [3] * 4
-    assert whole_number("f", "x", 2**70, 1) == 2**70
+    assert [as_int("f", "x", x) for x in (3, 3.0, np.int8(3), np.array([3.0]))] == [3] * 4
+    assert as_int("f", "x", 2**70, 1) == 2**70
     for value in (2.5, float("inf"), float("nan")):
         with pytest.raises(ArgumentTypeError, match="expected x to be an int, got"):
-            whole_number("f", "x", value)
+            as_int("f", "x", value)
     with pytest.raises(ArgumentError, match="f: expected x of 1 or more, got 0"):
-        whole_number("f", "x", 0, 1)
+        as_int("f", "x", 0, 1)
 
 
 OWN = {

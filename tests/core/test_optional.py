@@ -11,7 +11,7 @@ import pytest
 import gluonish as mx
 from gluonish.contrib.tensorboard import LogMetricsCallback
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.loading import why_not
+from gluonish.core.loading import import_text
 from gluonish.onnx.importing.package import onnx_package
 from gluonish.ops.image.resampling import open_cv
 
@@ -46,6 +46,6 @@ def test_images_do_without_a_broken_opencv(broken: str) -> None:
 
 
 def test_a_missing_package_is_none() -> None:
-    assert why_not(ModuleNotFoundError("No module named 'x'")) == "none"
-    assert why_not(OSError("a\nb")) == "one that cannot be imported (a b)"
-    assert why_not(TypeError("a")) == "one that cannot be imported (TypeError: a)"
+    assert import_text(ModuleNotFoundError("No module named 'x'")) == "none"
+    assert import_text(OSError("a\nb")) == "one that cannot be imported (a b)"
+    assert import_text(TypeError("a")) == "one that cannot be imported (TypeError: a)"

@@ -76,7 +76,7 @@ def test_what_a_process_writes_stays_however_old_it_looks(tmp_path: Path) -> Non
 def test_what_this_process_writes_stays(tmp_path: Path) -> None:
     with atomic_write(tmp_path / "a") as file:
         make_old(tmp_path)
-        remove_abandoned(tmp_path, settled_s=0)
+        remove_abandoned(tmp_path, min_age_s=0)
         file.write(b"new")
     assert (tmp_path / "a").read_bytes() == b"new"
 
@@ -85,7 +85,7 @@ def test_a_closed_file_is_held_until_it_has_its_name(tmp_path: Path) -> None:
     with temporary_file(tmp_path / "a") as (path, file):
         file.close()
         make_old(tmp_path)
-        remove_abandoned(tmp_path, settled_s=0)
+        remove_abandoned(tmp_path, min_age_s=0)
         assert path.exists()
 
 
@@ -117,14 +117,14 @@ def test_a_file_that_is_removed_before_it_is_locked_is_made_again(
 @pytest.mark.parametrize("name", [".a.0123456789abcdef.tmp", "a.0123456789abcdef.gluonish.tmp"])
 def test_files_of_other_names_stay(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"")
-    remove_abandoned(tmp_path, settled_s=0)
+    remove_abandoned(tmp_path, min_age_s=0)
     assert (tmp_path / name).exists()
 
 
 def test_a_link_of_such_a_name_stays(tmp_path: Path) -> None:
     (tmp_path / "precious").write_bytes(b"data")
     (tmp_path / ".a.0123456789abcdef.gluonish.tmp").symlink_to(tmp_path / "precious")
-    remove_abandoned(tmp_path, settled_s=0)
+    remove_abandoned(tmp_path, min_age_s=0)
     assert (tmp_path / "precious").exists()
     assert (tmp_path / ".a.0123456789abcdef.gluonish.tmp").is_symlink()
 

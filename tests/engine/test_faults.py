@@ -311,7 +311,7 @@ def test_a_promise_lets_pushes_go_beyond_the_end_of_the_queue(make_engine: Any) 
     outs = [Var() for _ in range(30)]
     for out in outs:
         engine.push(nothing, (var,), (out,), LANE)
-    engine.keep(promise, nothing, (), LANE)
+    engine.fulfill(promise, nothing, (), LANE)
     for out in outs:
         engine.wait(out)
 

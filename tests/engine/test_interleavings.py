@@ -90,7 +90,7 @@ class Bench:
         promise = self.engine.promise(var)
         try:
             self.engine.push(lambda: None, (var,), (self.out,), LANE)
-            self.engine.keep(promise, lambda: None, (self.free,), LANE)
+            self.engine.fulfill(promise, lambda: None, (self.free,), LANE)
         finally:
             promise.fail("promise", EngineError("interrupted"))
 

@@ -70,20 +70,20 @@ def test_round_sizes_are_powers_of_two_and_then_linear(asked: int, size: int) ->
 def test_block_that_came_back_serves_its_size_and_queue_only() -> None:
     driver = Driver(1 << 20)
     pool = MemoryPool(driver, linear_sizes(PAGE, 1 << 10))
-    first = pool.take(100, "compute")
+    first = pool.allocate(100, "compute")
     piece = first.raw
-    pool.give(first)
-    assert pool.take(100, "copy").raw is not piece
-    assert pool.take(10, "compute").raw is not piece
-    assert pool.take(128, "compute").raw is piece
+    pool.free(first)
+    assert pool.allocate(100, "copy").raw is not piece
+    assert pool.allocate(10, "compute").raw is not piece
+    assert pool.allocate(128, "compute").raw is piece
 
 
 def test_unpooled_memory_goes_back_when_it_is_given() -> None:
     driver = Driver(1 << 20)
     pool: MemoryPool[Piece] = MemoryPool(driver, None)
-    block = pool.take(100)
+    block = pool.allocate(100)
     assert driver.used == 100
-    pool.give(block)
+    pool.free(block)
     del block
     assert driver.used == 0
     assert pool.statistics()[:3] == (0, 0, 100)
@@ -92,24 +92,24 @@ def test_unpooled_memory_goes_back_when_it_is_given() -> None:
 def test_full_device_is_tried_again_after_held_blocks_went_back() -> None:
     driver = Driver(1000)
     pool = MemoryPool(driver, linear_sizes(PAGE, 1 << 10))
-    pool.give(pool.take(600))
-    block = pool.take(900)
+    pool.free(pool.allocate(600))
+    block = pool.allocate(900)
     assert block.nbytes == 960
     assert pool.statistics().held == 0
     with pytest.raises(MemoryError):
-        pool.take(100)
+        pool.allocate(100)
 
 
 def test_reserve_is_left_free_where_held_blocks_are_enough_for_that() -> None:
     driver = Driver(1000)
     pool = MemoryPool(driver, linear_sizes(10, 1 << 10), reserve=0.5)
-    pool.give(pool.take(300))
-    second = pool.take(200)  # 500 are free then: no less than half
+    pool.free(pool.allocate(300))
+    second = pool.allocate(200)  # 500 are free then: no less than half
     assert pool.statistics().held == 300
-    third = pool.take(100)
+    third = pool.allocate(100)
     assert pool.statistics().held == 0
     assert driver.used == 300
-    fourth = pool.take(400)  # nothing to give back: tried anyway
+    fourth = pool.allocate(400)  # nothing to give back: tried anyway
     del second, third, fourth
 
 
@@ -139,7 +139,7 @@ def test_random_programs_never_share_bytes_and_lose_none(
     for what, number, queue in actions:
         if what == "take":
             try:
-                block = pool.take(number, queue)
+                block = pool.allocate(number, queue)
             except MemoryError:
                 # Only where it does not fit beside what lives, in pieces as they lie.
                 assert pool.statistics().held == 0
@@ -150,7 +150,7 @@ def test_random_programs_never_share_bytes_and_lose_none(
             live.append(block)
             del block
         elif what == "give" and live:
-            pool.give(live.pop(number % len(live)))
+            pool.free(live.pop(number % len(live)))
         elif what == "release":
             pool.release()
         spans = sorted((b.raw.start, b.raw.start + b.raw.nbytes) for b in live)
@@ -163,7 +163,7 @@ def test_random_programs_never_share_bytes_and_lose_none(
         assert found.peak_reserved >= found.reserved
         assert found.allocations <= driver.calls
     while live:
-        pool.give(live.pop())
+        pool.free(live.pop())
     assert pool.statistics().used == 0
     pool.release()
     assert driver.used == 0
@@ -176,12 +176,12 @@ def test_threads_never_get_a_block_that_another_has() -> None:
 
     def work(number: int) -> None:
         for i in range(300):
-            block = pool.take(64 + 64 * (i % 3))
+            block = pool.allocate(64 + 64 * (i % 3))
             start = block.raw.start
             if owners.setdefault(start, number) != number:
                 doubled.append(start)
             owners.pop(start, None)
-            pool.give(block)
+            pool.free(block)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for thread in threads:

@@ -38,7 +38,7 @@ def test_reader_pushed_before_the_writer_runs_after_it(threaded: Engine) -> None
     out: list[str] = []
     promise = promised(threaded, var)
     last = read(threaded, var, out=out)
-    threaded.keep(promise, lambda: out.append("write"), (), OTHER)
+    threaded.fulfill(promise, lambda: out.append("write"), (), OTHER)
     threaded.wait(last)
     assert out == ["write", "read"]
     assert not promise.pending
@@ -50,7 +50,7 @@ def test_keeper_waits_for_what_it_reads(threaded: Engine) -> None:
     go = threading.Event()
     threaded.push(lambda: out.append(str(go.wait(LONG_S))), (), (source,), LANE)
     promise = promised(threaded, var)
-    threaded.keep(promise, lambda: out.append("write"), (source,), OTHER)
+    threaded.fulfill(promise, lambda: out.append("write"), (source,), OTHER)
     go.set()
     threaded.wait(var)
     assert out == ["True", "write"]
@@ -61,7 +61,7 @@ def test_nothing_blocks_the_caller_meanwhile(threaded: Engine) -> None:
     out: list[str] = []
     promise = promised(threaded, var)
     made = read(threaded, var, out=out)
-    threaded.settle(made)
+    threaded.wait_written(made)
     assert out == []
     read(threaded, out=out, word="other")
     assert out == ["other"]
@@ -72,7 +72,7 @@ def test_failure_of_the_keeper_goes_to_the_readers(threaded: Engine) -> None:
     var = Var()
     promise = promised(threaded, var)
     last = read(threaded, var, out=[])
-    threaded.keep(promise, fail, (), LANE, "divide")
+    threaded.fulfill(promise, fail, (), LANE, "divide")
     with pytest.raises(EngineError, match="divide: failed with ZeroDivisionError"):
         threaded.wait(last)
 
@@ -82,7 +82,7 @@ def test_failure_in_what_the_keeper_reads_goes_to_the_readers(threaded: Engine) 
     out: list[str] = []
     threaded.push(fail, (), (source,), LANE, name="divide")
     promise = promised(threaded, var)
-    threaded.keep(promise, lambda: out.append("write"), (source,), LANE)
+    threaded.fulfill(promise, lambda: out.append("write"), (source,), LANE)
     with pytest.raises(EngineError, match="divide: failed with ZeroDivisionError"):
         threaded.wait(var)
     assert out == []
@@ -105,7 +105,7 @@ def test_wait_all_waits_for_promises(threaded: Engine) -> None:
     out: list[str] = []
     promise = promised(threaded, var)
     keeper = threading.Timer(
-        0.05, lambda: threaded.keep(promise, lambda: out.append("write"), (), LANE)
+        0.05, lambda: threaded.fulfill(promise, lambda: out.append("write"), (), LANE)
     )
     keeper.start()
     threaded.wait_all()
@@ -116,10 +116,10 @@ def test_wait_all_waits_for_promises(threaded: Engine) -> None:
 def test_keeper_that_reads_the_promised_variable_is_stuck(threaded: Engine) -> None:
     var = Var()
     promise = promised(threaded, var)
-    assert not promise.stuck()
+    assert not promise.is_deadlocked()
     made = read(threaded, var, out=[])
-    threaded.keep(promise, lambda: None, (made,), LANE)
-    assert promise.stuck()
+    threaded.fulfill(promise, lambda: None, (made,), LANE)
+    assert promise.is_deadlocked()
     promise.fail("meeting", ValueError("in a circle"))
     with pytest.raises(EngineError, match="in a circle"):
         threaded.wait(made)
@@ -187,7 +187,7 @@ def test_launch_that_waits_for_a_promise_does_not_block_its_caller(threaded: Eng
     launch(0, [var], made[0])
     launch(1, [], ready)
     launch(1, [var, ready], made[1])
-    threaded.keep(promise, lambda: out.append(7), [ready], LANE)
+    threaded.fulfill(promise, lambda: out.append(7), [ready], LANE)
     for write in made:
         threaded.wait(write)
     assert out[:2] == [1, 7]
@@ -218,9 +218,9 @@ class Program:
 
     def run(self, length: int) -> None:
         for _ in range(length):
-            self.random.choice((self.push, self.push, self.promise, self.keep))()
+            self.random.choice((self.push, self.push, self.promise, self.fulfill))()
         while self.open:
-            self.keep()
+            self.fulfill()
 
     def add(self, reads: list[int]) -> int:
         self.vars.append(Var())
@@ -250,7 +250,7 @@ class Program:
         self.needs[target] = {target}
         self.open[target] = promised(self.engine, self.vars[target])
 
-    def keep(self) -> None:
+    def fulfill(self) -> None:
         if not self.open:
             return
         target = self.random.choice(list(self.open))
@@ -261,7 +261,7 @@ class Program:
             if target in needs:
                 needs |= gained
         fn, held, lane = self.operator(target)
-        self.engine.keep(self.open.pop(target), fn, held, lane)
+        self.engine.fulfill(self.open.pop(target), fn, held, lane)
 
     def expected(self, target: int, known: dict[int, int]) -> int:
         if target not in known:

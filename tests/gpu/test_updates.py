@@ -66,13 +66,13 @@ def test_step_is_that_of_the_cpu(rule: Rule, narrow: Any, monkeypatch: pytest.Mo
             tolerance = {2: 1e-2, 4: 2e-6}[x.dtype.itemsize]
             a, b = x.astype(np.float64), y.astype(np.float64)
             np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
-    if not rule.whole:  # norms are summed in another order; all else is the same to the bit
+    if not rule.uses_norms:  # norms are summed in another order; all else is the same to the bit
         assert [x.tobytes() for group in found for x in group] == [
             x.tobytes() for group in wanted for x in group
         ]
 
 
-@pytest.mark.parametrize("rule", [r for r in FORMULAS if r.whole], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [r for r in FORMULAS if r.uses_norms], ids=lambda rule: rule.name)
 def test_equal_runs_give_equal_norms(rule: Rule) -> None:
     first, second = stepped(rule, None), stepped(rule, None)
     assert [x.tobytes() for group in first for x in group] == [

@@ -51,7 +51,7 @@ def _eager(made: RandomGraph) -> tuple[list[np.ndarray], list[np.ndarray]]:
     seed(3)
     with autograd.record():
         outputs = evaluate(graph, arrays)
-    linked = [(y, h) for y, h in zip(outputs, _heads(outputs), strict=True) if y._link]
+    linked = [(y, h) for y, h in zip(outputs, _heads(outputs), strict=True) if y._edge]
     if linked:
         autograd.backward([y for y, _ in linked], [h for _, h in linked])
     return [y.asnumpy() for y in outputs], [x.grad.asnumpy() for x in arrays]
@@ -231,7 +231,7 @@ def test_a_call_that_wants_no_gradient_is_not_recorded() -> None:
     cached = _square()
     with autograd.record():
         (y,) = cached([ones((2,))])
-    assert y._link is None
+    assert y._edge is None
 
 
 def test_the_mode_decides_what_dropout_does() -> None:

@@ -95,7 +95,7 @@ def test_gradients_of_random_graphs_are_those_of_the_tape(made: RandomGraph) -> 
     with autograd.record():
         outputs = evaluate(specialized, arrays)
     heads = [array(np.cos(np.arange(y.size)).reshape(y.shape)) for y in outputs]
-    recorded = [(y, h) for y, h in zip(outputs, heads, strict=True) if y._link is not None]
+    recorded = [(y, h) for y, h in zip(outputs, heads, strict=True) if y._edge is not None]
     if recorded:
         autograd.backward([y for y, _ in recorded], [h for _, h in recorded])
     found = differentiate(specialized, range(len(arrays)))

@@ -66,7 +66,7 @@ def _eager(made: RandomGraph) -> Arrays:
         seed(3)
         with autograd.record():
             outputs = evaluate(graph, arrays)
-        linked = [(y, h) for y, h in zip(outputs, _heads(outputs), strict=True) if y._link]
+        linked = [(y, h) for y, h in zip(outputs, _heads(outputs), strict=True) if y._edge]
         if linked:
             autograd.backward([y for y, _ in linked], [h for _, h in linked])
     return [x.grad.asnumpy() for x in arrays]
@@ -322,7 +322,7 @@ def test_a_node_that_a_failed_walk_did_not_reach_keeps_its_graph(engine: str) ->
         (second,) = cached([first])
         (alone,) = cached([x])
     want = gradient(alone, retain=False)
-    second._link[0].free()  # type: ignore[index]
+    second._edge[0].free()  # type: ignore[index]
     with pytest.raises(AutogradError, match="an earlier backward freed"):
         autograd.backward(second)
     for retain in (True, False):

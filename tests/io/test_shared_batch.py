@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gluonish.ndarray as nd
-from gluonish.core.leases import Lending
+from gluonish.core.leases import Leases
 from gluonish.gluon.data.shared_memory import Segment, new_file
 from gluonish.io.shared_batch import Slot, lay_out, map_arrays, ndarray_view, write_arrays
 
@@ -24,13 +24,13 @@ BATCH: dict[str, Any] = {
 }
 
 
-def shared(batch: Any) -> tuple[Any, Segment, Lending[str]]:
+def shared(batch: Any) -> tuple[Any, Segment, Leases[str]]:
     described, arrays, nbytes = lay_out(batch, Slot())
     segment = Segment(new_file(nbytes, "a test"))
     write_arrays(segment.memory, described, arrays)
     memory = (ctypes.c_ubyte * nbytes).from_buffer(segment.memory)
-    lending: Lending[str] = Lending()
-    lending.lend("now", memory)
+    lending: Leases[str] = Leases()
+    lending.grant("now", memory)
     return map_arrays(memory, described), segment, lending
 
 
@@ -86,14 +86,14 @@ def test_memory_is_released_with_the_last_view() -> None:
     reshaped = batch[0].reshape((4,))
     del batch
     gc.collect()
-    assert list(lending.returned()) == []
+    assert list(lending.reclaim()) == []
     del view
     gc.collect()
-    assert list(lending.returned()) == []
+    assert list(lending.reclaim()) == []
     assert reshaped.asnumpy().tolist() == [1, 2, 3, 4]
     del reshaped
     gc.collect()
-    assert list(lending.returned()) == ["now"]
+    assert list(lending.reclaim()) == ["now"]
 
 
 def test_writes_to_a_private_segment_stay_there() -> None:

@@ -119,12 +119,12 @@ def test_a_caller_runs_alone_while_workers_have_teams(monkeypatch: pytest.Monkey
 
 def test_who_pushes_from_inside_a_worker_claims_nothing() -> None:
     with use_engine("ThreadedEnginePerDevice") as engine:
-        found: list[bool] = [engine.hands_over()]
+        found: list[bool] = [engine.uses_workers()]
         x = mx.nd.ones((2,))
-        engine.push(lambda: found.append(engine.hands_over()), (), (x._var,), x._device.lane)
+        engine.push(lambda: found.append(engine.uses_workers()), (), (x._var,), x._device.lane)
         x.wait_to_read()
     with use_engine("NaiveEngine") as engine:
-        found.append(engine.hands_over())
+        found.append(engine.uses_workers())
     assert found == [True, False, False]
 
 
@@ -277,7 +277,7 @@ def test_small_work_waits_a_moment_for_what_a_worker_makes(
     runners: list[int], fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the wait all that follows would go to the worker, and nothing come back."""
-    monkeypatch.setattr("gluonish.engine._MOMENT_S", 10.0)
+    monkeypatch.setattr("gluonish.engine._BRIEF_S", 10.0)
     pushed_behind(lambda: time.sleep(0.02))
     assert runners == [threading.get_ident()] * 2
 

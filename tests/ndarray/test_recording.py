@@ -15,13 +15,13 @@ def recorded(x: nd.NDArray) -> nd.NDArray:
 def test_call_on_constants_leaves_nothing_behind() -> None:
     with autograd.record():
         y = nd.ones(2) * 2
-    assert y._link is None
+    assert y._edge is None
 
 
 def test_call_outside_recording_leaves_nothing_behind() -> None:
     x = nd.ones(2)
     x.attach_grad()
-    assert (x * 2)._link is None
+    assert (x * 2)._edge is None
 
 
 @pytest.mark.parametrize("retain", [False, True])
@@ -31,7 +31,7 @@ def test_tape_goes_with_its_output_and_without_the_garbage_collector(retain: boo
     gc.disable()
     try:
         y = recorded(x)
-        kept = weakref.ref(y._link[0].inputs[0])  # type: ignore[index]
+        kept = weakref.ref(y._edge[0].inputs[0])  # type: ignore[index]
         y.backward(retain_graph=retain)
         assert (kept() is None) != retain
         del y
@@ -46,7 +46,7 @@ def test_tape_that_was_never_walked_goes_too() -> None:
     gc.disable()
     try:
         y = recorded(x)
-        kept = weakref.ref(y._link[0].inputs[0])  # type: ignore[index]
+        kept = weakref.ref(y._edge[0].inputs[0])  # type: ignore[index]
         del y
         assert kept() is None
     finally:

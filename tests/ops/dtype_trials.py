@@ -117,7 +117,7 @@ def _parsed(op: Operator, given: dict[str, Any], count: int) -> dict[str, Any] |
 
 def _results(op: Operator, case: Case) -> Iterator[dict[str, Any]]:
     """Yield the attributes with every dtype that they may ask for."""
-    found = [name for name in DTYPE_ATTRIBUTES if op.schema.takes(name)]
+    found = [name for name in DTYPE_ATTRIBUTES if op.schema.accepts(name)]
     yield dict(case.attrs)
     for name in found:
         for dtype in (*FLOATS, *WHOLE):

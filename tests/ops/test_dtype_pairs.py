@@ -84,7 +84,7 @@ def _ways(trial: Trial) -> Iterator[tuple[str, Callable[..., Any]]]:
     net = Net()
     net.hybridize()
     yield "hybridized", net
-    if any(op.schema.takes(name) for name in DTYPE_ATTRIBUTES):
+    if any(op.schema.accepts(name) for name in DTYPE_ATTRIBUTES):
         yield "symbol", _symbol(trial)
 
 

@@ -166,7 +166,7 @@ def _compare(op: Operator, reference: _Result, inputs: Sequence[Any], outputs: A
 
 
 def _backward(op: Operator, reference: _Result, inputs: Sequence[Any], outputs: Any) -> None:
-    tops = [y for y in outputs if is_floating(y._spec.dtype) and y._link is not None]
+    tops = [y for y in outputs if is_floating(y._spec.dtype) and y._edge is not None]
     if not tops:
         return
     autograd.backward(tops)

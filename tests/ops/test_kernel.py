@@ -27,18 +27,18 @@ def _operator(*kernels: FastKernel) -> Operator:
 
     op = Operator("test_cast", infer, lambda *_args, **_attrs: None, None, doc="A cast.")
     for kernel in kernels:
-        op.hang(kernel)
+        op.register_kernel(kernel)
     return op
 
 
 def _kernel(name: str, **options: Any) -> FastKernel:
-    def takes(*_specs: Spec, **_attrs: Any) -> bool:
+    def supports(*_specs: Spec, **_attrs: Any) -> bool:
         return True
 
     def run(*_args: Any, **_attrs: Any) -> None:
         """Write nothing."""
 
-    return FastKernel(BackEnd.GENERATED, name, takes, run=run, **options)
+    return FastKernel(BackEnd.GENERATED, name, supports, run=run, **options)
 
 
 @pytest.mark.parametrize(("dtype", "is_taken"), [(FLOAT32, True), (FLOAT64, False)])
@@ -70,7 +70,7 @@ def test_what_only_the_moment_of_the_call_knows_is_kept_from_inference() -> None
         doc="",
         execution=Execution(random=True),
     )
-    op.hang(fast)
+    op.register_kernel(fast)
     attrs: Attrs = {"key": (1, 2), "train": True}
     assert op.select_fast("cpu", [DATA], attrs) is fast
 
@@ -115,7 +115,7 @@ def _plus(*kernels: FastKernel) -> Operator:
 
     op = Operator("test_plus", lambda data: (data,), kernel, None, doc="A sum.")
     for fast in kernels:
-        op.hang(fast)
+        op.register_kernel(fast)
     return op
 
 

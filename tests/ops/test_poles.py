@@ -98,5 +98,5 @@ def test_a_given_head_gradient_is_not_recorded_by_that() -> None:
     with autograd.record():
         y = nd.identity(x)
         found = autograd.grad(y, x, head, create_graph=True)[0]
-    assert found._link is not None
-    assert head._link is None
+    assert found._edge is not None
+    assert head._edge is None

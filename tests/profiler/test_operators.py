@@ -158,7 +158,7 @@ def test_operator_that_keeps_a_promise_is_recorded() -> None:
         var = Var()
         promise = engine.promise(var)
         assert promise is not None
-        engine.keep(promise, nothing, (), LANE, name="kept")
+        engine.fulfill(promise, nothing, (), LANE, name="kept")
         engine.wait(var)
         assert len(jobs("kept")) == 1
 

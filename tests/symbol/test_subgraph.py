@@ -19,7 +19,7 @@ from gluonish.core.errors import (
     NotSupportedError,
 )
 from gluonish.symbol import OperatorNode, Subgraph, SubgraphBackend
-from gluonish.symbol.subgraph import lent_backend
+from gluonish.symbol.subgraph import registered_backend
 
 
 class Recorded(SubgraphBackend):
@@ -43,7 +43,7 @@ class Recorded(SubgraphBackend):
 @pytest.fixture
 def backend() -> Iterator[type[Recorded]]:
     kind = type("Mine", (Recorded,), {"seen": []})
-    with lent_backend("mine", kind):
+    with registered_backend("mine", kind):
         yield kind
 
 
@@ -232,7 +232,7 @@ def test_options_reach_the_backend(backend: type[Recorded]) -> None:
 
 def test_methods_that_are_not_there_are_named() -> None:
     with (
-        lent_backend("empty", SubgraphBackend),
+        registered_backend("empty", SubgraphBackend),
         pytest.raises(GraphError, match=r"select of backend 'empty' at dense: .*defines select"),
     ):
         _net().optimize_for("empty", ARGS)

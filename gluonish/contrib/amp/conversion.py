@@ -18,7 +18,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.newest_graph import example_symbols
 from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.graph.inference import Inference
-from gluonish.graph.interpreter import output_word
+from gluonish.graph.interpreter import output_suffix
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.graph.pytree import flatten
 from gluonish.ndarray import NDArray
@@ -257,7 +257,7 @@ class _Conversion:
         assert node.op is not None
         inputs = [self._made[value.key] for value in node.inputs]
         dtypes = [self._dtypes[value.key] for value in inputs]
-        targets = self._policy.wanted(node.op, node.attrs, dtypes)
+        targets = self._policy.target_dtypes(node.op, node.attrs, dtypes)
         if node.name in self._excluded:
             targets = [FLOAT32 if dtype == self._policy.dtype else None for dtype in dtypes]
         cast = []
@@ -330,7 +330,7 @@ def _output_name(value: Value) -> str:
     node = value.node
     if node.op is None:
         return node.name
-    return f"{node.name}_{output_word(node.op, node.attrs, value.index)}"
+    return f"{node.name}_{output_suffix(node.op, node.attrs, value.index)}"
 
 
 @both_signatures(

@@ -165,7 +165,7 @@ def _policy(
         widest=rest(list_widest_type_cast(dtype)),
         either=rest(list_lp16_fp32_ops(dtype)),
         conditions=conditions,
-        kept=list_lp16_use_fp32_params(dtype) or {},
+        exempt=list_lp16_use_fp32_params(dtype) or {},
     )
 
 

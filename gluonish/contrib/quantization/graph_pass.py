@@ -363,6 +363,6 @@ def _node(
     more: Mapping[str, Any] | None = None,
 ) -> Node:
     op = find_operator(op_name)
-    known = {key: text for key, text in given.items() if op.schema.takes(key)}
+    known = {key: text for key, text in given.items() if op.schema.accepts(key)}
     attrs = {**op.schema.parse(name, known), **(more or {})}
     return Node(op, name, inputs, attrs, extra=extra, given=known)

@@ -76,7 +76,7 @@ from gluonish.core.config.memory import (
     NNVM_EXEC_MATCH_RANGE,
 )
 from gluonish.core.config.profiler import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
-from gluonish.core.config.table import all_flags, flag_groups, kernel_switches, settings_now
+from gluonish.core.config.table import all_flags, current_settings, flag_groups, kernel_switches
 from gluonish.core.config.threads import (
     DMLC_LOG_STACK_TRACE_DEPTH,
     MXNET_CPU_PARALLEL_SIZE,
@@ -204,6 +204,7 @@ __all__ = [
     "LoadEnvironment",
     "all_flags",
     "changes",
+    "current_settings",
     "flag_groups",
     "flags_without_effect",
     "get_variable",
@@ -211,6 +212,5 @@ __all__ = [
     "kernel_switches",
     "report_without_effect",
     "set_variable",
-    "settings_now",
     "variables_with",
 ]

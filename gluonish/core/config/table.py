@@ -64,6 +64,6 @@ def kernel_switches() -> tuple[object, ...]:
     return (get(first), get(second), get(third), get(fourth), get(fifth), changes[0])
 
 
-def settings_now() -> tuple[Mapping[Any, object], int]:
+def current_settings() -> tuple[Mapping[Any, object], int]:
     """Return a snapshot of all settings; equal as long as no flag has changed."""
     return dict(environment), changes[0]

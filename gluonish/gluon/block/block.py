@@ -53,7 +53,7 @@ class Block:
 
     # Attributes that no graph depends on, though `forward` or its caller reads them; `_children`
     # and `_reg_params` report changes themselves.
-    _unwatched: ClassVar[frozenset[str]] = frozenset(
+    _untracked: ClassVar[frozenset[str]] = frozenset(
         (
             "_active",
             "_checked",

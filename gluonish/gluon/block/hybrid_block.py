@@ -22,7 +22,7 @@ from gluonish.core.errors import (
     OperatorError,
 )
 from gluonish.core.mxnet_rules import follows_mxnet
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import (
     by_position,
@@ -124,7 +124,7 @@ class HybridBlock(Block):
         self._is_symbolic: bool | None = None
         # The graph of `infer_shape` or `infer_type`.
         self._inferred: tuple[Traced, Basis] | None = None
-        self._trace_lock = Turn()
+        self._trace_lock = TimeoutLock()
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -133,7 +133,7 @@ class HybridBlock(Block):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({**state, "_trace_lock": Turn()})
+        super().__setstate__({**state, "_trace_lock": TimeoutLock()})
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Add a HybridBlock as a child of this one; assigning it to an attribute does the same.
@@ -359,7 +359,7 @@ class HybridBlock(Block):
         if not self._is_symbolic:
             # Such a forward may depend on shapes and on the mode.
             signature = tuple([(type(x), x._spec) for x in arrays])
-            key = pytree, signature, recording.mode.get() & ~recording.WATCHED
+            key = pytree, signature, recording.mode.get() & ~recording.OBSERVED
         if autocast.state.used and (policy := autocast.current()) is not None:
             key = key, policy  # casts are nodes of the graph
         try:

@@ -19,8 +19,8 @@ from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.block.tracing import (
     Traced,
     defines_infer_shape,
+    infer_from_graph,
     is_symbolic,
-    learn_parameters,
     set_deferred_shapes,
     trace_block,
 )
@@ -28,12 +28,12 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.graph import interpreter
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
-from gluonish.graph.interpreter import Monitor, input_words, output_word
-from gluonish.graph.ir import Node, Value, operator_word
+from gluonish.graph.interpreter import Monitor, input_suffixes, output_suffix
+from gluonish.graph.ir import Node, Value, base_name
 from gluonish.graph.pytree import Structure, regroup
 from gluonish.graph.source_lines import Line, innermost, with_line
 from gluonish.ndarray import NDArray, recording
-from gluonish.ndarray.recording import WATCHED
+from gluonish.ndarray.recording import OBSERVED
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol import NameManager, Symbol
@@ -61,8 +61,8 @@ class OpHookScope(ValueScope):
         self._callback, self._monitor_all = hook
 
     def __enter__(self) -> None:
-        self._change(recording.watcher, self._report)
-        self._change(recording.mode, recording.mode.get() | WATCHED)
+        self._change(recording.observer, self._report)
+        self._change(recording.mode, recording.mode.get() | OBSERVED)
 
     def __exit__(self, *exc_info: object) -> None:
         self._restore()
@@ -71,15 +71,15 @@ class OpHookScope(ValueScope):
     def _report(
         self, op: Operator, attrs: Attrs, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
     ) -> None:
-        name = NameManager.current.get(None, operator_word(op))
+        name = NameManager.current.get(None, base_name(op))
         before = recording.mode.get()
         try:
-            recording.mode.set(before & ~WATCHED)
+            recording.mode.set(before & ~OBSERVED)
             if self._monitor_all:
-                for word, x in zip(input_words(op, attrs), inputs, strict=False):
+                for word, x in zip(input_suffixes(op, attrs), inputs, strict=False):
                     self._callback(f"{name}_{word}", op.name, x)
             for i in range(op.num_visible(attrs)):
-                self._callback(f"{name}_{output_word(op, attrs, i)}", op.name, outputs[i])
+                self._callback(f"{name}_{output_suffix(op, attrs, i)}", op.name, outputs[i])
         finally:
             recording.mode.set(before)
 
@@ -282,7 +282,7 @@ class HybridGraph:
         self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool] | None, *, dynamic: bool
     ) -> list[NDArray]:
         """Run operator by operator, and report to this graph's hook only."""
-        flags = recording.mode.get() & ~recording.WATCHED
+        flags = recording.mode.get() & ~recording.OBSERVED
         before = recording.mode.get()
         try:
             recording.mode.set(flags)
@@ -415,6 +415,6 @@ def _finish_deferred(
     if not is_symbolic(block) or defines_infer_shape(type(block)):
         set_deferred_shapes(block, regroup(arrays, traced.arguments), parameters)
         return
-    learn_parameters(block, traced, arrays, shapes=True)
+    infer_from_graph(block, traced, arrays, shapes=True)
     for parameter in parameters:
         parameter._finish_deferred_init()

@@ -18,7 +18,7 @@ def _noted(block: Block, name: str) -> Any:
     if reads.get() is not None and not name.startswith("__"):
         version = super(Block, block).__getattribute__("__dict__").get("_version")
         if version is not None:
-            version.read(None if name in type(block)._unwatched else name)
+            version.read(None if name in type(block)._untracked else name)
     return super(Block, block).__getattribute__(name)
 
 

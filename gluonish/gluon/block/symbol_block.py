@@ -13,7 +13,7 @@ from gluonish.gluon.block.tracing import set_deferred_shapes
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.graph.pytree import flatten, from_numbers, numbered, regroup
 from gluonish.graph.rewrite import replay
-from gluonish.graph.traced_array import shown, value_of
+from gluonish.graph.traced_array import as_traced, value_of
 from gluonish.ndarray import NDArray, recording
 from gluonish.symbol import Group, Symbol
 from gluonish.symbol.shapes import declared, to_public
@@ -211,7 +211,7 @@ class SymbolBlock(HybridBlock):
             set_deferred_shapes(self, args, self.params.values())
             values = {name: p.data() for name, p in self.params.items()}
         graph_values = {name: value_of(x) for name, x in (values | inputs).items()}
-        outputs = shown(replay(self._symbol._values, graph_values), fixed=True)
+        outputs = as_traced(replay(self._symbol._values, graph_values), fixed=True)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name

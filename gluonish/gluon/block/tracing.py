@@ -245,11 +245,11 @@ def infer_parameters(
         return None
     arrays, pytree = flatten(tuple(args), lambda x: isinstance(x, NDArray))
     traced = _trace_symbols(block, pytree, arrays, forward)
-    learn_parameters(block, traced, arrays, shapes=shapes)
+    infer_from_graph(block, traced, arrays, shapes=shapes)
     return traced
 
 
-def learn_parameters(
+def infer_from_graph(
     block: Traceable, traced: Traced, arrays: Sequence[NDArray], *, shapes: bool
 ) -> None:
     """Infer unknown shapes (or the dtypes) of a block's parameters from its graph.

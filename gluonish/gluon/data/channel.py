@@ -18,7 +18,7 @@ import struct
 from contextlib import suppress
 from typing import Any
 
-from gluonish.core.leases import Lending
+from gluonish.core.leases import Leases
 from gluonish.gluon.data.shared_memory import Segment, new_file
 
 # Size, whether the value is in a file, whether a file is attached.
@@ -153,11 +153,11 @@ class Ring:
             self.close()
             raise
         self._free = list(range(0, total, self.slot_nbytes))
-        self._lending: Lending[int] = Lending()
+        self._lending: Leases[int] = Leases()
 
     def acquire(self) -> int | None:
         """Return the offset of the free slot used last; None if none is free."""
-        self._free.extend(self._lending.returned())
+        self._free.extend(self._lending.reclaim())
         return self._free.pop() if self._free else None
 
     def release(self, offset: int) -> None:
@@ -167,12 +167,12 @@ class Ring:
     def view(self, offset: int, nbytes: int) -> Any:
         """Return a view of an acquired slot, which is released when the view is freed."""
         memory = (ctypes.c_ubyte * nbytes).from_buffer(self._memory, offset)
-        self._lending.lend(offset, memory)
+        self._lending.grant(offset, memory)
         return memory
 
     def has_free_slot(self) -> bool:
         """Whether a slot is free; may be called from any thread."""
-        return bool(self._free) or self._lending.has_returned()
+        return bool(self._free) or self._lending.can_reclaim()
 
     def close(self) -> None:
         """Close the file; views of slots stay valid."""

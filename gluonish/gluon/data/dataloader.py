@@ -15,8 +15,8 @@ import numpy as np
 from gluonish.core.context import cpu_pinned
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.mxnet_rules import follows_mxnet
-from gluonish.core.number_check import check_numbers, whole_number
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.number_check import as_int, check_numbers
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.gluon.data.by_value import dumps
 from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
@@ -128,7 +128,7 @@ class DataLoader:
         self._pool: _Pool | None = None
         self._next_epoch: _Epoch | None = None
         self._iter: Any = None  # MXNet's attribute for `auto_reload`; see `_next_epoch`
-        self._pool_lock = Turn()
+        self._pool_lock = TimeoutLock()
         check_numbers("DataLoader", timeout=timeout)
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
@@ -183,7 +183,7 @@ class DataLoader:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._pool_lock = Turn()
+        self._pool_lock = TimeoutLock()
 
     def _load_in_process(self) -> Iterator[Any]:
         for indices in self._batch_sampler:
@@ -298,7 +298,7 @@ def _count(name: str, value: Any) -> int:
         value = int(value)
     if follows_mxnet() and isinstance(value, int):
         return max(0, value)
-    return whole_number("DataLoader", name, value, 0)
+    return as_int("DataLoader", name, value, 0)
 
 
 def _make_batch_sampler(

@@ -8,7 +8,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.mxnet_rules import follows_mxnet
-from gluonish.core.number_check import whole_number
+from gluonish.core.number_check import as_int
 
 __all__ = [
     "BatchSampler",
@@ -44,8 +44,8 @@ class SequentialSampler(Sampler):
     """
 
     def __init__(self, length: int, start: int = 0) -> None:
-        self._length = whole_number("SequentialSampler", "length", length, 0)
-        self._start = whole_number("SequentialSampler", "start", start)
+        self._length = as_int("SequentialSampler", "length", length, 0)
+        self._start = as_int("SequentialSampler", "start", start)
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(self._start, self._start + self._length))
@@ -62,7 +62,7 @@ class RandomSampler(Sampler):
     """
 
     def __init__(self, length: int) -> None:
-        self._length = whole_number("RandomSampler", "length", length, 0)
+        self._length = as_int("RandomSampler", "length", length, 0)
 
     def __iter__(self) -> Iterator[Any]:
         # Programs seed this generator and expect MXNet's order.
@@ -105,8 +105,8 @@ class IntervalSampler(Sampler):
     """
 
     def __init__(self, length: int, interval: int, rollover: bool = True) -> None:
-        length = whole_number("IntervalSampler", "length", length)
-        interval = whole_number("IntervalSampler", "interval", interval)
+        length = as_int("IntervalSampler", "length", length)
+        interval = as_int("IntervalSampler", "interval", interval)
         if not 1 <= interval <= length:
             raise ArgumentError(
                 f"IntervalSampler: expected an interval in 1..length = {length}, got {interval}"
@@ -158,10 +158,10 @@ class SplitSampler(Sampler):
         seed: int = 0,
         even_size: str = "repeat",
     ) -> None:
-        length = whole_number("SplitSampler", "length", length, 0)
-        num_parts = whole_number("SplitSampler", "num_parts", num_parts)
-        part_index = whole_number("SplitSampler", "part_index", part_index)
-        seed = whole_number("SplitSampler", "seed", seed, 0)
+        length = as_int("SplitSampler", "length", length, 0)
+        num_parts = as_int("SplitSampler", "num_parts", num_parts)
+        part_index = as_int("SplitSampler", "part_index", part_index)
+        seed = as_int("SplitSampler", "seed", seed, 0)
         if not 0 <= part_index < num_parts:
             raise ArgumentError(
                 f"SplitSampler: expected part_index in 0..num_parts - 1 = {num_parts - 1}, "
@@ -222,7 +222,7 @@ class BatchSampler(Sampler):
                 f"BatchSampler: expected batch_size to be an int, got {batch_size}"
             )
         self._sampler = sampler
-        self._batch_size = whole_number("BatchSampler", "batch_size", batch_size, 1)
+        self._batch_size = as_int("BatchSampler", "batch_size", batch_size, 1)
         self._last_batch = last_batch
         self._leftover: list[Any] = []
 

@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from gluonish.core.context import Context, cpu_pinned
-from gluonish.core.numpy_mode import numpy_scope_of_here
+from gluonish.core.numpy_mode import current_numpy_scope
 from gluonish.gluon.data.service_threads import service_threads
 from gluonish.gluon.data.worker_errors import WorkerError, WorkerTimeoutError
 from gluonish.gluon.data.worker_process import load_batch
@@ -38,7 +38,7 @@ class _Job:
 
     def __init__(self, indices: Sequence[Any]) -> None:
         self.indices = indices
-        self.semantics = numpy_scope_of_here()
+        self.semantics = current_numpy_scope()
         self.batch: Any = None
         self.error: BaseException | None = None
         self.forgotten = False

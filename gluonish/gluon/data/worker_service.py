@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.leases import Lending
+from gluonish.core.leases import Leases
 from gluonish.gluon.data.channel import MAX_UNANSWERED, Ring
 from gluonish.gluon.data.shared_memory import Segment
 from gluonish.gluon.data.worker_errors import Failed, WorkerError, make_error
@@ -121,7 +121,7 @@ class WorkerService:
         self.batches: dict[int, Batch] = {}
         self.backlog: deque[int] = deque()
         self.ring: Ring | None = None
-        self.mapped: Lending[None] = Lending()
+        self.mapped: Leases[None] = Leases()
         self._launch = launch
         self._files = [file]
         self._num_workers = num_workers
@@ -320,8 +320,8 @@ class WorkerService:
     def _mapped(self, descriptor: int, nbytes: int) -> Any:
         """Return the memory of a batch in a separate file."""
         memory = (ctypes.c_ubyte * nbytes).from_buffer(Segment(descriptor).memory)
-        deque(self.mapped.returned(), maxlen=0)
-        self.mapped.lend(None, memory)
+        deque(self.mapped.reclaim(), maxlen=0)
+        self.mapped.grant(None, memory)
         return memory
 
     def _fit_ring(self, nbytes: int) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from gluonish.core.errors import ArgumentError, DownloadError
 from gluonish.core.files import path_text
 from gluonish.gluon.download.http_fetch import fetch
-from gluonish.gluon.download.target import check_room, disk_full_error, exclusive
+from gluonish.gluon.download.target import check_free_space, disk_full_error, exclusive
 
 _LOCAL_HOSTS = ("", "localhost")
 
@@ -181,7 +181,7 @@ def _copy(url: str, part: Path, advice: str, max_nbytes: int | None) -> Path:
         nbytes = source.stat().st_size
         if max_nbytes is not None and nbytes > max_nbytes:
             raise OSError(f"{nbytes} bytes, more than {max_nbytes}")
-        check_room(part, nbytes)
+        check_free_space(part, nbytes)
         shutil.copyfile(source, part)
     except OSError as error:
         part.unlink(missing_ok=True)

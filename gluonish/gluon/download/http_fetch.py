@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from gluonish.core.errors import DownloadError
-from gluonish.gluon.download.target import check_room, disk_full_error, most_nbytes
+from gluonish.gluon.download.target import check_free_space, disk_full_error, most_nbytes
 
 
 class _Session(Protocol):
@@ -310,7 +310,7 @@ def _attempt(
             raise _RefusedError(f"{version.length} bytes, more than {max_nbytes}")
         if start and start == version.length:
             return
-        check_room(part, (version.length or 0) - start)
+        check_free_space(part, (version.length or 0) - start)
         _description(part).write_text(json.dumps(asdict(version)), encoding="utf-8")
         _receive(response, monitor, part, start, version.length, max_nbytes)
 

@@ -44,7 +44,7 @@ def folder_error(error: Exception, folder: Path) -> DownloadError:
     )
 
 
-def check_room(path: Path, nbytes: int) -> None:
+def check_free_space(path: Path, nbytes: int) -> None:
     """Check that a download fits on the disk, before it starts.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any, SupportsFloat
 import gluonish.ndarray as nd
 import gluonish.symbol as symbol
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.activations import Activation
@@ -85,7 +85,7 @@ class Dense(HybridBlock):
     ) -> None:
         super().__init__(**kwargs)
         check_ints("Dense", units=units, in_units=in_units)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             if units < 1:
                 raise ArgumentError(f"Dense: expected units of 1 or more, got {units}")
         self._units = units
@@ -160,7 +160,7 @@ class Dropout(HybridBlock):
         if not isinstance(rate, SupportsFloat):
             raise ArgumentTypeError(f"Dropout: expected rate to be a number, got {rate!r}")
         super().__init__(**kwargs)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             if not rate <= 1:
                 raise ArgumentError(f"Dropout: expected rate in [0, 1], got {rate}")
         self._rate = rate

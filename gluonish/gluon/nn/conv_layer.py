@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.activations import Activation
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_ints
@@ -72,7 +72,7 @@ class ConvLayer(HybridBlock):
         super().__init__(prefix=prefix, params=params)
         rank, layer = len(kernel_size), type(self).__name__
         check_ints(layer, channels=channels, in_channels=in_channels, groups=groups)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             if channels < 0:
                 raise ArgumentError(f"{layer}: expected channels of 1 or more, got {channels}")
         if channels >= 0 or groups < 1:

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_layout
 
@@ -44,7 +44,7 @@ class PoolingLayer(HybridBlock):
         check_layout(layout, _LAYOUTS[rank], layer)
         kernel = stride = pool_size
         pad = (0,) * rank
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             if strides is not None:
                 stride = as_extents(strides, rank, f"{layer} strides", 1)
             pad = as_extents(padding, rank, f"{layer} padding", 0)

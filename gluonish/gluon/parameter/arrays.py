@@ -16,7 +16,7 @@ from gluonish.core.errors import (
     DeferredInitializationError,
     ParameterError,
 )
-from gluonish.core.memory_owners import Holder, describe_holders
+from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.core.versions import Version
@@ -447,13 +447,13 @@ def _all_rows(parameter: ParameterArrays) -> NDArray:
     return rows
 
 
-def _holders(parameter: ParameterArrays) -> list[Holder]:
+def _holders(parameter: ParameterArrays) -> list[MemoryOwner]:
     return [
-        Holder(ctx, name, [x._data])
+        MemoryOwner(ctx, name, [x._data])
         for name, arrays in (("parameters", parameter._arrays), ("gradients", parameter._grads))
         for ctx, x in (arrays or {}).items()
         if x.stype == "default"
     ]
 
 
-describe_holders(ParameterArrays, _holders)
+register_memory_owner(ParameterArrays, _holders)

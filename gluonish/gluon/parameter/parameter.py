@@ -18,7 +18,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.spec import Shape
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.gluon.parameter.arguments import (
     ContextList,
     Deferred,
@@ -55,7 +55,7 @@ _UNIFORM = Uniform()
 
 # Concurrent first calls of a network initialize each parameter once, and draw its random numbers
 # once. The lock is reentrant, as an initializer may use parameters itself.
-_INIT_LOCK = Turn()
+_INIT_LOCK = TimeoutLock()
 
 
 class Parameter(ParameterArrays):

@@ -5,14 +5,14 @@ from typing import Any
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.core.spec import Spec
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 from gluonish.gluon.rnn.recurrent_cell import HybridRecurrentCell
 from gluonish.ndarray import NDArray, recording
-from gluonish.ndarray.recording import WATCHED
+from gluonish.ndarray.recording import OBSERVED
 from gluonish.ops.registry import Operator, apply
 
 
@@ -47,7 +47,7 @@ class DenseCell(HybridRecurrentCell):
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         width = hidden_size if projection_size is None else projection_size
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             if hidden_size < 1 or width < 1 or input_size < 0:
                 raise ArgumentError(
                     f"{type(self).__name__}: expected sizes of 1 or more, got hidden_size "
@@ -103,7 +103,7 @@ class DenseCell(HybridRecurrentCell):
             or not (i2h._spec == h2h._spec == product_spec)
             or not state._device.is_host
             or not is_floating(spec.dtype)
-            or recording.mode.get() & WATCHED
+            or recording.mode.get() & OBSERVED
         ):
             return None
         return apply(op, (i2h, h2h, state), {})

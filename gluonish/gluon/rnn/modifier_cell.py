@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import RefusedAtCall, check_numbers
+from gluonish.core.number_check import DeferErrorToCall, check_numbers
 from gluonish.gluon.block import Block
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
@@ -249,7 +249,7 @@ class ZoneoutCell(ModifierCell):
             )
         check_numbers("ZoneoutCell", zoneout_outputs=zoneout_outputs, zoneout_states=zoneout_states)
         super().__init__(base_cell)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             for rate in (zoneout_outputs, zoneout_states):
                 if not 0 <= rate <= 1:
                     raise ArgumentError(
@@ -259,7 +259,7 @@ class ZoneoutCell(ModifierCell):
         self.zoneout_states = zoneout_states
         self._prev_output: Any = None
 
-    _unwatched = ModifierCell._unwatched | {"_prev_output"}
+    _untracked = ModifierCell._untracked | {"_prev_output"}
 
     def _alias(self) -> str:
         return "zoneout"

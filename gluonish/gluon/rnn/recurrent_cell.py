@@ -53,7 +53,7 @@ class RecurrentCell(Block):
     """
 
     # Counters of steps, which `reset` clears before each sequence.
-    _unwatched = Block._unwatched | {"_counter", "_init_counter"}
+    _untracked = Block._untracked | {"_counter", "_init_counter"}
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix=prefix, params=params)
@@ -236,11 +236,11 @@ class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride] 
         graphs. A hybridized block that unrolls a cell has the full sequence in one graph.
         """
         super().hybridize(active, *args, **kwargs)
-        if remembers(self):
+        if has_memory(self):
             self._active = False
 
     def _trace(self, key: Any, pytree: Any, arrays: list[nd.NDArray]) -> Graph:
-        if remembers(self):  # such a cell was added after `hybridize`
+        if has_memory(self):  # such a cell was added after `hybridize`
             return ImperativeCall(self, pytree, "it stores arrays from one step for the next")
         return super()._trace(key, pytree, arrays)
 
@@ -259,11 +259,11 @@ class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride] 
         return super().hybrid_forward(F, x, *args, **kwargs)
 
 
-def remembers(block: Block) -> bool:
+def has_memory(block: Block) -> bool:
     """Whether a cell, or a cell in it, stores arrays from one step for the next."""
     if isinstance(block, HybridRecurrentCell) and block._has_memory:
         return True
-    return any(remembers(child) for child in block._children.values())
+    return any(has_memory(child) for child in block._children.values())
 
 
 def check_states(name: str, states: Any, count: int) -> None:

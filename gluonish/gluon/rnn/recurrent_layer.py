@@ -8,7 +8,7 @@ from typing import Any
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import RefusedAtCall, check_numbers
+from gluonish.core.number_check import DeferErrorToCall, check_numbers
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.gluon.block.arguments import check_one_kind, no_arrays_error
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -82,7 +82,7 @@ class RecurrentLayer(HybridBlock):
         super().__init__(**kwargs)
         what = type(self).__name__
         check_layout(layout, ("TNC", "NTC"), what)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             _check_sizes(what, hidden_size, num_layers, input_size, projection_size, dropout)
         if mode != "lstm":
             clip = (lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan or None)

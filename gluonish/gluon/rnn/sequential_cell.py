@@ -7,7 +7,7 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.rnn.recurrent_cell import (
@@ -361,7 +361,7 @@ class DropoutCell(HybridRecurrentCell):
         if isinstance(number, bool) or not isinstance(number, numbers.Real):
             raise ArgumentTypeError(f"DropoutCell: expected rate to be a number, got {rate!r}")
         super().__init__(prefix=prefix, params=params)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             if not rate <= 1:
                 raise ArgumentError(f"DropoutCell: expected rate in [0, 1], got {rate}")
         self._rate = rate

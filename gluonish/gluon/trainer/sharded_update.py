@@ -91,7 +91,7 @@ class ShardedUpdate:
         self._divide(selection, optimizer)
         gradients = dict(zip(selection.indices, selection.gradients[0], strict=True))
         replicated = [i for i in gradients if not self._edges[i]]
-        self._store.add_up(self._keys(replicated), [[gradients[i]] for i in replicated])
+        self._store.allreduce(self._keys(replicated), [[gradients[i]] for i in replicated])
         sharded = [i for i in gradients if self._edges[i]]
         edges = [self._edges[i] for i in sharded]
         self._store.reduce_scatter(self._keys(sharded), [gradients[i] for i in sharded], edges)

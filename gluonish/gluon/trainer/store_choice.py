@@ -151,7 +151,7 @@ def set_up_store(
     return first_key
 
 
-def weights_a_call(store: KVStoreBase, optimizer: Optimizer) -> int:
+def weights_per_call(store: KVStoreBase, optimizer: Optimizer) -> int:
     """Return how many weights a store updates in one call."""
     if not isinstance(store, KVStore):
         return 1
@@ -208,7 +208,7 @@ def allreduce_gradients(
     if isinstance(store, SyncStore):
         zero_all_stale(selection.members, remote)
         keys = [first_key + i for i in selection.indices]
-        store.add_up(keys, [param.list_grad() for _, param in selection.members])
+        store.allreduce(keys, [param.list_grad() for _, param in selection.members])
         return
     for i, param in selection.members:
         gradients, new = param.list_grad(), new_gradients(param)
@@ -235,7 +235,7 @@ def update_in_store(
         first_key: The store's key of the trainer's first parameter.
     """
     remote = trainables.remote
-    for group in groups(selection.members, weights_a_call(store, optimizer)):
+    for group in groups(selection.members, weights_per_call(store, optimizer)):
         keys = [first_key + i for i, _ in group]
         gradients = [new_gradients(param, i in remote) or param.list_grad() for i, param in group]
         weights = [param._list_arrays() for _, param in group]

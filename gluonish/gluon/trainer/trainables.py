@@ -20,7 +20,7 @@ from gluonish.ndarray.recording import Leaf
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer import create as create_optimizer
 
-_data_of, _edge_of, _is_updated = attrgetter("_arrays"), attrgetter("_link"), attrgetter("fresh")
+_data_of, _edge_of, _is_updated = attrgetter("_arrays"), attrgetter("_edge"), attrgetter("updated")
 
 
 class Selection:
@@ -48,7 +48,7 @@ class Selection:
     def mark_used(self) -> None:
         """Mark the gradients as stale."""
         for leaf in self._leaves:
-            leaf.fresh = False
+            leaf.updated = False
 
 
 class Trainables:
@@ -127,7 +127,7 @@ class Trainables:
         self._data = [param._arrays for param in self._params]
         self._arrays = [array for _, param in members for array in param._list_arrays()]
         self._all_arrays = [x for param in self._params for x in (param._arrays or {}).values()]
-        self._edges = [array._link for array in self._all_arrays]
+        self._edges = [array._edge for array in self._all_arrays]
         self._leaves = [_leaf_of(array) for array in self._arrays]
         self._selected = ([True] * len(self._arrays), frozenset(), self._all)
 
@@ -165,7 +165,7 @@ class Trainables:
 
 def _leaf_of(array: NDArray) -> Leaf:
     """Return the leaf of an array; a dummy whose gradient is never new if it has none."""
-    leaf = None if array._link is None else array._link[0]
+    leaf = None if array._edge is None else array._edge[0]
     return leaf if isinstance(leaf, Leaf) else Leaf(array, "null")
 
 

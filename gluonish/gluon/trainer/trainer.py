@@ -429,9 +429,9 @@ class Trainer:
                 param._list_arrays()
             self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
             return
-        save_updater(self._whole_updaters(), self._optimizer, fname)
+        save_updater(self._gathered_updaters(), self._optimizer, fname)
 
-    def _whole_updaters(self) -> list[Updater]:
+    def _gathered_updaters(self) -> list[Updater]:
         """Return updaters with all states; processes with sharded states call this together."""
         if self._sharded is None:
             return self._updaters

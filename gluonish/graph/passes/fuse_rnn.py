@@ -6,7 +6,7 @@ from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.elementwise.cast import cast
-from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, part_shapes
+from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, param_shapes
 from gluonish.ops.recurrent.layout import dims_of
 
 _RESHAPES = ("Reshape", "_reshape_exact", "Flatten")
@@ -42,7 +42,7 @@ def _separate_params(node: Node, inputs: Sequence[Value]) -> list[Value] | None:
     joined = vector.node.inputs[0].node if narrow else vector.node
     if joined.op is None or joined.op.name != "_rnn_param_concat":
         return None
-    shapes = part_shapes(dims_of(inputs[0].spec.shape, node.attrs))
+    shapes = param_shapes(dims_of(inputs[0].spec.shape, node.attrs))
     params = []
     for value in joined.inputs:
         source = value.node

@@ -18,7 +18,7 @@ import numpy as np
 
 from gluonish.core.dtype import is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.image.augmenters.augmenter import Augmenter, RandomOrderAug
 from gluonish.image.augmenters.checks import checked_amount, checked_image, checked_probability
 from gluonish.image.pixels import Array
@@ -26,13 +26,13 @@ from gluonish.ndarray import NDArray, array
 from gluonish.ops.image.layout import store
 from gluonish.ops.image.pixel_math import (
     GRAY,
-    changed_contrast,
-    changed_saturation,
+    add_offsets,
     gray,
-    lit,
     long_rows,
+    mix_channels,
     on_colors,
-    tinted,
+    scale_contrast,
+    scale_saturation,
 )
 
 Numbers = Sequence[float] | Array | NDArray
@@ -94,7 +94,7 @@ class BrightnessJitterAug(Augmenter):
     def __init__(self, brightness: float) -> None:
         super().__init__(brightness=brightness)
         self.brightness = brightness
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             checked_amount("BrightnessJitterAug", "brightness", brightness)
 
     def _change(self, image: Array) -> Array:
@@ -116,15 +116,13 @@ class ContrastJitterAug(Augmenter):
     def __init__(self, contrast: float) -> None:
         super().__init__(contrast=contrast)
         self.contrast = contrast
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             checked_amount("ContrastJitterAug", "contrast", contrast)
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.contrast, self.contrast)
         name = "ContrastJitterAug"
-        return _apply_to_colors(
-            name, image, lambda x: changed_contrast(np, x, factor), gray_too=True
-        )
+        return _apply_to_colors(name, image, lambda x: scale_contrast(np, x, factor), gray_too=True)
 
 
 class SaturationJitterAug(Augmenter):
@@ -141,14 +139,14 @@ class SaturationJitterAug(Augmenter):
     def __init__(self, saturation: float) -> None:
         super().__init__(saturation=saturation)
         self.saturation = saturation
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             checked_amount("SaturationJitterAug", "saturation", saturation)
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.saturation, self.saturation)
         name = "SaturationJitterAug"
         return _apply_to_colors(
-            name, image, lambda x: changed_saturation(np, x, factor), gray_too=True
+            name, image, lambda x: scale_saturation(np, x, factor), gray_too=True
         )
 
 
@@ -171,7 +169,7 @@ class HueJitterAug(Augmenter):
     def __init__(self, hue: float) -> None:
         super().__init__(hue=hue)
         self.hue = hue
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             checked_amount("HueJitterAug", "hue", hue)
         self.tyiq = np.array(_TO_YIQ)
         self.ityiq = np.array(_FROM_YIQ)
@@ -181,7 +179,7 @@ class HueJitterAug(Augmenter):
         cosine, sine = math.cos(angle), math.sin(angle)
         rotation = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
         matrix = (self.ityiq @ rotation @ self.tyiq).T
-        return _apply_to_colors("HueJitterAug", image, lambda x: tinted(np, x, matrix))
+        return _apply_to_colors("HueJitterAug", image, lambda x: mix_channels(np, x, matrix))
 
 
 class ColorJitterAug(RandomOrderAug):
@@ -226,7 +224,7 @@ class LightingAug(Augmenter):
     def __init__(self, alphastd: float, eigval: Any, eigvec: Any) -> None:
         super().__init__(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
         self.alphastd = alphastd
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             checked_amount("LightingAug", "alphastd", alphastd)
         shapes = np.shape(eigval), np.shape(eigvec)
         if shapes != ((3,), (3, 3)):
@@ -240,7 +238,7 @@ class LightingAug(Augmenter):
     def _change(self, image: Array) -> Array:
         amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002  # as MXNet draws
         offsets = np.dot(np.asarray(self.eigvec) * amounts, np.asarray(self.eigval))
-        return _apply_to_colors("LightingAug", image, lambda x: lit(np, x, offsets))
+        return _apply_to_colors("LightingAug", image, lambda x: add_offsets(np, x, offsets))
 
 
 class ColorNormalizeAug(Augmenter):

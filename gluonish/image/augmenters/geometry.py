@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.image.augmenters.augmenter import Augmenter
 from gluonish.image.augmenters.checks import checked_extents, checked_image, checked_probability
 from gluonish.image.pixels import Array
@@ -41,7 +41,7 @@ class ResizeAug(Augmenter):
 
     def __init__(self, size: int, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             checked_extents("ResizeAug", (size,))
         self.size = size
         self.interp = interp
@@ -65,7 +65,7 @@ class ForceResizeAug(Augmenter):
 
     def __init__(self, size: Size, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             _pixels("ForceResizeAug", size)
         self.size = size
         self.interp = interp
@@ -90,7 +90,7 @@ class RandomCropAug(Augmenter):
     def __init__(self, size: Size, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
         self.size = size
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             self.size = _pixels("RandomCropAug", size)
         self.interp = interp
 
@@ -114,7 +114,7 @@ class CenterCropAug(Augmenter):
     def __init__(self, size: Size, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
         self.size = size
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             self.size = _pixels("CenterCropAug", size)
         self.interp = interp
 
@@ -163,7 +163,7 @@ class RandomSizedCropAug(Augmenter):
             )
         self.size = size
         self._shares = (area, 1.0) if isinstance(area, int | float) else area
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             self.size = _pixels("RandomSizedCropAug", size)
             _check_range("area", self._shares)
             _check_range("ratio", ratio)

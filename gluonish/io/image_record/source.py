@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gluonish.core.errors import FileFormatError, GluonishError, OperatorError
-from gluonish.core.leases import Lending
+from gluonish.core.leases import Leases
 from gluonish.core.spec import Spec
 from gluonish.io.data_iter import DataBatch
 from gluonish.io.image_record.augmentation import Augmentation
@@ -107,17 +107,17 @@ class BatchMemory:
         self._dtype = dtype
         self._nbytes = max(1, int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
         self._free: deque[mmap.mmap] = deque(maxlen=max(1, max_cached))
-        self._lending: Lending[mmap.mmap] = Lending()
+        self._lending: Leases[mmap.mmap] = Leases()
 
     def allocate(self) -> np.ndarray[Any, Any]:
         """Return an uninitialized array."""
-        self._free.extend(self._lending.returned())
+        self._free.extend(self._lending.reclaim())
         try:
             memory = self._free.pop()
         except IndexError:
             memory = mmap.mmap(-1, self._nbytes)
         lease = (ctypes.c_ubyte * self._nbytes).from_buffer(memory)
-        self._lending.lend(memory, lease)
+        self._lending.grant(memory, lease)
         return np.frombuffer(memoryview(lease), self._dtype).reshape(self._shape)
 
 
@@ -145,7 +145,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def open_places(name: str, parameters: Mapping[str, Any]) -> RecordOffsets:
+def open_records(name: str, parameters: Mapping[str, Any]) -> RecordOffsets:
     """Open the record files of an iterator; return the offsets of the records of its part.
 
     Args:
@@ -204,7 +204,7 @@ class ImageRecordSource(BatchSource):
         self._channels = shape[0]
         self._upright = upright
         self._flag = {1: GRAY, 3: COLOR, 4: AS_STORED}[self._channels]
-        self._offsets = offsets = open_places(name, parameters)
+        self._offsets = offsets = open_records(name, parameters)
         weakref.finalize(self, offsets.files.close)
         self._labels = labels
         self._writer = writer

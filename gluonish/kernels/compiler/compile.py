@@ -57,7 +57,7 @@ from typing import Any
 from gluonish.core.config import changes
 from gluonish.core.helper_thread import in_helper_thread
 from gluonish.core.loading import IMPORT_FAILURES
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels import (
     openmp,
 )
@@ -175,7 +175,7 @@ _Key = tuple[str, ...]  # source or name, and fastmath flags
 _kernels: dict[_Key, CompiledKernel | KernelError] = {}
 
 
-_lock = Turn()  # prevents concurrent compilation of one kernel
+_lock = TimeoutLock()  # prevents concurrent compilation of one kernel
 
 
 @cache
@@ -250,7 +250,7 @@ def _code(key: _Key, write: Callable[[], str]) -> machine_code.Code:
         except KernelError:
             pass  # cannot be linked in this process
     made = machine_code.generate(write())
-    disk_cache.keep(digest, made)
+    disk_cache.save(digest, made)
     return machine_code.load(made)
 
 

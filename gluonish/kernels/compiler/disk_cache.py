@@ -100,7 +100,7 @@ def _make_folder(folder: Path) -> bool:
     return False
 
 
-def keep(key: bytes, code: bytes) -> None:
+def save(key: bytes, code: bytes) -> None:
     """Save machine code under a key; do nothing if the folder is not writable."""
     body = key + code
     path = path_of(key)

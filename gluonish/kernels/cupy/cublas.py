@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import DeviceError, OperatorError
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels.cupy.libraries import load
 
 MAX_EXTENT = 2**31 - 1  # of any axis and leading dimension
@@ -102,7 +102,7 @@ class Handle:
 
     def __init__(self, call: Callable[..., None], xp: Any, device: int, stream: int) -> None:
         self._call = call
-        self._lock = Turn()
+        self._lock = TimeoutLock()
         self._raw = ctypes.c_void_p()
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
         nbytes = _WORKSPACE_NBYTES[hopper]

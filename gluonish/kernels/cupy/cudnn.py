@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import DeviceError
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels.cupy.cudnn_graph import Problem, build
 from gluonish.kernels.cupy.libraries import load_front_end
 from gluonish.ops.kernel import RefusedError
@@ -39,7 +39,7 @@ class Handle:
     __slots__ = ("lock", "raw")
 
     def __init__(self, front_end: Any, stream: int) -> None:
-        self.lock = Turn()
+        self.lock = TimeoutLock()
         self.raw = int(front_end.create_handle())
         front_end.set_stream(handle=self.raw, stream=stream)
 

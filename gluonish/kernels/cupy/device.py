@@ -7,14 +7,14 @@ work. So work on ``compute`` needs no synchronization. ``upload`` waits for earl
 ``compute`` before each launch, and holds its arrays until it has finished.
 ``MXNET_GPU_WORKER_NSTREAMS`` adds streams alongside ``compute``, which work like ``upload``.
 
-Large arrays that are created to be filled by a copy (`GPUDevice.empty_ahead`) use memory of
+Large arrays that are created to be filled by a copy (`GPUDevice.empty_prefetch`) use memory of
 ``ahead``, whose blocks are not shared and which waits for no kernel: batches arrive while
 ``compute`` processes the previous ones (`gluonish.kernels.cupy.recycling`).
 
 Sums of gradients run concurrently with ``compute``, so ``communication`` only waits for launches
 that use the same arrays, as the engine orders them. It holds its arrays, too. Its temporaries are
-allocated on it (`GPUDevice.empty_beside`). To write an array that was not used before, the caller
-must order the write after ``compute`` (`gluonish.kvstore.transfer.push_beside`).
+allocated on it (`GPUDevice.empty_priority`). To write an array that was not used before, the caller
+must order the write after ``compute`` (`gluonish.kvstore.transfer.push_async`).
 """
 
 import math
@@ -64,7 +64,6 @@ class GPUDevice:
         "_recycler",
         "_temporaries",
         "ahead",
-        "ahead_lane",
         "communication",
         "compute",
         "context",
@@ -76,6 +75,7 @@ class GPUDevice:
         "lane",
         "platform",
         "pool",
+        "prefetch_lane",
         "priority_lane",
         "streams",
         "upload",
@@ -90,7 +90,7 @@ class GPUDevice:
         self.is_host = False
         self.lane: Lane = ("gpu", number, "compute")
         self.copy_lane: Lane = ("gpu", number, "copy")
-        self.ahead_lane: Lane = ("gpu", number, "ahead")
+        self.prefetch_lane: Lane = ("gpu", number, "ahead")
         self.priority_lane: Lane = ("gpu", number, "priority")
         self._pid = os.getpid()
         self._peers: set[int] = set()  # GPUs that copies have come from
@@ -98,7 +98,7 @@ class GPUDevice:
         self.health = Health(context, cupy)
         self.pool = make_pool(cupy, self._raw, self.health)
         self.compute = DeviceStream(cupy, self._raw, self.health)
-        self.compute.beside = tuple(
+        self.compute.siblings = tuple(
             DeviceStream(cupy, self._raw, self.health, after=self.compute, keeps=True)
             for _ in range(MXNET_GPU_WORKER_NSTREAMS.value - 1)
         )
@@ -106,7 +106,7 @@ class GPUDevice:
         self.upload = DeviceStream(cupy, self._raw, self.health, after=self.compute)
         self.download = DeviceStream(cupy, self._raw, self.health)
         self.communication = DeviceStream(cupy, self._raw, self.health, keeps=True)
-        others = (self.ahead, self.upload, self.communication, *self.compute.beside)
+        others = (self.ahead, self.upload, self.communication, *self.compute.siblings)
         self._by_pointer = {stream.raw.ptr: stream for stream in others}
         self._recycler = Recycler(self.compute, self.ahead)
         self._temporaries = Temporaries(cupy, self._raw, self.health)
@@ -114,7 +114,7 @@ class GPUDevice:
         open_pool(cupy, self._raw, self.pool, self._free_memory, self.ahead.raw.ptr, self._recycler)
         self.streams: Mapping[Lane, Stream] = {
             self.lane: self.compute,
-            self.ahead_lane: self.ahead,
+            self.prefetch_lane: self.ahead,
             self.copy_lane: self.upload,
             self.priority_lane: self.communication,
         }
@@ -134,8 +134,8 @@ class GPUDevice:
         with self._raw, self.compute.raw:
             return self.xp.empty(shape, dtype)
 
-    def empty_ahead(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
-        """Return an array that ``ahead_lane`` can fill without waiting; None for a small one.
+    def empty_prefetch(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
+        """Return an array that ``prefetch_lane`` can fill without waiting; None for a small one.
 
         Raises:
             MemoryError: if there is no memory for it.
@@ -147,7 +147,7 @@ class GPUDevice:
         with self._raw, self.ahead.raw:
             return self.xp.empty(shape, dtype)
 
-    def empty_beside(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
+    def empty_priority(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
         """Return an uninitialized array for ``communication`` only.
 
         Raises:
@@ -164,7 +164,7 @@ class GPUDevice:
         """Record the name of the next operator on the current stream, for messages."""
         self.current().note(name)
 
-    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
+    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, constant: bool = False) -> None:
         """Copy ``source`` into ``out``, which must be contiguous, converting its dtype.
 
         The copy runs on the current stream, from page-locked memory. Other sources are first copied
@@ -177,7 +177,7 @@ class GPUDevice:
         if not out.size:
             return
         cuda = self.xp.cuda
-        direct = stays and out.nbytes >= _LARGE and source.dtype == out.dtype
+        direct = constant and out.nbytes >= _LARGE and source.dtype == out.dtype
         if direct and source.flags.c_contiguous and is_pinned(self.xp, source):
             pinned: Any = source
             staged = source
@@ -291,7 +291,7 @@ class GPUDevice:
         """Wait for pending work, and release the memory held for it."""
         self.graphs.release_retired()
         streams = (self.compute, self.ahead, self.upload, self.communication)
-        for stream in (*streams, *self.compute.beside):
+        for stream in (*streams, *self.compute.siblings):
             stream.synchronize_event(stream.record())
             stream.release()
         self._recycler.clear()

@@ -109,7 +109,7 @@ class Graphs:
         self.shortages = 0
         self.launches = 0
 
-    def here(self) -> bool:
+    def can_capture(self) -> bool:
         """Whether the current stream is `compute`."""
         return bool(self._cupy.cuda.get_current_stream().ptr == self._compute.raw.ptr)
 

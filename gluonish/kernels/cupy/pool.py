@@ -74,7 +74,7 @@ class _BlockOwner:
         self._block = block
 
     def __del__(self) -> None:
-        self._pool.give(self._block)
+        self._pool.free(self._block)
 
 
 class _UploadOwner:
@@ -139,11 +139,11 @@ class _Allocator:
             MemoryError: if there is still too little.
         """
         try:
-            return opened.pool.take(nbytes, stream)
+            return opened.pool.allocate(nbytes, stream)
         except MemoryError:
             gc.collect()
             opened.free_memory()
-        return opened.pool.take(nbytes, stream)
+        return opened.pool.allocate(nbytes, stream)
 
 
 class _Segment:
@@ -206,7 +206,7 @@ class Temporaries:
         """
         if not nbytes:
             return self._default.malloc(0)
-        block = self._pool.take(nbytes)
+        block = self._pool.allocate(nbytes)
         segment = block.raw
         held[id(segment)] = segment
         owner = _BlockOwner(self._pool, block)

@@ -17,7 +17,7 @@ from gluonish.ops.nn.dense import FULLY_CONNECTED
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.registry import Operator
-from gluonish.ops.support.philox import set_device_words
+from gluonish.ops.support.philox import set_device_bits
 from gluonish.ops.support.product import set_device_products
 
 
@@ -69,5 +69,5 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
 
 def serve_reference_kernels() -> None:
     """Register this back end's random bits and products for reference kernels on GPUs."""
-    set_device_words(random_numbers.random_bits)
+    set_device_bits(random_numbers.random_bits)
     set_device_products(gemm.matmul)

@@ -42,8 +42,8 @@ class DeviceStream:
         "_held",
         "_keeps",
         "_trail",
-        "beside",
         "raw",
+        "siblings",
     )
 
     def __init__(
@@ -55,7 +55,7 @@ class DeviceStream:
         *,
         keeps: bool = False,
     ) -> None:
-        self.beside: tuple[DeviceStream, ...] = ()
+        self.siblings: tuple[DeviceStream, ...] = ()
         self._keeps = keeps
         self._cupy = cupy
         self._device = device

@@ -18,7 +18,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
-from gluonish.ops.normalization.batch_norm import move
+from gluonish.ops.normalization.batch_norm import update_moving
 from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
     BATCH_NORM_STATISTICS,
@@ -257,8 +257,8 @@ def _statistics(
     totals = _chunk_sums(kernel, data, is_last, shift) / (data.size // data.shape[1])
     variance = np.maximum(totals[1] - totals[0] * totals[0], 0).astype(np.float32)
     mean = (totals[0] + shift).astype(np.float32)
-    move(moving_mean, mean, momentum)
-    move(moving_var, variance, momentum)
+    update_moving(moving_mean, mean, momentum)
+    update_moving(moving_var, variance, momentum)
     finish_statistics(xp, outputs, mean, variance, gamma, eps=eps, fix_gamma=fix_gamma)
 
 

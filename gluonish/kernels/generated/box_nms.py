@@ -64,8 +64,8 @@ def _bits(number: float) -> int:
     return int(np.float64(number).view(np.int64))
 
 
-def kept_by_overlap(boxes: Matrix, classes: Matrix | None, rule: Rule) -> Matrix:
-    """Return a mask of the remaining boxes; as `gluonish.ops.detection.boxes.kept_by_overlap`."""
+def suppress_overlaps(boxes: Matrix, classes: Matrix | None, rule: Rule) -> Matrix:
+    """Return a mask of the remaining boxes; as `gluonish.ops.detection.boxes.suppress_overlaps`."""
     boxes = np.ascontiguousarray(boxes)
     keep = np.ones(len(boxes), np.uint8)
     named = boxes if classes is None else np.ascontiguousarray(classes)
@@ -92,7 +92,7 @@ def _supports(*_specs: Any, **_attrs: Any) -> bool:
 
 
 def _fast(run: Callable[..., None]) -> FastKernel:
-    run = partial(run, suppress=kept_by_overlap)
+    run = partial(run, suppress=suppress_overlaps)
     return FastKernel(
         BackEnd.GENERATED, "suppression", _supports, run=run, enabled=available, makes=(INT64,)
     )

@@ -90,7 +90,7 @@ KERNELS = tuple(
             _supports,
             run=run,
             enabled=available,
-            alone=3 * ROW_ELEMENTS,
+            serial_limit=3 * ROW_ELEMENTS,
         ),
     )
     for op, run in (

@@ -133,7 +133,7 @@ class Mover:
 
 def kernels_of(op: Operator) -> Iterator[FastKernel]:
     """Yield the kernel of an operator that only moves elements."""
-    if op.moves:
+    if op.copies_only:
         mover = Mover(op)
         yield FastKernel(
             *(BackEnd.GENERATED, op.name, mover.supports),

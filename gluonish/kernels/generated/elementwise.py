@@ -90,7 +90,7 @@ class LargeKernel:
             *(BackEnd.GENERATED, self._op.name, self.supports),
             run=self,
             large_only=self._least == LARGE,
-            alone=_SINGLE_THREAD,
+            serial_limit=_SINGLE_THREAD,
             makes=KINDS,
         )
 

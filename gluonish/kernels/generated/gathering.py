@@ -17,7 +17,7 @@ from gluonish.kernels.generated.indices import POSITIONS, WITHIN, readable
 from gluonish.kernels.generated.strided_copy import VIEWS
 from gluonish.ops.indexing.gather_nd import GATHER_ND, flat_points
 from gluonish.ops.indexing.pick import BATCH_TAKE, PICK, TAKE_ALONG
-from gluonish.ops.indexing.take import TAKE, whole_positions
+from gluonish.ops.indexing.take import TAKE, integer_indices
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.embedding import EMBEDDING
 from gluonish.ops.registry import Operator
@@ -131,7 +131,7 @@ def _take(xp: ModuleType, out: Array, a: Array, indices: Array, *, axis: int, mo
     axis %= a.ndim
     count = a.shape[axis]
     if mode == "raise":
-        indices, mode = whole_positions(np, "take", indices, count, mode), "clip"
+        indices, mode = integer_indices(np, "take", indices, count, mode), "clip"
     gather_rows(out, a, indices, mode, count, math.prod(a.shape[axis + 1 :]))
 
 

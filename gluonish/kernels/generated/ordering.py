@@ -210,7 +210,7 @@ KERNELS = tuple(
             *(BackEnd.GENERATED, op.name, _supports),
             run=run,
             enabled=available,
-            alone=_SINGLE_THREAD,
+            serial_limit=_SINGLE_THREAD,
             makes=KINDS,
         ),
     )

@@ -287,7 +287,12 @@ def _supports(data: Spec, **_: Any) -> bool:
 def _fast(draw_steps: Callable[..., list[Step]]) -> FastKernel:
     run = partial(_kernel, draw_steps)
     return FastKernel(
-        BackEnd.GENERATED, "pixel_colors", _supports, run=run, enabled=available, alone=_ANY_SIZE
+        BackEnd.GENERATED,
+        "pixel_colors",
+        _supports,
+        run=run,
+        enabled=available,
+        serial_limit=_ANY_SIZE,
     )
 
 

@@ -69,18 +69,18 @@ class KernelPlan:
         self.launch(params, key)
         self._idle.append(params)
 
-    def packing(self, stable: Collection[int]) -> None:
+    def packing(self, constant: Collection[int]) -> None:
         """Return None: nothing can be packed."""
 
     def attach(
         self,
         operands: Sequence[int],
         arrays: Sequence[Any],
-        moving: Collection[int],
+        movable: Collection[int],
         packing: None = None,
     ) -> "Attached":
         """Bind the plan to memory; arguments of `Attached`."""
-        return Attached(self, operands, arrays, moving)
+        return Attached(self, operands, arrays, movable)
 
 
 class Attached:

@@ -16,7 +16,7 @@ from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.regions import image_number
-from gluonish.ops.vision.roi_align import MOST_SAMPLES, ROI_ALIGN, ROI_ALIGN_BACKWARD
+from gluonish.ops.vision.roi_align import MAX_SAMPLES, ROI_ALIGN, ROI_ALIGN_BACKWARD
 
 _MAX_ELEMENTS = 1 << 26  # of the matrices
 
@@ -144,7 +144,7 @@ def _axis(starts: Any, lengths: Any, bins: int, extent: int, ratio: int) -> _Axi
         np.empty((len(starts), bins, extent), starts.dtype),
         np.empty((len(starts), bins, 2), np.int64),
     )
-    params = [address(starts), address(lengths), *found.params(), bins, extent, ratio, MOST_SAMPLES]
+    params = [address(starts), address(lengths), *found.params(), bins, extent, ratio, MAX_SAMPLES]
     kernel = _compiled(_AXIS, starts.itemsize)
     kernel(len(starts), np.array(params, np.int64), max(1, 4096 // (bins * extent)))
     return found

@@ -19,7 +19,7 @@ from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.generated.indices import POSITIONS, WITHIN, readable
 from gluonish.ops.indexing.gather_nd import SCATTER_ADD_ND, flat_points
 from gluonish.ops.indexing.pick import ADD_ALONG
-from gluonish.ops.indexing.take import TAKE_ADD, whole_positions
+from gluonish.ops.indexing.take import TAKE_ADD, integer_indices
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Operator
@@ -186,7 +186,7 @@ def _take_add(
 ) -> None:
     axis %= len(shape)
     if mode == "raise":
-        indices, mode = whole_positions(np, "take", indices, shape[axis], mode), "clip"
+        indices, mode = integer_indices(np, "take", indices, shape[axis], mode), "clip"
     _add_rows(out, g, indices, mode, shape, axis)
 
 

@@ -324,7 +324,7 @@ def _kernel(row: _Row) -> FastKernel:
         *(BackEnd.GENERATED, name, supports),
         plan=plan,
         enabled=available,
-        alone=_SINGLE_THREAD,
+        serial_limit=_SINGLE_THREAD,
     )
 
 

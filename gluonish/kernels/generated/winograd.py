@@ -64,20 +64,20 @@ class _WhenPacked:
         """Run the direct plan."""
         self._direct.run(*arrays)
 
-    def packing(self, stable: Collection[int]) -> Array | None:
+    def packing(self, constant: Collection[int]) -> Array | None:
         """Return memory for the transformed filters if these are constant."""
-        return self._plan.packing(stable)
+        return self._plan.packing(constant)
 
     def attach(
         self,
         operands: Sequence[int],
         arrays: Arrays,
-        moving: Collection[int],
+        movable: Collection[int],
         packing: Array | None = None,
     ) -> Any:
         """Bind the plan to memory, for one caller at a time."""
         plan = self._direct if packing is None else self._plan
-        return plan.attach(operands, arrays, moving, packing)
+        return plan.attach(operands, arrays, movable, packing)
 
 
 def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:

@@ -116,7 +116,7 @@ class TilesPlan(ABC):
         call.run(arrays)
         self._idle.append(call)
 
-    def packing(self, stable: Collection[int]) -> Array | None:
+    def packing(self, constant: Collection[int]) -> Array | None:
         """Return memory for transformed constant operands, or None."""
         return None
 
@@ -124,7 +124,7 @@ class TilesPlan(ABC):
         self,
         operands: Sequence[int],
         arrays: Arrays,
-        moving: Collection[int],
+        movable: Collection[int],
         packing: Array | None = None,
     ) -> "_Attached":
         """Bind the plan to memory, for one caller at a time."""

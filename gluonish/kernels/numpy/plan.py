@@ -32,14 +32,14 @@ class NumpyPlan(ABC):
         """Run on the operands."""
         _in_order(self, len(arrays)).run(arrays)
 
-    def packing(self, stable: Collection[int]) -> None:  # noqa: B027  # true of all plans here
+    def packing(self, constant: Collection[int]) -> None:  # noqa: B027  # true of all plans here
         """Return None: nothing can be packed."""
 
     def attach(
         self,
         operands: Sequence[int],
         arrays: Sequence[Any],
-        moving: Collection[int],
+        movable: Collection[int],
         packing: None = None,
     ) -> Attached:
         """Bind the plan to operands, at any addresses."""

@@ -101,20 +101,20 @@ class Plan:
         """The library's implementation of each step, to look into a slow call."""
         return [step.descriptor.implementation for step in self.steps]
 
-    def packing(self, stable: Collection[int]) -> "Packing | None":
+    def packing(self, constant: Collection[int]) -> "Packing | None":
         """Return the steps that depend on constant operands only; None if there are none."""
-        packing = Packing(self, stable)
+        packing = Packing(self, constant)
         return packing if packing.steps else None
 
     def attach(
         self,
         operands: Sequence[int],
         arrays: Sequence[Array],
-        moving: Collection[int],
+        movable: Collection[int],
         packing: "Packing | None" = None,
     ) -> "Attached":
         """Bind the plan to memory; arguments of `Attached`."""
-        return Attached(self, operands, arrays, moving, packing)
+        return Attached(self, operands, arrays, movable, packing)
 
     def run(self, *arrays: Array, key: Key | None = None) -> None:
         """Run on ``arrays``, in the order in which the operands were added.

@@ -15,7 +15,7 @@ from gluonish.core.config import (
     MXNET_MKLDNN_ENABLED,
     LoadEnvironment,
 )
-from gluonish.core.timeout_lock import Turn
+from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels import onednn
 from gluonish.kernels.openmp import SPIN_COUNT
 from gluonish.ops.kernel import BackEnd, FastKernel
@@ -23,7 +23,7 @@ from gluonish.ops.registry import Operator
 
 # A signal handler that interrupts loading loads the library, too: the back end in use is replaced
 # by one assignment, and plans hold the library that they were made with.
-_turn = Turn()
+_turn = TimeoutLock()
 _loaded: list[bool] = []
 
 

@@ -9,8 +9,8 @@ that release at once may keep one buffer too many.
 import numpy as np
 
 from gluonish.core.context import cpu
-from gluonish.core.device import Device, watch_devices
-from gluonish.core.memory_owners import Holder, describe_holders
+from gluonish.core.device import Device, observe_devices
+from gluonish.core.memory_owners import MemoryOwner, register_memory_owner
 from gluonish.ops.kernel import Array
 
 _PAGE = 4096  # bytes
@@ -23,7 +23,7 @@ def _count(device: Device) -> None:
         _devices.append(device)
 
 
-watch_devices(_count)
+observe_devices(_count)
 
 
 class Workspace:
@@ -37,11 +37,11 @@ class Workspace:
         self.nbytes = nbytes
 
 
-def _holder(workspace: Workspace) -> list[Holder]:
-    return [Holder(cpu(), "scratch of operators", [workspace._buffer])]
+def _holder(workspace: Workspace) -> list[MemoryOwner]:
+    return [MemoryOwner(cpu(), "scratch of operators", [workspace._buffer])]
 
 
-describe_holders(Workspace, _holder)
+register_memory_owner(Workspace, _holder)
 
 
 class Workspaces:

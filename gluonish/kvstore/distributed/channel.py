@@ -2,7 +2,7 @@
 
 Every exchange writes the variable ``_order``, so that exchanges run one by one in program order,
 the same on all ranks, each as soon as its arrays are computed and in parallel with other lanes. A
-`Meeting` precedes each exchange.
+`Rendezvous` precedes each exchange.
 """
 
 import atexit
@@ -20,7 +20,7 @@ from gluonish.engine import current_engine
 from gluonish.kvstore.distributed.host_memory import host_memory
 from gluonish.kvstore.distributed.messages import Messages, Transport
 from gluonish.kvstore.distributed.new_gradients import NewGradients
-from gluonish.kvstore.distributed.observers import notify, watchers
+from gluonish.kvstore.distributed.observers import notify, observers
 from gluonish.kvstore.distributed.pieces import (
     BUCKET_NBYTES,
     Edges,
@@ -31,7 +31,7 @@ from gluonish.kvstore.distributed.pieces import (
     pieces,
     unpack,
 )
-from gluonish.kvstore.distributed.rendezvous import END, STALE, Meeting
+from gluonish.kvstore.distributed.rendezvous import END, STALE, Rendezvous
 from gluonish.kvstore.distributed.server import Server
 from gluonish.kvstore.distributed.world import World, world
 from gluonish.ndarray import NDArray
@@ -81,13 +81,15 @@ class Channel:
         self.world = world
         self._host = host_memory(world)
         self._transport: Transport = self._host or Messages(world)
-        self._meeting = Meeting(world, self._host)
+        self._rendezvous = Rendezvous(world, self._host)
         self._order = Var()
         self._servers: list[Server] = []
         self._new: NewGradients | None = None  # sent with the next exchange
         self.sent_nbytes = 0
 
-    def add_up(self, arrays: Sequence[NamedArray], what: str, codec: Codec | None = None) -> None:
+    def allreduce(
+        self, arrays: Sequence[NamedArray], what: str, codec: Codec | None = None
+    ) -> None:
         """Replace arrays by their sums over all ranks, with equal bits on each.
 
         Args:
@@ -284,7 +286,7 @@ class Channel:
         act()
         if on_result is not None:
             on_result(found)
-        if watchers:
+        if observers:
             names = [x.name for x in arrays]
             notify("exchange", what, names, self.sent_nbytes - sent, start_ns, ready_ns)
 
@@ -298,16 +300,16 @@ class Channel:
         failed = next((x.error for x in variables if x.error is not None), None)
         if failed is None:
             text = _lines(what, arrays, str)
-            return self._meeting.meet(text, partial(_labelled, what, arrays), new)
+            return self._rendezvous.arrive(text, partial(_labelled, what, arrays), new)
         message = f"a failure: {getattr(failed, 'cause', failed)}"
-        self._meeting.meet(message)
+        self._rendezvous.arrive(message)
         raise DistributedError(f"kvstore: expected arrays to exchange, got {message}")
 
     def _sum(self, arrays: Sequence[NDArray]) -> None:
         for memory, _, packed in pieces(arrays):
             wide = accumulator(memory.dtype)
             total = memory.astype(wide) if wide != memory.dtype else memory
-            self._transport.add_up(total)
+            self._transport.allreduce(total)
             self.sent_nbytes += total.nbytes
             if total is not memory:
                 memory[...] = total  # rounded once
@@ -371,8 +373,8 @@ def _labelled(what: str, arrays: Sequence[NamedArray]) -> str:
 def share_statistics(channel: Channel) -> None:
     """Use the batch statistics of all ranks in SyncBatchNorm, summed by exchanges of a channel."""
 
-    def add_up(array: NDArray, what: str) -> None:
-        channel.add_up([NamedArray("statistics", array)], what)
+    def allreduce(array: NDArray, what: str) -> None:
+        channel.allreduce([NamedArray("statistics", array)], what)
 
     if channel.world.size > 1:
-        join_ranks(add_up)
+        join_ranks(allreduce)

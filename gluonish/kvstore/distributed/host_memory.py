@@ -103,7 +103,7 @@ class HostMemory:
             return rows, []
         return self._published[1 - count % 2], np.flatnonzero(counts < count).tolist()
 
-    def add_up(self, x: Any) -> None:
+    def allreduce(self, x: Any) -> None:
         """Replace an array by its sum over all ranks."""
         for limits in self._chunks(x, shard_edges(x.size, self._world.size)):
             self._reduce_shard(x, limits)

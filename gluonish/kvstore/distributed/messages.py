@@ -19,7 +19,7 @@ class Transport(Protocol):
     ``edges`` are the first elements of the ranks' shards, and the end of the last one.
     """
 
-    def add_up(self, x: Any) -> None:
+    def allreduce(self, x: Any) -> None:
         """Replace an array by its sum over all ranks, with equal bits on each."""
         raise NotImplementedError
 
@@ -42,7 +42,7 @@ class Messages:
     def __init__(self, world: World) -> None:
         self._rank, self._mpi, self._comm = world.rank, world.mpi, world.values
 
-    def add_up(self, x: Any) -> None:
+    def allreduce(self, x: Any) -> None:
         """Replace an array by its sum over all ranks, the same bits on each."""
         step = _CHUNK_NBYTES // x.itemsize
         for first in range(0, x.size, step):

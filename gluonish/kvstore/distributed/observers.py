@@ -34,7 +34,7 @@ class Exchange(NamedTuple):
 
 
 # Called with each finished exchange, in the thread that ran it.
-watchers: list[Callable[[Exchange], None]] = []
+observers: list[Callable[[Exchange], None]] = []
 
 
 def notify(
@@ -48,7 +48,7 @@ def notify(
     """Notify all observers of an exchange that finishes now; see `Exchange` for the arguments."""
     ready = start_ns if ready_ns is None else ready_ns
     exchange = Exchange(kind, what, names, nbytes, start_ns, ready, time.perf_counter_ns())
-    for watcher in tuple(watchers):
+    for watcher in tuple(observers):
         watcher(exchange)
 
 

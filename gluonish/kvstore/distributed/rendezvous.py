@@ -7,7 +7,7 @@ arrive in time, or that has ended, is reported with its last operation; if opera
 ranks report the difference.
 
 Ranks poll with pauses: a blocking MPI call would keep a core busy. Only one thread at a time may
-call `meet`.
+call `arrive`.
 """
 
 import struct
@@ -33,7 +33,7 @@ _AGREED, _DIFFERENT, _MISSING = range(3)
 _SPIN_S, _SHORTEST_S, _LONGEST_S = 1e-4, 2e-5, 1e-3
 
 
-class Meeting:
+class Rendezvous:
     """Checks that all ranks of a world run the same next operation.
 
     Args:
@@ -56,7 +56,7 @@ class Meeting:
         self._last = dict.fromkeys(range(world.size), "its start")
         self._message, self._reply = np.zeros(_NBYTES, np.uint8), np.zeros(2048, np.uint8)
 
-    def meet(
+    def arrive(
         self,
         text: str,
         labelled: Callable[[], str] | None = None,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
 from gluonish.core.errors import DistributedError
-from gluonish.kvstore.distributed.observers import names_of, nbytes_of, notify, watchers
+from gluonish.kvstore.distributed.observers import names_of, nbytes_of, notify, observers
 from gluonish.kvstore.distributed.rendezvous import wait_for_ranks
 from gluonish.kvstore.distributed.world import World
 
@@ -83,7 +83,7 @@ class Server:
     def _serve_request(self, source: int, request: Request) -> None:
         start_ns = time.perf_counter_ns()
         reply = self._reply(source, request)
-        if watchers:
+        if observers:
             what, names = f"{request.kind} of rank {source}", names_of(request.content)
             notify("answer", what, names, nbytes_of(reply), start_ns)
 
@@ -131,7 +131,7 @@ def request_replies(world: World, comm: Any, requests: Mapping[int, Request]) ->
             raise _timeout_error(world, sorted(waiting), timeout_s)
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_S)
-    if watchers and requests:
+    if observers and requests:
         _notify_request(requests, start_ns)
     for rank, reply in replies.items():
         if reply.error:

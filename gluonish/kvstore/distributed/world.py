@@ -2,7 +2,7 @@
 
 MPI starts at the first use, and ends with the process. From then on a failing rank ends the job, as
 the others would wait for it forever: an uncaught exception aborts the job with its traceback, and a
-rank that ends before the others raises an error there (`Meeting`).
+rank that ends before the others raises an error there (`Rendezvous`).
 """
 
 import io

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedError
-from gluonish.core.file_kind import HEAD_NBYTES, file_kind, found_instead
+from gluonish.core.file_kind import HEAD_NBYTES, file_kind, found_text
 from gluonish.core.files import open_to_read, path_text
 from gluonish.model_zoo.foreign.torch_file import (
     ReadStorage,
@@ -95,7 +95,7 @@ def _read(
         if members and not any(member.endswith("data.pkl") for member in members):
             raise FileFormatError(
                 f"{name}: expected safetensors, a PyTorch zip archive or npz, got "
-                f"{found_instead(head)}"
+                f"{found_text(head)}"
             )
         return _from_torch("PyTorch zip", *read_torch_zip(file, name), name, key)
     if is_legacy_start(head):
@@ -134,7 +134,7 @@ def _raise_for_known_format(head: bytes, name: str) -> None:
             )
     if kind_of(head[:9]) not in (SAFETENSORS, SHARDS) and file_kind(head).known:
         raise FileFormatError(
-            f"{name}: expected safetensors, a PyTorch zip archive or npz, got {found_instead(head)}"
+            f"{name}: expected safetensors, a PyTorch zip archive or npz, got {found_text(head)}"
         )
 
 

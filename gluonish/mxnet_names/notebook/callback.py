@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.loading import IMPORT_FAILURES, why_not
+from gluonish.core.loading import IMPORT_FAILURES, import_text
 from gluonish.module.feed_forward import BatchEndParam
 
 __all__ = [
@@ -37,7 +37,7 @@ class PandasLogger:
             import pandas  # type: ignore[import-untyped,unused-ignore]  # no stubs
         except IMPORT_FAILURES as error:
             raise NotSupportedError(
-                f"PandasLogger: expected pandas, which is not installed, got {why_not(error)}; "
+                f"PandasLogger: expected pandas, which is not installed, got {import_text(error)}; "
                 "pip install pandas, or use mx.callback.Speedometer"
             ) from error
         self.batch_size = batch_size

@@ -31,21 +31,21 @@ _ZERO_AT_ZEROS = "_maximum _minimum _hypot"
 
 def _spread_rows(x: RowSparseNDArray, rows: Any) -> NDArray:
     """Return the values of an array scattered to a superset of its rows."""
-    own = x._parts.aux[0].asnumpy()
+    own = x._storage.aux[0].asnumpy()
     if len(own) == len(rows):
-        return x._parts.values
+        return x._storage.values
     positions = int_array(np.searchsorted(rows, own), x)
-    return scatter_rows(x._parts.values, positions, (len(rows), *x.shape[1:]))
+    return scatter_rows(x._storage.values, positions, (len(rows), *x.shape[1:]))
 
 
-def take_rows(x: NDArray, rows: Any) -> NDArray:
+def gather_rows(x: NDArray, rows: Any) -> NDArray:
     """Return copies of rows of a dense or row-sparse array, zeros for rows that are not stored.
 
     ``rows`` are distinct, ascending indices on the host.
     """
     if not isinstance(x, RowSparseNDArray):
         return take(x, int_array(rows, x)) if len(rows) else no_rows(x)
-    own = x._parts.aux[0].asnumpy()
+    own = x._storage.aux[0].asnumpy()
     positions = np.searchsorted(own, rows)
     found: Any = (
         np.flatnonzero(own[np.minimum(positions, len(own) - 1)] == rows) if len(own) else []
@@ -53,13 +53,13 @@ def take_rows(x: NDArray, rows: Any) -> NDArray:
     shape = (len(rows), *x.shape[1:])
     if not len(found):
         return scatter_rows(no_rows(x), int_array(np.zeros(0), x), shape)
-    values = x._parts.values
+    values = x._storage.values
     taken = take(values, int_array(positions[found], x))
     return taken if len(found) == len(rows) else scatter_rows(taken, int_array(found, x), shape)
 
 
 def _common_rows(arrays: Sequence[RowSparseNDArray]) -> Any:
-    return reduce(union, [x._parts.aux[0].asnumpy() for x in arrays])
+    return reduce(union, [x._storage.aux[0].asnumpy() for x in arrays])
 
 
 @implement(f"{_SUMS} {_ZERO_AT_ZEROS}", "rr")
@@ -88,16 +88,18 @@ def add_rows(arrays: Sequence[RowSparseNDArray]) -> RowSparseNDArray:
 @implement("elemwise_mul", "rr")
 def _multiply_rows(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) -> Any:
     a, b = inputs
-    rows = np.intersect1d(a._parts.aux[0].asnumpy(), b._parts.aux[0].asnumpy())
-    return with_rows(invoke(op, (take_rows(a, rows), take_rows(b, rows)), attrs), rows, a.shape)
+    rows = np.intersect1d(a._storage.aux[0].asnumpy(), b._storage.aux[0].asnumpy())
+    return with_rows(invoke(op, (gather_rows(a, rows), gather_rows(b, rows)), attrs), rows, a.shape)
 
 
 @implement("elemwise_mul _scatter_elemwise_div", "rd")
 def _rows_and_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
     sparse, dense = inputs
     assert isinstance(sparse, RowSparseNDArray)
-    rows = sparse._parts.aux[0].asnumpy()
-    return sparse._with_values(invoke(op, (sparse._parts.values, take_rows(dense, rows)), attrs))
+    rows = sparse._storage.aux[0].asnumpy()
+    return sparse._with_values(
+        invoke(op, (sparse._storage.values, gather_rows(dense, rows)), attrs)
+    )
 
 
 @implement("_scatter_elemwise_div", "rc")
@@ -124,7 +126,7 @@ def _dense_and_sparse(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> 
 
 def _flat_places(x: CSRNDArray) -> Any:
     """Return the flat index of each stored element in the dense matrix, on the host."""
-    return element_rows(x) * x.shape[1] + x._parts.aux[1].asnumpy()
+    return element_rows(x) * x.shape[1] + x._storage.aux[1].asnumpy()
 
 
 def _ascending(*positions: Any) -> bool:
@@ -145,10 +147,10 @@ def _combine_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) 
         return NotImplemented
     merged = union(*positions)
     spread = [
-        x._parts.values
+        x._storage.values
         if len(own) == len(merged)
         else scatter_rows(
-            x._parts.values, int_array(np.searchsorted(merged, own), x), (len(merged),)
+            x._storage.values, int_array(np.searchsorted(merged, own), x), (len(merged),)
         )
         for x, own in zip(inputs, positions, strict=True)
     ]
@@ -175,7 +177,7 @@ def _multiply_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs)
         return NotImplemented
     both = np.intersect1d(*positions)
     in_a, in_b = (np.searchsorted(own, both) for own in positions)
-    taken = (_take_or_empty(a._parts.values, in_a), _take_or_empty(b._parts.values, in_b))
+    taken = (_take_or_empty(a._storage.values, in_a), _take_or_empty(b._storage.values, in_b))
     return _matrix(invoke(op, taken, attrs), both, a.shape)
 
 
@@ -183,13 +185,13 @@ def _multiply_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs)
 def _elements_and_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
     sparse, dense = inputs
     assert isinstance(sparse, CSRNDArray)
-    if dense.ndim > 2 or not sparse._parts.values.size:
+    if dense.ndim > 2 or not sparse._storage.values.size:
         return sparse if dense.ndim <= 2 else NotImplemented
     height, width = (1, 1, *dense.shape)[-2:]
     if height not in (1, sparse.shape[0]) or width not in (1, sparse.shape[1]):
         return NotImplemented  # the matrix itself is stretched
     rows = element_rows(sparse) if height > 1 else 0
-    columns = sparse._parts.aux[1].asnumpy() if width > 1 else 0
-    positions = np.broadcast_to(rows * width + columns, sparse._parts.values.shape)
+    columns = sparse._storage.aux[1].asnumpy() if width > 1 else 0
+    positions = np.broadcast_to(rows * width + columns, sparse._storage.values.shape)
     other = take(reshape(dense, (dense.size,)), int_array(positions, dense))
-    return sparse._with_values(invoke(op, (sparse._parts.values, other), attrs))
+    return sparse._with_values(invoke(op, (sparse._storage.values, other), attrs))

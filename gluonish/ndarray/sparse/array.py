@@ -20,11 +20,11 @@ from gluonish.core.errors import (
     NotSupportedError,
     NotSupportedForSparseNDArray,
 )
-from gluonish.core.loading import IMPORT_FAILURES, load, why_not
+from gluonish.core.loading import IMPORT_FAILURES, import_text, load
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
-from gluonish.ndarray.ndarray import Link, NDArray
+from gluonish.ndarray.ndarray import GradientEdge, NDArray
 
 __all__ = ["BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray"]
 
@@ -57,40 +57,40 @@ class BaseSparseNDArray(NDArray):
         link: Producer on the tape.
     """
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_storage",)
 
     def __init__(
         self,
         values: NDArray | None,
         aux: Sequence[NDArray] = (),
         shape: Shape = (),
-        link: Link | None = None,
+        link: GradientEdge | None = None,
     ) -> None:
         if values is None:  # unpickling an MXNet pickle: `__setstate__` follows
             return
-        self._parts = _Storage(values, tuple(aux))
+        self._storage = _Storage(values, tuple(aux))
         self._spec = Spec(shape, values._spec.dtype)
-        self._link = link
+        self._edge = link
 
-    def _handle(self, link: Link | None) -> Self:
+    def _handle(self, link: GradientEdge | None) -> Self:
         """Return another handle of this array."""
         made = object.__new__(type(self))
-        made._parts, made._spec, made._link = self._parts, self._spec, link
+        made._storage, made._spec, made._edge = self._storage, self._spec, link
         return made
 
     def _with_values(self, values: NDArray) -> Self:
         """Return a new array with other values at the same indices."""
-        return type(self)(values, self._parts.aux, self.shape)
+        return type(self)(values, self._storage.aux, self.shape)
 
     def _replace_storage(self, other: "BaseSparseNDArray") -> None:
         """Replace the contents by those of an array of the same storage type and shape."""
-        parts = other._parts
-        self._parts.values, self._parts.aux = parts.values, parts.aux
+        parts = other._storage
+        self._storage.values, self._storage.aux = parts.values, parts.aux
         self._spec = Spec(self.shape, parts.values._spec.dtype)
 
-    def connected(self, link: Link | None) -> "BaseSparseNDArray":
+    def connected(self, link: GradientEdge | None) -> "BaseSparseNDArray":
         """Return an array on the same storage with this producer on the tape."""
-        return self if self._link == link else self._handle(link)
+        return self if self._edge == link else self._handle(link)
 
     def detach(self) -> "BaseSparseNDArray":
         """Return the array detached from the recorded graph."""
@@ -99,7 +99,7 @@ class BaseSparseNDArray(NDArray):
     @property
     def context(self) -> Context:
         """The device of the array."""
-        return self._parts.values.context
+        return self._storage.values.context
 
     ctx = context
 
@@ -111,12 +111,12 @@ class BaseSparseNDArray(NDArray):
     @property
     def handle(self) -> Any:
         """The raw arrays of values and indices, for debugging; operations may be pending."""
-        return tuple(x.handle for x in (self._parts.values, *self._parts.aux))
+        return tuple(x.handle for x in (self._storage.values, *self._storage.aux))
 
     @property
     def data(self) -> NDArray:
         """A copy of the stored values."""
-        copied: NDArray = self._parts.values.copy()
+        copied: NDArray = self._storage.values.copy()
         return copied
 
     @data.setter
@@ -126,7 +126,7 @@ class BaseSparseNDArray(NDArray):
     @property
     def indices(self) -> NDArray:
         """A copy of the indices of the stored values: column or row indices."""
-        copied: NDArray = self._parts.aux[-1].copy()
+        copied: NDArray = self._storage.aux[-1].copy()
         return copied
 
     @indices.setter
@@ -142,18 +142,18 @@ class BaseSparseNDArray(NDArray):
 
     def wait_to_read(self) -> None:
         """Block until values and indices are computed."""
-        for array in (self._parts.values, *self._parts.aux):
+        for array in (self._storage.values, *self._storage.aux):
             array.wait_to_read()
 
     def wait_to_write(self) -> None:
         """Block until no pending operation reads or writes values or indices."""
-        for array in (self._parts.values, *self._parts.aux):
+        for array in (self._storage.values, *self._storage.aux):
             array.wait_to_write()
 
     def _record(self) -> SparseRecord:
         """Return the array as a record for files."""
-        aux = tuple(indices.asnumpy() for indices in self._parts.aux)
-        return SparseRecord(self.stype, self.shape, self._parts.values.asnumpy(), aux)
+        aux = tuple(indices.asnumpy() for indices in self._storage.aux)
+        return SparseRecord(self.stype, self.shape, self._storage.values.asnumpy(), aux)
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """Return a copy as a dense NumPy array, after waiting until the values are computed."""
@@ -242,7 +242,7 @@ class RowSparseNDArray(BaseSparseNDArray):
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """Wait for the values, and return them as a dense NumPy array."""
         dense = np.zeros(self.shape, self._spec.dtype)
-        dense[self._parts.aux[0].asnumpy()] = self._parts.values.asnumpy()
+        dense[self._storage.aux[0].asnumpy()] = self._storage.values.asnumpy()
         return dense
 
     def _order_problem(self, aux: Sequence[Any]) -> str:
@@ -266,7 +266,7 @@ class CSRNDArray(BaseSparseNDArray):
     @property
     def indptr(self) -> NDArray:
         """A copy of the row pointers: the start of each row in ``data``."""
-        copied: NDArray = self._parts.aux[0].copy()
+        copied: NDArray = self._storage.aux[0].copy()
         return copied
 
     @indptr.setter
@@ -275,10 +275,10 @@ class CSRNDArray(BaseSparseNDArray):
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """Wait for the values, and return them as a dense NumPy array."""
-        pointers, columns = (array.asnumpy() for array in self._parts.aux)
+        pointers, columns = (array.asnumpy() for array in self._storage.aux)
         dense = np.zeros(self.shape, self._spec.dtype)
         rows = np.repeat(np.arange(self.shape[0]), np.diff(pointers))
-        np.add.at(dense, (rows, columns), self._parts.values.asnumpy())
+        np.add.at(dense, (rows, columns), self._storage.values.asnumpy())
         return dense
 
     def asscipy(self) -> Any:
@@ -291,10 +291,10 @@ class CSRNDArray(BaseSparseNDArray):
             csr_matrix = load("scipy.sparse").csr_matrix
         except IMPORT_FAILURES as error:
             raise NotSupportedError(
-                f"asscipy: expected SciPy to be installed, got {why_not(error)}; install scipy"
+                f"asscipy: expected SciPy to be installed, got {import_text(error)}; install scipy"
             ) from error
-        pointers, columns = (indices.asnumpy() for indices in self._parts.aux)
-        arrays = (self._parts.values.asnumpy(), columns, pointers)
+        pointers, columns = (indices.asnumpy() for indices in self._storage.aux)
+        arrays = (self._storage.values.asnumpy(), columns, pointers)
         return csr_matrix(arrays, shape=self.shape, dtype=self.dtype)
 
     def _order_problem(self, aux: Sequence[Any]) -> str:

@@ -16,7 +16,7 @@ from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray import recording
 from gluonish.ndarray.eager import invoke, record_call
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.recording import RECORDING, WATCHED
+from gluonish.ndarray.recording import OBSERVED, RECORDING
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
 from gluonish.ndarray.sparse.storage import convert
 from gluonish.ops.registry import Attrs, Operator
@@ -99,7 +99,7 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
     flags = recording.mode.get()
     before = recording.mode.get()
     try:
-        recording.mode.set(flags & ~(RECORDING | WATCHED))
+        recording.mode.set(flags & ~(RECORDING | OBSERVED))
         if entry.in_place:
             result = entry.run(op, inputs, attrs, out)
         else:
@@ -113,8 +113,8 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
     recorded = entry.recorded or op
     if flags & RECORDING and recorded.gradient is not None:
         record_call(recorded, inputs, attrs, [result])
-    if flags & WATCHED:
-        recording.watcher.get()(op, attrs, inputs, [result])
+    if flags & OBSERVED:
+        recording.observer.get()(op, attrs, inputs, [result])
     return result if out is None else deliver(result, out)
 
 
@@ -123,10 +123,10 @@ def deliver(result: NDArray, out: Any) -> NDArray:
     target: NDArray = out[0] if isinstance(out, list | tuple) else out
     target._check_writable("out")
     if target is not result:
-        link = result._link
+        link = result._edge
         result.detach().copyto(target)
         if link is not None:
-            target._link = link
+            target._edge = link
     return target
 
 

@@ -32,7 +32,7 @@ _KEEPING_NUMBERS: dict[str, Callable[[float], bool]] = {
 def on_values(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> Any:
     """Apply the operator to the stored values."""
     (x,) = inputs
-    return x._with_values(invoke(op, (x._parts.values,), attrs))
+    return x._with_values(invoke(op, (x._storage.values,), attrs))
 
 
 @implement(" ".join(_KEEPING_NUMBERS), "r c")

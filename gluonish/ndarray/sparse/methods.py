@@ -30,7 +30,7 @@ def _astype(self: BaseSparseNDArray, dtype: Any, copy: bool = True) -> BaseSpars
     """Convert to another dtype; ``copy=False`` returns the array itself if it has that dtype."""
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
-    return self._with_values(self._parts.values.astype(dtype))
+    return self._with_values(self._storage.values.astype(dtype))
 
 
 def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
@@ -57,7 +57,7 @@ def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
     if not isinstance(other, BaseSparseNDArray):
         copying.copyto(convert(self, "default"), other)
         return other
-    if isinstance(self, BaseSparseNDArray) and self._parts is other._parts:
+    if isinstance(self, BaseSparseNDArray) and self._storage is other._storage:
         return other
     made = convert(self.detach(), other.stype)
     assert isinstance(made, BaseSparseNDArray)
@@ -67,8 +67,8 @@ def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
 
 def _copied_to(x: Any, context: Context) -> Any:
     """Return a copy of a sparse array on a device."""
-    aux = [indices.copyto(context) for indices in x._parts.aux]
-    return type(x)(x._parts.values.copyto(context), aux, x.shape)
+    aux = [indices.copyto(context) for indices in x._storage.aux]
+    return type(x)(x._storage.values.copyto(context), aux, x.shape)
 
 
 def _as_in_context(self: BaseSparseNDArray, context: Context) -> BaseSparseNDArray:
@@ -143,7 +143,7 @@ def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = Non
     else:
         grad = empty_like_spec(self._spec, self._device, type(self))
         grad._write(lambda out: out.fill(0))
-    self._link = (Leaf(grad, grad_req), 0)
+    self._edge = (Leaf(grad, grad_req), 0)
 
 
 def _index_problem(self: NDArray, key: Any, what: str) -> ArgumentError:
@@ -240,7 +240,7 @@ def _override_cast(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
 def _override_embedding(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
     """Return a row-sparse gradient, unless the gradient is recorded, too."""
     recorded = recording.mode.get() & RECORDING
-    if not attrs["sparse_grad"] or (recorded and any(x._link is not None for x in inputs)):
+    if not attrs["sparse_grad"] or (recorded and any(x._edge is not None for x in inputs)):
         return NotImplemented
     return apply_sparse(EMBEDDING_BACKWARD, inputs, attrs, out)
 
@@ -288,8 +288,8 @@ def attach() -> None:
     for kind, methods in of_class.items():
         for name, method in methods.items():
             setattr(kind, name, method)
-    CAST_STORAGE.divert(_override_cast)
-    EMBEDDING_BACKWARD.divert(_override_embedding)
+    CAST_STORAGE.override(_override_cast)
+    EMBEDDING_BACKWARD.override(_override_embedding)
 
 
 attach()

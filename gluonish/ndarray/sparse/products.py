@@ -72,10 +72,10 @@ def _compressed_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -
     if stype is None and attrs["transpose_b"]:
         stype = "default"
     if not attrs["transpose_a"]:
-        return convert(_csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[0]), stype or "default")
+        return convert(_csr_dot(lhs, dense, lhs._storage.aux[1], lhs.shape[0]), stype or "default")
     if stype == "default" or dense.ndim == 1:
-        return _csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[1], transpose=True)
-    rows, positions = _distinct(lhs._parts.aux[1].asnumpy(), lhs.shape[1])
+        return _csr_dot(lhs, dense, lhs._storage.aux[1], lhs.shape[1], transpose=True)
+    rows, positions = _distinct(lhs._storage.aux[1].asnumpy(), lhs.shape[1])
     shape = (lhs.shape[1], *dense.shape[1:])
     if not len(rows):
         return convert(with_rows(no_rows(dense), rows, shape), stype or "row_sparse")
@@ -97,7 +97,7 @@ def _distinct(columns: Any, extent: int) -> tuple[Any, Any]:
 def _csr_dot(
     lhs: CSRNDArray, rhs: NDArray, columns: NDArray, rows: int, *, transpose: bool = False
 ) -> NDArray:
-    parts = lhs._parts
+    parts = lhs._storage
     inputs = (parts.values, columns, parts.aux[0], rhs)
     product: NDArray = invoke(CSR_DOT, inputs, {"transpose": transpose, "rows": rows})
     return product
@@ -114,7 +114,7 @@ def _dense_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any
     columns = lhs if attrs["transpose_a"] else lhs.T
     transpose = not attrs["transpose_b"]
     extent = rhs.shape[1] if transpose else rhs.shape[0]
-    product = _csr_dot(rhs, columns, rhs._parts.aux[1], extent, transpose=transpose)
+    product = _csr_dot(rhs, columns, rhs._storage.aux[1], extent, transpose=transpose)
     return convert(product.T, stype)
 
 

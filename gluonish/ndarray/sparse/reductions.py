@@ -19,7 +19,7 @@ def _sum(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
     axes = reduced_axes(op.name, 2, attrs["axis"], attrs["exclude"])
     if not axes or not x.size:
         return NotImplemented
-    parts = x._parts
+    parts = x._storage
     if len(axes) == 2:
         total = sum_(parts.values)
         shape: tuple[int, ...] = (1,)
@@ -39,9 +39,9 @@ def _sum(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
 @implement("norm", "r c")
 def _norm(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> Any:
     (x,) = inputs
-    if attrs["axis"] or not x._parts.values.size:
+    if attrs["axis"] or not x._storage.values.size:
         return NotImplemented
-    found = invoke(op, (x._parts.values,), {**attrs, "keepdims": False})
+    found = invoke(op, (x._storage.values,), {**attrs, "keepdims": False})
     return reshape(found, (1,) * (x.ndim if attrs["keepdims"] else 1))
 
 
@@ -51,14 +51,14 @@ def _square_sum(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) 
     axes = reduced_axes(op.name, x.ndim, attrs["axis"], attrs["exclude"])
     if x.ndim != 2 or axes not in ((0,), (1,)):
         return NotImplemented
-    if not x._parts.values.size:
+    if not x._storage.values.size:
         if axes == (0,) or not attrs["keepdims"]:
             return NotImplemented
         return empty_sparse((x.shape[0], 1), "row_sparse", x.context, x.dtype)
-    values = invoke(op, (x._parts.values,), {**attrs, "axis": axes, "exclude": False})
+    values = invoke(op, (x._storage.values,), {**attrs, "axis": axes, "exclude": False})
     if axes == (0,):
         return values
-    rows = x._parts.aux[0]
+    rows = x._storage.aux[0]
     if attrs["keepdims"]:
         return RowSparseNDArray(values, (rows,), (x.shape[0], 1))
     return scatter_rows(values, rows, (x.shape[0],))

@@ -7,11 +7,11 @@ import numpy as np
 
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.sparse.arithmetic import take_rows
+from gluonish.ndarray.sparse.arithmetic import gather_rows
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import compressed, element_rows, int_array, no_rows, with_rows
-from gluonish.ops.indexing.take import take, whole_positions
+from gluonish.ops.indexing.take import integer_indices, take
 from gluonish.ops.registry import Attrs, Operator
 
 
@@ -22,7 +22,7 @@ def retain_rows(x: NDArray, rows: Any) -> RowSparseNDArray:
     """
     rows = np.unique(np.asarray(rows).astype(np.int64).reshape(-1))
     rows = rows[(rows >= 0) & (rows < x.shape[0])]
-    return with_rows(take_rows(x, rows), rows, x.shape)
+    return with_rows(gather_rows(x, rows), rows, x.shape)
 
 
 @implement("_sparse_retain", "rd")
@@ -38,13 +38,15 @@ def _embedding(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
     rows, positions = np.unique(indices, return_inverse=True)
     if not len(rows):
         return NotImplemented
-    taken: NDArray = take(take_rows(weight, rows), int_array(positions.reshape(data.shape), weight))
+    taken: NDArray = take(
+        gather_rows(weight, rows), int_array(positions.reshape(data.shape), weight)
+    )
     return taken
 
 
 def _elements(x: CSRNDArray, selected: Any, columns: Any, pointers: Any, shape: Any) -> CSRNDArray:
     """Return a matrix of selected stored elements with new columns and row pointers."""
-    values = x._parts.values
+    values = x._storage.values
     if isinstance(selected, slice):
         chosen = values[selected] if selected.stop > selected.start else no_rows(values)
     else:
@@ -55,7 +57,7 @@ def _elements(x: CSRNDArray, selected: Any, columns: Any, pointers: Any, shape: 
 def slice_rows(x: CSRNDArray, begin: int, end: int) -> CSRNDArray:
     """Return the rows in [begin, end); both bounds are valid."""
     end = max(begin, end)
-    pointers, columns = (array.asnumpy() for array in x._parts.aux)
+    pointers, columns = (array.asnumpy() for array in x._storage.aux)
     first, last = int(pointers[begin]), int(pointers[end])
     shape = (end - begin, x.shape[1])
     own = pointers[begin : end + 1] - first
@@ -76,7 +78,7 @@ def _slice(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
     low, high = bounds[1]
     if (low, high) == (0, x.shape[1]):
         return rows
-    columns = rows._parts.aux[1].asnumpy()
+    columns = rows._storage.aux[1].asnumpy()
     inside = np.flatnonzero((columns >= low) & (columns < high))
     pointers = np.searchsorted(element_rows(rows)[inside], np.arange(rows.shape[0] + 1))
     return _elements(rows, inside, columns[inside] - low, pointers, (rows.shape[0], high - low))
@@ -88,8 +90,8 @@ def _take(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
     assert isinstance(x, CSRNDArray)
     if attrs["axis"] not in (0, -2) or indices.ndim != 1:
         return NotImplemented
-    rows = whole_positions(np, "take", indices.asnumpy(), x.shape[0], attrs["mode"])
-    pointers, columns = (array.asnumpy() for array in x._parts.aux)
+    rows = integer_indices(np, "take", indices.asnumpy(), x.shape[0], attrs["mode"])
+    pointers, columns = (array.asnumpy() for array in x._storage.aux)
     counts = np.diff(pointers)[rows]
     new = np.concatenate([[0], np.cumsum(counts)])
     taken = np.repeat(pointers[rows] - new[:-1], counts) + np.arange(new[-1])
@@ -100,12 +102,12 @@ def _take(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
 def _concat(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
     if attrs["dim"] not in (0, -2):
         return NotImplemented
-    filled = [x._parts.values for x in inputs if x._parts.values.size]
-    values = no_rows(inputs[0]._parts.values)
+    filled = [x._storage.values for x in inputs if x._storage.values.size]
+    values = no_rows(inputs[0]._storage.values)
     if filled:
         values = invoke(op, filled, {**attrs, "num_args": len(filled), "dim": 0})
-    columns = np.concatenate([x._parts.aux[1].asnumpy() for x in inputs])
-    counts = np.concatenate([np.diff(x._parts.aux[0].asnumpy()) for x in inputs])
+    columns = np.concatenate([x._storage.aux[1].asnumpy() for x in inputs])
+    counts = np.concatenate([np.diff(x._storage.aux[0].asnumpy()) for x in inputs])
     pointers = np.concatenate([[0], np.cumsum(counts)])
     return compressed(values, columns, pointers, (len(counts), inputs[0].shape[1]))
 
@@ -113,7 +115,7 @@ def _concat(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
 @implement("_contrib_getnnz", "c")
 def _getnnz(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> Any:
     (x,) = inputs
-    pointers, columns = (array.asnumpy() for array in x._parts.aux)
+    pointers, columns = (array.asnumpy() for array in x._storage.aux)
     if attrs["axis"] is None:
         return int_array([len(columns)], x)
     if attrs["axis"] == 1:

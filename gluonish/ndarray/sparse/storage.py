@@ -40,7 +40,7 @@ def compressed(values: NDArray, columns: Any, pointers: Any, shape: Sequence[int
 
 def element_rows(x: CSRNDArray) -> Any:
     """Return the row of each stored element of a CSR matrix, on the host."""
-    pointers = x._parts.aux[0].asnumpy()
+    pointers = x._storage.aux[0].asnumpy()
     return np.repeat(np.arange(x.shape[0]), np.diff(pointers))
 
 
@@ -91,7 +91,7 @@ def to_dense(x: NDArray) -> NDArray:
     """Return an array as a dense one; a dense array unchanged."""
     if not isinstance(x, BaseSparseNDArray):
         return x
-    parts = x._parts
+    parts = x._storage
     if isinstance(x, RowSparseNDArray):
         return scatter_rows(parts.values, parts.aux[0], x.shape)
     pointers, columns = parts.aux

@@ -8,7 +8,7 @@ import numpy as np
 
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.sparse.arithmetic import take_rows
+from gluonish.ndarray.sparse.arithmetic import gather_rows
 from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import int_array, scatter_rows, union, with_rows
@@ -20,14 +20,14 @@ def put_rows(target: NDArray, rows: Any, values: NDArray) -> None:
     if not len(rows):
         return
     if isinstance(target, RowSparseNDArray):
-        own = target._parts.aux[0].asnumpy()
+        own = target._storage.aux[0].asnumpy()
         merged = union(own, rows)
         if len(merged) > len(own):
             positions = int_array(np.searchsorted(merged, own), target)
             extents = (len(merged), *target.shape[1:])
-            spread = scatter_rows(target._parts.values, positions, extents)
+            spread = scatter_rows(target._storage.values, positions, extents)
             target._replace_storage(with_rows(spread, merged, target.shape))
-        target, rows = target._parts.values, np.searchsorted(merged, rows)
+        target, rows = target._storage.values, np.searchsorted(merged, rows)
     numbered = int_array(rows, target)
     target._make_contiguous()
     target._write(partial(_put, numbered, values), [numbered, values, target], "_put_rows")
@@ -53,12 +53,12 @@ def _lazy(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> An
     if not attrs.get("lazy_update", True):
         return NotImplemented
     assert isinstance(grad, RowSparseNDArray)
-    rows = grad._parts.aux[0].asnumpy()
+    rows = grad._storage.aux[0].asnumpy()
     target = out[0] if isinstance(out, list | tuple) else out
     new = weight if target is weight else weight.copy()
     if len(rows):
-        taken = [take_rows(x, rows) for x in states]
-        values = invoke(op, (take_rows(weight, rows), grad._parts.values, *taken), attrs)
+        taken = [gather_rows(x, rows) for x in states]
+        values = invoke(op, (gather_rows(weight, rows), grad._storage.values, *taken), attrs)
         put_rows(new, rows, values)
         for state, updated in zip(states, taken, strict=True):
             put_rows(state, rows, updated)

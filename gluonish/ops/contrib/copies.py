@@ -31,7 +31,7 @@ def _identity(name: str, doc: str, *aliases: str) -> Operator:
             doc=doc,
             aliases=aliases,
             shapes=ShapeFacts(complete=complete_same),
-            execution=Execution(elementwise=True, identity=True, moves=True),
+            execution=Execution(elementwise=True, identity=True, copies_only=True),
         )
     )
 
@@ -101,6 +101,6 @@ ZEROS_WITHOUT_DTYPE = register(
         ),
         inputs=(),
         schema=Schema(shape=optional(shape_attr()), ctx=text(""), dtype=integer(-1)),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

@@ -7,7 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.indexing.take import take, whole_positions
+from gluonish.ops.indexing.take import integer_indices, take
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
@@ -30,7 +30,7 @@ def _infer(old_tensor: Spec, index_vector: Spec, new_tensor: Spec) -> tuple[Spec
 
 def _kernel(xp: ModuleType, out: Any, old_tensor: Any, index_vector: Any, new_tensor: Any) -> None:
     out[...] = old_tensor
-    out[whole_positions(xp, _NAME, index_vector, len(old_tensor), "raise")] = new_tensor
+    out[integer_indices(xp, _NAME, index_vector, len(old_tensor), "raise")] = new_tensor
 
 
 def _gradient(g: V, old_tensor: V, index_vector: V, new_tensor: V) -> tuple[Any, None, Any]:

@@ -7,7 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.indexing.pick import along_grid
-from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.indexing.take import integer_indices
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
@@ -25,7 +25,7 @@ def _fill_infer(lhs: Spec, mhs: Spec, rhs: Spec) -> tuple[Spec]:
 
 
 def _fill_kernel(xp: ModuleType, out: Any, lhs: Any, mhs: Any, rhs: Any) -> None:
-    columns = whole_positions(xp, "fill_element_0index", rhs, lhs.shape[1], "raise")
+    columns = integer_indices(xp, "fill_element_0index", rhs, lhs.shape[1], "raise")
     out[...] = lhs
     out[along_grid(xp, columns[:, None], 1)] = mhs[:, None]
 

@@ -13,7 +13,7 @@ from gluonish.ops.normalization.batch_norm import (
     BATCH_NORM_BACKWARD,
     chosen_statistics,
     infer_normalized,
-    moves_at,
+    mutates_moving_at,
 )
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.across_ranks import ranks_sum
@@ -119,7 +119,7 @@ SYNC_BATCH_NORM = register(
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=("output", "mean", "var"),
         execution=Execution(
-            mutates=moves_at(3, 4),
+            mutates=mutates_moving_at(3, 4),
             train_dependent=True,
             heavy=True,
             across_devices=_synchronizes,

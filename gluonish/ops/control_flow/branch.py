@@ -57,7 +57,7 @@ def _run(
     choice, count = _choice(attrs), attrs["num_outputs"]
     saved: list[Sequence[Any]] = [(), ()]
     if saves_values(attrs):
-        end = count + choice.bodies[0].num_kept
+        end = count + choice.bodies[0].num_saved
         saved = [results[count:end], results[end:]]
     for y in saved[1 - selected]:
         y[...] = 0
@@ -71,7 +71,7 @@ def _branch_gradient(
 ) -> list[Any]:
     """Return the gradients of the inputs, None for inputs without a gradient."""
     choice, count = _choice(attrs), attrs["num_outputs"]
-    counts = [body.num_kept for body in choice.bodies]
+    counts = [body.num_saved for body in choice.bodies]
     split_saved = [saved[: counts[0]], saved[counts[0] :]]
     saved_heads = heads[count:] or [None] * sum(counts)
     body_heads = [
@@ -132,7 +132,7 @@ def _gradient_of_branch(g: Any, decision: Any, *values: Any, **attrs: Any) -> tu
 
 
 def _num_branch_outputs(attrs: Attrs) -> int:
-    hidden = sum(body.num_kept for body in _choice(attrs).bodies) if saves_values(attrs) else 0
+    hidden = sum(body.num_saved for body in _choice(attrs).bodies) if saves_values(attrs) else 0
     count: int = attrs["num_outputs"] + hidden
     return count
 

@@ -103,7 +103,7 @@ def _gradient(g: Any, *values: Any, train: bool, **attrs: Any) -> tuple[Any, ...
 
 
 def _num_outputs(attrs: Attrs) -> int:
-    hidden = len(attrs["in_state_locs"]) + _body(attrs).num_kept if saves_values(attrs) else 0
+    hidden = len(attrs["in_state_locs"]) + _body(attrs).num_saved if saves_values(attrs) else 0
     return num_visible(attrs) + hidden
 
 

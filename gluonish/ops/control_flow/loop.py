@@ -292,7 +292,7 @@ def _num_visible(attrs: Attrs) -> int:
 
 
 def _num_outputs(attrs: Attrs) -> int:
-    hidden = attrs["num_states"] + attrs["subgraphs"][0].num_kept if saves_values(attrs) else 0
+    hidden = attrs["num_states"] + attrs["subgraphs"][0].num_saved if saves_values(attrs) else 0
     return _num_visible(attrs) + hidden
 
 

@@ -62,7 +62,7 @@ class Subgraph(Protocol):
     """
 
     num_inputs: int
-    num_kept: int
+    num_saved: int
     mutated: tuple[int, ...]
     draws: bool
     output_names: tuple[str, ...]

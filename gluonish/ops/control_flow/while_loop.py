@@ -167,7 +167,7 @@ def _gradient(g: Any, *values: Any, train: bool, **attrs: Any) -> tuple[Any, ...
 def _num_outputs(attrs: Attrs) -> int:
     if not saves_values(attrs):
         return num_visible(attrs)
-    return num_visible(attrs) + len(attrs["func_var_locs"]) + _bodies(attrs)[1].num_kept + 1
+    return num_visible(attrs) + len(attrs["func_var_locs"]) + _bodies(attrs)[1].num_saved + 1
 
 
 def _mutated(attrs: Attrs) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from gluonish.ops.detection.boxes import (
     Rule,
     Suppress,
     as_corners,
-    kept_by_overlap,
+    suppress_overlaps,
     to_centers,
 )
 from gluonish.ops.facts import Execution, Gradient
@@ -70,7 +70,7 @@ def _survivors(rows: Matrix, attrs: Any, suppress: Suppress) -> Matrix:
 
 
 def box_nms_kernel(
-    xp: ModuleType, out: Any, data: Any, *, suppress: Suppress = kept_by_overlap, **attrs: Any
+    xp: ModuleType, out: Any, data: Any, *, suppress: Suppress = suppress_overlaps, **attrs: Any
 ) -> None:
     """Fill the output and the indices of its boxes; ``suppress`` removes boxes."""
     values, index = out

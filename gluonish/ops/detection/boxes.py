@@ -83,7 +83,7 @@ class Rule(NamedTuple):
 Suppress = Callable[[Matrix, Matrix | None, Rule], Matrix]
 
 
-def kept_by_overlap(boxes: Matrix, classes: Matrix | None, rule: Rule) -> Matrix:
+def suppress_overlaps(boxes: Matrix, classes: Matrix | None, rule: Rule) -> Matrix:
     """Return the mask of boxes that remain after non-maximum suppression.
 
     Args:

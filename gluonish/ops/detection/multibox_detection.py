@@ -18,7 +18,7 @@ from gluonish.ops.detection.boxes import (
     Rule,
     Suppress,
     check_boxes,
-    kept_by_overlap,
+    suppress_overlaps,
     to_centers,
 )
 from gluonish.ops.facts import Execution
@@ -96,7 +96,7 @@ def multibox_detection_kernel(
     loc_pred: Any,
     anchor: Any,
     *,
-    suppress: Suppress = kept_by_overlap,
+    suppress: Suppress = suppress_overlaps,
     **attrs: Any,
 ) -> None:
     """Fill the output; ``suppress`` removes boxes."""

@@ -13,7 +13,7 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, numbers
 from gluonish.core.spec import Spec
-from gluonish.ops.detection.boxes import Matrix, Rule, Suppress, kept_by_overlap
+from gluonish.ops.detection.boxes import Matrix, Rule, Suppress, suppress_overlaps
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.host import widened_on_host
@@ -107,7 +107,7 @@ def proposal_kernel(
     bbox_pred: Any,
     im_info: Any,
     *,
-    suppress: Suppress = kept_by_overlap,
+    suppress: Suppress = suppress_overlaps,
     **attrs: Any,
 ) -> None:
     """Fill the rows and the scores of both operators; ``suppress`` removes boxes."""

@@ -48,7 +48,7 @@ def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any])
     return on_numbers(lhs, rhs)
 
 
-def as_whole(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], int]:
+def as_int(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], int]:
     """Return a comparison of two numbers that returns 0 or 1, as for arrays."""
     return lambda lhs, rhs: int(compare(lhs, rhs))
 

@@ -22,7 +22,7 @@ def _row(value: int, name: str, *aliases: str) -> Operator:
             doc=f"Return an array of {value}s with the shape and dtype of data.",
             aliases=aliases,
             shapes=ShapeFacts(complete=complete_same),
-            execution=Execution(elementwise=True, moves=True),
+            execution=Execution(elementwise=True, copies_only=True),
         )
     )
 

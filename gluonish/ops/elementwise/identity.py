@@ -27,7 +27,7 @@ def _operator(
     doc: str,
     *aliases: str,
     schema: Schema | None = None,
-    own_gradient: bool = False,
+    ignores_head_gradient: bool = False,
     output_names: tuple[str, ...] = (),
 ) -> Operator:
     return register(
@@ -35,13 +35,13 @@ def _operator(
             name,
             infer_same,
             _kernel,
-            Gradient(gradient, own=own_gradient),
+            Gradient(gradient, ignores_head_gradient=ignores_head_gradient),
             doc=doc,
             schema=schema,
             aliases=aliases,
             output_names=output_names,
             shapes=ShapeFacts(complete=complete_same),
-            execution=Execution(elementwise=True, identity=True, moves=True),
+            execution=Execution(elementwise=True, identity=True, copies_only=True),
         )
     )
 
@@ -65,7 +65,7 @@ MAKE_LOSS = _operator(
     _make_loss_gradient,
     "Return data as a loss: its gradient is 1, and the gradient of the output is ignored.",
     "_sparse_make_loss",
-    own_gradient=True,
+    ignores_head_gradient=True,
     output_names=("loss",),
 )
 
@@ -99,7 +99,7 @@ MAKE_LOSS_OUTPUT = _operator(
         valid_thresh=number(0.0),
         normalization=choice("batch", "null", "valid", default="null"),
     ),
-    own_gradient=True,
+    ignores_head_gradient=True,
 )
 
 

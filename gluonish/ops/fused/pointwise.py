@@ -31,7 +31,7 @@ class Instruction(NamedTuple):
     def infer(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
         """Return the specs of its outputs from those of all previous values."""
         attrs = self.attrs
-        if not self.op.plain:
+        if not self.op.stateless:
             known = self.op.schema.attributes
             attrs = {name: value for name, value in attrs.items() if name in known}
         return self.op.infer(*[specs[i] for i in self.inputs], **attrs)

@@ -9,7 +9,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.image.layout import check_image, store
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.dtype_rules import complete_alike
+from gluonish.ops.support.dtype_rules import complete_same_dtype
 
 _NAME = "_cvcopyMakeBorder"
 # OpenCV's border types.
@@ -91,6 +91,6 @@ MAKE_BORDER = register(
             value=number(0.0),
             values=numbers(()),
         ),
-        shapes=ShapeFacts(complete=complete_alike),
+        shapes=ShapeFacts(complete=complete_same_dtype),
     )
 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import OperatorError
-from gluonish.core.file_kind import HEAD_NBYTES, found_instead
+from gluonish.core.file_kind import HEAD_NBYTES, found_text
 from gluonish.core.loading import load
 from gluonish.ops.image.resampling import open_cv
 
@@ -53,7 +53,7 @@ def decode(
         decoder = "Pillow" if cv2 is None else "OpenCV"
         raise OperatorError(
             f"{name}: expected the bytes of an image, got {buffer.size} that {decoder} cannot "
-            f"decode: {found_instead(bytes(buffer[:HEAD_NBYTES]))}"
+            f"decode: {found_text(bytes(buffer[:HEAD_NBYTES]))}"
         )
     return found
 

@@ -22,11 +22,11 @@ from gluonish.ops.image.layout import check_color_image, store
 from gluonish.ops.image.pixel_math import (
     COLOR_COMPONENTS,
     COLOR_DEVIATIONS,
-    changed_brightness,
-    changed_contrast,
-    changed_saturation,
-    lit,
+    add_offsets,
     on_colors,
+    scale_brightness,
+    scale_contrast,
+    scale_saturation,
 )
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.support.philox import normal, random_bits, uniform_number
@@ -66,14 +66,14 @@ def _hue(xp: ModuleType, image: Any, amount: float) -> Any:
 
 
 def _lighting(xp: ModuleType, image: Any, offsets: Sequence[float]) -> Any:
-    return lit(xp, image, offsets) if image.shape[-1] == 3 else image
+    return add_offsets(xp, image, offsets) if image.shape[-1] == 3 else image
 
 
 # (xp, image of floats, amount) -> image
 _CHANGES: dict[str, Callable[[ModuleType, Any, Any], Any]] = {
-    "brightness": changed_brightness,
-    "contrast": changed_contrast,
-    "saturation": changed_saturation,
+    "brightness": scale_brightness,
+    "contrast": scale_contrast,
+    "saturation": scale_saturation,
     "hue": _hue,
     "lighting": _lighting,
 }

@@ -12,7 +12,7 @@ from gluonish.ops.indexing.slice import slice_
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reverse import reverse
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.ops.support.dtype_rules import complete_alike
+from gluonish.ops.support.dtype_rules import complete_same_dtype
 from gluonish.ops.support.philox import random_bits
 
 Key = tuple[int, int]
@@ -58,7 +58,7 @@ CROP = register(
         ),
         schema=Schema(x=integer(), y=integer(), width=integer(), height=integer()),
         aliases=("_npx__image_crop",),
-        shapes=ShapeFacts(complete=complete_alike),
+        shapes=ShapeFacts(complete=complete_same_dtype),
     )
 )
 

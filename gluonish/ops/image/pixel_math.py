@@ -26,25 +26,25 @@ def gray(xp: ModuleType, image: Any, shares: tuple[float, ...] = GRAY) -> Any:
     return image @ xp.asarray(shares, dtype=image.dtype).reshape(3, 1)
 
 
-def changed_brightness(xp: ModuleType, image: Any, factor: float) -> Any:
+def scale_brightness(xp: ModuleType, image: Any, factor: float) -> Any:
     """Scale the brightness of an image."""
     return image * factor
 
 
-def changed_contrast(xp: ModuleType, image: Any, factor: float) -> Any:
+def scale_contrast(xp: ModuleType, image: Any, factor: float) -> Any:
     """Scale the difference of an image from its mean gray."""
     mean = gray(xp, image).mean(dtype=xp.float64).astype(image.dtype) if image.size else 0
     return image * factor + mean * (1 - factor)
 
 
-def changed_saturation(xp: ModuleType, image: Any, factor: float) -> Any:
+def scale_saturation(xp: ModuleType, image: Any, factor: float) -> Any:
     """Scale the difference of each pixel from its gray."""
     if image.shape[-1] != 3:
         return image
     return image * factor + gray(xp, image) * (1 - factor)
 
 
-def lit(xp: ModuleType, image: Any, offsets: Sequence[float]) -> Any:
+def add_offsets(xp: ModuleType, image: Any, offsets: Sequence[float]) -> Any:
     """Add an offset to each channel."""
     rows, repeated = long_rows(xp, image, xp.asarray(offsets, dtype=image.dtype))
     return (rows + repeated).reshape(image.shape)
@@ -67,6 +67,6 @@ def long_rows(xp: ModuleType, image: Any, amounts: Any) -> tuple[Any, Any]:
     return image.reshape(height, width * channels), repeated
 
 
-def tinted(xp: ModuleType, image: Any, matrix: Any) -> Any:
+def mix_channels(xp: ModuleType, image: Any, matrix: Any) -> Any:
     """Multiply the pixels of an image by a matrix from the right."""
     return image @ xp.asarray(matrix, dtype=image.dtype)

@@ -11,7 +11,7 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.image.layout import check_image, check_images
 from gluonish.ops.image.resampling import check_resampling, resample
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.dtype_rules import complete_alike
+from gluonish.ops.support.dtype_rules import complete_same_dtype
 
 
 def _new_size(shape: Shape, size: Shape, keep_ratio: bool) -> tuple[int, int]:
@@ -63,7 +63,7 @@ RESIZE = register(
         schema=Schema(size=shape_attr(()), keep_ratio=boolean(False), interp=integer(1)),
         aliases=("_npx__image_resize",),
         execution=Execution(heavy=True),
-        shapes=ShapeFacts(complete=complete_alike),
+        shapes=ShapeFacts(complete=complete_same_dtype),
     )
 )
 
@@ -92,6 +92,6 @@ CV_RESIZE = register(
         schema=Schema(w=integer(), h=integer(), interp=integer(1)),
         aliases=("_npi_cvimresize",),
         execution=Execution(heavy=True),
-        shapes=ShapeFacts(complete=complete_alike),
+        shapes=ShapeFacts(complete=complete_same_dtype),
     )
 )

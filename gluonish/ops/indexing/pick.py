@@ -8,13 +8,13 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.indexing.take import integer_indices
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
-from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
+from gluonish.ops.support.shape_rules import Shapes, merge_shape, normalize_axis
 
 _MODE = choice("clip", "wrap", default="clip")
 
@@ -45,7 +45,7 @@ def _along_infer(data: Spec, index: Spec, *, axis: int, mode: str) -> tuple[Spec
 
 
 def _along_kernel(xp: ModuleType, out: Any, data: Any, index: Any, *, axis: int, mode: str) -> None:
-    positions = whole_positions(xp, "_take_along", index, data.shape[axis], mode)
+    positions = integer_indices(xp, "_take_along", index, data.shape[axis], mode)
     out[...] = data[along_grid(xp, positions, axis)]
 
 
@@ -74,7 +74,7 @@ def _add_kernel(
     xp: ModuleType, out: Any, data: Any, index: Any, *, shape: Shape, axis: int, mode: str
 ) -> None:
     total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
-    positions = whole_positions(xp, "_add_along", index, shape[axis], mode)
+    positions = integer_indices(xp, "_add_along", index, shape[axis], mode)
     add_at(xp, total, along_grid(xp, positions, axis), data.astype(total.dtype))
     out[...] = total.astype(out.dtype)
 
@@ -135,7 +135,7 @@ def _pick_kernel(
     xp: ModuleType, out: Any, data: Any, index: Any, *, axis: int, keepdims: bool, mode: str
 ) -> None:
     axis %= data.ndim
-    positions = whole_positions(xp, "pick", index, data.shape[axis], mode)
+    positions = integer_indices(xp, "pick", index, data.shape[axis], mode)
     if axis == data.ndim - 1:  # the usual case; a grid takes longer than picking itself
         rows = data.reshape(positions.size, data.shape[axis])
         picked = rows[xp.arange(positions.size), positions.reshape(-1)]
@@ -162,8 +162,8 @@ def _pick_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     if 0 <= axis < len(data):
         found = (*data[:axis], *((1,) if attrs["keepdims"] else ()), *data[axis + 1 :])
         if len(found) == len(inputs[1] or found):
-            tell(inputs, 1, found)
-        tell(outputs, 0, found)
+            merge_shape(inputs, 1, found)
+        merge_shape(outputs, 0, found)
 
 
 PICK = register(

@@ -11,7 +11,7 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype
-from gluonish.ops.support.shape_rules import Shapes, normalize_axes, normalize_axis, tell
+from gluonish.ops.support.shape_rules import Shapes, merge_shape, normalize_axes, normalize_axis
 
 Ends = tuple[int | None, ...]
 
@@ -81,7 +81,7 @@ SLICE = register(
         ),
         schema=Schema(**_REGION),
         aliases=("crop", "_npi_slice", "_npx_slice", "_sparse_slice"),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -114,7 +114,7 @@ _SLICE_PUT = register(
         _put_gradient,
         doc="Write data to a region of zeros.",
         schema=Schema(shape=shape(), **_REGION),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -169,7 +169,7 @@ def _axis_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     length = UNKNOWN
     if shape[axis] != UNKNOWN:
         length = len(range(*slice(attrs["begin"], attrs["end"]).indices(shape[axis])))
-    tell(outputs, 0, (*shape[:axis], length, *shape[axis + 1 :]))
+    merge_shape(outputs, 0, (*shape[:axis], length, *shape[axis + 1 :]))
 
 
 SLICE_AXIS = register(
@@ -230,7 +230,7 @@ def _like_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     axes = {axis % len(data) for axis in attrs["axes"]} or set(range(min(len(data), len(like))))
     if all(axis < len(like) for axis in axes):
         extents = (like[i] if i in axes else n for i, n in enumerate(data))
-        tell(outputs, 0, tuple(extents))
+        merge_shape(outputs, 0, tuple(extents))
 
 
 SLICE_LIKE = register(
@@ -247,7 +247,7 @@ SLICE_LIKE = register(
         inputs=("data", "shape_like"),
         schema=Schema(axes=shape(())),
         shapes=ShapeFacts(complete=dtype_rule(0), rule=_like_shapes),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -294,7 +294,7 @@ SLICE_ASSIGN = register(
         inputs=("lhs", "rhs"),
         schema=Schema(**_REGION),
         aliases=("_crop_assign", "_npi_slice_assign"),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -329,6 +329,6 @@ SLICE_ASSIGN_SCALAR = register(
         doc="Set a region of data to a number.\n\nShapes: data any, output the same.",
         schema=Schema(scalar=number(0.0), **_REGION),
         aliases=("_crop_assign_scalar", "_npi_slice_assign_scalar"),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

@@ -15,7 +15,7 @@ from gluonish.ops.support.shape_rules import normalize_axis
 _MODE = choice("clip", "raise", "wrap", default="clip")
 
 
-def whole_positions(
+def integer_indices(
     xp: ModuleType, operator: str, positions: Any, extent: int, mode: str = "clip"
 ) -> Any:
     """Return positions as int64 within [0, extent); fractions are truncated.
@@ -42,7 +42,7 @@ def _infer(a: Spec, indices: Spec, *, axis: int, mode: str) -> tuple[Spec]:
 
 
 def _kernel(xp: ModuleType, out: Any, a: Any, indices: Any, *, axis: int, mode: str) -> None:
-    positions = whole_positions(xp, "take", indices, a.shape[axis], mode)
+    positions = integer_indices(xp, "take", indices, a.shape[axis], mode)
     xp.take(a, positions, axis=axis, out=out)
 
 
@@ -79,7 +79,7 @@ def _add_kernel(
     xp: ModuleType, out: Any, g: Any, indices: Any, *, shape: Shape, axis: int, mode: str
 ) -> None:
     axis %= len(shape)
-    positions = whole_positions(xp, "take", indices, shape[axis], mode)
+    positions = integer_indices(xp, "take", indices, shape[axis], mode)
     total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
     # Move the axes of the positions to the front of both arrays.
     values = xp.moveaxis(g, range(axis, axis + indices.ndim), range(indices.ndim))

@@ -10,7 +10,7 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
-from gluonish.ops.support.shape_rules import Shapes, alike
+from gluonish.ops.support.shape_rules import Shapes, same_shape
 
 
 def _infer(condition: Spec, x: Spec, y: Spec) -> tuple[Spec]:
@@ -39,7 +39,7 @@ def _gradient(g: V, condition: V, x: V, y: V) -> tuple[Any, ...]:
     )
 
 
-_same_shapes = alike(inputs=(1, 2))
+_same_shapes = same_shape(inputs=(1, 2))
 
 
 def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:

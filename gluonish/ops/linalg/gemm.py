@@ -10,7 +10,7 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.linalg.matmul import LINALG_GEMM2
 from gluonish.ops.linalg.matrices import adjoint, check_matrices, check_real, product
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.support.dtype_rules import complete_alike
+from gluonish.ops.support.dtype_rules import complete_same_dtype
 
 
 def _gemm_infer(a: Spec, b: Spec, c: Spec, *, beta: float, **attrs: Any) -> tuple[Spec]:
@@ -26,7 +26,7 @@ def _gemm_infer(a: Spec, b: Spec, c: Spec, *, beta: float, **attrs: Any) -> tupl
 
 def _gemm_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     """Complete C and the output, which have the same spec, from A and B."""
-    complete_alike(inputs, outputs, attrs)
+    complete_same_dtype(inputs, outputs, attrs)
     a, b, c = inputs
     shape = merge_shapes(c.shape, outputs[0].shape, "_linalg_gemm output")
     if a.known() and b.known():

@@ -16,7 +16,7 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.product import fill_product
-from gluonish.ops.support.shape_rules import Shapes, tell
+from gluonish.ops.support.shape_rules import Shapes, merge_shape
 
 _STYPES = (None, "csr", "default", "row_sparse")
 _DOT_SCHEMA = Schema(
@@ -113,7 +113,7 @@ def _dot_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         return
     left, right = attrs["transpose_a"], attrs["transpose_b"]
     rows = a[1:] if left else a[:-1]
-    tell(outputs, 0, (*rows, *(b[:-1] if right else b[1:])) or (1,))
+    merge_shape(outputs, 0, (*rows, *(b[:-1] if right else b[1:])) or (1,))
 
 
 def _dot_products(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
@@ -243,7 +243,7 @@ def _batch_dot_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     rows = a[-1] if attrs["transpose_a"] else a[-2]
     columns = b[-2] if attrs["transpose_b"] else b[-1]
     batch = merge_shapes(a[:-2], b[:-2], "batch_dot") or ()
-    tell(outputs, 0, (*batch, rows, columns))
+    merge_shape(outputs, 0, (*batch, rows, columns))
 
 
 BATCH_DOT = register(

@@ -18,7 +18,7 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import swap_axes, transpose
 from gluonish.ops.support.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.support.product import fill_product
-from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell, unknown_of
+from gluonish.ops.support.shape_rules import Shapes, merge_shape, normalize_axis, unknown_of
 
 
 def _check_floats(name: str, a: Spec, b: Spec) -> None:
@@ -76,16 +76,16 @@ def _product_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     if a and b:
         axis = max(len(b) - 2, 0)
         common = merge_shapes(a[-1:], (b[axis],), "dot") or ()
-        tell(inputs, 0, (*unknown_of(len(a) - 1), *common))
-        tell(inputs, 1, (*unknown_of(axis), *common, *unknown_of(len(b) - axis - 1)))
+        merge_shape(inputs, 0, (*unknown_of(len(a) - 1), *common))
+        merge_shape(inputs, 1, (*unknown_of(axis), *common, *unknown_of(len(b) - axis - 1)))
         if len(a) == len(b) == 2:
             assert inputs[0] is not None
             assert inputs[1] is not None
-            tell(outputs, 0, (inputs[0][0], inputs[1][1]))
+            merge_shape(outputs, 0, (inputs[0][0], inputs[1][1]))
             out = outputs[0]
             assert out is not None
-            tell(inputs, 0, (out[0], UNKNOWN))
-            tell(inputs, 1, (UNKNOWN, out[1]))
+            merge_shape(inputs, 0, (out[0], UNKNOWN))
+            merge_shape(inputs, 1, (UNKNOWN, out[1]))
 
 
 NPI_MATMUL = register(

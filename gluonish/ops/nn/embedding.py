@@ -8,7 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer
 from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.indexing.take import integer_indices
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
@@ -32,7 +32,7 @@ def _infer(
 
 def _rows(xp: ModuleType, data: Any, input_dim: int) -> Any:
     """Return integer row indices, clipped to the table."""
-    return whole_positions(xp, "Embedding", data, input_dim)
+    return integer_indices(xp, "Embedding", data, input_dim)
 
 
 def _kernel(

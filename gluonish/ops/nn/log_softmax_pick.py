@@ -16,7 +16,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.indexing.pick import PICK, along_grid, pick
-from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.indexing.take import integer_indices
 from gluonish.ops.nn.softmax import log_softmax
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
@@ -70,7 +70,7 @@ def _kernel(
     top[...] = x.max(axis=axis, keepdims=True)
     log_total[...] = xp.log(xp.exp(x - top).sum(axis=axis, keepdims=True))
     row_shape = top.shape
-    positions = whole_positions(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
+    positions = integer_indices(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
     picked = x[along_grid(xp, positions, axis % data.ndim)]
     out.reshape(row_shape)[...] = (picked - top - log_total) * scale
 
@@ -126,7 +126,7 @@ def _backward_kernel(
     g = widen(grad).reshape(row_shape) * scale
     found = xp.exp(widen(data) - top - log_total)
     found *= -g
-    positions = whole_positions(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
+    positions = integer_indices(xp, "pick", index.reshape(row_shape), data.shape[axis], mode)
     # One index per row, so that no element is written twice.
     found[along_grid(xp, positions, axis % data.ndim)] += g
     out[...] = found

@@ -83,7 +83,7 @@ SAMPLE_WEIGHT = register(
         ),
         inputs=("sample_weight", "loss"),
         schema=Schema(batch_axis=integer(0)),
-        execution=Execution(identity=True, moves=True),
+        execution=Execution(identity=True, copies_only=True),
         shapes=ShapeFacts(complete=dtype_rule(0)),
     )
 )

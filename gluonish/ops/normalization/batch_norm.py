@@ -77,7 +77,7 @@ def _batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
     return mean, variance.astype(wide.dtype, copy=False)
 
 
-def move(moving: Any, new: Any, momentum: float) -> None:
+def update_moving(moving: Any, new: Any, momentum: float) -> None:
     """Update a moving statistic in place: ``momentum * moving + (1 - momentum) * new``."""
     share = new * moving.dtype.type(1 - momentum)
     if type(moving) is np.ndarray:  # in one call, so that no handler sees intermediate values
@@ -104,8 +104,8 @@ def chosen_statistics(
         return moving_mean, moving_var
     mean, variance = _batch_statistics(xp, data, axis)
     if data.size:
-        move(moving_mean, mean, attrs["momentum"])
-        move(moving_var, variance, attrs["momentum"])
+        update_moving(moving_mean, mean, attrs["momentum"])
+        update_moving(moving_var, variance, attrs["momentum"])
     return mean, variance
 
 
@@ -235,7 +235,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         specs[i] = PartialSpec(known, specs[i].dtype or wide)
 
 
-def moves_at(*positions: int) -> Callable[[Attrs], tuple[int, ...]]:
+def mutates_moving_at(*positions: int) -> Callable[[Attrs], tuple[int, ...]]:
     """Return an `Execution.mutates` rule: the moving statistics at these indices, if updated.
 
     Calls that only read them neither wait for each other nor lose them to an error. A graph without
@@ -284,7 +284,7 @@ BATCH_NORM = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=_OUTPUTS,
-        execution=Execution(mutates=moves_at(3, 4), train_dependent=True, heavy=True),
+        execution=Execution(mutates=mutates_moving_at(3, 4), train_dependent=True, heavy=True),
         shapes=ShapeFacts(complete=_complete),
     )
 )

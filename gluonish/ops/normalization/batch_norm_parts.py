@@ -15,7 +15,7 @@ from gluonish.ops.normalization.batch_norm import (
     BATCH_NORM,
     BATCH_NORM_BACKWARD,
     chosen_statistics,
-    moves_at,
+    mutates_moving_at,
 )
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import total, widen
@@ -163,7 +163,7 @@ BATCH_NORM_STATISTICS = register(
         ),
         outputs=3,
         output_names=("mean", "var", "scale"),
-        execution=Execution(mutates=moves_at(2, 3), train_dependent=True, heavy=True),
+        execution=Execution(mutates=mutates_moving_at(2, 3), train_dependent=True, heavy=True),
     )
 )
 

@@ -51,7 +51,7 @@ TRANSPOSE = register(
         inputs=("a",),
         schema=Schema(axes=optional(shape_attr())),
         shapes=ShapeFacts(rule=permuted(lambda rank, attrs: _order(attrs["axes"], rank))),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -107,7 +107,7 @@ MOVEAXIS = register(
                 lambda rank, attrs: moved_order(rank, attrs["source"], attrs["destination"])
             )
         ),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -192,7 +192,7 @@ FLIP = register(
             "Shapes: data any, output the same."
         ),
         schema=Schema(axis=shape_attr()),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -235,6 +235,6 @@ ROT90 = register(
             "odd k."
         ),
         schema=Schema(k=integer(1), axes=optional(shape_attr())),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

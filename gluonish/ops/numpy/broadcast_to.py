@@ -45,6 +45,6 @@ BROADCAST_TO = register(
         ),
         inputs=("array",),
         schema=Schema(shape=shape_attr(())),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

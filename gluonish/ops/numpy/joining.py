@@ -68,7 +68,7 @@ def _row(name: str, doc: str, raised: Raise, axis_of: AxisOf, **attributes: Attr
             inputs=("data",),
             schema=Schema(num_args=integer(low=1), **attributes),
             variadic="num_args",
-            execution=Execution(moves=True),
+            execution=Execution(copies_only=True),
         )
     )
 
@@ -177,7 +177,7 @@ register(
         inputs=("data",),
         schema=STACK.schema,
         variadic="num_args",
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -241,7 +241,7 @@ def _split(name: str, least: int, axis_of: Callable[[int], int], word: str) -> O
             ),
             outputs=_piece_count,
             output_names=("output",),
-            execution=Execution(moves=True),
+            execution=Execution(copies_only=True),
         )
     )
 

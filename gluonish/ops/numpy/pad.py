@@ -141,6 +141,6 @@ PAD = register(
             constant_value=number(0.0),
             reflect_type=text("even"),
         ),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

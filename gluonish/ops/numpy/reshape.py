@@ -21,7 +21,7 @@ def _copy_infer(a: Spec) -> tuple[Spec]:
 
 
 COPY = shape_operator(
-    "_np_copy", _copy_infer, "A copy of a.\n\nShapes: a any, output the same.", given="a"
+    "_np_copy", _copy_infer, "A copy of a.\n\nShapes: a any, output the same.", input_name="a"
 )
 
 
@@ -56,7 +56,7 @@ RESHAPE = shape_operator(
         "order is accepted and ignored: elements are read and written in row-major order.\n\n"
         "Shapes: a any, output newshape, with the same number of elements."
     ),
-    given="a",
+    input_name="a",
     newshape=shape_attr(),
     order=text("C"),
 )
@@ -132,7 +132,7 @@ NPX_RESHAPE = shape_operator(
         "Shapes: a any, output newshape, with the same number of elements."
     ),
     "_npi_reshape",
-    given="a",
+    input_name="a",
     newshape=shape_attr(),
     reverse=boolean(False),
     order=text("C"),
@@ -150,7 +150,7 @@ SQUEEZE = shape_operator(
         "Remove the axes of size 1, or only those in axis.\n\n"
         "Shapes: a any, output the same without axes of size 1."
     ),
-    given="a",
+    input_name="a",
     axis=optional(shape_attr()),
 )
 

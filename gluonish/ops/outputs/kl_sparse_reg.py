@@ -85,7 +85,7 @@ IDENTITY_ATTACH_KL_SPARSE_REG = register(
         "IdentityAttachKLSparseReg",
         _infer,
         _kernel,
-        Gradient(_gradient, uses_output=True, own=True),
+        Gradient(_gradient, uses_output=True, ignores_head_gradient=True),
         doc=(
             "data itself, with the gradient of a penalty on the distance of each channel's\n"
             "average from a target.\n\n"

@@ -71,7 +71,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
             name,
             infer,
             kernel,
-            Gradient(gradient, uses_output=True, own=True),
+            Gradient(gradient, uses_output=True, ignores_head_gradient=True),
             doc=(
                 f"{word}.\n\n"
                 "The gradient is multiplied by grad_scale and divided by the number of values\n"

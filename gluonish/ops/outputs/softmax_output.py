@@ -10,7 +10,7 @@ from gluonish.core.schema import Schema, boolean, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.indexing.pick import along_grid, pick
-from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.indexing.take import integer_indices
 from gluonish.ops.nn.softmax import SOFTMAX, log_softmax
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -141,7 +141,7 @@ SOFTMAX_OUTPUT = register(
         "SoftmaxOutput",
         _infer,
         _kernel,
-        Gradient(_gradient, uses_output=True, own=True),
+        Gradient(_gradient, uses_output=True, ignores_head_gradient=True),
         doc=(
             "softmax of data, with the gradient of a cross-entropy loss.\n\n"
             "With multi_output the classes are along axis 1, with preserve_shape along the last\n"
@@ -233,7 +233,7 @@ def _infer_softmax_cross_entropy(data: Spec, label: Spec) -> tuple[Spec]:
 
 def _softmax_cross_entropy_kernel(xp: ModuleType, out: Any, data: Any, label: Any) -> None:
     wide = widen(data)
-    classes = whole_positions(xp, "softmax_cross_entropy", label, data.shape[1])
+    classes = integer_indices(xp, "softmax_cross_entropy", label, data.shape[1])
     top = wide.max(axis=1, keepdims=True)
     total = xp.log(xp.exp(wide - top).sum(axis=1)) + top[:, 0]
     out[...] = (total - wide[along_grid(xp, classes[:, None], 1)][:, 0]).sum()

@@ -69,7 +69,7 @@ SVM_OUTPUT = register(
         "SVMOutput",
         _infer,
         _kernel,
-        Gradient(_gradient, own=True),
+        Gradient(_gradient, ignores_head_gradient=True),
         doc=(
             "data itself, with the gradient of a hinge loss; the head gradient is ignored.\n\n"
             "The score of the label's class should be above margin, every other score below\n"

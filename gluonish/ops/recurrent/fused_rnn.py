@@ -44,7 +44,7 @@ class Split(NamedTuple):
         return (self.data, flat, *self.states)
 
 
-def part_shapes(dims: Dims) -> list[Shape]:
+def param_shapes(dims: Dims) -> list[Shape]:
     """Return the shapes of weights and biases in the order of `gluonish.ops.recurrent.layout`."""
     runs = [layer for layer in range(dims.layers) for _ in range(dims.directions)]
     biases: list[Shape] = [(GATES[dims.mode] * dims.units,)] * (2 * len(runs))
@@ -90,7 +90,7 @@ def weights_of(parts: Sequence[Any], dims: Dims) -> list[Weights]:
 def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
     args = split(specs, attrs)
     dims = dims_of(args.data.shape, attrs)
-    expected = [Spec(shape, args.data.dtype) for shape in part_shapes(dims)]
+    expected = [Spec(shape, args.data.dtype) for shape in param_shapes(dims)]
     if list(args.parts) != expected:
         raise OperatorError(
             f"_fused_rnn: expected parameters {', '.join(map(str, expected))}, got "

@@ -51,6 +51,6 @@ RNN_PARAM_CONCAT = register(
         aliases=("_npi_rnn_param_concat",),
         variadic="num_args",
         shapes=ShapeFacts(complete=_complete),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

@@ -18,7 +18,7 @@ _ADVICE = "cast the data with astype, or use topk or np.argmax, which return oth
 _SCHEMA = Schema(axis=optional(integer()), keepdims=boolean(False))
 
 
-def position_operator(
+def index_operator(
     name: str,
     method: str,
     check: Callable[[str, Spec], None],
@@ -73,7 +73,7 @@ def position_operator(
 
 
 def _in_dtype_of_data(method: str) -> Operator:
-    return position_operator(
+    return index_operator(
         method,
         method,
         refuse_truth_values,

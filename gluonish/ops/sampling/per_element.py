@@ -16,7 +16,7 @@ from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.random import fill_uniform, work_dtype
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import normal, uniform
-from gluonish.ops.support.shape_rules import Shapes, tell
+from gluonish.ops.support.shape_rules import Shapes, merge_shape
 from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
 
@@ -116,10 +116,10 @@ def _infer_parameters(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     out = outputs[0]
     if out is not None and len(out) >= len(added):
         for i in range(len(inputs)):
-            tell(inputs, i, out[: len(out) - len(added)])
+            merge_shape(inputs, i, out[: len(out) - len(added)])
     for known in inputs:
         if known is not None:
-            tell(outputs, 0, known + added)
+            merge_shape(outputs, 0, known + added)
 
 
 SAMPLERS = (

@@ -24,7 +24,7 @@ from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import normal, random_bits, uniform
 from gluonish.ops.support.precision import in_dtype
-from gluonish.ops.support.shape_rules import alike, open_extents
+from gluonish.ops.support.shape_rules import open_extents, same_shape
 from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
 
@@ -255,7 +255,7 @@ class _Distribution:
                 zero_gradient,
                 doc=f"{self.doc}, in the dtype of data.\n\nShapes: data any, output the same.",
                 schema=Schema(**self.parameters),
-                shapes=ShapeFacts(rule=alike()),
+                shapes=ShapeFacts(rule=same_shape()),
                 execution=Execution(random=True, heavy=self.heavy),
             )
         )

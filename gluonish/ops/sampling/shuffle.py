@@ -8,7 +8,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.philox import random_bits
-from gluonish.ops.support.shape_rules import alike
+from gluonish.ops.support.shape_rules import same_shape
 
 Key = tuple[int, int]
 
@@ -33,6 +33,6 @@ SHUFFLE = register(
         doc="Shuffle the slices along axis 0.\n\nShapes: data (N, ...), output the same.",
         aliases=("shuffle", "_npi_shuffle"),
         execution=Execution(random=True),
-        shapes=ShapeFacts(rule=alike()),
+        shapes=ShapeFacts(rule=same_shape()),
     )
 )

@@ -10,7 +10,7 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.support.dtype_rules import dtype_rule
-from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
+from gluonish.ops.support.shape_rules import Shapes, merge_shape, normalize_axis
 
 
 def _stretch(name: str, source: Shape, axes: Shape, sizes: Shape) -> Shape:
@@ -52,7 +52,7 @@ BROADCAST_AXIS = register(
         ),
         schema=Schema(axis=shape(()), size=shape(())),
         aliases=("broadcast_axes",),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -82,7 +82,7 @@ def _like_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     data, like = inputs
     if attrs["lhs_axes"] is not None or data is None or like is None or len(data) != len(like):
         return
-    tell(outputs, 0, tuple(n if n > 1 else m for n, m in zip(data, like, strict=True)))
+    merge_shape(outputs, 0, tuple(n if n > 1 else m for n, m in zip(data, like, strict=True)))
 
 
 BROADCAST_LIKE = register(
@@ -99,6 +99,6 @@ BROADCAST_LIKE = register(
         inputs=("lhs", "rhs"),
         schema=Schema(lhs_axes=optional(shape()), rhs_axes=optional(shape())),
         shapes=ShapeFacts(rule=_like_shapes, complete=dtype_rule(0)),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

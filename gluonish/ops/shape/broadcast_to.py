@@ -41,7 +41,7 @@ BROADCAST_TO = register(
             "Shapes: data any, output shape, which has the same number of axes."
         ),
         schema=Schema(shape=shape(())),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -58,7 +58,7 @@ BROADCAST_EXACT = register(
         _gradient,
         doc="Broadcast the axes of size 1 to shape, where 0 means a size of 0.",
         schema=Schema(shape=shape(())),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 

@@ -12,7 +12,7 @@ from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import check_same_dtype
-from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell, unknown_of
+from gluonish.ops.support.shape_rules import Shapes, merge_shape, normalize_axis, unknown_of
 
 
 def _infer(*arrays: Spec, num_args: int, dim: int) -> tuple[Spec]:
@@ -62,7 +62,7 @@ def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         rest = merge_shapes(rest, (*shape[:axis], UNKNOWN, *shape[axis + 1 :]), "Concat")
     for shapes in (inputs, outputs):
         for i in range(len(shapes)):
-            tell(shapes, i, rest)
+            merge_shape(shapes, i, rest)
     extents = [shape[axis] if shape is not None else UNKNOWN for shape in inputs]
     total = outputs[0][axis] if outputs[0] is not None else UNKNOWN
     if UNKNOWN not in extents:
@@ -71,8 +71,8 @@ def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         missing = total - sum(n for n in extents if n != UNKNOWN)
         if missing >= 0:
             i = extents.index(UNKNOWN)
-            tell(inputs, i, _with_extent(rank, axis, missing))
-    tell(outputs, 0, _with_extent(rank, axis, total))
+            merge_shape(inputs, i, _with_extent(rank, axis, missing))
+    merge_shape(outputs, 0, _with_extent(rank, axis, total))
 
 
 def _with_extent(rank: int, axis: int, extent: int) -> Shape:
@@ -143,7 +143,7 @@ def _stack_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         rest = merge_shapes(rest, known, "stack")
     inputs[:] = [rest] * len(inputs)
     if rest is not None:
-        tell(outputs, 0, (*rest[:axis], len(inputs), *rest[axis:]))
+        merge_shape(outputs, 0, (*rest[:axis], len(inputs), *rest[axis:]))
 
 
 STACK = register(
@@ -161,7 +161,7 @@ STACK = register(
         schema=Schema(axis=integer(0), num_args=integer(low=1)),
         variadic="num_args",
         shapes=ShapeFacts(rule=_stack_shapes),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 

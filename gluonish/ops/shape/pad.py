@@ -95,7 +95,7 @@ PAD = register(
         ),
         schema=Schema(mode=_MODE, pad_width=shape(), constant_value=number(0.0)),
         aliases=("pad",),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -133,6 +133,6 @@ _UNPAD = register(
         _unpad_gradient,
         doc=("Crop the padding of an array, and add it to the elements that Pad copied it from."),
         schema=Schema(shape=shape(), mode=_MODE, pad_width=shape()),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

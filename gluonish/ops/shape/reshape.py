@@ -20,10 +20,10 @@ from gluonish.ops.support.shape_codes import (
 )
 from gluonish.ops.support.shape_rules import (
     Shapes,
+    merge_shape,
     named_axes,
     normalize_axis,
     same_rows,
-    tell,
     unknown_of,
 )
 
@@ -44,7 +44,7 @@ def shape_operator(
     infer: Callable[..., tuple[Spec]],
     doc: str,
     *aliases: str,
-    given: str = "data",
+    input_name: str = "data",
     shapes: ShapeRule | None = None,
     **attributes: Attribute,
 ) -> Operator:
@@ -56,10 +56,10 @@ def shape_operator(
             copy_kernel,
             reshape_back,
             doc=doc,
-            inputs=(given,),
+            inputs=(input_name,),
             schema=Schema(**attributes),
             aliases=aliases,
-            execution=Execution(identity=True, moves=True),
+            execution=Execution(identity=True, copies_only=True),
             shapes=ShapeFacts(rule=shapes),
         )
     )
@@ -86,13 +86,13 @@ def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     count = axis_count(len(source), codes[direction])
     if count is None:
         return
-    tell(outputs, 0, unknown_of(count))
+    merge_shape(outputs, 0, unknown_of(count))
     extents, target = list(source[direction]), list((outputs[0] or ())[direction])
     Exchange(extents, target, codes[direction]).run()
     fill_rest(target, extents)
     fill_rest(extents, target)
-    tell(inputs, 0, tuple(extents[direction]))
-    tell(outputs, 0, tuple(target[direction]))
+    merge_shape(inputs, 0, tuple(extents[direction]))
+    merge_shape(outputs, 0, tuple(target[direction]))
 
 
 RESHAPE = register(
@@ -117,7 +117,7 @@ RESHAPE = register(
         ),
         aliases=("reshape",),
         shapes=ShapeFacts(rule=_shapes),
-        execution=Execution(identity=True, moves=True),
+        execution=Execution(identity=True, copies_only=True),
     )
 )
 
@@ -162,7 +162,7 @@ def _flatten_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     data = inputs[0]
     if data:
         rest = UNKNOWN if UNKNOWN in data[1:] else math.prod(data[1:])
-        tell(outputs, 0, (data[0], rest))
+        merge_shape(outputs, 0, (data[0], rest))
         same_rows(inputs, outputs, attrs)
 
 
@@ -237,7 +237,7 @@ RESHAPE_LIKE = register(
             rhs_end=optional(integer()),
         ),
         aliases=("_npx_reshape_like",),
-        execution=Execution(identity=True, moves=True),
+        execution=Execution(identity=True, copies_only=True),
         shapes=ShapeFacts(complete=dtype_rule(0)),
     )
 )
@@ -255,10 +255,10 @@ def _expand_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     if not 0 <= axis < rank:
         return
     if data is not None:
-        tell(outputs, 0, (*data[:axis], 1, *data[axis:]))
+        merge_shape(outputs, 0, (*data[:axis], 1, *data[axis:]))
     out = outputs[0]
     if out is not None and len(out) == rank:
-        tell(inputs, 0, (*out[:axis], *out[axis + 1 :]))
+        merge_shape(inputs, 0, (*out[:axis], *out[axis + 1 :]))
 
 
 EXPAND_DIMS = shape_operator(

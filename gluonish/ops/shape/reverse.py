@@ -7,7 +7,7 @@ from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.shape_rules import alike, normalize_axes
+from gluonish.ops.support.shape_rules import normalize_axes, same_shape
 
 
 def _infer(data: Spec, *, axis: Shape) -> tuple[Spec]:
@@ -35,8 +35,8 @@ REVERSE = register(
         ),
         schema=Schema(axis=shape()),
         aliases=("flip",),
-        shapes=ShapeFacts(rule=alike()),
-        execution=Execution(moves=True),
+        shapes=ShapeFacts(rule=same_shape()),
+        execution=Execution(copies_only=True),
     )
 )
 

@@ -14,7 +14,7 @@ from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
+from gluonish.ops.support.shape_rules import Shapes, merge_shape, normalize_axis
 
 Bounds = Sequence[tuple[int, int]]
 
@@ -142,13 +142,13 @@ def _channel_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     if piece is not None and len(piece) + squeeze == rank:
         extent = 1 if squeeze else piece[axis]
         total = extent * count if extent != UNKNOWN else UNKNOWN
-        tell(inputs, 0, (*piece[:axis], total, *piece[axis + (not squeeze) :]))
+        merge_shape(inputs, 0, (*piece[:axis], total, *piece[axis + (not squeeze) :]))
     data = inputs[0]
     if data is None or (data[axis] != UNKNOWN and data[axis] % count):
         return
     middle = () if squeeze else (UNKNOWN if data[axis] == UNKNOWN else data[axis] // count,)
     for i in range(len(outputs)):
-        tell(outputs, i, (*data[:axis], *middle, *data[axis + 1 :]))
+        merge_shape(outputs, i, (*data[:axis], *middle, *data[axis + 1 :]))
 
 
 SLICE_CHANNEL = register(
@@ -168,7 +168,7 @@ SLICE_CHANNEL = register(
         outputs=_channel_count,
         shapes=ShapeFacts(rule=_channel_shapes),
         output_names=("output",),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -230,6 +230,6 @@ SPLIT_V2 = register(
         aliases=("_npi_split",),
         outputs=_v2_count,
         output_names=("output",),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

@@ -59,7 +59,7 @@ TILE = register(
         ),
         schema=Schema(reps=shape()),
         aliases=("_npi_tile",),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -106,6 +106,6 @@ REPEAT = register(
         ),
         schema=Schema(repeats=integer(low=0), axis=optional(integer())),
         aliases=("_np_repeat",),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

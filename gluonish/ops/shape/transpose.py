@@ -50,7 +50,7 @@ TRANSPOSE = register(
         ),
         schema=Schema(axes=shape(())),
         shapes=ShapeFacts(rule=permuted(_order)),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -96,7 +96,7 @@ SWAP_AXIS = register(
         schema=Schema(dim1=integer(0), dim2=integer(0)),
         aliases=("swapaxes", "_npi_swapaxes"),
         shapes=ShapeFacts(rule=permuted(_swap_order)),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 

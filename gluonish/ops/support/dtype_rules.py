@@ -1,6 +1,6 @@
 """Dtype rules: which inputs and outputs share a dtype, for inference with unknown shapes.
 
-By default all inputs and outputs share one dtype: `complete_alike`. Operators whose indices or
+By default all inputs and outputs share one dtype: `complete_same_dtype`. Operators whose indices or
 lengths may have any dtype, or whose output dtype is an attribute, have a rule from `dtype_rule`.
 """
 
@@ -13,7 +13,9 @@ from gluonish.ops.registry import Attrs
 Complete = Callable[[list[PartialSpec], list[PartialSpec], Attrs], None]
 
 
-def complete_alike(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
+def complete_same_dtype(
+    inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs
+) -> None:
     """Fill in the common dtype of all known inputs and outputs, if they agree."""
     _join(inputs, range(len(inputs)), outputs)
 

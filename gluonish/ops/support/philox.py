@@ -21,7 +21,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
 Key = tuple[int, int]
 BitsKernel = Callable[[ModuleType, Key, int, int], Any]
-_device_bits: list[BitsKernel] = []  # at most one, set by `set_device_words`
+_device_bits: list[BitsKernel] = []  # at most one, set by `set_device_bits`
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -75,7 +75,7 @@ def _mix(xp: ModuleType, product: Any, word: Any, key: np.uint64, out: Any) -> N
     xp.bitwise_xor(out, key, out=out)
 
 
-def set_device_words(kernel: BitsKernel) -> None:
+def set_device_bits(kernel: BitsKernel) -> None:
     """Register a device kernel that generates the same bits faster than array arithmetic.
 
     Args:
@@ -141,7 +141,7 @@ def random_bits(xp: ModuleType, key: Key, n: int) -> Any:
     return out
 
 
-def words_at(xp: ModuleType, key: Key, index: Any, attempt: int) -> list[Any]:
+def bits_at(xp: ModuleType, key: Key, index: Any, attempt: int) -> list[Any]:
     """Return four times 32 random bits for each element of ``index``.
 
     They depend only on the key, the element's index and ``attempt``, so that rejection samplers

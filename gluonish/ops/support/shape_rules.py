@@ -31,7 +31,7 @@ def unknown_of(rank: int) -> Shape:
     return (UNKNOWN,) * rank
 
 
-def tell(shapes: Shapes, index: int, found: Shape | None) -> None:
+def merge_shape(shapes: Shapes, index: int, found: Shape | None) -> None:
     """Merge an inferred shape into the list.
 
     Raises:
@@ -79,7 +79,7 @@ def _common(shapes: Sequence[Shape]) -> Shape | None:
     )
 
 
-def alike(*, inputs: Sequence[int] | None = None) -> ShapeRule:
+def same_shape(*, inputs: Sequence[int] | None = None) -> ShapeRule:
     """Return the rule that the output and the inputs at these indices (or all) share a shape."""
 
     def rule(given: Shapes, outputs: Shapes, attrs: Attrs) -> None:
@@ -111,7 +111,7 @@ def broadcast(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         UNKNOWN if UNKNOWN in (x, y) else max(x, y) if x and y else 0
         for x, y in zip(a, b, strict=True)
     )
-    tell(outputs, 0, tuple(extents))
+    merge_shape(outputs, 0, tuple(extents))
 
 
 def permuted(order: Callable[[int, Attrs], Sequence[int]]) -> ShapeRule:
@@ -123,11 +123,11 @@ def permuted(order: Callable[[int, Attrs], Sequence[int]]) -> ShapeRule:
             return
         axes = [axis % len(source) for axis in order(len(source), attrs)]
         if inputs[0] is not None:
-            tell(outputs, 0, tuple(inputs[0][axis] for axis in axes))
+            merge_shape(outputs, 0, tuple(inputs[0][axis] for axis in axes))
         out = outputs[0]
         if out is not None and len(out) == len(axes):
             back = dict(zip(axes, out, strict=True))
-            tell(inputs, 0, tuple(back[axis] for axis in range(len(axes))))
+            merge_shape(inputs, 0, tuple(back[axis] for axis in range(len(axes))))
 
     return rule
 
@@ -136,8 +136,8 @@ def same_rows(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     """Unify the first extent of input 0 and output 0, whose ranks are known."""
     data, out = inputs[0], outputs[0]
     if data and out:
-        tell(inputs, 0, (out[0], *unknown_of(len(data) - 1)))
-        tell(outputs, 0, (data[0], *unknown_of(len(out) - 1)))
+        merge_shape(inputs, 0, (out[0], *unknown_of(len(data) - 1)))
+        merge_shape(outputs, 0, (data[0], *unknown_of(len(out) - 1)))
 
 
 def open_spec(op: Operator, attrs: Attrs) -> PartialSpec | None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.ops.support.philox import words_at
+from gluonish.ops.support.philox import bits_at
 
 Key = tuple[int, int]
 Draw = Callable[..., Any]
@@ -70,7 +70,7 @@ def _open(high: Any, low: Any) -> Any:
 
 
 def _pair(xp: ModuleType, key: Key, index: Any, attempt: int) -> tuple[Any, Any]:
-    a, b, c, d = words_at(xp, key, index, attempt)
+    a, b, c, d = bits_at(xp, key, index, attempt)
     return _open(a, b), _open(c, d)
 
 
@@ -118,7 +118,7 @@ def gamma(xp: ModuleType, key: Key, index: Any, alpha: Any, scale: Any) -> Any:
     c = 1 / xp.sqrt(9 * d)
 
     def propose(at: Any, numbers: Any, attempt: int) -> tuple[Any, Any]:
-        bits = words_at(xp, key, numbers, attempt)
+        bits = bits_at(xp, key, numbers, attempt)
         u = _open(*bits[2:])
         radius = xp.sqrt(-2 * xp.log((bits[0].astype(xp.float64) + 0.5) * 2.0**-32))
         x = radius * xp.cos(bits[1] * (2 * math.pi * 2.0**-32))

@@ -104,7 +104,7 @@ LARS = Rule(
     ("lr", "wd", "eta"),
     _lars,
     _TRUST,
-    whole=True,
+    uses_norms=True,
 )
 LARS_MOMENTUM = Rule(
     "lars_mom",
@@ -113,7 +113,7 @@ LARS_MOMENTUM = Rule(
     ("lr", "wd", "eta", "momentum"),
     _lars_momentum,
     _TRUST,
-    whole=True,
+    uses_norms=True,
 )
 LANS = Rule(
     "lans",
@@ -128,5 +128,5 @@ LANS = Rule(
         "lower_bound": number(-1.0),
         "upper_bound": number(-1.0),
     },
-    whole=True,
+    uses_norms=True,
 )

@@ -41,7 +41,7 @@ class Rule:
     rates: tuple[str, ...]
     step: Step
     scalars: Mapping[str, Attribute] = field(default_factory=dict)
-    whole: bool = False
+    uses_norms: bool = False
 
 
 def apply_rule(
@@ -359,7 +359,7 @@ LAMB = Rule(
     ("lr", "wd", "mean_share", "var_share"),
     _lamb,
     {**_ADAM, "epsilon": number(1e-6), "lower_bound": number(-1.0), "upper_bound": number(-1.0)},
-    whole=True,
+    uses_norms=True,
 )
 
 RULES = (SGD, SGD_MOMENTUM, NAG, NESTEROV, ADAM, ADAMW, RMSPROP, RMSPROP_CENTERED, ADAGRAD, LAMB)

@@ -65,7 +65,7 @@ DEPTH_TO_SPACE = register(
             "Shapes: data (N, C * b * b, H, W), output (N, C, H * b, W * b)."
         ),
         schema=Schema(block_size=integer(low=1)),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )
 
@@ -81,6 +81,6 @@ SPACE_TO_DEPTH: Operator = register(
             "Shapes: data (N, C, H * b, W * b), output (N, C * b * b, H, W)."
         ),
         schema=Schema(block_size=integer(low=1)),
-        execution=Execution(moves=True),
+        execution=Execution(copies_only=True),
     )
 )

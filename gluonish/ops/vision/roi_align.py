@@ -32,7 +32,7 @@ from gluonish.ops.vision.regions import (
 
 _ALIGN = "_contrib_ROIAlign"
 _POOLING = "_contrib_PSROIPooling"
-MOST_SAMPLES = 1 << 9  # along an axis of a cell; no region within an image needs more
+MAX_SAMPLES = 1 << 9  # along an axis of a cell; no region within an image needs more
 
 
 def check_scale(operator: str, scale: float) -> None:
@@ -43,8 +43,8 @@ def check_scale(operator: str, scale: float) -> None:
 
 def check_samples(operator: str, name: str, ratio: int) -> None:
     """Raise OperatorError for a sampling ratio above the limit."""
-    if ratio > MOST_SAMPLES:
-        raise OperatorError(f"{operator}: expected {name} of at most {MOST_SAMPLES}, got {ratio}")
+    if ratio > MAX_SAMPLES:
+        raise OperatorError(f"{operator}: expected {name} of at most {MAX_SAMPLES}, got {ratio}")
 
 
 def sample_count(length: float, bins: int, ratio: int) -> int:
@@ -52,7 +52,7 @@ def sample_count(length: float, bins: int, ratio: int) -> int:
     if ratio > 0:
         return ratio
     share = np.ceil(length / bins)
-    return int(min(max(share, 0), MOST_SAMPLES)) if share == share else 0
+    return int(min(max(share, 0), MAX_SAMPLES)) if share == share else 0
 
 
 def _align_axis(start: Any, length: Any, bins: int, ratio: int, extent: int) -> Matrix:

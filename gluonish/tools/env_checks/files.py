@@ -30,7 +30,7 @@ def _home() -> str:
         cached: list[list[Path]] = []
         for home in homes:
             with MXNET_HOME.override(str(home)):
-                disk_cache.keep(key, home.name.encode())
+                disk_cache.save(key, home.name.encode())
                 found = disk_cache.find(key)
             expect(MXNET_HOME, found == home.name.encode(), f"{home.name}'s own file", found)
             cached.append([path for path in home.rglob("*") if path.is_file()])

@@ -23,7 +23,7 @@ from gluonish.kernels.generated import support as generated
 from gluonish.kernels.onednn import register as onednn
 from gluonish.ndarray import NDArray, ones
 from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
-from gluonish.symbol.subgraph import OperatorNode, lent_backend
+from gluonish.symbol.subgraph import OperatorNode, registered_backend
 from gluonish.tools.env_checks.process import NotHereError, expect, observes
 
 _numbers = count()  # makes each generated kernel a new one
@@ -123,7 +123,7 @@ def _backend() -> str:
                 seen.append(len(_steps(sym.Activation(dense, act_type="relu"), arrays)))
         expect(MXNET_SUBGRAPH_BACKEND, seen == [1, 2], "a fused step with ONEDNN only", seen)
     bound = []
-    with lent_backend("check", _Check):
+    with registered_backend("check", _Check):
         for name in ("check", "NONE"):
             with MXNET_SUBGRAPH_BACKEND.override(name):
                 executor = dense.bind(arrays[0].context, arrays)

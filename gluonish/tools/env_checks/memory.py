@@ -213,10 +213,10 @@ def _gpu_pool(*scopes: AbstractContextManager[Any]) -> Pool:
 def _sizes(*scopes: AbstractContextManager[Any], requests: Sequence[int]) -> list[int]:
     """Return the sizes of the blocks that a new pool allocates for requests in bytes."""
     pool = _gpu_pool(*scopes)
-    blocks = [pool.take(nbytes) for nbytes in requests]
+    blocks = [pool.allocate(nbytes) for nbytes in requests]
     found = [int(block.raw.size) for block in blocks]
     for block in blocks:
-        pool.give(block)
+        pool.free(block)
     pool.release()
     return found
 
@@ -236,11 +236,11 @@ def _kinds_of_pool() -> str:
             MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE.override(2 << 20),
             MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF.override(24),
         )
-        block = pool.take(request)
+        block = pool.allocate(request)
         size = block.nbytes >> 20
-        pool.give(block)
+        pool.free(block)
         del block
-        pool.give(pool.take(request))
+        pool.free(pool.allocate(request))
         seen.append((size, pool.statistics().allocations))
         pool.release()
     expected = [(6, 1), (8, 1), (5, 2)]
@@ -291,10 +291,10 @@ def _reserve() -> str:
     cached = []
     for percent in (0, 100):
         pool = _gpu_pool(_pool_type("Naive"), flag.override(percent))
-        pool.give(pool.take(2 << 20))
-        block = pool.take(4 << 20)
+        pool.free(pool.allocate(2 << 20))
+        block = pool.allocate(4 << 20)
         cached.append(pool.statistics().held >> 20)
-        pool.give(block)
+        pool.free(block)
         del block
         pool.release()
     expect(flag, cached == [2, 0], "2 and 0 MiB cached beside a new block", cached)

@@ -162,7 +162,7 @@ def _check_launchers(flag: Flag[int], kind: str) -> str:
         barrier = threading.Barrier(count, timeout=_WAIT_S)
         for _ in range(count):
             engine.push(partial(_wait_at, barrier), (var,), (), lane)
-        engine.keep(promise, _nothing, (), _new_lane("compute"))
+        engine.fulfill(promise, _nothing, (), _new_lane("compute"))
         engine.wait_all()
         found.append(_threads_of(("launch", lane)))
         engine.shutdown()

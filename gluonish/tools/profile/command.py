@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     if status:  # other ranks may have ended
         profiler.dump_alone()
     else:
-        load("gluonish.profiler.ranks").meet()
+        load("gluonish.profiler.ranks").wait_for_end_of_profile()
         profiler.dump()
     world = joined()
     if world is not None and world.rank > 0:

@@ -97,7 +97,7 @@ class Checkpoints:
             ) from error
         try:
             # The lock is held: no other process writes files of this prefix.
-            remove_abandoned(self.prefix.parent, settled_s=0)
+            remove_abandoned(self.prefix.parent, min_age_s=0)
             yield
         finally:
             lock.release()

@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.io.image_record import ImageRecordIter
-from gluonish.io.image_record.source import open_places
+from gluonish.io.image_record.source import open_records
 from gluonish.recordio.record_table import scan
 from gluonish.tools.train.loop import Batch, derived_seed
 from gluonish.tools.train.ranks import Ranks
@@ -117,7 +117,7 @@ class RecordBatches:
 
 def _count_part(files: dict[str, str], ranks: Ranks) -> int:
     """Return the number of records in this process's share."""
-    places = open_places("train", {**files, "num_parts": ranks.size, "part_index": ranks.rank})
+    places = open_records("train", {**files, "num_parts": ranks.size, "part_index": ranks.rank})
     try:
         return len(places.all())
     finally:

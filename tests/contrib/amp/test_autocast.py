@@ -303,7 +303,7 @@ def test_every_operator_gets_the_dtype_that_its_list_says(dtype: str) -> None:
         attrs = {name: attribute.default for name, attribute in op.schema.attributes.items()}
         names = op.inputs if kept.get(op.name) else ()
         given = [(FLOAT32, half)[i % 2] for i in range(len(op.inputs))]
-        told = policy.wanted(op, attrs, given)
+        told = policy.target_dtypes(op, attrs, given)
         got = [before if now is None else now for before, now in zip(given, told, strict=True)]
         lists = [low, full, wide, set(amp.list_lp16_fp32_ops(dtype))]
         where = next(
@@ -315,7 +315,7 @@ def test_every_operator_gets_the_dtype_that_its_list_says(dtype: str) -> None:
             ),
             3,
         )
-        wanted = [
+        target_dtypes = [
             [half] * len(given),
             [FLOAT32] * len(given),
             [FLOAT32 if FLOAT32 in given else half] * len(given),
@@ -323,10 +323,10 @@ def test_every_operator_gets_the_dtype_that_its_list_says(dtype: str) -> None:
         ][where]
         for i, name in enumerate(names):
             if name in kept[op.name]:
-                wanted[i] = given[i]
+                target_dtypes[i] = given[i]
         for i in op.mutates:
-            wanted[i] = given[i]
-        assert got == wanted, op.name
+            target_dtypes[i] = given[i]
+        assert got == target_dtypes, op.name
         counts[("low", "full", "wide", "none")[where]] += 1
     assert all(counts.values()), counts
 

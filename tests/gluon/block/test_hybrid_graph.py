@@ -82,7 +82,7 @@ def test_a_recorded_call_is_recorded_each_time() -> None:
     for _ in range(2):
         graph.run([x])
         with record(train_mode=False):
-            assert graph.run([x])._link is not None
+            assert graph.run([x])._edge is not None
 
 
 def test_threads_in_different_modes_share_a_graph() -> None:
@@ -98,7 +98,7 @@ def test_threads_in_different_modes_share_a_graph() -> None:
             for _ in range(300):
                 with record() if train else pause():
                     y = net(x)
-                if (y.asnumpy() != expected).any() or (y._link is not None) != train:
+                if (y.asnumpy() != expected).any() or (y._edge is not None) != train:
                     wrong.append(y)
         except BaseException as error:
             wrong.append(error)

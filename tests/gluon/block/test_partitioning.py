@@ -15,7 +15,7 @@ from gluonish.core.config import MXNET_SUBGRAPH_BACKEND
 from gluonish.core.errors import ArgumentError, GraphError, NotSupportedError
 from gluonish.gluon import nn
 from gluonish.symbol import OperatorNode, Subgraph, SubgraphBackend
-from gluonish.symbol.subgraph import lent_backend
+from gluonish.symbol.subgraph import registered_backend
 
 
 class DenseRelu(SubgraphBackend):
@@ -74,9 +74,9 @@ class Doubling(SubgraphBackend):
 @pytest.fixture(autouse=True)
 def _backends() -> Iterator[None]:
     with (
-        lent_backend("dense_relu", DenseRelu),
-        lent_backend("whole", Whole),
-        lent_backend("doubling", Doubling),
+        registered_backend("dense_relu", DenseRelu),
+        registered_backend("whole", Whole),
+        registered_backend("doubling", Doubling),
     ):
         yield
 
@@ -193,7 +193,7 @@ def test_new_parameters_become_those_of_the_block(tmp_path: Path) -> None:
         net.add(nn.Dense(3, bias_initializer="ones"))
     net.initialize()
     expected = net(X).asnumpy() + 1
-    with lent_backend("folding", Folding):
+    with registered_backend("folding", Folding):
         net.optimize_for(X, backend="folding")
         np.testing.assert_allclose(net(X).asnumpy(), expected, rtol=1e-5)
         with autograd.record():
@@ -209,7 +209,7 @@ def test_new_parameters_become_those_of_the_block(tmp_path: Path) -> None:
 def test_new_parameters_keep_what_training_made_of_them_and_follow_the_block_else() -> None:
     net = nn.Dense(3, bias_initializer="ones", prefix="net_")
     net.initialize()
-    with lent_backend("folding", Folding):
+    with registered_backend("folding", Folding):
         net.optimize_for(X, backend="folding")
         added = net.collect_params()["net_folding0_bias"]
         net.bias.set_data(nd.full((3,), 4))
@@ -243,7 +243,7 @@ def test_a_forward_in_the_style_of_numpy_goes_through_backends() -> None:
 
     net, x = Net(), mx.np.array([[0.5, -1.0, 2.0]])
     expected = 3 * np.maximum(np.sin(x.asnumpy()), 0) + 1
-    with lent_backend("waves", Waves):
+    with registered_backend("waves", Waves):
         net.optimize_for(x, backend="waves")
         y = net(x)
     assert type(y) is mx.np.ndarray

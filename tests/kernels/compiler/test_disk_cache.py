@@ -25,24 +25,24 @@ def _folder(tmp_path: Path) -> object:
 
 
 def test_what_is_kept_is_found() -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     assert disk_cache.find(KEY) == b"code"
 
 
 def test_another_key_finds_nothing() -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     assert disk_cache.find(KEY[::-1]) is None
 
 
 def test_a_renamed_file_is_not_taken() -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     disk_cache.path_of(KEY).rename(disk_cache.path_of(KEY[::-1]))
     assert disk_cache.find(KEY[::-1]) is None
 
 
 @pytest.mark.parametrize("place", [0, 20, 60, -1])
 def test_a_changed_byte_is_seen(place: int) -> None:
-    disk_cache.keep(KEY, b"code" * 10)
+    disk_cache.save(KEY, b"code" * 10)
     path = disk_cache.path_of(KEY)
     content = bytearray(path.read_bytes())
     content[place] ^= 4
@@ -51,19 +51,19 @@ def test_a_changed_byte_is_seen(place: int) -> None:
 
 
 def test_a_file_that_others_may_write_is_not_taken() -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     disk_cache.path_of(KEY).chmod(0o620)
     assert disk_cache.find(KEY) is None
 
 
 def test_the_folder_is_the_users_own() -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     assert disk_cache.path_of(KEY).parent.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o777, 0o1777])
 def test_nothing_is_taken_from_a_folder_that_others_may_write(mode: int, caplog) -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     disk_cache.path_of(KEY).parent.chmod(mode)
     assert disk_cache.find(KEY) is None
     assert disk_cache.find(KEY) is None
@@ -74,22 +74,22 @@ def test_nothing_is_kept_in_a_folder_that_others_may_write() -> None:
     folder = disk_cache.path_of(KEY).parent
     folder.mkdir()
     folder.chmod(0o777)
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     assert list(folder.iterdir()) == []
 
 
 @as_root
 def test_nothing_is_taken_from_or_kept_in_a_folder_of_another_user() -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     os.chown(disk_cache.path_of(KEY).parent, 12345, 12345)
     assert disk_cache.find(KEY) is None
-    disk_cache.keep(KEY[::-1], b"code")
+    disk_cache.save(KEY[::-1], b"code")
     assert not disk_cache.path_of(KEY[::-1]).exists()
 
 
 @as_root
 def test_a_file_of_another_user_is_not_taken() -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     os.chown(disk_cache.path_of(KEY), 12345, 12345)
     assert disk_cache.find(KEY) is None
 
@@ -98,7 +98,7 @@ def test_a_file_of_another_user_is_not_taken() -> None:
 def test_another_user_does_not_take_a_kernel_of_root() -> None:
     """Root's folder is safe in itself, but a user who trusts it would trust every other too."""
     with tempfile.TemporaryDirectory() as home, MXNET_HOME.override(home):
-        disk_cache.keep(KEY, b"code")
+        disk_cache.save(KEY, b"code")
         for folder in (Path(home), disk_cache.path_of(KEY).parent):
             folder.chmod(0o755)
         disk_cache.path_of(KEY).chmod(0o644)
@@ -109,12 +109,12 @@ def test_another_user_does_not_take_a_kernel_of_root() -> None:
 def test_another_user_compiles_where_roots_folder_is_closed_to_him() -> None:
     with tempfile.TemporaryDirectory() as home, MXNET_HOME.override(home):
         Path(home).chmod(0o755)
-        disk_cache.keep(KEY, b"code")
+        disk_cache.save(KEY, b"code")
         pid = os.fork()
         if pid == 0:
             os.setgid(12345)
             os.setuid(12345)
-            disk_cache.keep(KEY, b"his code")
+            disk_cache.save(KEY, b"his code")
             found = (disk_cache.is_saved(KEY), disk_cache.find(KEY))
             os._exit(0 if found == (False, None) else 1)
         assert os.waitpid(pid, 0)[1] == 0
@@ -144,7 +144,7 @@ def found_by_another_user(home: str) -> str:
 
 
 def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     folder = disk_cache.path_of(KEY).parent
     folder.rename(tmp_path / "elsewhere")
     folder.symlink_to(tmp_path / "elsewhere")
@@ -152,7 +152,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
-    disk_cache.keep(KEY, b"code")
+    disk_cache.save(KEY, b"code")
     path = disk_cache.path_of(KEY)
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
@@ -162,7 +162,7 @@ def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
 def test_a_umask_that_lets_the_group_write_does_not_turn_it_off() -> None:
     former = os.umask(0o002)
     try:
-        disk_cache.keep(KEY, b"code")
+        disk_cache.save(KEY, b"code")
     finally:
         os.umask(former)
     assert disk_cache.find(KEY) == b"code"

@@ -28,7 +28,7 @@ pytestmark = [COMPILED, pytest.mark.timeout(120)]
 SHAPES = [(3,), (0,), (17, 33), (BLOCK + 21,), (1,), (), (2, BLOCK)]
 NARROW = [None, BFLOAT16, FLOAT16]
 RULES_HERE = sorted(FORMULAS, key=lambda rule: rule.name)
-WITH_NORMS = [rule for rule in RULES_HERE if rule.whole]
+WITH_NORMS = [rule for rule in RULES_HERE if rule.uses_norms]
 
 
 def named(rule: Rule) -> str:
@@ -68,7 +68,7 @@ def test_more_weights_than_one_launch_has_room_for(device: OneDevice, rule: Rule
     step = FusedStep(device.cupy, rule, firsts(ours), ours)
     before = device.launches
     step.run(rates(rule, count), scalars(rule))
-    assert device.launches - before == 3 * (3 if rule.whole else 1)
+    assert device.launches - before == 3 * (3 if rule.uses_norms else 1)
     step_by_reference(rule, wanted, rates(rule, count), scalars(rule), False)
     check_equal(on_host(ours), wanted)
 
@@ -149,7 +149,7 @@ def test_operators_take_float32_or_mixed_weights(multi: Any) -> None:
     specs = [spec_of(np.zeros(2, kind)) for kind in kinds] * 2
     specs += [spec_of(np.zeros(max(1, multi.shared), np.float32))] * multi.shared
     columns = ("lrs", "wds", "etas", "learning_rates", "step_count")
-    given = {name: (1, 1) for name in columns if op.schema.takes(name)}
+    given = {name: (1, 1) for name in columns if op.schema.accepts(name)}
     attrs = op.schema.parse(op.name, {**given, multi.count: 2, "num_args": len(specs)})
     assert op.select_fast("gpu", specs, attrs).name == f"cupy.{multi.name}"
     wide = [spec_of(np.zeros(2)) for _ in specs]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated.box_nms import kept_by_overlap
+from gluonish.kernels.generated.box_nms import suppress_overlaps
 from gluonish.ops.detection.box_nms import BOX_NMS
 from gluonish.ops.detection.boxes import Rule
-from gluonish.ops.detection.boxes import kept_by_overlap as reference
+from gluonish.ops.detection.boxes import suppress_overlaps as reference
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
@@ -32,11 +32,11 @@ def test_same_boxes_remain(dtype: Any, rule: Rule) -> None:
     classes = np.arange(120).astype(dtype) % 3
     for named in (None, classes):
         want = reference(boxes, named, rule)
-        np.testing.assert_array_equal(kept_by_overlap(boxes, named, rule), want)
+        np.testing.assert_array_equal(suppress_overlaps(boxes, named, rule), want)
 
 
 def test_no_boxes_are_no_error() -> None:
-    assert kept_by_overlap(np.zeros((0, 4), np.float32), None, Rule(0.5)).shape == (0,)
+    assert suppress_overlaps(np.zeros((0, 4), np.float32), None, Rule(0.5)).shape == (0,)
 
 
 def test_the_operator_prefers_it() -> None:

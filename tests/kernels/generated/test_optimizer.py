@@ -142,7 +142,7 @@ def test_operators_take_many_float32_or_mixed_weights(multi: Any) -> None:
     specs = [Spec((200, 200), np.dtype(kind)) for kind in kinds] * 2
     specs += [Spec((multi.shared,), np.dtype(np.float32))] * multi.shared
     columns = ("lrs", "wds", "etas", "learning_rates", "step_count")
-    given = {name: (1, 1) for name in columns if op.schema.takes(name)}
+    given = {name: (1, 1) for name in columns if op.schema.accepts(name)}
     attrs = op.schema.parse(op.name, {**given, multi.count: 2, "num_args": len(specs)})
     assert op.select_fast("cpu", specs, attrs).name == f"generated.{multi.name}"
     small = [Spec((2,), spec.dtype) for spec in specs]

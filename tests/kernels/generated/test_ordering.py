@@ -24,7 +24,7 @@ def check(name: str, data: Any, **attrs: Any) -> None:
     op = find_operator(name)
     (fast,) = [kernel for kernel in op.fast_kernels if kernel.name == f"generated.{name}"]
     attrs = dict(op.schema.parse(name, attrs))
-    assert fast.takes(Spec(data.shape, data.dtype), **attrs)
+    assert fast.supports(Spec(data.shape, data.dtype), **attrs)
     results = []
     for kernel in (fast.kernel, op.kernel):
         specs = op.infer(Spec(data.shape, data.dtype), **attrs)
@@ -60,7 +60,7 @@ def test_other_axes_short_rows_and_other_dtypes_are_not_taken(
     shape: tuple[int, ...], dtype: str, axis: int
 ) -> None:
     (fast,) = [k for k in find_operator("sort").fast_kernels if k.name == "generated.sort"]
-    assert not fast.takes(Spec(shape, np.dtype(dtype)), axis=axis, is_ascend=True)
+    assert not fast.supports(Spec(shape, np.dtype(dtype)), axis=axis, is_ascend=True)
 
 
 def test_few_of_a_row_are_taken_of_shorter_ones() -> None:

@@ -185,7 +185,7 @@ def test_registered_kernels_take_any_layout(own: bool) -> None:
     arrays = [grad, data, out]
     if own:
         arrays = list(map(last, arrays))
-    assert FORWARD.takes(Spec(data.shape, data.dtype), **attrs)
+    assert FORWARD.supports(Spec(data.shape, data.dtype), **attrs)
     (got,) = run_kernel(POOLING, FORWARD.kernel, [arrays[1]], attrs, attrs)
     np.testing.assert_allclose(got, out, rtol=1e-6)
     (got,) = run_kernel(POOLING_BACKWARD, BACKWARD.kernel, arrays, attrs, attrs)
@@ -225,4 +225,4 @@ def test_large_arrays_with_enough_channels_are_taken(
     shape: tuple[int, ...], given: dict[str, Any], taken: bool
 ) -> None:
     spec = Spec(shape, np.dtype(np.float32))
-    assert FORWARD.takes(spec, **attributes(kernel=(2, 2), **given)) is taken
+    assert FORWARD.supports(spec, **attributes(kernel=(2, 2), **given)) is taken

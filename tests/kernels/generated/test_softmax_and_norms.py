@@ -34,7 +34,7 @@ def filled(op: Operator, kernel: Any, inputs: Sequence[Any], attrs: dict[str, An
 def check(name: str, inputs: Sequence[Any], attrs: dict[str, Any]) -> None:
     op = find_operator(name)
     kernel = fast(op)
-    assert kernel.takes(*[Spec(x.shape, x.dtype) for x in inputs], **attrs)
+    assert kernel.supports(*[Spec(x.shape, x.dtype) for x in inputs], **attrs)
     got = filled(op, kernel.kernel, inputs, attrs)
     wanted = filled(op, op.kernel, inputs, attrs)
     for a, b in zip(got, wanted, strict=True):
@@ -98,7 +98,7 @@ def test_layer_norm_of_16_bits_is_that_of_float32_rounded(
     op, attrs = find_operator("LayerNorm"), {"axis": -1, "eps": 1e-5}
     x, gamma, beta = arrays(shape, shape[-1:], shape[-1:])
     inputs = [x.astype(dtype), gamma.astype(parameters or dtype), beta.astype(parameters or dtype)]
-    assert fast(op).takes(*[Spec(a.shape, a.dtype) for a in inputs], **attrs)
+    assert fast(op).supports(*[Spec(a.shape, a.dtype) for a in inputs], **attrs)
     got = filled(op, fast(op).kernel, inputs, attrs)
     wide = filled(op, op.kernel, [a.astype(np.float32) for a in inputs], attrs)
     step = 2.0**-8 if dtype == BFLOAT16 else 2.0**-10
@@ -120,5 +120,5 @@ def test_what_is_not_contiguous_goes_to_another_kernel() -> None:
 def test_short_rows_other_axes_and_other_dtypes_are_not_taken(
     shape: tuple[int, ...], dtype: str, axis: int
 ) -> None:
-    takes = fast(find_operator("softmax")).takes
-    assert not takes(Spec(shape, np.dtype(dtype)), **{**SOFTMAX, "axis": axis})
+    supports = fast(find_operator("softmax")).supports
+    assert not supports(Spec(shape, np.dtype(dtype)), **{**SOFTMAX, "axis": axis})

@@ -235,7 +235,7 @@ def test_which_windows_are_taken(name: str) -> None:
     groups = given_attrs.get("num_group", 1)  # type: ignore[attr-defined]
     specs = [Spec((4, 64, 28, 28), FLOAT32), Spec((64, 64 // groups, 3, 3), FLOAT32)]
     attrs = attributes(CONVOLUTION, 1, 64, **given_attrs)
-    assert winograd_of(CONVOLUTION).takes(*specs, **attrs) is taken
+    assert winograd_of(CONVOLUTION).supports(*specs, **attrs) is taken
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_which_windows_are_taken(name: str) -> None:
 )
 def test_what_does_not_pay_is_left_to_others(data: Any, weight: Any, dtype: Any) -> None:
     attrs = attributes(CONVOLUTION, 1, 64)
-    assert not winograd_of(CONVOLUTION).takes(Spec(data, dtype), Spec(weight, dtype), **attrs)
+    assert not winograd_of(CONVOLUTION).supports(Spec(data, dtype), Spec(weight, dtype), **attrs)
 
 
 def test_contiguous_images_and_other_activations_are_refused() -> None:

@@ -37,7 +37,7 @@ def test_it_equals_the_reference_kernel(
     for activation in kinds:
         given = {"activation": activation} if op is FUSED_DENSE else {}
         attrs = _attrs(op, num_hidden=4, no_bias=not bias, **given)
-        assert _fast(op).takes(*[Spec(x.shape, x.dtype) for x in inputs], **attrs)
+        assert _fast(op).supports(*[Spec(x.shape, x.dtype) for x in inputs], **attrs)
         found, wanted = (np.empty((shape[0], 4), dtype) for _ in range(2))
         bound = _fast(op).plan((found,), inputs, attrs)
         frame = [None, *inputs, found]

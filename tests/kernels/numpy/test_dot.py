@@ -60,4 +60,4 @@ def test_small_products_of_matrices_are_taken(
     lhs: tuple[int, ...], rhs: tuple[int, ...], dtype: str, given: dict[str, Any], taken: bool
 ) -> None:
     specs = (Spec(shape, np.dtype(dtype)) for shape in (lhs, rhs))
-    assert FAST.takes(*specs, **attributes(**given)) is taken
+    assert FAST.supports(*specs, **attributes(**given)) is taken

@@ -183,7 +183,7 @@ def _compare(op: Operator, inputs: list[Any], given: dict[str, Any], train: bool
     attrs = _attrs(op, given)
     runtime = runtime_attrs(op, attrs, train)
     fast = _fast(op)
-    assert fast.takes(*[spec_of(x) for x in inputs], **runtime)
+    assert fast.supports(*[spec_of(x) for x in inputs], **runtime)
     before = refusals()
     own, theirs = ([x.copy(order="K") for x in inputs] for _ in range(2))
     got = run_kernel(op, fast.kernel, own, attrs, runtime)
@@ -290,15 +290,15 @@ def test_what_the_library_does_not_know_is_not_taken(name: str) -> None:
     op = find_operator(op_name)
     runtime = runtime_attrs(op, _attrs(op, given), True)
     doubles = [Spec(x.shape, np.dtype(np.float64)) for x in inputs]
-    assert not _fast(op).takes(*doubles, **runtime)
+    assert not _fast(op).supports(*doubles, **runtime)
     empty = [Spec((0, *x.shape[1:]), x.dtype) for x in inputs]
-    assert not _fast(op).takes(*empty, **runtime)
+    assert not _fast(op).supports(*empty, **runtime)
 
 
 def test_small_products_go_to_numpy() -> None:
     op = find_operator("dot")
     attrs = _attrs(op, {})
-    assert not _fast(op).takes(
+    assert not _fast(op).supports(
         Spec((4, 4), np.dtype("float32")), *[spec_of(_values(4, 4))], **attrs
     )
 
@@ -306,7 +306,7 @@ def test_small_products_go_to_numpy() -> None:
 def test_batch_norm_over_another_axis_goes_to_the_reference() -> None:
     op = find_operator("BatchNorm")
     specs = [spec_of(_values(4, 3, 5)), *[spec_of(_values(5))] * 4]
-    assert not _fast(op).takes(*specs, **_attrs(op, {"axis": 2}))
+    assert not _fast(op).supports(*specs, **_attrs(op, {"axis": 2}))
 
 
 def test_bfloat16_is_taken() -> None:
@@ -314,7 +314,7 @@ def test_bfloat16_is_taken() -> None:
     inputs = [_values(2, 4, 6, 6, dtype=ml_dtypes.bfloat16), _values(3, 4, 3, 3)]
     inputs[1] = inputs[1].astype(ml_dtypes.bfloat16)
     attrs = _attrs(op, {"kernel": (3, 3), "num_filter": 3, "no_bias": True})
-    assert _fast(op).takes(*map(spec_of, inputs), **attrs)
+    assert _fast(op).supports(*map(spec_of, inputs), **attrs)
     got = run_kernel(op, _fast(op).kernel, inputs, attrs, attrs)[0].astype(np.float32)
     want = run_kernel(op, op.kernel, inputs, attrs, attrs)[0].astype(np.float32)
     np.testing.assert_allclose(got, want, rtol=0.05, atol=0.1)
@@ -379,7 +379,7 @@ def test_images_with_channels_last(name: str) -> None:
     more = {"LRN": {"nsize": 5}, "UpSampling": {"scale": 2, "sample_type": "nearest"}}[name]
     attrs = _attrs(op, {**more, **({} if op.variadic is None else {op.variadic: 1})})  # type: ignore[dict-item]
     data = _values(2, 17, 16, 32).transpose(0, 3, 1, 2)
-    assert _fast(op).takes(spec_of(data), **attrs)
+    assert _fast(op).supports(spec_of(data), **attrs)
     before = refusals()
     results = []
     for kernel in (_fast(op).kernel, op.kernel):
@@ -395,8 +395,8 @@ def test_large_concatenations_are_taken_with_channels_last_only() -> None:
     op = find_operator("Concat")
     attrs = {"num_args": 2, "dim": 1}
     spec = Spec((4, 64, 64, 64), np.dtype(np.float32))
-    assert _fast(op).takes(spec, spec, **attrs)
-    assert not _fast(op).takes(spec, spec, num_args=2, dim=0)
+    assert _fast(op).supports(spec, spec, **attrs)
+    assert not _fast(op).supports(spec, spec, num_args=2, dim=0)
     arrays = [_values(1, 3, 4, 5), _values(1, 3, 4, 5)]
     before = refusals().get("concat", 0)
     _fast(op).kernel(np, np.empty((1, 6, 4, 5), np.float32), *arrays, **attrs)
@@ -406,10 +406,10 @@ def test_large_concatenations_are_taken_with_channels_last_only() -> None:
 def test_softmax_with_a_temperature_or_lengths_goes_to_the_reference() -> None:
     op = find_operator("softmax")
     spec = Spec((64, 64), np.dtype(np.float32))
-    assert _fast(op).takes(spec, **_attrs(op, {}))
-    assert not _fast(op).takes(spec, **_attrs(op, {"temperature": 2.0}))
+    assert _fast(op).supports(spec, **_attrs(op, {}))
+    assert not _fast(op).supports(spec, **_attrs(op, {"temperature": 2.0}))
     lengths = Spec((64,), np.dtype(np.int32))
-    assert not _fast(op).takes(spec, lengths, **_attrs(op, {"use_length": True}))
+    assert not _fast(op).supports(spec, lengths, **_attrs(op, {"use_length": True}))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean"])
@@ -422,7 +422,7 @@ def test_other_reductions_go_to_the_reference(
 ) -> None:
     op = find_operator(name)
     spec = Spec(shape, np.dtype(np.float32))
-    assert not _fast(op).takes(spec, **_attrs(op, {"axis": axis}))
+    assert not _fast(op).supports(spec, **_attrs(op, {"axis": axis}))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean"])
@@ -441,7 +441,7 @@ def test_reductions_of_channels_that_are_last_in_memory_go_to_the_reference() ->
     op = find_operator("mean")
     data = _values(8, 16, 16, 32).transpose(0, 3, 1, 2)
     attrs = _attrs(op, {"axis": (2, 3)})
-    assert _fast(op).takes(spec_of(data), **attrs)
+    assert _fast(op).supports(spec_of(data), **attrs)
     before = refusals().get("mean", 0)
     (got,) = run_kernel(op, _fast(op).kernel, [data], attrs, attrs)
     np.testing.assert_allclose(got, data.mean((2, 3)), rtol=1e-4, atol=1e-6)
@@ -452,7 +452,7 @@ def test_one_slope_for_all_channels_is_left_to_others() -> None:
     op = find_operator("LeakyReLU")
     attrs = _attrs(op, {"act_type": "prelu"})
     data = Spec((8, 32, 28, 28), np.dtype(np.float32))
-    taken = [_fast(op).takes(data, Spec((n,), data.dtype), **attrs) for n in (32, 1)]
+    taken = [_fast(op).supports(data, Spec((n,), data.dtype), **attrs) for n in (32, 1)]
     assert taken == [True, False]
 
 
@@ -460,4 +460,4 @@ def test_sums_are_taken_sooner_in_bfloat16() -> None:
     op = find_operator("add_n")
     specs = [Spec((256, 256), np.dtype(name)) for name in (np.float32, ml_dtypes.bfloat16)]
     attrs = {"num_args": 2}
-    assert [_fast(op).takes(spec, spec, **attrs) for spec in specs] == [False, True]
+    assert [_fast(op).supports(spec, spec, **attrs) for spec in specs] == [False, True]

@@ -11,7 +11,7 @@ from gluonish.core.spec import Spec
 from gluonish.gluon.rnn import LSTM
 from gluonish.kernels.compiler import available
 from gluonish.kernels.onednn import register, rnn
-from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, part_shapes
+from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, param_shapes
 from gluonish.ops.recurrent.layout import dims_of, parameter_count, segments
 from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD
 from gluonish.ops.registry import Operator, find_operator
@@ -80,7 +80,7 @@ def test_results_are_those_of_the_reference(mode: str, layers: int, both: bool) 
 @pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh"])
 def test_separate_parameters_give_the_same(mode: str, both: bool) -> None:
     arrays, attrs = call(mode, (4, 3, 5), 6, 2, both, p=0.3)
-    shapes = part_shapes(dims_of((4, 3, 5), attrs))
+    shapes = param_shapes(dims_of((4, 3, 5), attrs))
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
     cut = [x.reshape(s) for x, s in zip(np.split(arrays[1], ends), shapes, strict=True)]
     given = [arrays[0], *arrays[2:], *cut]

@@ -33,7 +33,7 @@ for n in (0, 1, 5, 1000, 300_001, 3_000_000):
         for edges in (shard_edges(n, size), [0] * size + [n], thirds):
             first, last = edges[rank : rank + 2]
             x = every[rank].copy()
-            host.add_up(x)
+            host.allreduce(x)
             assert (x == total).all(), "in the order of the ranks"
             x, y = every[rank].copy(), every[rank].copy()
             host.reduce_scatter(x, edges)
@@ -52,7 +52,7 @@ for n in (0, 1, 5, 1000, 300_001, 3_000_000):
             transport.broadcast(z)
             assert (z == every[0]).all()
             z = every[rank].copy()
-            transport.add_up(z)
+            transport.allreduce(z)
             np.testing.assert_allclose(z, total, rtol=1e-5, atol=1e-4)
 print("good")
 """
@@ -84,7 +84,7 @@ from gluonish.kvstore.distributed.channel import channel
 host = channel()._host
 rank = host._world.rank
 x = np.ones(8_000_000, np.float32)
-host.add_up(x)
+host.allreduce(x)
 if os.path.exists("/proc/self/maps"):
     maps = [line.strip() for line in open("/proc/self/maps") if "/shm" in line]
     # MPICH removes its first one when it ends.
@@ -101,7 +101,7 @@ def at_the_third():
 
 if rank == 1:
     meet, steps, host._sync = host._sync, host._step, at_the_third
-host.add_up(x)
+host.allreduce(x)
 """
 
 

@@ -21,7 +21,7 @@ from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.nccl_double import make_nccl
 rank, size = channel().world.rank, channel().world.size
 told = []
-watch.watchers.append(told.append)
+watch.observers.append(told.append)
 
 def digest(arrays):
     return hashlib.sha256(b"".join(x.tobytes() for x in arrays)).hexdigest()

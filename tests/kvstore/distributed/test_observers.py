@@ -14,7 +14,7 @@ from gluonish import nd
 from gluonish.kvstore.distributed import observers
 store = mx.kv.create(sys.argv[1])
 told = []
-observers.watchers.append(told.append)
+observers.observers.append(told.append)
 store.init("a", nd.ones((1000,)))
 if store.rank == 1:
     time.sleep(1)

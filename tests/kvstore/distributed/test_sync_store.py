@@ -218,7 +218,7 @@ import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.kvstore.distributed import observers
 told = []
-observers.watchers.append(told.append)
+observers.observers.append(told.append)
 for in_store in (None, True):
     for shard in (False, True):
         if in_store and shard:

@@ -5,7 +5,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.core.errors import OperatorError
-from gluonish.ops.detection.boxes import Rule, box_overlaps, kept_by_overlap
+from gluonish.ops.detection.boxes import Rule, box_overlaps, suppress_overlaps
 from tests.checking.values import run_operator
 
 RANDOM = np.random.default_rng(0)
@@ -18,7 +18,7 @@ def _boxes(count: int) -> np.ndarray:
 
 def test_boxes_that_remain_overlap_little_and_explain_the_others() -> None:
     boxes = _boxes(60)
-    kept = kept_by_overlap(boxes, None, Rule(0.3))
+    kept = suppress_overlaps(boxes, None, Rule(0.3))
     overlaps = box_overlaps(np, boxes[:, None], boxes)
     among = overlaps[np.ix_(kept, kept)] - np.eye(kept.sum())
     assert among.max() <= 0.3

@@ -127,7 +127,7 @@ def test_one_operator_takes_the_place_of_a_dozen(name: str) -> None:
     cell, x = made(name)
     with autograd.record():
         _, states = cell(x[:, 0], cell.begin_state(2))
-    node = states[-1]._link[0]
+    node = states[-1]._edge[0]
     assert isinstance(node, OperatorNode)
     assert node.op.name == ("_gru_step" if name == "gru" else "_lstm_step")
 

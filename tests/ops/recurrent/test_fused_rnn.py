@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.ops.recurrent.fused_rnn import part_shapes
+from gluonish.ops.recurrent.fused_rnn import param_shapes
 from gluonish.ops.recurrent.layout import dims_of
 from gluonish.ops.recurrent.rnn import RNN
 from tests.checking.check_operator import check_operator
@@ -36,7 +36,7 @@ def call(given: dict[str, Any]) -> tuple[list[Any], list[Any], dict[str, Any]]:
         front.append(normal(runs, 2, 3))
     if attrs.get("use_sequence_length"):
         front.append(np.array([4, 2], np.int32))
-    return front, [normal(*shape) for shape in part_shapes(dims)], attrs
+    return front, [normal(*shape) for shape in param_shapes(dims)], attrs
 
 
 @pytest.mark.parametrize("given", CASES, ids=str)

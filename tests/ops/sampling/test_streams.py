@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.ops.support import variates
-from gluonish.ops.support.philox import words_at
+from gluonish.ops.support.philox import bits_at
 
 KEY = (12345, 7)
 
@@ -63,8 +63,8 @@ def test_short_ways_for_parameters_that_are_alike_give_the_same_numbers(
 
 def test_words_differ_between_elements_attempts_and_keys() -> None:
     index = np.arange(100)
-    words = [words_at(np, KEY, index, 0), words_at(np, KEY, index, 1)]
-    words.append(words_at(np, (12345, 8), index, 0))
+    words = [bits_at(np, KEY, index, 0), bits_at(np, KEY, index, 1)]
+    words.append(bits_at(np, (12345, 8), index, 0))
     assert len(np.unique(np.concatenate([w for four in words for w in four]))) > 1190
 
 

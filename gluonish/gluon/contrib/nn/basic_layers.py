@@ -8,7 +8,7 @@ from typing import Any
 import gluonish.ndarray as nd
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.batch_norm import BatchNorm
@@ -46,7 +46,7 @@ def _factors(factor: Any, rank: int, layer: str) -> tuple[int, ...]:
 
 def _check_factors(block: HybridBlock, factors: tuple[int, ...]) -> None:
     """Make calls raise an error for factors below 1."""
-    with RefusedAtCall(block):
+    with DeferErrorToCall(block):
         if min(factors) < 1:
             raise ArgumentError(
                 f"{type(block).__name__}: expected factor to be a number of at least 1, got "

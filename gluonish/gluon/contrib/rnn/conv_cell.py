@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_layout
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
@@ -105,7 +105,7 @@ class ConvCell(HybridRecurrentCell):
             for extent, dilate in zip(self._h2h_kernel, self._h2h_dilate, strict=True)
         )
         self._state_shape = (0,) * (dims + 1)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             self._state_shape = self._infer_state_shape(name)
         weights = (i2h_weight_initializer, h2h_weight_initializer)
         self._add_parameters((*weights, i2h_bias_initializer, h2h_bias_initializer))

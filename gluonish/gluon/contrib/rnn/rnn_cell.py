@@ -5,10 +5,10 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.number_check import RefusedAtCall, check_numbers
+from gluonish.core.number_check import DeferErrorToCall, check_numbers
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.rnn.modifier_cell import ModifierCell, holds_bidirectional, same_kind
-from gluonish.gluon.rnn.recurrent_cell import RecurrentCell, remembers
+from gluonish.gluon.rnn.recurrent_cell import RecurrentCell, has_memory
 from gluonish.gluon.rnn.rnn_cell import LSTMPCell
 from gluonish.gluon.rnn.sequence import (
     arranged,
@@ -95,7 +95,7 @@ def _check(
     for rate in (drop_inputs, drop_outputs):
         if not 0 <= rate <= 1:
             raise ArgumentError(f"dynamic_unroll: expected probabilities in [0, 1], got {rate}")
-    if not isinstance(inputs, NDArray) and remembers(cell):
+    if not isinstance(inputs, NDArray) and has_memory(cell):
         raise NotSupportedError(
             "dynamic_unroll: expected, in a graph, a cell that stores no arrays between steps, got "
             f"{cell.name}; use its unroll"
@@ -150,7 +150,7 @@ class VariationalDropoutCell(ModifierCell):
                 "VariationalDropoutCell"
             )
         super().__init__(base_cell)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             for rate in (drop_inputs, drop_states, drop_outputs):
                 if not 0 <= rate <= 1:
                     raise ArgumentError(
@@ -163,7 +163,7 @@ class VariationalDropoutCell(ModifierCell):
         self.drop_states_mask: Any = None
         self.drop_outputs_mask: Any = None
 
-    _unwatched = ModifierCell._unwatched | {
+    _untracked = ModifierCell._untracked | {
         "drop_inputs_mask",
         "drop_outputs_mask",
         "drop_states_mask",

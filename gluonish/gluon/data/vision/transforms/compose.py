@@ -95,7 +95,7 @@ class Compose(DirectBlock, Sequential):
         flat: list[Block] = []
         found: list[Block] = [self]
         for stack in (self, *self._children.values()):
-            stack._version.watch()
+            stack._version.observe()
         for block in self._children.values():
             if type(block) is HybridSequential and not block._hooks:
                 found.append(block)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gluonish.core.dtype import BOOL
 from gluonish.core.errors import ArgumentError
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.core.spec import Spec
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -128,7 +128,7 @@ class Rotate(Block):
         self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
     ) -> None:
         super().__init__()
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             _check_zooms("Rotate", zoom_in, zoom_out)
         self._args = (rotation_degrees, zoom_in, zoom_out)
 
@@ -170,7 +170,7 @@ class RandomRotation(Block):
         rotate_with_proba: float = 1.0,
     ) -> None:
         super().__init__()
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             _check_zooms("RandomRotation", zoom_in, zoom_out)
         lower, upper = angle_limits
         if lower >= upper:
@@ -245,7 +245,7 @@ class Resize(HostTransform, HybridBlock):
         super().__init__()
         self._keep = keep_ratio
         self._interpolation = interpolation
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             extents = both_extents("Resize", size)
             self._size = extents[:1] if isinstance(size, int | float) else extents
 
@@ -299,7 +299,7 @@ class RandomResizedCrop(HostTransform):
         interpolation: int = 1,
     ) -> None:
         super().__init__()
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             self._args = (both_extents("RandomResizedCrop", size), scale, ratio, interpolation)
 
     def forward(self, x: Any) -> Any:
@@ -417,7 +417,7 @@ class CropResize(HostTransform, HybridBlock):
         super().__init__()
         self._region = (x, y, width, height)
         self._size = None
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             if size not in (None, 0, ()):  # MXNet does not resize for these
                 self._size = both_extents("CropResize", size)
         self._interpolation = _LINEAR if interpolation is None else interpolation
@@ -464,7 +464,7 @@ class CenterCrop(HostTransform):
 
     def __init__(self, size: Size, interpolation: int = 1) -> None:
         super().__init__()
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             self._args = (both_extents("CenterCrop", size), interpolation)
 
     def forward(self, x: Any) -> Any:

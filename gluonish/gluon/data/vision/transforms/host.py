@@ -17,7 +17,7 @@ from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.gluon.block import Block
 from gluonish.ndarray import NDArray, recording
-from gluonish.ndarray.recording import RECORDING, WATCHED, tracer
+from gluonish.ndarray.recording import OBSERVED, RECORDING, tracer
 from gluonish.ops.registry import Operator
 from gluonish_engine import Var
 
@@ -38,7 +38,7 @@ def runs_on_host(x: Any) -> bool:
         isinstance(x, NDArray)
         and x.stype == "default"
         and x._device is _host()
-        and not recording.mode.get() & (RECORDING | WATCHED)
+        and not recording.mode.get() & (RECORDING | OBSERVED)
         and tracer.get() is None
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import BOOL, FLOAT32, normalize_dtype
-from gluonish.core.number_check import RefusedAtCall
+from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.data.stacking import new_sample
 from gluonish.gluon.data.vision.transforms.host import HostTransform, run_operator
@@ -107,7 +107,7 @@ class Normalize(HostTransform, HybridBlock):
         super().__init__()
         self._mean = _numbers(mean)
         self._std = _numbers(std)
-        with RefusedAtCall(self):
+        with DeferErrorToCall(self):
             steps = (_SCALE, ("subtract", self._mean), ("divide", self._std))
             self._planes = PixelPlanes(steps)
 

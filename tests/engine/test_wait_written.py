@@ -23,20 +23,20 @@ def test_it_waits_for_the_write(threaded: Engine) -> None:
 
     threaded.push(write, (), (var,), LANE)
     threading.Timer(0.05, go.set).start()
-    threaded.settle(var)
+    threaded.wait_written(var)
     assert done == [True]
 
 
 def test_an_error_is_left_to_the_wait(engine: Engine) -> None:
     var = Var()
     engine.push(fail, (), (var,), LANE)
-    engine.settle(var)
+    engine.wait_written(var)
     with pytest.raises(EngineError, match="wrong"):
         engine.wait(var)
 
 
 def test_a_variable_that_nothing_writes_is_settled(engine: Engine) -> None:
-    engine.settle(Var())
+    engine.wait_written(Var())
 
 
 def test_inside_an_operator_it_returns_at_once(threaded: Engine) -> None:
@@ -45,12 +45,12 @@ def test_inside_an_operator_it_returns_at_once(threaded: Engine) -> None:
     def write() -> None:
         assert go.wait(LONG_S)
 
-    def settle() -> None:
-        threaded.settle(var)
+    def wait_written() -> None:
+        threaded.wait_written(var)
         inside.set()
 
     threaded.push(write, (), (var,), LANE)
-    threaded.push(settle, (), (Var(),), ("cpu", 1, "compute"))
+    threaded.push(wait_written, (), (Var(),), ("cpu", 1, "compute"))
     assert inside.wait(LONG_S)
     go.set()
     threaded.wait_all()
@@ -61,7 +61,7 @@ def test_a_bulk_that_is_gathered_stays_open(make_engine: Any) -> None:
     engine.set_bulk_size(8)
     var, ran = Var(), []
     engine.push(lambda: ran.append(1), (), (var,), LANE)
-    engine.settle(var)
+    engine.wait_written(var)
     assert ran == []
     engine.wait(var)
     assert ran == [1]
