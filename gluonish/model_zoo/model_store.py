@@ -158,7 +158,7 @@ def weights_url(name: str) -> str:
 
 
 def _is_leftover(file_name: str) -> bool:
-    match = re.fullmatch(r"(.+)-([0-9a-f]{8})\.zip\.archive(\.json)?", file_name)
+    match = re.fullmatch(r"(.+)-([0-9a-f]{8})\.zip\.part(\.json)?", file_name)
     return match is not None and WEIGHT_HASHES.get(match[1], "").startswith(match[2])
 
 

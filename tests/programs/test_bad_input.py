@@ -205,7 +205,7 @@ def test_a_save_into_a_missing_folder_leaves_nothing(tmp_path: Path) -> None:
         (lambda: nn.Dense("a"), "^Dense: expected units to be an int, got 'a'"),
         (lambda: nn.Dense(3, in_units=1.5), "^Dense: expected in_units to be an int, got 1.5"),
         (lambda: nn.Conv2D("a", 3), "^Conv2D: expected channels to be an int, got 'a'"),
-        (lambda: nn.Conv2D(3, None), "^Conv2D kernel_size: expected an int or 2 of them, got None"),
+        (lambda: nn.Conv2D(3, None), "^Conv2D kernel_size: expected an int or 2 ints, got None"),
         (lambda: nn.Dropout("a"), "^Dropout: expected rate to be a number, got 'a'"),
         (lambda: mx.gluon.rnn.LSTM("a"), "^LSTM: expected hidden_size to be an int, got 'a'"),
     ],
@@ -236,5 +236,7 @@ def test_an_error_names_the_block_and_where_it_stands() -> None:
     net.add(nn.HybridSequential())
     net[0].add(nn.Dense(5, in_units=4, prefix="d_"))
     net.initialize()
-    with pytest.raises(ValueError, match=r"^Dense d \(0\.0\): FullyConnected: .* takes 4 features"):
+    with pytest.raises(
+        ValueError, match=r"^Dense d \(0\.0\): FullyConnected: .* which has 4 features"
+    ):
         net(nd.ones((2, 3)))

@@ -204,7 +204,7 @@ def test_the_table_tells_once_of_a_variable_without_effect(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = without_effect.flags_without_effect()[:2]
-    monkeypatch.setattr(without_effect, "_told", {})
+    monkeypatch.setattr(without_effect, "_reported", {})
     monkeypatch.setenv(first.name, first.default_as_text)
     with caplog.at_level(logging.WARNING, "gluonish"):
         env.run(arguments())

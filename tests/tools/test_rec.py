@@ -106,7 +106,9 @@ def test_verify_finds_all_damages_and_the_records_between(
     assert run(file, "--verify") == 1
     out = capsys.readouterr().out
     assert "2 records in" in out
-    assert f"damaged: bytes {starts[1]} to {starts[2]}: MXRecordIO: expected the mark" in out
+    assert (
+        f"damaged: bytes {starts[1]} to {starts[2]}: MXRecordIO: expected the magic number" in out
+    )
     assert f"damaged: bytes {starts[3]} to {len(content) - 4}: MXRecordIO: expected a part" in out
     assert f"index: key '10' leads to byte {starts[1]}, where no record begins" in out
 

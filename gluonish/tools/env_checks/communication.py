@@ -297,7 +297,7 @@ def _timeout() -> str:
 def _role() -> str:
     """Check that a server process of MXNet's launcher is refused."""
     output = run_program(_REFUSED, DMLC_ROLE="server")
-    expect(DMLC_ROLE, "expected to be a worker" in output, "a refusal", output)
+    expect(DMLC_ROLE, "expected a worker process" in output, "a refusal", output)
     return "a process started as a server was refused"
 
 

@@ -127,8 +127,8 @@ for count in (1, 3):
             print("missing")
             break
     scratch = onednn.current().engine.workspaces
-    for buffer in [scratch.take(1 << 20) for _ in range(4)]:
-        scratch.give(buffer)
+    for buffer in [scratch.acquire(1 << 20) for _ in range(4)]:
+        scratch.release(buffer)
     print(scratch.nbytes >> 20)
 """
 

@@ -191,7 +191,7 @@ def gpu_streams() -> str:
 from gluonish.core.context import gpu
 from gluonish.core.device import device_of
 compute = device_of(gpu(0)).compute
-print(len({stream.raw.ptr for stream in (compute, *compute.beside)}))
+print(len({stream.raw.ptr for stream in (compute, *compute.siblings)}))
 """
     found = [
         int(run_program(program, MXNET_GPU_WORKER_NSTREAMS=count).split()[-1])

@@ -26,7 +26,7 @@ def streams(request: pytest.FixtureRequest) -> Any:
 
 def launched_on(device: Any) -> list[int]:
     """Count the launches of each compute stream while some operators run."""
-    every = (device.compute, *device.compute.beside)
+    every = (device.compute, *device.compute.siblings)
     counts = [0] * len(every)
 
     def watch(place: int, stream: Any) -> Any:
@@ -58,7 +58,7 @@ def launched_on(device: Any) -> list[int]:
 def test_operators_take_the_streams_in_turn(gpus: Any, streams: int) -> None:
     device: Any = nd.zeros((1,), ctx=mx.gpu(0))._device
     nd.waitall()
-    assert len(device.compute.beside) == streams - 1
+    assert len(device.compute.siblings) == streams - 1
     if type(mx.engine.current_engine()).__name__ == "NaiveEngine":
         return
     counts = launched_on(device)
@@ -99,7 +99,7 @@ def test_double_finds_streams_that_keep_nothing(gpus: Any, monkeypatch: pytest.M
         pytest.skip("the naive engine synchronizes after each launch")
     with MXNET_GPU_WORKER_NSTREAMS.override(2):
         device: Any = nd.zeros((1,), ctx=mx.gpu(0))._device
-    for stream in device.compute.beside:
+    for stream in device.compute.siblings:
         monkeypatch.setattr(stream, "_after", None)
         monkeypatch.setattr(stream, "_keeps", False)
 

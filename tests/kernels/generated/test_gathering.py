@@ -55,7 +55,7 @@ def test_positions_outside_are_still_refused() -> None:
     op = find_operator("take")
     attrs = op.schema.parse("take", {"mode": "raise"})
     inputs = [whole(50, 40), np.arange(51.0)]
-    with pytest.raises(OperatorError, match="some from 0 to 50"):
+    with pytest.raises(OperatorError, match="positions from 0 to 50"):
         run_kernel(op, _fast("take").kernel, inputs, attrs, attrs)
 
 

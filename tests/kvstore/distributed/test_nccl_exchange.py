@@ -13,7 +13,7 @@ import numpy as np
 from mpi4py import MPI
 import gluonish as mx
 from gluonish import autograd, gluon, nd
-from gluonish.kvstore.distributed import channel, watch
+from gluonish.kvstore.distributed import channel, observers
 from gluonish.kvstore.nccl_reduce import NCCLExchange
 from gluonish.kvstore.sync_store import SyncStore
 from tests.kernels.cupy.install import gpu_contexts, importable_cupyx
@@ -21,7 +21,7 @@ from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.nccl_double import make_nccl
 rank, size = channel().world.rank, channel().world.size
 told = []
-watch.observers.append(told.append)
+observers.observers.append(told.append)
 
 def digest(arrays):
     return hashlib.sha256(b"".join(x.tobytes() for x in arrays)).hexdigest()

@@ -197,7 +197,7 @@ def test_sparse_parameter_tells_how_to_read_it() -> None:
     for call in (w.data, w.list_data):
         with pytest.raises(ParameterError, match="use row_sparse_data"):
             call()
-    with pytest.raises(ParameterError, match="a Parameter in a Trainer"):
+    with pytest.raises(ParameterError, match="a Parameter of a Trainer"):
         w.row_sparse_data(nd.array([1]))
     assert w.var().attr("__storage_type__") == "1"
     assert w._reduce().asnumpy().sum() == 10

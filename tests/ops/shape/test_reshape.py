@@ -40,7 +40,7 @@ def test_codes_stand_for_shapes(
         ((5, 5), "the 24 elements of"),
         ((-4, 5, -1, -2), "cannot split 2"),
         ((0, 0, 0, 0), "more axes than data has"),
-        ((-4, 2), "two extents behind it"),
+        ((-4, 2), "two extents after it"),
         ((-5,), "no code -5"),
     ],
 )

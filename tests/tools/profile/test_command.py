@@ -74,7 +74,9 @@ def test_the_profiler_is_off_afterwards(tmp_path: Path) -> None:
 
 
 def test_a_missing_script_or_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match=r"expected a script, got 'none\.py', which is not"):
+    with pytest.raises(
+        MissingFileError, match=r"expected a script, got 'none\.py', which does not exist"
+    ):
         profile("none.py")
     with pytest.raises(ArgumentError, match=r"--output: expected an existing folder, got '.*none'"):
         profile("--output", str(tmp_path / "none" / "a"), "program.py")

@@ -32,7 +32,7 @@ def test_weight_and_gradient_are_row_sparse() -> None:
 def test_call_without_a_trainer_is_refused() -> None:
     layer = SparseEmbedding(ROWS, UNITS)
     layer.initialize()
-    with pytest.raises(ParameterError, match=r"weight: row_sparse_data expected .* in a Trainer"):
+    with pytest.raises(ParameterError, match=r"weight: row_sparse_data expected .* of a Trainer"):
         layer(mx.nd.array([1, 2]))
 
 

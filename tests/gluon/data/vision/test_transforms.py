@@ -118,7 +118,7 @@ def test_seeds_repeat_what_is_random() -> None:
 @pytest.mark.parametrize("kind", ["Brightness", "Contrast", "Saturation", "Hue"])
 def test_a_negative_amount_is_its_size_as_in_mxnet(kind: str) -> None:
     transform = getattr(T, f"Random{kind}")
-    assert vars(transform(-0.5))["_least"] == vars(transform(0.5))["_least"]
+    assert vars(transform(-0.5))["_min_factor"] == vars(transform(0.5))["_min_factor"]
     with pytest.raises(ArgumentError, match=f"Random{kind}: expected a finite {kind.lower()}"):
         transform(float("nan"))
 
