@@ -67,7 +67,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
                 "the result's asnumpy()"
             )
         kwargs["out"] = out
-    name = _UFUNC_NAMES.get(ufunc.__name__, ufunc.__name__)
+    name = _UFUNC_NAMES.get(ufunc.__name__) or ufunc.__name__
     found = _functions.get(name) if method == "__call__" else None
     if found is not None:
         return found(*inputs, **kwargs)

@@ -60,26 +60,26 @@ class CustomState:
         """Name in messages."""
         return f"Custom({self.op_type})"
 
-    def shapes(self, given: Sequence[list[int]]) -> tuple[list[Any], list[Any], list[Any]]:
+    def shapes(self, supplied: Sequence[list[int]]) -> tuple[list[Any], list[Any], list[Any]]:
         """Return the shapes of arguments, outputs and auxiliary states by the user's rule.
 
         Raises:
             OperatorError: The rule fails, or returns the wrong number of shapes.
         """
-        found = self._call_rule("infer_shape", [list(shape) for shape in given])
+        found = self._call_rule("infer_shape", [list(shape) for shape in supplied])
         return self._three("infer_shape", found)
 
-    def types(self, given: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    def types(self, supplied: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Return the dtypes of arguments, outputs and auxiliary states by the user's rule.
 
         Raises:
             OperatorError: As for `shapes`.
         """
-        return self._three("infer_type", self._call_rule("infer_type", list(given)))
+        return self._three("infer_type", self._call_rule("infer_type", list(supplied)))
 
-    def _call_rule(self, rule: str, given: list[Any]) -> Any:
+    def _call_rule(self, rule: str, supplied: list[Any]) -> Any:
         try:
-            return getattr(self.prop, rule)(given)
+            return getattr(self.prop, rule)(supplied)
         except Exception as error:
             raise OperatorError(f"{self.name}: {rule} failed: {error!r}") from error
 
@@ -102,14 +102,14 @@ class _CustomSchema(Schema):
 
     __slots__ = ()
 
-    def parse(self, operator: str, given: Mapping[str, object]) -> dict[str, Any]:
-        options = {k: str(v) for k, v in given.items() if k not in ("op_type", "state")}
-        op_type = given.get("op_type")
+    def parse(self, operator: str, supplied: Mapping[str, object]) -> dict[str, Any]:
+        options = {k: str(v) for k, v in supplied.items() if k not in ("op_type", "state")}
+        op_type = supplied.get("op_type")
         if not op_type:
             raise OperatorError(f"{operator}: expected op_type, got none")
         return {"op_type": str(op_type), "state": CustomState(str(op_type), options)}
 
-    def takes(self, name: str) -> bool:
+    def accepts(self, name: str) -> bool:
         return True
 
     def to_strings(self, attrs: Mapping[str, Any]) -> dict[str, str]:
@@ -122,12 +122,12 @@ class _NativeSchema(Schema):
 
     __slots__ = ()
 
-    def parse(self, operator: str, given: Mapping[str, object]) -> dict[str, Any]:
-        state = native_states.get(str(given.get("info")))
+    def parse(self, operator: str, supplied: Mapping[str, object]) -> dict[str, Any]:
+        state = native_states.get(str(supplied.get("info")))
         if state is None:
             raise OperatorError(
                 f"{operator}: expected an operator object of this process, got "
-                f"{given.get('info')!r}; write it as a CustomOp, which is found by name"
+                f"{supplied.get('info')!r}; write it as a CustomOp, which is found by name"
             )
         return {"state": state}
 
@@ -141,9 +141,9 @@ def _infer(*specs: Spec, state: CustomState, **attrs: Any) -> tuple[Spec, ...]:
         raise OperatorError(
             f"{state.name}: expected {len(names)} inputs ({', '.join(names)}), got {len(specs)}"
         )
-    given = specs[: len(state.arguments)]
-    shapes = state.shapes([list(spec.shape) for spec in given])
-    types = state.types([spec.dtype.type for spec in given])
+    supplied = specs[: len(state.arguments)]
+    shapes = state.shapes([list(spec.shape) for spec in supplied])
+    types = state.types([spec.dtype.type for spec in supplied])
     shapes_of_inputs = [*shapes[0], *shapes[2]]
     for name, spec, shape in zip(names, specs, shapes_of_inputs, strict=True):
         if tuple(shape) != spec.shape:
@@ -166,9 +166,9 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     arguments = inputs[:count]
     known = [spec.shape is not None and UNKNOWN not in spec.shape for spec in arguments]
     if any(known) or not count:
-        given = [list(s.shape or ()) if k else [] for s, k in zip(arguments, known, strict=True)]
+        supplied = [list(s.shape or ()) if k else [] for s, k in zip(arguments, known, strict=True)]
         try:
-            shapes = state.shapes(given)
+            shapes = state.shapes(supplied)
         except OperatorError:  # the rule needs more known shapes
             shapes = ([], [], [])
         for i, shape in enumerate([*shapes[0], *shapes[2]]):
