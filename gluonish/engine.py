@@ -140,8 +140,17 @@ def end_idle_teams(end: Callable[[], None]) -> bool:
 
 
 def _living() -> list[Engine]:
-    """Return the live engines."""
-    return [engine for ref in tuple(_engines) if (engine := ref()) is not None]
+    """Return the live engines.
+
+    A plain loop: CPython 3.11 crashed here in a comprehension with an assignment expression, when a
+    tracing thread was interrupted in it and another thread entered it.
+    """
+    engines = []
+    for ref in tuple(_engines):
+        engine = ref()
+        if engine is not None:
+            engines.append(engine)
+    return engines
 
 
 def _register(engine: Engine, lane: Lane, stream: Stream) -> None:

@@ -132,7 +132,7 @@ def test_first_calls_of_one_network() -> None:
         "gluonish/gluon/block/hybrid_block",
         "parameter/parameter",
         "graph/executable",
-        "core/turn",
+        "core/timeout_lock",
     )
     at_each_place(program, same, files, most=80)
 
@@ -167,7 +167,7 @@ def test_kernels_are_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         current[0] = next(numbers)
         compile_one()
 
-    files = ("kernels/compiler", "core/helper_thread", "core/turn")
+    files = ("kernels/compiler", "core/helper_thread", "core/timeout_lock")
     at_each_place(program, in_a_thread(compile_one), files, most=6)
     assert machine_code.host()[0]
 
@@ -224,8 +224,10 @@ def test_profiler() -> None:
         profiler.set_state("stop")
 
     try:
-        at_each_place(program, in_a_thread(nested), ("profiler/state", "core/turn"), most=40)
-        at_each_place(program, nested, ("profiler/state", "core/turn"), most=200)
+        at_each_place(
+            program, in_a_thread(nested), ("profiler/state", "core/timeout_lock"), most=40
+        )
+        at_each_place(program, nested, ("profiler/state", "core/timeout_lock"), most=200)
         at_each_place(program, in_a_thread(nested), ("profiler/recorder",), most=40)
         assert not profiler.state._unhook, "hooks of a profiler that does not run"
     finally:
