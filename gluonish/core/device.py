@@ -79,7 +79,7 @@ class Device(Protocol):
         is_host: Whether its arrays are NumPy's, in host memory.
         lane: Engine lane of its compute work.
         copy_lane: Engine lane of copies to this device.
-        ahead_lane: Engine lane of prefetching copies, into arrays of `empty_prefetch`.
+        prefetch_lane: Engine lane of prefetching copies, into arrays of `empty_prefetch`.
         priority_lane: Engine lane of work that must not wait behind compute: a kvstore's sums.
         streams: Its stream lanes, with their streams; empty for a CPU.
     """

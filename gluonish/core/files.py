@@ -79,7 +79,7 @@ def remove_abandoned(folder: Path, min_age_s: float = _MIN_AGE_S) -> None:
 
     Args:
         folder: The folder; files that cannot be read or removed are skipped.
-        settled_s: Minimum time since the last write, in seconds.
+        min_age_s: Minimum time since the last write, in seconds.
     """
     newest = time.time() - min_age_s
     with suppress(OSError), os.scandir(folder) as entries:

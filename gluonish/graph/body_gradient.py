@@ -26,7 +26,7 @@ class _Back:
 
     Args:
         graph: The body's graph; saved values are its last outputs.
-        num_kept: Number of saved values.
+        num_saved: Number of saved values.
 
     Attributes:
         inputs: Variables for the inputs.
@@ -85,7 +85,7 @@ def loop_gradient(
     Args:
         graph: The body's graph: its inputs are data, states and remaining inputs, its outputs are
             outputs, new states and saved values.
-        num_kept: Number of saved values.
+        num_saved: Number of saved values.
         counts: Numbers of data and of states.
         heads: Whether each output, each earlier state and each saved value has a gradient.
     """
@@ -95,12 +95,12 @@ def loop_gradient(
     floating = [i for i in range(states) if is_floating(graph.outputs[outs + i].spec.dtype)]
     from_outs = [i for i in range(outs) if heads[i]]
     from_past = [i for i in range(states) if heads[outs + i]]
-    from_kept = [outs + states + i for i in range(num_saved) if heads[outs + states + i]]
-    out_heads, kept_heads = back.heads(from_outs), back.heads(from_kept)
+    from_saved = [outs + states + i for i in range(num_saved) if heads[outs + states + i]]
+    out_heads, kept_heads = back.heads(from_outs), back.heads(from_saved)
     past_heads = back.heads([outs + i for i in from_past])
     carried = back.heads([outs + i for i in floating])
     found = back.gradients(
-        [*from_outs, *from_kept, *(outs + i for i in floating)],
+        [*from_outs, *from_saved, *(outs + i for i in floating)],
         [*out_heads, *kept_heads, *carried],
     )
     state_gradients = found[data : data + states]
@@ -139,7 +139,7 @@ def branch_gradient(
 
     Args:
         graph: The body's graph: its outputs are outputs, then saved values.
-        num_kept: Number of saved values.
+        num_saved: Number of saved values.
         heads: Whether each output and saved value has a gradient.
         flows: Positions of the inputs whose gradient is computed, zero if none flows; None for the
             inputs that a gradient flows to.

@@ -53,8 +53,8 @@ class Node(Protocol):
     Attributes:
         parents: For each input, its producer and the output index there; None for a constant.
         output_count: Number of outputs, hidden ones included.
-        own_gradient: Whether the inputs have a gradient even if the outputs have none, as of a
-            loss.
+        ignores_head_gradient: Whether the inputs have a gradient even if the outputs have
+            none, as of a loss.
         made: Timestamp of the call.
         freed: Timestamp of `free`; infinite before. Calls recorded later treat the outputs as
             constants; calls recorded earlier can no longer backpropagate through them.

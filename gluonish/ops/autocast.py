@@ -34,7 +34,7 @@ class Policy:
         widest: Names of operators whose inputs are cast to the widest dtype among them.
         either: Names of operators without casts, like all unlisted ones.
         conditions: Operators that compute in float32 under some values of an attribute.
-        kept: Inputs that are never cast, by operator: a network's float32 parameters.
+        exempt: Inputs that are never cast, by operator: a network's float32 parameters.
     """
 
     __slots__ = ("_conditions", "_exempt", "_lists", "_rules", "dtype")

@@ -26,8 +26,8 @@ class ShapeFacts(NamedTuple):
             directions; see `gluonish.ops.support.shape_rules`, also for the default.
         opens: ``opens(attrs)`` returns the partial spec of a created array whose shape is inferred
             from its consumers; None where the attributes determine it.
-        settle: ``with_shape(attrs, shape)`` returns the attributes that create such an array in the
-            inferred shape; by default it is stored as ``shape``.
+        with_shape: ``with_shape(attrs, shape)`` returns the attributes that create such an array
+            in the inferred shape; by default it is stored as ``shape``.
         measure: ``measure(xp, *inputs, **attrs)`` returns the output shapes from the values of the
             arrays, where ``infer`` leaves extents `UNKNOWN`. Such an operator waits for its inputs,
             and is never part of a planned graph.
@@ -49,8 +49,9 @@ class Gradient(NamedTuple):
     Attributes:
         rule: See `gluonish.ops.registry.Operator`.
         uses_output: The rule needs the outputs.
-        own: The inputs have a gradient regardless of the head gradient, as in losses that are
-            heads. ``g`` is None where the outputs have no gradient, as before BlockGrad.
+        ignores_head_gradient: The inputs have a gradient regardless of the head gradient, as in
+            losses that are heads. ``g`` is None where the outputs have no gradient, as before
+            BlockGrad.
     """
 
     rule: GradientRule | None
@@ -75,7 +76,7 @@ class Execution(NamedTuple):
             alias, or None. No other input may be the same array.
         identity: The output holds the elements of input 0 in the same order, so that a plan may
             share the memory.
-        moves: The kernel only copies views of its inputs or fills a number.
+        copies_only: The kernel only copies views of its inputs or fills a number.
         several_passes: The kernel passes over memory several times, where one pass would do.
         heavy: Costs much more per element than reading it; worth a worker thread. A function
             ``heavy(inputs, outputs, attrs)`` of specs returns the number of multiplications.

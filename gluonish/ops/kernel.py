@@ -127,7 +127,7 @@ class Plan(Protocol):
         Args:
             operands: Index of each operand in the arrays passed to `Attached.run`.
             arrays: The current arrays.
-            moving: Slots of arrays that may be reallocated before the next call.
+            movable: Slots of arrays that may be reallocated before the next call.
             packing: The result of `packing`; None to compute everything in each run.
         """
         raise NotImplementedError
@@ -160,14 +160,14 @@ class FastKernel:
 
     Args:
         name: Name within the back end, for profiles, messages and tests.
-        takes: Predicate of the input specs and attributes that the kernel supports.
+        supports: Predicate of the input specs and attributes that the kernel supports.
         plan: ``plan(outputs, inputs, attrs)``, with tuples of arrays, returns a `Bound`.
         run: ``run(xp, out, *inputs, **attrs)``, like the reference kernel.
         enabled: Checked at kernel selection; False disables the kernel.
         packs: Whether plans may precompute data from inputs that rarely change.
         large_only: Whether it supports only inputs too large for the calling thread.
-        alone: Size of the largest input, in elements, up to which it runs on the calling thread
-            without a team.
+        serial_limit: Size of the largest input, in elements, up to which it runs on the calling
+            thread without a team.
         makes: Output dtypes that it can fill although no input has them. Calls with any other such
             output skip it: `supports` sees the inputs only, and a kernel that overlooks a dtype
             attribute would fill memory of the wrong width.

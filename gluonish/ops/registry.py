@@ -100,14 +100,14 @@ class Operator:
 
     Attributes:
         gradient_uses_output: `Gradient.uses_output`.
-        own_gradient: `Gradient.ignores_head_gradient`.
+        ignores_head_gradient: `Gradient.ignores_head_gradient`.
         may_be_fast: Whether back ends may have kernels for it; True until they load.
         large_only: Whether all of these support large arrays only, so that small calls need not
             check them.
         home: The namespace of the module that created it.
         source: File and line of the statement that created it.
-        plain: Whether the result depends on inputs and attributes only: not on training or random
-            numbers, nor its shape on the values of the arrays.
+        stateless: Whether the result depends on inputs and attributes only: not on training or
+            random numbers, nor its shape on the values of the arrays.
     """
 
     per_arg = 1  # arrays per argument that the variadic attribute counts

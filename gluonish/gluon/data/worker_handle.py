@@ -127,10 +127,10 @@ class Waiter:
 
     Args:
         workers: The workers.
-        bell: Connection that ends the wait when it is readable.
+        wake_receiver: Socket that ends the wait when it is readable.
 
     Attributes:
-        heard: The bytes last read from ``wake_receiver``.
+        received: The bytes last read from ``wake_receiver``.
     """
 
     def __init__(self, workers: Iterable[WorkerHandle], wake_receiver: socket.socket) -> None:

@@ -172,7 +172,7 @@ class GPUDevice:
 
         Args:
             source: Values on the host.
-            stays: Whether ``source`` does not change until the current launch has finished.
+            constant: Whether ``source`` does not change until the current launch has finished.
         """
         if not out.size:
             return

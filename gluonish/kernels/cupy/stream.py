@@ -30,7 +30,7 @@ class DeviceStream:
             stream.
 
     Attributes:
-        beside: Streams of the same device that share the engine's launches with this one.
+        siblings: Streams of the same device that share the engine's launches with this one.
         raw: CuPy's Stream.
     """
 

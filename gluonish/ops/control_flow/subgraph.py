@@ -55,7 +55,7 @@ class Subgraph(Protocol):
     the graph's *saved values*.
 
     Attributes:
-        num_kept: Number of saved values.
+        num_saved: Number of saved values.
         mutated: Indices of the inputs that it overwrites.
         draws: Whether it draws random numbers.
         output_names: Names of the outputs, as a Symbol lists them.

@@ -25,7 +25,7 @@ def input_gradients(
     inputs: Sequence[Any],
     outputs: Sequence[Any],
     attrs: Attrs,
-    wanted: Iterable[bool],
+    requires_grad: Iterable[bool],
 ) -> list[Any]:
     """Call an operator's gradient rule and evaluate the requested entries.
 
@@ -34,7 +34,7 @@ def input_gradients(
             ignores head gradients.
         inputs: The operator's inputs.
         outputs: All of its outputs; may be empty unless the rule uses them.
-        wanted: For each input, whether its gradient is needed.
+        requires_grad: For each input, whether its gradient is needed.
 
     Returns:
         One gradient or None for each input.
@@ -49,7 +49,7 @@ def input_gradients(
     g = grads[0] if op.single else tuple(grads)
     values = (*inputs, *outputs) if op.gradient_uses_output else inputs
     entries = op.gradient(g, *values, **attrs)
-    return [evaluate(e) if want else None for e, want in zip(entries, wanted, strict=True)]
+    return [evaluate(e) if want else None for e, want in zip(entries, requires_grad, strict=True)]
 
 
 class _Step:
@@ -130,8 +130,8 @@ def _walk_back(order: Sequence[_Step], grads: dict[int, list[Any]]) -> None:
             continue
         inputs = [x.value if type(x) is _Traced else x for x in step.inputs]
         outputs = [out.value for out in step.outputs]
-        wanted = [type(x) is _Traced for x in step.inputs]
-        found = input_gradients(step.op, heads, inputs, outputs, step.attrs, wanted)
+        requires_grad = [type(x) is _Traced for x in step.inputs]
+        found = input_gradients(step.op, heads, inputs, outputs, step.attrs, requires_grad)
         for x, gradient in zip(step.inputs, found, strict=True):
             if gradient is not None:
                 grads.setdefault(id(x), []).append(gradient)
