@@ -70,7 +70,7 @@ def export_model(
     """
     if dynamic_input_shapes is not None and not dynamic:
         raise ArgumentError(
-            "export_model: expected dynamic=True beside dynamic_input_shapes, got dynamic=False"
+            "export_model: expected dynamic=True with dynamic_input_shapes, got dynamic=False"
         )
     path: str = load("gluonish.onnx.exporting").write_model(
         sym,

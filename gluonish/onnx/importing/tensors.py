@@ -169,7 +169,7 @@ def _external(tensor: Any, folder: Path | None, nbytes: int, what: str) -> bytes
             return file.read(nbytes)
     except OSError as error:
         raise FileFormatError(
-            f"{what}: expected a file {location!r} beside the model's, got {error}"
+            f"{what}: expected a file {location!r} in the model's folder, got {error}"
         ) from error
 
 

@@ -23,7 +23,7 @@ def _number(call: Call, *names: str) -> float:
     for name in names:
         if call.attrs.get(name) is not None:
             return float(call[name])
-    raise call.refuse(f"it is told {names[0]} by an array; give a number")
+    raise call.refuse(f"its {names[0]} is an array; give a number")
 
 
 def _uniform(call: Call) -> Tensor:
@@ -80,7 +80,7 @@ def _with_hidden(translate: Callable[[Call], Tensor]) -> Callable[[Call], list[T
 
     def several(call: Call) -> list[Tensor | None]:
         if call.inputs and call.op.startswith("_npi_"):
-            raise call.refuse("it is told its parameters by arrays; give numbers")
+            raise call.refuse("its parameters are arrays; give numbers")
         return [translate(call), *[None] * (len(call.outputs) - 1)]
 
     return several
