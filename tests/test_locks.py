@@ -25,7 +25,7 @@ TIMED = "waits time out, and the work is correct when it is done twice"
 # Module and name of what makes it: why nobody hangs there.
 REASONS = {
     (
-        "gluonish/gluon/block/reads.py",
+        "gluonish/gluon/block/tracing.py",
         "RLock",
     ): "held for a look at a few names; handlers may re-enter",
     ("gluonish/core/loading.py", TIMEOUT_LOCK): TIMED,

@@ -29,7 +29,7 @@ import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.engine import current_engine
 from gluonish.kvstore.distributed import Channel, channel
-from gluonish.kvstore.distributed.messages import Messages
+from gluonish.kvstore.distributed.host_memory import Messages
 from gluonish.kvstore.distributed.observers import Exchange, observers
 from gluonish.kvstore.distributed.rendezvous import Rendezvous, wait_for_ranks
 

@@ -22,7 +22,7 @@ from gluonish.core.loading import load
 from gluonish.core.spec import UNKNOWN, Spec
 from gluonish.engine import submit
 from gluonish.graph.ir import Graph, Node, Value, namer, variable
-from gluonish.graph.work import work
+from gluonish.graph.schedule import work
 from gluonish.kernels import back_ends
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, LONE_INLINE_SIZE, limit_pending
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec

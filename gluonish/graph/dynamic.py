@@ -6,9 +6,9 @@ Their shapes depend on values, or an operator communicates with other devices in
 from collections.abc import Sequence
 
 from gluonish.graph.inference import inferred_attributes
-from gluonish.graph.inlining import inlined
 from gluonish.graph.interpreter import Monitor, report
 from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.graph.rewrite import inlined
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import apply

@@ -6,8 +6,8 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import GluonishError, GraphError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
-from gluonish.graph.inlining import inlined
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
+from gluonish.graph.rewrite import inlined
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.dtype_rules import complete_same_dtype
 from gluonish.ops.support.shape_rules import Shapes, open_spec, probe, same_shape

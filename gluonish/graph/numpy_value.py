@@ -6,7 +6,7 @@ import numpy as np
 
 from gluonish.graph.ir import VALUE_KINDS, Value
 from gluonish.numpy.array import ndarray
-from gluonish.numpy.indexing import get_traced_item
+from gluonish.numpy.array_methods import get_traced_item
 from gluonish.numpy.methods import NumpyMethods
 
 

@@ -8,7 +8,7 @@ from gluonish.graph.gradient import Joint, differentiate
 from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.graph.passes.mirror import mirror, ordered_backward
 from gluonish.graph.pipeline import optimize
-from gluonish.graph.recompute import Effort
+from gluonish.graph.saved_values import Effort
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs
 

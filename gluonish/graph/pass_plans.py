@@ -9,11 +9,11 @@ from gluonish.core.spec import Spec
 from gluonish.graph.execution_plan import ExecutionPlan, plan_execution
 from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.layout import channels_last_values
 from gluonish.graph.partition import Partition, split_passes
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers, without_history
 from gluonish.graph.rewrite import constants, detached
 from gluonish.graph.state import StateUse, state_offsets
+from gluonish.graph.strided_views import channels_last_values
 from gluonish.kernels import back_ends
 
 Key = tuple[int, int]

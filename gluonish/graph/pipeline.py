@@ -4,7 +4,8 @@ A graph passes through four stages. `optimize` simplifies it. `fuse_layers` fuse
 operators, before gradients are computed. `split_layers` rewrites outputs and gradients together.
 `finish` rewrites the graph of one executable. All but the first run the passes that the back ends
 of the device offer (`gluonish.kernels.back_ends.passes`), in the order below. Some stages have an
-option; ``MXNET_DISABLED_GRAPH_PASSES`` names passes to skip, also in `gluonish.graph.layout`.
+option; ``MXNET_DISABLED_GRAPH_PASSES`` names passes to skip, also those of
+`gluonish.graph.strided_views`.
 """
 
 from collections.abc import Callable, Collection

@@ -3,6 +3,8 @@
 Gradients follow one chain, from the heads to the deepest input. A node that ends the life of a
 value runs as early as possible: the gradient of a weight runs before the chain continues. Nodes
 that do not depend on heads are recomputed forward values, and run when they are needed.
+
+The amount of work of a graph, from shapes, to decide whether another thread pays.
 """
 
 import heapq
@@ -10,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Node, Value
+from gluonish.ops.support.work import LIGHT, SMALL, Work, work_of
 
 Key = tuple[int, int]
 
@@ -183,3 +186,27 @@ def _depths(nodes: Sequence[Node], heads: Iterable[Node]) -> dict[int, int]:
         if earlier:
             depths[id(node)] = max(earlier) + 1
     return depths
+
+
+_LIGHT_STEPS, _SMALL_STEPS = 32, 64
+
+
+def work(nodes: Sequence[Node]) -> Work:
+    """Return the total work of some operators."""
+    elements = products = 0
+    for node in nodes:
+        if node.op is not None:
+            amount = work_of(node.op.heavy, [x.spec for x in node.inputs], node.specs, node.attrs)
+            elements += amount.elements
+            products += amount.products
+    return Work(elements, products)
+
+
+def is_light(nodes: Sequence[Node]) -> bool:
+    """Whether the nodes are too little work for a second thread."""
+    return len(nodes) <= _LIGHT_STEPS and work(nodes).is_within(LIGHT)
+
+
+def is_small(nodes: Sequence[Node]) -> bool:
+    """Whether submission to another thread is a large part of the work; kernels may use a team."""
+    return len(nodes) <= _SMALL_STEPS and work(nodes).is_within(SMALL)

@@ -3,6 +3,8 @@
 If all readers of a transposed array or a slice accept any strides, they read the memory of its
 source. If a product of stacked matrices is only transposed, it is written to the memory of the
 transposed array. The products are oneDNN's, which need a stride of 1 in one axis of each matrix.
+
+Memory layouts of the values of a planned graph; see `gluonish.ops.support.memory_layout`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -10,8 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.instructions import KernelInstruction
+from gluonish.graph.ir import Node, Value
+from gluonish.ops.support.memory_layout import follows_layout, has_channels, starts_layout
 
 _PRODUCT = "batch_dot"
 _KERNEL = "onednn.batch_matmul"
@@ -232,3 +237,35 @@ def _reshaped(view: StridedView, shape: Shape) -> StridedView | None:
         strides.append(spacing)
         remaining, spacing = remaining // extent, spacing * extent
     return view._replace(shape=shape, strides=tuple(reversed(strides)))
+
+
+Key = tuple[int, int]
+
+
+def channels_last_values(nodes: Sequence[Node], external: Collection[Key] = ()) -> frozenset[Key]:
+    """Return the keys of the values to lay out channels last.
+
+    Args:
+        nodes: Operators in order, with specs.
+        external: Keys of external values in this layout. Only these are returned if
+            ``MXNET_DISABLED_GRAPH_PASSES`` has ``channels_last``.
+    """
+    found = set(external)
+    if "channels_last" in MXNET_DISABLED_GRAPH_PASSES.value:
+        return frozenset(found)
+    for node in nodes:
+        op = node.op
+        if op is None:
+            continue
+        anchored = starts_layout(op, node.attrs)
+        if not anchored and not follows_layout(op):
+            continue
+        for i, spec in enumerate(node.specs):
+            if has_channels(spec) and (anchored or _follows(spec, node.inputs, found)):
+                found.add((id(node), i))
+    return frozenset(found)
+
+
+def _follows(spec: Spec, inputs: Sequence[Value], found: Collection[Key]) -> bool:
+    rank = len(spec.shape)
+    return any(value.key in found and len(value.shape) == rank for value in inputs)

@@ -2,9 +2,19 @@
 
 from gluonish.initializer.base import InitDesc, Initializer, alias, create, register
 from gluonish.initializer.by_name import Load, Mixed
-from gluonish.initializer.constant import Bilinear, Constant, LSTMBias, One, Zero
 from gluonish.initializer.fused_rnn import FusedRNN
-from gluonish.initializer.random import MSRAPrelu, Normal, Orthogonal, Uniform, Xavier
+from gluonish.initializer.random import (
+    Bilinear,
+    Constant,
+    LSTMBias,
+    MSRAPrelu,
+    Normal,
+    One,
+    Orthogonal,
+    Uniform,
+    Xavier,
+    Zero,
+)
 
 __all__ = [
     "Bilinear",

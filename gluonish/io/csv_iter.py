@@ -10,9 +10,14 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, boolean, integer, shape, text
 from gluonish.core.spec import Spec, checked_spec
 from gluonish.io.native_iter import PREFETCH_PARAMETERS, MXDataIter, parse_parameters
-from gluonish.io.number_text import converted_numbers, parse_numbers
 from gluonish.io.rows import Columns, DenseRows, RowSource
-from gluonish.io.text_lines import TextRange, parsed_blocks, text_ranges
+from gluonish.io.text_lines import (
+    TextRange,
+    converted_numbers,
+    parse_numbers,
+    parsed_blocks,
+    text_ranges,
+)
 from gluonish.kernels.generated.number_parser import dense_lines
 
 _NONE = "NULL"

@@ -17,9 +17,14 @@ from gluonish.io.native_iter import (
     check_parts,
     parse_parameters,
 )
-from gluonish.io.number_text import parse_numbers
 from gluonish.io.rows import Columns, DenseRows, RowSource, SparseRows
-from gluonish.io.text_lines import TextRange, count_nonblank_lines, parsed_blocks, text_ranges
+from gluonish.io.text_lines import (
+    TextRange,
+    count_nonblank_lines,
+    parse_numbers,
+    parsed_blocks,
+    text_ranges,
+)
 from gluonish.kernels.generated.number_parser import sparse_lines
 
 _NAME = "LibSVMIter"

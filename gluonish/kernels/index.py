@@ -19,7 +19,7 @@ MODULES: dict[str, str] = {
         "L2Normalization LayerNorm _l2_normalization_backward _layer_norm_backward "
         "_softmax_backward log_softmax softmax"
     ),
-    "generated.reductions": "_sum_to_shape mean sum",
+    "generated.sums": "_sum_to_shape mean sum",
     "generated.concat_and_slice": "Concat slice_axis",
     "generated.data_movement": (
         "BlockGrad Flatten MakeLoss Pad Reshape SliceChannel SwapAxis _CrossDeviceCopy "
@@ -105,7 +105,7 @@ MODULES: dict[str, str] = {
     "cupy.softmax_and_norms": (
         "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"
     ),
-    "generated.fused_pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
+    "generated.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "generated.elementwise": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "
         "_copy _div_scalar _equal _equal_scalar _flat_power _gelu_backward _greater "

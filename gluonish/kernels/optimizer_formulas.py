@@ -9,10 +9,7 @@ reference bit for bit; only norms are summed in another order. Statements are in
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, NADAM, TINY
-from gluonish.ops.updates.delayed import DCASGD, DCASGD_MOMENTUM
-from gluonish.ops.updates.ftml import FTML_STEPS
-from gluonish.ops.updates.ftrl import FTRL
+from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, FTML_STEPS, FTRL, NADAM, TINY
 from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.rules import (
     ADAGRAD,
@@ -27,7 +24,7 @@ from gluonish.ops.updates.rules import (
     SGD_MOMENTUM,
     Rule,
 )
-from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
+from gluonish.ops.updates.sign import DCASGD, DCASGD_MOMENTUM, SIGNSGD, SIGNUM_STEPS
 
 Scalars = Mapping[str, float]
 

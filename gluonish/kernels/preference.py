@@ -24,7 +24,7 @@ IN_ORDER = (
     "generated.winograd",
     "generated.pooling",
     "generated.softmax_and_norms",
-    "generated.reductions",
+    "generated.sums",
     "generated.concat_and_slice",
     "generated.data_movement",
     "generated.batch_norm",
@@ -57,7 +57,7 @@ IN_ORDER = (
     "cupy.pointwise",
     "cupy.pooling",
     "cupy.softmax_and_norms",
-    "generated.fused_pointwise",
+    "generated.pointwise",
     "generated.elementwise",
     "classic_forms",
 )

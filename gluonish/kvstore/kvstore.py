@@ -14,9 +14,15 @@ from gluonish.kvstore.arguments import Key, check_like, pairs_of, row_ids_by_arr
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.nccl_reduce import NCCLReduction
-from gluonish.kvstore.small_exchange import SmallExchange, are_small, small_exchange
 from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
-from gluonish.kvstore.transfer import SumSplit, keep_alive, sum_arrays
+from gluonish.kvstore.transfer import (
+    SmallExchange,
+    SumSplit,
+    are_small,
+    keep_alive,
+    small_exchange,
+    sum_arrays,
+)
 from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater

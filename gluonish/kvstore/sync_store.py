@@ -13,8 +13,8 @@ from gluonish.core.errors import NotSupportedError
 from gluonish.kvstore.arguments import Key
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.distributed.channel import Channel, NamedArray, share_statistics
-from gluonish.kvstore.distributed.new_gradients import NewGradients
 from gluonish.kvstore.distributed.pieces import Purpose
+from gluonish.kvstore.distributed.rendezvous import NewGradients
 from gluonish.kvstore.kvstore import KVStore, Sum
 from gluonish.kvstore.nccl_reduce import NCCLExchange
 from gluonish.kvstore.sparse import rows_of, sum_of_rows

@@ -6,11 +6,18 @@ layers, which the next forward pass needs first, overtake its last ones.
 
 On a GPU the lane is a stream that waits only for launches that use the same arrays. So arrays that
 only stores use are allocated for this stream; see `gluonish.kernels.cupy.GPUDevice`.
+
+`KVStore.pushpull` of many small arrays in two engine operations.
+
+A Trainer passes the same gradients and weights to the store in every step. For small arrays the
+look-ups and pushes take longer than the sums, so all sums are one engine operation, and all copies
+another. The store caches the exchange as the `Program` of its last call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +32,7 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray.copying import transfer
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, empty_like_spec
 from gluonish.ops.support.precision import accumulator
+from gluonish.optimizer import Updater
 from gluonish_engine import Var
 
 
@@ -252,3 +260,69 @@ def apply_in_place(
         out.size <= LIGHT_INLINE_SIZE,
         private=private,
     )
+
+
+SmallExchange = Callable[[Updater, int], None]
+
+_raw, _var = attrgetter("_data"), attrgetter("_var")
+
+
+def are_small(arrays: Iterable[NDArray]) -> bool:
+    """Whether arrays are dense, small, and on CPUs."""
+    return all(
+        x.stype == "default" and x._device.is_host and x.size <= LIGHT_INLINE_SIZE for x in arrays
+    )
+
+
+def small_exchange(
+    keys: Sequence[Any],
+    values: Sequence[Sequence[NDArray]],
+    outs: Sequence[Sequence[NDArray]],
+    stored: Sequence[NDArray],
+    context: Context,
+) -> SmallExchange:
+    """Return a function (updater, priority) that sums gradients, and updates and copies weights.
+
+    Args:
+        keys: Unique keys of the stored weights.
+        values: For each key the gradients to sum.
+        outs: For each key the arrays that receive the new weight.
+        stored: The stored weights; all arrays are dense, small, and on CPUs.
+        context: Device of the sums.
+    """
+    counts, out_counts = list(map(len, values)), list(map(len, outs))
+    gradients, targets = list(chain.from_iterable(values)), list(chain.from_iterable(outs))
+    # Tuples, as the updater caches bound updates of identical tuples only.
+    names, weights = tuple(keys), tuple(stored)
+    sums = tuple([new_array(weight, context) for weight in weights])
+    device = sums[0]._device
+    received = list(map(_var, targets))
+    inline = sum(array.size for array in gradients) <= LIGHT_INLINE_SIZE
+
+    def exchange(updater: Updater, priority: int) -> None:
+        engine = current_engine()
+        add = partial(_sum_all, list(map(_raw, gradients)), counts, list(map(_raw, sums)))
+        reads, writes = list(map(_var, gradients)), list(map(_var, sums))
+        engine.push(add, reads, writes, device.priority_lane, priority, "kvstore", inline)
+        updater(names, sums, weights)
+        spread = partial(_copy_all, list(map(_raw, weights)), out_counts, list(map(_raw, targets)))
+        # It reads its targets, too, so that they are unchanged if the update failed.
+        reads = [*map(_var, weights), *received]
+        engine.push(spread, reads, received, device.copy_lane, priority, "_copyto", inline)
+
+    return exchange
+
+
+def _sum_all(values: Sequence[Any], counts: Sequence[int], sums: Sequence[Any]) -> None:
+    first = 0
+    for count, out in zip(counts, sums, strict=True):
+        sum_into(values[first : first + count], out)
+        first += count
+
+
+def _copy_all(stored: Sequence[Any], counts: Sequence[int], outs: Sequence[Any]) -> None:
+    first = 0
+    for weight, count in zip(stored, counts, strict=True):
+        for out in outs[first : first + count]:
+            np.copyto(out, weight, casting="unsafe")
+        first += count

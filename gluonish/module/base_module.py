@@ -20,7 +20,7 @@ from gluonish.io.data_iter import DataBatch, DataIter
 from gluonish.io.ndarray_iter import NDArrayIter
 from gluonish.metric import EvalMetric
 from gluonish.metric import create as create_metric
-from gluonish.module.batch_end import BatchEndParam, call_back
+from gluonish.module.callback import BatchEndParam, call_back
 from gluonish.module.checkpoint import split_params
 from gluonish.module.descriptions import check_input_names as _check_input_names  # noqa: F401
 from gluonish.module.descriptions import parsed_descriptions as _parse_data_desc  # noqa: F401

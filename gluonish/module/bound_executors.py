@@ -11,9 +11,8 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, GluonishError
 from gluonish.io.data_iter import DataDesc
-from gluonish.module.batch_slices import split_by_load
 from gluonish.module.descriptions import Requests, described, requests_of
-from gluonish.module.device_arrays import Groups, groups_of
+from gluonish.module.device_arrays import Groups, groups_of, split_by_load
 from gluonish.ndarray import NDArray
 from gluonish.symbol.binding import simple_bind
 from gluonish.symbol.executor import Executor

@@ -1,19 +1,53 @@
 """Callbacks of training loops, which log speed, progress and metrics, and save checkpoints.
 
 They use the root logger, as in MXNet: ``logging.basicConfig`` shows the messages.
+
+BatchEndParam: the argument of callbacks at the end of a batch.
 """
 
 import logging
 import math
 import time
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gluonish.core.errors import ArgumentError
-from gluonish.module.batch_end import BatchEndParams
 from gluonish.module.checkpoint import save_checkpoint
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
+
+
+class BatchEndParams(NamedTuple):
+    """The argument of callbacks at the end of a batch, a named tuple.
+
+    Attributes:
+        epoch: Number of the epoch, from 0.
+        nbatch: Number of the batch in the epoch.
+        eval_metric: Metric of the training data, or None.
+        locals: Local variables of the training loop.
+    """
+
+    epoch: int
+    nbatch: int
+    eval_metric: Any
+    locals: Any
+
+
+BatchEndParam = BatchEndParams
+
+
+def call_back(callbacks: Any, *args: Any) -> None:
+    """Call one callback, or each callback of a list.
+
+    Args:
+        callbacks: A function, a list of functions, or None for none.
+        *args: Arguments of the calls.
+    """
+    if callbacks is None:
+        return
+    for callback in callbacks if isinstance(callbacks, list | tuple) else [callbacks]:
+        callback(*args)
+
 
 Arrays = Mapping[str, NDArray]
 

@@ -12,9 +12,13 @@ from gluonish.core.errors import ArgumentError
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataIter
 from gluonish.metric import create as create_metric
-from gluonish.module.batch_end import BatchEndParam, BatchEndParams, call_back
 from gluonish.module.bucketing_module import BucketingModule
-from gluonish.module.callback import LogValidationMetricsCallback
+from gluonish.module.callback import (
+    BatchEndParam,
+    BatchEndParams,
+    LogValidationMetricsCallback,
+    call_back,
+)
 from gluonish.module.checkpoint import load_checkpoint, load_params, save_checkpoint
 from gluonish.module.descriptions import described
 from gluonish.module.feed_forward_data import epochs_of, evaluation_iterator, iterator_of, joined

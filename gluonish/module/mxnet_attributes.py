@@ -5,9 +5,9 @@ from typing import Any
 from gluonish.io.data_iter import DataDesc
 from gluonish.kvstore import KVStoreBase
 from gluonish.module.checkpoint import Weights
-from gluonish.module.computed_module import ComputedModule
 from gluonish.module.descriptions import Requests
 from gluonish.module.executor_group import DataParallelExecutorGroup
+from gluonish.module.python_module import ComputedModule
 from gluonish.module.weight_updates import WeightUpdates
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer

@@ -8,7 +8,7 @@ from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.io import DataBatch
 from gluonish.metric import EvalMetric
-from gluonish.module.batch_slices import split_by_load
+from gluonish.module.device_arrays import split_by_load
 from gluonish.module.executor_group import DataParallelExecutorGroup as _Group
 from gluonish.module.monitor import Monitor
 from gluonish.ndarray import NDArray

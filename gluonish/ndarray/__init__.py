@@ -28,6 +28,8 @@ from gluonish.ndarray.functions import (
     equal,
     greater,
     greater_equal,
+    histogram,
+    imdecode,
     lesser,
     lesser_equal,
     logical_and,
@@ -45,7 +47,7 @@ from gluonish.ndarray.functions import (
     true_divide,
     waitall,
 )
-from gluonish.ndarray.histogram import histogram
+from gluonish.ndarray.functions import new_empty_handle as _new_empty_handle  # noqa: F401
 from gluonish.ndarray.indexing_keys import (
     get_indexing_dispatch_code,
     get_oshape_of_gather_nd_op,
@@ -60,8 +62,6 @@ from gluonish.ndarray.mxnet_numbers import integer_types, py_slice  # noqa: F401
 from gluonish.ndarray.namespace import names as __dir__  # noqa: F401  # PEP 562
 from gluonish.ndarray.namespace import operator_function as __getattr__  # noqa: F401
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.out_of_use import imdecode
-from gluonish.ndarray.out_of_use import new_empty_handle as _new_empty_handle  # noqa: F401
 from gluonish.ndarray.serialization import load, load_frombuffer, load_metadata, save
 
 __all__ = [

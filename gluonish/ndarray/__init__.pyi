@@ -30,6 +30,8 @@ from gluonish.ndarray.functions import divide as divide
 from gluonish.ndarray.functions import equal as equal
 from gluonish.ndarray.functions import greater as greater
 from gluonish.ndarray.functions import greater_equal as greater_equal
+from gluonish.ndarray.functions import histogram as histogram
+from gluonish.ndarray.functions import imdecode as imdecode
 from gluonish.ndarray.functions import lesser as lesser
 from gluonish.ndarray.functions import lesser_equal as lesser_equal
 from gluonish.ndarray.functions import logical_and as logical_and
@@ -39,6 +41,7 @@ from gluonish.ndarray.functions import maximum as maximum
 from gluonish.ndarray.functions import minimum as minimum
 from gluonish.ndarray.functions import modulo as modulo
 from gluonish.ndarray.functions import multiply as multiply
+from gluonish.ndarray.functions import new_empty_handle as _new_empty_handle
 from gluonish.ndarray.functions import not_equal as not_equal
 from gluonish.ndarray.functions import onehot_encode as onehot_encode
 from gluonish.ndarray.functions import power as power
@@ -46,7 +49,6 @@ from gluonish.ndarray.functions import split_v2 as split_v2
 from gluonish.ndarray.functions import subtract as subtract
 from gluonish.ndarray.functions import true_divide as true_divide
 from gluonish.ndarray.functions import waitall as waitall
-from gluonish.ndarray.histogram import histogram as histogram
 from gluonish.ndarray.indexing_keys import get_indexing_dispatch_code as get_indexing_dispatch_code
 from gluonish.ndarray.indexing_keys import get_oshape_of_gather_nd_op as get_oshape_of_gather_nd_op
 from gluonish.ndarray.indexing_keys import indexing_key_expand_implicit_axes as indexing_key_expand_implicit_axes
@@ -58,8 +60,6 @@ from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS as _STORAGE_TYPE
 from gluonish.ndarray.mxnet_numbers import integer_types as integer_types
 from gluonish.ndarray.mxnet_numbers import py_slice as py_slice
 from gluonish.ndarray.ndarray import NDArray as NDArray
-from gluonish.ndarray.out_of_use import imdecode as imdecode
-from gluonish.ndarray.out_of_use import new_empty_handle as _new_empty_handle
 from gluonish.ndarray.serialization import load as load
 from gluonish.ndarray.serialization import load_frombuffer as load_frombuffer
 from gluonish.ndarray.serialization import load_metadata as load_metadata

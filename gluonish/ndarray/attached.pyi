@@ -12,6 +12,7 @@ from gluonish.ndarray.methods import _at as _function_at
 from gluonish.ndarray.methods import _full as _function_full
 from gluonish.ndarray.methods import _slice as _function_slice
 from gluonish.ndarray.methods import _sync_copyfrom as _function_sync_copyfrom
+from gluonish.ndarray.methods import array_repr as _function_array_repr
 from gluonish.ndarray.methods import as_nd_ndarray as _function_as_nd_ndarray
 from gluonish.ndarray.methods import astype as _function_astype
 from gluonish.ndarray.methods import broadcast_like as _function_broadcast_like
@@ -21,7 +22,6 @@ from gluonish.ndarray.methods import round_ as _function_round
 from gluonish.ndarray.methods import slice_assign as _function_slice_assign
 from gluonish.ndarray.methods import slice_assign_scalar as _function_slice_assign_scalar
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.printing import array_repr as _function_array_repr
 from gluonish.ndarray.serialization import array_from_state as _function_array_from_state
 from gluonish.ndarray.serialization import array_state as _function_array_state
 from gluonish.ndarray.sparse.methods import _attach_grad as _function_attach_grad

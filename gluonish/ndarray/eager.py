@@ -24,7 +24,7 @@ from gluonish.ndarray.copying import copy_into, gather_on_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import OBSERVED, RECORDING, TRAINING, OperatorNode
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.ops.support.at_once import fill_at_once
+from gluonish.ops.support.host import fill_at_once
 from gluonish.ops.support.memory_layout import (
     array_of,
     follows_layout,

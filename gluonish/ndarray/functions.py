@@ -1,17 +1,23 @@
-"""Functions of the ``nd`` namespace that are not operators: arithmetic, waiting, splitting."""
+"""Functions of the ``nd`` namespace that are not operators: arithmetic, waiting, splitting.
+
+``nd.histogram``.
+
+Functions of MXNet's `mx.nd` that are not supported; their errors name the replacement.
+"""
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from gluonish.core.argument_docs import document_arguments
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.engine import current_engine
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.truth import SUM, joining, marking, subtracting
 from gluonish.ops.elementwise import binary
 from gluonish.ops.elementwise.arithmetic import as_int, combine
+from gluonish.ops.numpy.counting import HISTOGRAM
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.support.binary_row import Row
 from gluonish.ops.support.shape_rules import normalize_axis
@@ -148,3 +154,80 @@ def split_v2(
 
 
 document_arguments(globals(), __all__)
+
+
+def histogram(
+    a: NDArray,
+    bins: int | NDArray = 10,
+    range: Sequence[float] | None = None,  # noqa: A002  # named by MXNet
+) -> Sequence[Any]:
+    """Compute a histogram: the number of elements in each bin, and the bin edges.
+
+    Args:
+        a: Any shape.
+        bins: Number of bins of equal width, or an ascending array of their edges.
+        range: Lower edge of the first and upper edge of the last bin, for a number of bins. By
+            default the minimum and maximum of ``a``, widened by 0.5 on each side if they are equal;
+            the counts are float32 then, as in MXNet.
+
+    Returns:
+        Counts, (edges - 1,), and edges, (edges,); a tuple by default, a list with a range or edges.
+
+    Raises:
+        ArgumentError: There is no range, and ``a`` is empty or not finite.
+        OperatorError: ``bins`` and ``range`` are inconsistent.
+    """
+    if isinstance(bins, NDArray):
+        found: list[Any] = apply(HISTOGRAM, (a, bins), {"bin_cnt": None, "range": None})
+        return found
+    args = {"bin_cnt": bins, "range": _extremes(a) if range is None else range}
+    found = apply(HISTOGRAM, (a,), HISTOGRAM.schema.parse("histogram", args))
+    return found if range is not None else tuple(x.astype("float32") for x in found)
+
+
+def _extremes(a: NDArray) -> tuple[float, float]:
+    values = a.asnumpy()
+    if not values.size:
+        raise ArgumentError("histogram: expected elements or a range, got an empty array")
+    low, high = float(values.min()), float(values.max())
+    if not low - low == high - high == 0:
+        raise ArgumentError(f"histogram: expected finite elements or a range, got {low} to {high}")
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
+def imdecode(
+    str_img: bytes,
+    clip_rect: tuple[int, int, int, int] = (0, 0, 0, 0),
+    out: Any = None,
+    index: int = 0,
+    channels: int = 3,
+    mean: Any = None,
+) -> NoReturn:
+    """Refuse: MXNet 1.9.1 has this deprecated function and fails in it for every image.
+
+    Args:
+        str_img: Bytes of an image's file.
+        clip_rect: Left, upper, right and lower edge of the crop, in pixels.
+        out: Array to fill.
+        index: Index in ``out``.
+        channels: 1 for grey.
+        mean: Array to subtract.
+
+    Raises:
+        NotSupportedError: Always; `mx.image.imdecode` decodes.
+    """
+    raise NotSupportedError(
+        "nd.imdecode: expected mx.image.imdecode(bytes), which decodes to (height, width, "
+        "channels); got the deprecated function, which fails in MXNet 1.9.1, too"
+    )
+
+
+def new_empty_handle() -> NoReturn:
+    """Refuse: arrays of gluonish have no handle in a C library.
+
+    Raises:
+        NotSupportedError: Always; `mx.nd.empty` makes an array.
+    """
+    raise NotSupportedError(
+        "_new_empty_handle: expected mx.nd.empty(shape); gluonish has no C library and no handles"
+    )

@@ -1,6 +1,10 @@
 """Attach operators, indexing, copying and pickling to NDArray as methods.
 
 Their modules import the class, so it cannot import them.
+
+How arrays print.
+
+In-place arithmetic: ``x += y`` and the like.
 """
 
 from collections.abc import Callable
@@ -9,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.dtype import BFLOAT16, STORED_DTYPES, normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.lazy import attach_methods
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
@@ -19,15 +23,58 @@ from gluonish.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write
 from gluonish.ndarray.eager import invoke, record_call
 from gluonish.ndarray.functions import split_v2
 from gluonish.ndarray.indexing import get_item, set_item
-from gluonish.ndarray.inplace import INPLACE_METHODS
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.printing import array_repr
+from gluonish.ndarray.recording import RECORDING
 from gluonish.ndarray.serialization import array_from_state, array_state
 from gluonish.ndarray.truth import keeping
+from gluonish.ops.elementwise import binary
+from gluonish.ops.elementwise.arithmetic import scalar_attrs
 from gluonish.ops.fluent import Fluent, reshape_arguments
 from gluonish.ops.registry import find_operator
 from gluonish.ops.shape.reshape import RESHAPE
+from gluonish.ops.support.binary_row import Row
 from gluonish.ops.support.shape_codes import resolve_shape
+
+
+def _inplace(row: Row, symbol: str) -> Callable[[NDArray, Any], NDArray]:
+    def method(self: NDArray, other: Any) -> NDArray:
+        self._check_writable(symbol)
+        if not isinstance(other, NDArray):
+            invoke(row.scalar, (self,), scalar_attrs(row, other), out=self)
+            return self
+        if other._edge is not None and recording.mode.get() & RECORDING:
+            raise AutogradError(
+                f"{symbol}: expected operands outside the recorded graph, got a right operand "
+                "inside it; write x = x + y instead of x += y"
+            )
+        if other.shape != self.shape and len(other.shape) > len(self.shape):
+            raise ArgumentError(
+                f"{symbol}: expected an operand that broadcasts to {self.shape}, got {other.shape}"
+            )
+        invoke(row.broadcast, (self, other), {}, out=self)
+        return self
+
+    method.__doc__ = f"Return the array itself, after ``x {symbol} other``."
+    return method
+
+
+INPLACE_METHODS = {
+    "__iadd__": _inplace(binary.ADD, "+="),
+    "__isub__": _inplace(binary.SUBTRACT, "-="),
+    "__imul__": _inplace(binary.MULTIPLY, "*="),
+    "__itruediv__": _inplace(binary.DIVIDE, "/="),
+    "__imod__": _inplace(binary.MODULO, "%="),
+}
+
+
+def array_repr(x: NDArray) -> str:
+    """Return the values, shape and device, as in ``[1. 2.]`` and ``<NDArray 2 @cpu(0)>``."""
+    values = x.asnumpy()
+    if values.dtype == BFLOAT16 or values.dtype in STORED_DTYPES:
+        values = values.astype(np.float32)
+    shape = "x".join(map(str, x.shape))
+    return f"\n{values}\n<{type(x).__name__} {shape} @{x.context}>"
+
 
 _ROUND = find_operator("round")
 # Methods named after operators that copy or move elements: a mask stays a mask.

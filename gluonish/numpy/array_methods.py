@@ -1,25 +1,85 @@
 """Attach methods to `ndarray`: those of `NumpyMethods`, and those of arrays only.
 
 The class cannot define them, because the functions that they call import it.
+
+``x[key]`` by NumPy's rules, on arrays and traced values.
+
+Arrays are indexed as in ``nd``, but a single element has shape (). A key that contains traced
+values becomes an operator.
 """
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.context import Context
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, OutOfBoundsError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NoValuesError, OutOfBoundsError
 from gluonish.ndarray.copying import as_in_context
-from gluonish.ndarray.indexing import set_item
+from gluonish.ndarray.indexing import (
+    gather_by_key,
+    host_key,
+    is_basic,
+    select,
+    set_item,
+    slice_by_key,
+)
 from gluonish.ndarray.methods import reshape as reshape_view
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy import binary, products
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.binary import Row, combine
-from gluonish.numpy.indexing import get_item
+from gluonish.numpy.calls import call, is_value, name_function
 from gluonish.numpy.methods import NumpyMethods
-from gluonish.numpy.signatures import name_function
 
-__all__ = ["attach"]
+
+def get_item(x: NDArray, key: Any) -> NDArray:
+    """Return ``x[key]``: a view for a basic key that selects contiguous memory, else a copy.
+
+    Raises:
+        OutOfBoundsError: An index is out of bounds, or there are too many.
+        ArgumentTypeError: The key is not an index.
+    """
+    return select(x, key, ())
+
+
+def get_traced_item(x: Any, key: Any) -> Any:
+    """Return ``x[key]`` of a traced value.
+
+    Args:
+        x: The value.
+        key: A key as for an array; or a traced mask; or a key with traced integer indices.
+
+    Raises:
+        NoValuesError: A traced index is combined with other indices than full slices.
+    """
+    keys = key if isinstance(key, tuple) else (key,)
+    traced = [i for i, k in enumerate(keys) if is_value(k) and not isinstance(k, NDArray)]
+    if not traced:
+        basic = is_basic(key)
+        return slice_by_key(x, key, ()) if basic else gather_by_key(x, host_key(key), ())
+    if len(keys) == 1 and keys[0].dtype == np.bool_:
+        return call("_npi_boolean_mask", (x, keys[0]), {"axis": 0}, what="index")
+    if len(traced) == 1 and all(_is_full_slice(k) for i, k in enumerate(keys) if i != traced[0]):
+        (axis,) = traced
+        index = keys[axis]
+        if Ellipsis in [k for i, k in enumerate(keys) if i < axis]:
+            axis = x.ndim - (len(keys) - axis)
+        return call("_npi_take", (x, index), {"axis": axis, "mode": "wrap"}, what="index")
+    if len(traced) == len(keys):
+        indices = call("_npi_stack", keys, {"axis": 0, "num_args": len(keys)}, what="index")
+        return call("_npi_gather_nd", (x, indices), what="index")
+    raise NoValuesError(
+        "index: expected traced values as the only indices besides full slices, got "
+        f"{key!r}; use take or gather_nd"
+    )
+
+
+def _is_full_slice(key: Any) -> bool:
+    return key is Ellipsis or (isinstance(key, slice) and key == slice(None))
+
+
+__all__ = ["attach", "get_item", "get_traced_item"]
 
 # Methods that ``np`` arrays inherit from NDArray: operators of the same name.
 _OPERATOR_METHODS = (

@@ -8,8 +8,8 @@ from gluonish.ndarray.ndarray import NDArray as NDArray
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.array_methods import _inplace_matmul as _function_inplace_matmul
 from gluonish.numpy.array_methods import as_in_ctx as _function_as_in_ctx
+from gluonish.numpy.array_methods import get_item as _function_get_item
 from gluonish.numpy.array_methods import item as _function_item
-from gluonish.numpy.indexing import get_item as _function_get_item
 from gluonish.numpy.methods import NumpyMethods as NumpyMethods
 from gluonish.numpy.protocol import array_function as _function_array_function
 from gluonish.numpy.protocol import array_ufunc as _function_array_ufunc

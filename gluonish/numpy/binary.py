@@ -8,8 +8,15 @@ import numpy as np
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.schema import as_number
 from gluonish.numpy.array import ndarray
-from gluonish.numpy.calls import NUMBERS, as_value, call, official, run
-from gluonish.numpy.signatures import name_function, parse_signature
+from gluonish.numpy.calls import (
+    NUMBERS,
+    as_value,
+    call,
+    name_function,
+    official,
+    parse_signature,
+    run,
+)
 from gluonish.numpy.unary import check_options
 from gluonish.ops.registry import find_operator
 

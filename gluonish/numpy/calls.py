@@ -2,8 +2,12 @@
 
 The functions of this package refer to operators by name. The class of the inputs decides what
 happens: an `ndarray` computes; a traced value or a Symbol adds a node to a graph.
+
+Signatures and docstrings of generated functions.
 """
 
+import ast
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -32,7 +36,9 @@ __all__ = [
     "from_official",
     "host_values",
     "is_value",
+    "name_function",
     "official",
+    "parse_signature",
     "pieces",
     "run",
     "source_maker",
@@ -232,3 +238,51 @@ def check_order(what: str, order: str, allowed: str = "C") -> None:
     """
     if not isinstance(order, str) or order not in tuple(allowed):
         raise NotSupportedError(f"{what}: expected order in {list(allowed)}, got {order!r}")
+
+
+_Parameter = inspect.Parameter
+
+
+def _default(node: ast.expr | None) -> Any:
+    return _Parameter.empty if node is None else ast.literal_eval(node)
+
+
+def parse_signature(text: str) -> inspect.Signature:
+    """Parse a parameter list such as ``"a, axis=None, *, keepdims=False"`` to a signature."""
+    definition = ast.parse(f"def f({text}): pass").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    found = definition.args
+    without = len(found.args) - len(found.defaults)
+    parameters = [
+        _Parameter(
+            arg.arg,
+            _Parameter.POSITIONAL_OR_KEYWORD,
+            default=_default(found.defaults[i - without] if i >= without else None),
+        )
+        for i, arg in enumerate(found.args)
+    ]
+    if found.vararg:
+        parameters.append(_Parameter(found.vararg.arg, _Parameter.VAR_POSITIONAL))
+    parameters += [
+        _Parameter(arg.arg, _Parameter.KEYWORD_ONLY, default=_default(node))
+        for arg, node in zip(found.kwonlyargs, found.kw_defaults, strict=True)
+    ]
+    if found.kwarg:
+        parameters.append(_Parameter(found.kwarg.arg, _Parameter.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
+def name_function(
+    function: Callable[..., Any],
+    name: str,
+    doc: str,
+    signature: inspect.Signature | None = None,
+    module: str = "gluonish.numpy",
+) -> Callable[..., Any]:
+    """Set name, docstring and signature of a generated function, and return it."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    function.__module__ = module
+    if signature is not None:
+        function.__signature__ = signature  # type: ignore[attr-defined]
+    return function

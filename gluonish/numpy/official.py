@@ -21,8 +21,7 @@ from gluonish.core.errors import (
 )
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.numpy.calls import from_official
-from gluonish.numpy.signatures import name_function, parse_signature
+from gluonish.numpy.calls import from_official, name_function, parse_signature
 
 __all__ = ["call_official", "gone", "official_function"]
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
-from gluonish.numpy.calls import NUMBERS, call, official
-from gluonish.numpy.signatures import name_function, parse_signature
+from gluonish.numpy.calls import NUMBERS, call, name_function, official, parse_signature
 
 __all__ = [
     "abs",

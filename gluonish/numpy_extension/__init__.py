@@ -13,8 +13,8 @@ from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.user_functions import get_cuda_compute_capability, reset_np, set_np
 from gluonish.ndarray.functions import waitall
 from gluonish.numpy_extension import image, random
-from gluonish.numpy_extension.checks import constraint_check, nonzero
 from gluonish.numpy_extension.files import load, save
+from gluonish.numpy_extension.operators import constraint_check, nonzero
 from gluonish.numpy_extension.operators import operator_function as __getattr__  # noqa: F401
 from gluonish.numpy_extension.operators import operator_names as __dir__  # noqa: F401
 

@@ -18,10 +18,10 @@ from gluonish.ndarray.functions import waitall as waitall
 from gluonish.numpy.array import ndarray
 from gluonish.numpy_extension import image as image
 from gluonish.numpy_extension import random as random
-from gluonish.numpy_extension.checks import constraint_check as constraint_check
-from gluonish.numpy_extension.checks import nonzero as nonzero
 from gluonish.numpy_extension.files import load as load
 from gluonish.numpy_extension.files import save as save
+from gluonish.numpy_extension.operators import constraint_check as constraint_check
+from gluonish.numpy_extension.operators import nonzero as nonzero
 from typing import Literal
 
 __all__ = [

@@ -1,12 +1,14 @@
-"""The operators of ``mx.npx``: functions of registered operators for ``mx.np`` arrays."""
+"""The operators of ``mx.npx``: functions of registered operators for ``mx.np`` arrays.
+
+Functions of ``mx.npx`` whose argument names differ from those of their operators.
+"""
 
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from gluonish.ndarray.namespace import make_operator_function
-from gluonish.numpy.calls import as_value
-from gluonish.numpy.signatures import name_function
+from gluonish.numpy.calls import as_value, call, name_function
 from gluonish.numpy.views import operator_view
 from gluonish.ops.frontend import Make
 from gluonish.ops.registry import Operator
@@ -14,7 +16,9 @@ from gluonish.ops.registry import Operator
 __all__ = [
     "IMAGE_NAMES",
     "NAMES",
+    "constraint_check",
     "make_function",
+    "nonzero",
     "operator_function",
     "operator_names",
     "taking_np_arrays",
@@ -77,3 +81,25 @@ def taking_np_arrays(make: Make) -> Make:
 
 make_function = taking_np_arrays(make_operator_function)
 operator_function, operator_names = operator_view(NAMES, make_function, "gluonish.numpy_extension")
+
+
+def nonzero(a: Any) -> Any:
+    """Return the indices of the elements that are not zero: int64 (count, axes).
+
+    Args:
+        a: Array of one axis or more.
+    """
+    return call("_npx_nonzero", (a,), what="nonzero")
+
+
+def constraint_check(x: Any, msg: str = "Constraint violated.") -> Any:
+    """Return whether all elements are true, as an array of shape ().
+
+    Args:
+        x: Array of bool.
+        msg: Message of the error.
+
+    Raises:
+        ArgumentError: An element is false; raised when waiting for the result.
+    """
+    return call("_npx_constraint_check", (x,), {"msg": msg}, what="constraint_check")

@@ -17,8 +17,8 @@ from gluonish.ops.custom import CUSTOM, CustomState
 from gluonish.ops.registry import Operator, apply
 from gluonish.symbol import Symbol
 from gluonish.symbol import namespace as symbol_namespace
-from gluonish.symbol.custom_call import attach_runner
 from gluonish.symbol.name import stored_attributes
+from gluonish.symbol.subgraph_call import attach_runner
 from gluonish.symbol.symbol import new_node
 
 

@@ -1,6 +1,8 @@
 """Properties of operators: shape inference, gradient and execution.
 
 Passes, planners and the eager path rely on these alone, so that new operators need no special case.
+
+Gradient rule of functions that are constant almost everywhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -101,3 +103,12 @@ class Execution(NamedTuple):
     workspaces: tuple[int, ...] = ()
     across_devices: Callable[[Attrs], bool] | None = None
     live: bool = False
+
+
+def zero_gradient(_g: Any, *inputs: Any, **_attrs: Any) -> tuple[None, ...]:
+    """Return None for every input.
+
+    An operator with this rule can be recorded, but propagates nothing; without a rule, an operator
+    between an array and a loss is an error.
+    """
+    return (None,) * len(inputs)

@@ -12,7 +12,7 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError, nearest
 from gluonish.core.schema import REQUIRED, format_attribute
-from gluonish.ops.help.meaning import meaning
+from gluonish.ops.help.common import meaning
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
 # Namespaces with NumPy semantics, and their packages.

@@ -1,14 +1,20 @@
-"""AdaGrad: steps divided by the square root of the sum of squared gradients."""
+"""Optimizers that scale steps by squared gradients.
+
+- AdaGrad: steps divided by the square root of the sum of squared gradients.
+- AdaDelta: steps scaled by the running mean of recent steps.
+- RMSProp: steps divided by the square root of a running mean of squared gradients.
+"""
 
 from typing import Any
 
-from gluonish.core.number_check import check_numbers
+from gluonish.core.number_check import check_numbers, check_optional
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates.rules import ADAGRAD, Rule
+from gluonish.ops.updates.adaptive import ADADELTA
+from gluonish.ops.updates.rules import ADAGRAD, RMSPROP, RMSPROP_CENTERED, Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
-__all__ = ["AdaGrad"]
+__all__ = ["AdaDelta", "AdaGrad", "RMSProp"]
 
 
 @register
@@ -51,3 +57,113 @@ class AdaGrad(RuleOptimizer):
 
     def _scalars(self) -> dict[str, float]:
         return {"epsilon": self.float_stable_eps}
+
+
+@register
+class AdaDelta(RuleOptimizer):
+    """AdaDelta: scale gradients by the ratio of running means of squared steps and gradients.
+
+    With ``g = clip(rescale_grad * grad)``: ``s = rho * s + (1 - rho) * g * g``,
+    ``step = sqrt(d + epsilon) / sqrt(s + epsilon) * g``, ``d = rho * d + (1 - rho) * step * step``
+    and ``weight -= step + wd * weight``.
+
+    The state is ``(s, d)``. The learning rate has no effect, as in MXNet 1.9.
+
+    Args:
+        rho: Decay rate of the running means.
+        epsilon: Added inside both roots; avoids division by 0, and sets the size of the first
+            steps.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
+
+    References:
+        M. D. Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012.
+    """
+
+    def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        check_numbers(type(self).__name__, rho=rho, epsilon=epsilon)
+        self.rho = rho
+        self.epsilon = epsilon
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zeros for the running means of squared gradients and of squared steps.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
+        return tuple(zeros_like(weight, dense=True) for _ in range(2))
+
+    def _rule(self) -> Rule:
+        return ADADELTA
+
+    def _scalars(self) -> dict[str, float]:
+        return {"rho": self.rho, "epsilon": self.epsilon}
+
+
+@register
+class RMSProp(RuleOptimizer):
+    """RMSProp: divide gradients by the root of their running mean square.
+
+    With ``g = clip(rescale_grad * grad + wd * weight)`` and
+    ``n = gamma1 * n + (1 - gamma1) * g * g``: ``weight -= lr * g / sqrt(n + epsilon)``. The
+    centered version uses the mean of gradients and momentum:
+    ``c = gamma1 * c + (1 - gamma1) * g``,
+    ``d = gamma2 * d - lr * g / sqrt(n - c * c + epsilon)``, ``weight += d``. The new weight is
+    clipped to ``[-clip_weights, clip_weights]``.
+
+    The state is ``(n,)``, or ``(n, c, d)`` if centered.
+
+    Args:
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
+        gamma1: Decay rate of the running means.
+        gamma2: Momentum; used only if centered.
+        epsilon: Small constant added to the denominator to avoid division by zero.
+        centered: Whether to subtract the squared running mean of gradients (Graves' version).
+        clip_weights: Limit of the weights' absolute values; None for no limit.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
+
+    References:
+        T. Tieleman, G. Hinton, "Lecture 6.5: RMSProp", 2012; centered: A. Graves, "Generating
+        Sequences With Recurrent Neural Networks", 2013.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        gamma1: float = 0.9,
+        gamma2: float = 0.9,
+        epsilon: float = 1e-8,
+        centered: bool = False,
+        clip_weights: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        name = type(self).__name__
+        check_numbers(name, gamma1=gamma1, gamma2=gamma2, epsilon=epsilon)
+        check_optional(name, clip_weights=clip_weights)
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.centered = centered
+        self.epsilon = epsilon
+        self.clip_weights = clip_weights
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zeros for the running mean of squared gradients; if centered, two more arrays.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
+        return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
+
+    def _rule(self) -> Rule:
+        return RMSPROP_CENTERED if self.centered else RMSPROP
+
+    def _scalars(self) -> dict[str, float]:
+        return {
+            "gamma1": self.gamma1,
+            "gamma2": self.gamma2,
+            "epsilon": self.epsilon,
+            "clip_weights": -1.0 if self.clip_weights is None else self.clip_weights,
+        }

@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates.ftml import FTML_STEPS
+from gluonish.ops.updates.adaptive import FTML_STEPS
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import bias_divisor
 from gluonish.optimizer.base import Index, State, register, zeros_like

@@ -4,7 +4,7 @@ from typing import Any
 
 from gluonish.core.number_check import check_numbers, check_optional
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates.ftrl import FTRL
+from gluonish.ops.updates.adaptive import FTRL
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer

@@ -11,8 +11,8 @@ from gluonish.ops.updates.layerwise import LARS as RULE
 from gluonish.ops.updates.layerwise import LARS_MOMENTUM, lars_ratio
 from gluonish.optimizer.base import Index, register
 from gluonish.optimizer.counts import PerDevice
-from gluonish.optimizer.momentum import MomentumOptimizer
 from gluonish.optimizer.row_update import RowUpdate
+from gluonish.optimizer.sgd import MomentumOptimizer
 from gluonish.optimizer.weight_update import BoundUpdate, Column, each
 
 __all__ = ["LARS"]

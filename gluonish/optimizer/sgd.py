@@ -1,13 +1,99 @@
-"""SGD: stochastic gradient descent with momentum."""
+"""Stochastic gradient descent and its variants.
 
-from typing import Any
+- MomentumOptimizer: the base class of SGD, NAG and LARS.
+- SGD: gradient descent with momentum.
+- NAG: Nesterov's accelerated gradient, in MXNet's form.
+- DCASGD: compensation for delayed gradients.
+- SGLD: noise, which samples weights from a posterior.
+"""
 
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from math import sqrt
+from typing import Any, ClassVar
+
+import gluonish.ndarray as nd
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
-from gluonish.ops.updates.rules import SGD_MOMENTUM
-from gluonish.optimizer.base import register
-from gluonish.optimizer.momentum import MomentumOptimizer
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.number_check import check_numbers
+from gluonish.ndarray import NDArray
+from gluonish.ops.updates.rules import NESTEROV, SGD_MOMENTUM, Rule
+from gluonish.ops.updates.rules import SGD as DRIFT
+from gluonish.ops.updates.rules import SGD as PLAIN
+from gluonish.ops.updates.sign import DCASGD as RULE
+from gluonish.ops.updates.sign import DCASGD_MOMENTUM
+from gluonish.optimizer.base import Index, State, is_half, register, warn_of_half, zeros_like
+from gluonish.optimizer.row_update import RowUpdate
+from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse, state_arrays
+from gluonish.optimizer.weight_update import BoundUpdate, Column, Rates, WeightUpdate, each
 
-__all__ = ["SGD", "ccSGD"]
+
+class MomentumOptimizer(RuleOptimizer):
+    """Base class of optimizers whose state is None or the momentum.
+
+    With ``multi_precision`` the state of a 16-bit weight is ``(state, float32 weight)``: the
+    reverse of other optimizers' order, as in MXNet's files.
+
+    Args:
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
+    """
+
+    with_momentum: ClassVar[Rule]
+    without_momentum: ClassVar[Rule] = PLAIN
+    calls_update = False
+
+    def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        check_numbers(type(self).__name__, momentum=momentum)
+        self.momentum = momentum
+
+    def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
+        """Return the state of a weight, with a float32 copy for 16-bit weights.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+
+        Returns:
+            ``(state, float32 weight)`` for a 16-bit weight with ``multi_precision``, else the
+            result of `create_state`.
+        """
+        if is_half(weight):
+            if self.multi_precision:
+                master = weight.astype(FLOAT32)
+                return self.create_state(index, master), master
+            warn_of_half(type(self).__name__)
+        return self.create_state(index, weight)
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zeros for the momentum; None without momentum.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
+        if self.momentum == 0.0:
+            return None
+        return zeros_like(weight, dense=not getattr(self, "lazy_update", False))
+
+    def _supports_lazy(self, weight: NDArray, mixed: bool) -> bool:
+        return not mixed
+
+    def _rule(self) -> Rule:
+        return self.with_momentum if self.momentum != 0.0 else self.without_momentum
+
+    def _scalars(self) -> dict[str, float]:
+        return {"momentum": self.momentum}
+
+    def _arrays(self, state: State, mixed: bool) -> tuple[NDArray, ...]:
+        if not mixed:
+            return state_arrays(state)
+        inner, master = state
+        return (*state_arrays(inner), master)
+
+
+__all__ = ["DCASGD", "NAG", "SGD", "SGLD", "ccSGD"]
 
 
 @register
@@ -55,3 +141,161 @@ class ccSGD(SGD):  # MXNet's name
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+
+
+@register
+class NAG(MomentumOptimizer):
+    """Nesterov's accelerated gradient descent.
+
+    With ``c = clip(rescale_grad * grad)`` and ``g = c + wd * weight``:
+    ``weight += momentum * (momentum * m - lr * g) - lr * g``, and then
+    ``m = momentum * m - lr * (c + wd * weight)`` with the new weight. With weight decay this
+    differs from the paper, as in MXNet. Without momentum it equals `SGD`, and a row-sparse gradient
+    updates only its rows.
+
+    The state is the momentum, or None; with ``multi_precision`` a 16-bit weight has a pair of the
+    float32 momentum and the float32 weight.
+
+    Args:
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
+
+    References:
+        Y. Nesterov, "A method for solving the convex programming problem with convergence rate
+        O(1/k^2)", 1983; in the form of I. Sutskever et al., "On the importance of initialization
+        and momentum in deep learning", 2013.
+    """
+
+    with_momentum = NESTEROV
+
+    def _is_lazy(self) -> bool:
+        return self.momentum == 0.0
+
+
+@register
+class DCASGD(RuleOptimizer):
+    """DCASGD: asynchronous gradient descent with delay compensation.
+
+    With ``c = clip(rescale_grad * grad)`` and ``p`` the weight before the last update:
+    ``g = c + wd * weight + lamda * c * c * (weight - p)``, ``p = weight``, and ``weight -= lr * g``
+    or ``m = momentum * m - lr * g; weight += m``.
+
+    The state is ``(None, p)``, or ``(m, p)`` with momentum, which in MXNet 1.9 raises an error.
+
+    Args:
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
+        lamda: Strength of the delay compensation.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
+
+    Attributes:
+        weight_previous: Empty; for states files of MXNet.
+
+    References:
+        S. Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay Compensation", 2017.
+    """
+
+    def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        check_numbers(type(self).__name__, momentum=momentum, lamda=lamda)
+        self.momentum = momentum
+        self.weight_previous: dict[Index, NDArray] = {}
+        self.lamda = lamda
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return ``(momentum, copy of the weight)``: zeros, or None without momentum.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
+        return zeros_like(weight) if self.momentum != 0.0 else None, weight.copy()
+
+    def _rule(self) -> Rule:
+        return DCASGD_MOMENTUM if self.momentum != 0.0 else RULE
+
+    def _scalars(self) -> dict[str, float]:
+        return {"momentum": self.momentum, "lamda": self.lamda}
+
+
+@register
+class SGLD(RuleOptimizer):
+    """Stochastic gradient Langevin dynamics.
+
+    With ``g = clip(rescale_grad * grad) + wd * weight``:
+    ``weight += -lr / 2 * g + normal(0, sqrt(lr))``. The random numbers differ from MXNet's.
+
+    There is no state.
+
+    Args:
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
+
+    References:
+        M. Welling, Y. W. Teh, "Bayesian Learning via Stochastic Gradient Langevin Dynamics", 2011.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return None: there is no state.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
+        return None
+
+    @property
+    def sharding(self) -> str:
+        """``"none"``: all processes draw the same noise, and there are no states."""
+        return "none"
+
+    def _rule(self) -> Rule:
+        return DRIFT
+
+    def bind(
+        self,
+        weights: Sequence[NDArray],
+        grads: Sequence[NDArray],
+        states: Sequence[State],
+        *,
+        mixed: bool,
+    ) -> BoundUpdate:
+        """Bind the update of weights of one dtype, with noise; see `RuleOptimizer.bind`."""
+        masters = [self.arrays_of(state, mixed=mixed) for state in states]
+        return _NoisyUpdate(super().bind(weights, grads, states, mixed=mixed), weights, masters)
+
+
+class _NoisyUpdate:
+    """An SGD update by gradients, and another one with noise as gradients."""
+
+    __slots__ = ("_drift", "_noise", "_spread", "rates")
+
+    def __init__(
+        self,
+        drift: BoundUpdate,
+        weights: Sequence[NDArray],
+        masters: Sequence[tuple[NDArray, ...]],
+    ) -> None:
+        first, mixed = weights[0], bool(masters[0])
+        ends = accumulate((weight.size for weight in weights), initial=0)
+        self._drift = drift
+        self._noise = nd.zeros((sum(w.size for w in weights),), first.context, first.dtype)
+        groups = [
+            (weight, self._noise[start:end].reshape(weight.shape), *master)
+            for weight, (start, end), master in zip(weights, pairwise(ends), masters, strict=True)
+        ]
+        self._spread: BoundUpdate
+        if is_sparse(first, first):
+            self._spread = RowUpdate(DRIFT, groups[0], mixed, lazy=False)
+        else:
+            self._spread = WeightUpdate(DRIFT, groups, mixed)
+        self.rates: Rates | None = None
+
+    def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        lrs, wds = columns
+        self._drift.push((each(lambda lr: lr / 2, lrs), wds), scalars)
+        noise = self._noise
+        nd.random.normal(0, 1, noise.shape, noise.dtype, noise.context, out=noise)
+        deviations = each(lambda lr: -sqrt(lr), lrs)
+        self._spread.push((deviations, 0.0), {"rescale_grad": 1.0, "clip_gradient": -1.0})

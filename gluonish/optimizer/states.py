@@ -2,6 +2,8 @@
 
 A file is a pickle of a pair ``(states, optimizer)``, or of the states only: a dictionary from
 parameter index to None, an array, or tuples of these.
+
+Checks of loaded states against an optimizer's rule.
 """
 
 import copy
@@ -11,19 +13,21 @@ from typing import Any
 
 import gluonish.lr_scheduler as lr_scheduler
 from gluonish.core.context import cpu
-from gluonish.core.errors import FileFormatError, NotSupportedError
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import FileFormatError, NotSupportedError, OperatorError
 from gluonish.core.file_kind import HEAD_NBYTES, file_kind
 from gluonish.ndarray import NDArray, array
 from gluonish.ndarray.array_file import DenseRecord
 from gluonish.ndarray.sparse import BaseSparseNDArray
 from gluonish.ndarray.sparse.creation import from_record
-from gluonish.optimizer.base import Optimizer, State
+from gluonish.optimizer.base import Index, Optimizer, State
 from gluonish.optimizer.restricted_pickle import (
     ArrayState,
     ForeignObject,
     dump_restricted,
     load_restricted,
 )
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
 __all__ = [
     "ArrayState",
@@ -287,3 +291,51 @@ def _set_state(value: Any, state: dict[str, Any]) -> None:
 
 def _short_name(saved: ForeignObject) -> str:
     return saved.class_name.rpartition(".")[2]
+
+
+def check_states(
+    optimizer: Optimizer, states: Mapping[Index, State], weights: Mapping[Any, NDArray], name: str
+) -> None:
+    """Refuse states with which the next step would fail.
+
+    Optimizers without a rule, such as user-defined ones, accept any states. Dtypes and the presence
+    of float32 weights are not compared with the weights, which may be cast later.
+
+    Args:
+        optimizer: The optimizer that will use the states.
+        states: Dict from index to state.
+        weights: Dict from index to weight, as far as known.
+        name: Name of the file in the error message.
+
+    Raises:
+        FileFormatError: A state has a wrong number of arrays, or arrays that are not floating or
+            not of their weight's shape.
+    """
+    if not isinstance(optimizer, RuleOptimizer) or not optimizer.supports_apply:
+        return
+    for index, state in states.items():
+        try:
+            arrays = _arrays(optimizer, state)
+        except OperatorError as error:
+            raise FileFormatError(f"{name}: {error}, for weight {index!r}") from error
+        weight = weights.get(index)
+        for state_array in arrays if optimizer._rule().states else ():
+            if not is_floating(state_array._spec.dtype):
+                raise FileFormatError(
+                    f"{name}: expected floating states of weight {index!r}, got {state_array.dtype}"
+                )
+            if weight is not None and state_array.shape != weight.shape:
+                raise FileFormatError(
+                    f"{name}: expected states of the shape {weight.shape} of weight {index!r}, "
+                    f"got {state_array.shape}; they belong to another network"
+                )
+
+
+def _arrays(optimizer: RuleOptimizer, state: State) -> tuple[NDArray, ...]:
+    """Return a state's arrays, with or without a float32 weight."""
+    try:
+        return optimizer.arrays_of(state, mixed=False)
+    except OperatorError:
+        if not optimizer.multi_precision:
+            raise
+        return optimizer.arrays_of(state, mixed=True)

@@ -9,10 +9,10 @@ from gluonish.core.program import Program
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, Optimizer, State, is_half
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse
-from gluonish.optimizer.state_check import check_states
 from gluonish.optimizer.states import (
     ForeignObject,
     TrainerStates,
+    check_states,
     describe_optimizer,
     dump_states,
     load_states,

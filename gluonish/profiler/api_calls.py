@@ -23,8 +23,8 @@ from gluonish.ndarray.autocasting import install
 from gluonish.ndarray.recording import tracer
 from gluonish.ops.autocast import state
 from gluonish.ops.registry import Operator
+from gluonish.profiler.events import TOP_LEVEL, Location, current_location
 from gluonish.profiler.recorder import now, recorder
-from gluonish.profiler.scopes import TOP_LEVEL, Location, current_location
 from gluonish.symbol import Symbol
 from gluonish.symbol.executor import Executor
 from gluonish_engine import Engine

@@ -29,9 +29,8 @@ from gluonish.graph.executable import Executable
 from gluonish.graph.instructions import Instruction, Values
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.weight_update import Column, WeightUpdate
-from gluonish.profiler.events import Job, Operand, Row, Step
+from gluonish.profiler.events import TOP_LEVEL, Job, Operand, Row, Step, current_location
 from gluonish.profiler.recorder import now, recorder, this_row
-from gluonish.profiler.scopes import TOP_LEVEL, current_location
 
 Operands = tuple[tuple[Operand, ...], tuple[Operand, ...]]  # read, written
 Function = Callable[[], None]

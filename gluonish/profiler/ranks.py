@@ -5,6 +5,8 @@ which dumps as well, then pings it repeatedly (the fastest answer gives the offs
 sends the origin of time for the trace, and receives the trace. No rank waits longer than
 `PATIENCE_S` for another to dump: rank 0 then writes the traces that it has, and other ranks write
 separate files. Dumps are numbered, so late messages do not disturb the next dump.
+
+Recording of communication between ranks and of servers: arrays, bytes, waits and transfers.
 """
 
 import itertools
@@ -18,9 +20,11 @@ from typing import Any, NamedTuple
 
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
 from gluonish.kvstore.distributed.channel import channel
+from gluonish.kvstore.distributed.observers import Exchange, observers
 from gluonish.kvstore.distributed.rendezvous import wait_for_ranks
 from gluonish.kvstore.distributed.world import World, joined
-from gluonish.profiler.recorder import START_NS, now
+from gluonish.profiler import ranks
+from gluonish.profiler.recorder import START_NS, from_counter, now, recorder
 
 PATIENCE_S = 10.0
 
@@ -209,3 +213,41 @@ def _receive(comm: Any, rank: int, tag: int, patience_s: float) -> Any:
         else:
             time.sleep(_PAUSE_S / 10)
     return message.recv()
+
+
+# Categories of events.
+EXCHANGE = "communication"
+PHASE = "part of communication"  # waiting for ranks, or transfer
+SERVER = "kvstore server"  # work of a server
+_MOST_NAMES = 20  # of arrays in an event
+
+
+def observe_exchanges() -> Callable[[], None]:
+    """Start recording communication between ranks; return a function that stops it."""
+    ranks.announce()
+    observers.append(_record)
+
+    def end() -> None:
+        observers.remove(_record)
+
+    return end
+
+
+def _record(exchange: Exchange) -> None:
+    if not recorder.active:
+        return
+    ranks.announce()
+    start_ns, ready_ns, stop_ns = map(from_counter, exchange[-3:])
+    names = list(exchange.names[:_MOST_NAMES])
+    if more := len(exchange.names) - len(names):
+        names.append(f"and {more} more")
+    details = {"keys": names, "bytes": exchange.nbytes}
+    if exchange.kind == "answer":
+        recorder.span(SERVER, exchange.what, start_ns, stop_ns, details)
+        return
+    if exchange.kind == "exchange":
+        waiting, transfer = (ready_ns - start_ns) / 1000, (stop_ns - ready_ns) / 1000
+        details |= {"waiting_us": waiting, "transfer_us": transfer}
+        recorder.span(PHASE, "waiting for ranks", start_ns, ready_ns)
+        recorder.span(PHASE, "transfer", ready_ns, stop_ns)
+    recorder.span(EXCHANGE, exchange.what, start_ns, stop_ns, details)

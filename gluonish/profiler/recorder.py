@@ -15,6 +15,10 @@ added.
 
 Sources of events install their hooks when the profiler starts (`gluonish.profiler.state`), so that
 they cost nothing while it does not run.
+
+Memory over time: the live bytes on each device, as counters.
+
+The totals also have the bytes that each operator allocated, with the enclosing scopes and Blocks.
 """
 
 import itertools
@@ -23,10 +27,12 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from gluonish.profiler.events import Job, Kind, Row, Totals, TraceEvent
+from gluonish.core.allocation_observers import observe_allocations, stop_observing_allocations
+from gluonish.core.context import Context
+from gluonish.profiler.events import TOP_LEVEL, Job, Kind, Row, Totals, TraceEvent, current_location
 
 Key = tuple[str, str]  # category and name
 
@@ -331,3 +337,30 @@ class Recorder:
 recorder = Recorder()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=recorder.reset)
+
+
+class _Counter:
+    """Observer that reports allocations to the recorder."""
+
+    def allocated(self, context: Context, nbytes: int, name: str) -> None:
+        """Record an allocation."""
+        around = current_location.get(TOP_LEVEL).path
+        if name:  # for memory of a Block it begins with the Block's name
+            around = around.removesuffix(f"{name.partition(':')[0]}:")
+        recorder.memory(_device_name(context), nbytes, around + (name or "unnamed"))
+
+    def freed(self, context: Context, nbytes: int, name: str) -> None:
+        """Record a free."""
+        recorder.memory(_device_name(context), -nbytes)
+
+
+def _device_name(context: Context) -> str:
+    return f"{context.device_type}/{context.device_id}"
+
+
+def observe_memory() -> Callable[[], None]:
+    """Start recording allocated memory; return a function that stops it."""
+    recorder.forget_memory()
+    counter = _Counter()
+    observe_allocations(counter)
+    return lambda: stop_observing_allocations(counter)

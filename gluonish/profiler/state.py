@@ -3,6 +3,8 @@
 Invariants: once ``_applied`` equals ``_changes``, hooks are installed if and only if the profiler
 runs. A signal handler may start, stop or dump in the middle of a change. So the requested state is
 set in one step, and the thread that is applying changes continues until none is left.
+
+Deprecated names of the profiler's functions; each warns and calls the new one.
 """
 
 import ctypes
@@ -10,6 +12,7 @@ import logging
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,11 +20,10 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.profiler.api_calls import observe_blocks, observe_calls
-from gluonish.profiler.exchanges import observe_exchanges
-from gluonish.profiler.memory import observe_memory
 from gluonish.profiler.operators import observe_engine, observe_steps, observe_updates
 from gluonish.profiler.options import Options, is_worker, read_options
-from gluonish.profiler.recorder import Recorder, recorder
+from gluonish.profiler.ranks import observe_exchanges
+from gluonish.profiler.recorder import Recorder, observe_memory, recorder
 from gluonish.profiler.tables import as_json, as_table, check_order
 from gluonish.profiler.trace_file import write_alone, write_together
 
@@ -371,3 +373,42 @@ def dumps(
         _LOG.warning("dumps: there are no totals; call set_config(aggregate_stats=True) first")
         return ""
     return formats[format](totals, sort_by, ascending)
+
+
+_MODES = ("symbolic", "imperative", "api", "memory", "all")
+
+
+def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
+    """Set what to record and the trace file; deprecated, use `set_config`.
+
+    Args:
+        mode: ``"symbolic"``, ``"imperative"``, ``"api"``, ``"memory"`` or ``"all"``.
+        filename: Path of the trace file.
+
+    Raises:
+        ArgumentError: ``mode`` is not one of those.
+    """
+    _deprecated("profiler_set_config", "set_config")
+    if mode not in _MODES:
+        raise ArgumentError(f"profiler_set_config: expected a mode among {_MODES}, got {mode!r}")
+    set_config(**{f"profile_{mode}": True}, filename=filename)
+
+
+def profiler_set_state(state: str = "stop") -> None:
+    """Start or stop the profiler; deprecated, use `set_state`.
+
+    Args:
+        state: ``"run"`` or ``"stop"``.
+    """
+    _deprecated("profiler_set_state", "set_state")
+    set_state(state)
+
+
+def dump_profile() -> None:
+    """Write the trace file; deprecated, use `dump`."""
+    _deprecated("dump_profile", "dump")
+    dump(True)
+
+
+def _deprecated(old: str, new: str) -> None:
+    warnings.warn(f"profiler.{old} is deprecated; use profiler.{new}", UserWarning, stacklevel=3)

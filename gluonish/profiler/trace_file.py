@@ -19,8 +19,15 @@ from typing import Any
 from gluonish.core.files import atomic_write
 from gluonish.kvstore.distributed.world import joined
 from gluonish.profiler.events import Job, Operand, Row, Step, TraceEvent, is_of_ranks
-from gluonish.profiler.exchanges import EXCHANGE, PHASE, SERVER
-from gluonish.profiler.ranks import PATIENCE_S, TraceCollection, file_of_rank, send_trace
+from gluonish.profiler.ranks import (
+    EXCHANGE,
+    PATIENCE_S,
+    PHASE,
+    SERVER,
+    TraceCollection,
+    file_of_rank,
+    send_trace,
+)
 from gluonish.profiler.recorder import MEMORY, START_NS
 
 Entry = dict[str, Any]

@@ -1,8 +1,8 @@
 """``sym.contrib``: operators that MXNet held to be experimental, and control flow."""
 
 from gluonish.ops.frontend import prefixed
-from gluonish.symbol.adam_updates import adamw_update, mp_adamw_update
 from gluonish.symbol.control_flow import cond, foreach, rand_zipfian, while_loop
+from gluonish.symbol.creation import adamw_update, mp_adamw_update
 from gluonish.symbol.namespace import make_operator_function
 
 __all__ = ["adamw_update", "cond", "foreach", "mp_adamw_update", "rand_zipfian", "while_loop"]

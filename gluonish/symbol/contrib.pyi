@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
 from gluonish.ops.frontend import prefixed as prefixed
-from gluonish.symbol.adam_updates import adamw_update as adamw_update
-from gluonish.symbol.adam_updates import mp_adamw_update as mp_adamw_update
 from gluonish.symbol.control_flow import cond as cond
 from gluonish.symbol.control_flow import foreach as foreach
 from gluonish.symbol.control_flow import rand_zipfian as rand_zipfian
 from gluonish.symbol.control_flow import while_loop as while_loop
+from gluonish.symbol.creation import adamw_update as adamw_update
+from gluonish.symbol.creation import mp_adamw_update as mp_adamw_update
 from gluonish.symbol.namespace import make_operator_function as make_operator_function
 from gluonish.symbol.symbol import Symbol
 from typing import Literal

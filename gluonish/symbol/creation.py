@@ -1,4 +1,7 @@
-"""Symbols of constant arrays, and arithmetic functions that take numbers on either side."""
+"""Symbols of constant arrays, and arithmetic functions that take numbers on either side.
+
+AdamW updates of ``sym.contrib``; the gradient's scale is a number or a Symbol.
+"""
 
 import math
 import operator
@@ -10,6 +13,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.core.schema import as_number
 from gluonish.ops.elementwise import binary
 from gluonish.ops.elementwise.arithmetic import combine
+from gluonish.ops.support.adam_functions import AdamFunctions
 from gluonish.ops.support.binary_row import Row
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
@@ -179,3 +183,19 @@ pow = power  # noqa: A001  # MXNet's name
 
 
 document_arguments(globals(), __all__)
+
+
+def _operator(name: str) -> Any:
+    compose = operator_function(name)
+    return lambda *inputs, out, **attrs: compose(*inputs, **attrs)  # only arrays can be filled
+
+
+def _scale(rescale_grad: Symbol | float, weight: Symbol) -> Symbol:
+    """Return the gradient's factor as a Symbol."""
+    del weight
+    return rescale_grad if isinstance(rescale_grad, Symbol) else full((1,), rescale_grad)
+
+
+_FUNCTIONS = AdamFunctions(_operator, _scale)
+adamw_update = _FUNCTIONS.adamw_update
+mp_adamw_update = _FUNCTIONS.mp_adamw_update

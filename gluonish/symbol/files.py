@@ -1,4 +1,7 @@
-"""Symbols in ``-symbol.json`` files, written as by MXNet 1.9, and read from 0.8 or later."""
+"""Symbols in ``-symbol.json`` files, written as by MXNet 1.9, and read from 0.8 or later.
+
+Removal of the casts that mixed precision inserted.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,12 +15,38 @@ from gluonish.core.files import AnyPath, atomic_write, open_to_read, path_text
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import Operator, find_operator
-from gluonish.symbol.casts import without_casts
 from gluonish.symbol.json_format import VARIABLE, GraphData, NodeData, dump, parse
 from gluonish.symbol.legacy_json import upgrade
-from gluonish.symbol.shape_semantics import with_current_shapes
+from gluonish.symbol.shapes import with_current_shapes
 from gluonish.symbol.subgraph_call import SUBGRAPH_CALL
 from gluonish.symbol.symbol import VARIABLE_STARTS, Symbol, operator_attributes
+
+_CASTS = ("amp_cast", "amp_multicast")
+
+
+def without_casts(outputs: Sequence[Value]) -> tuple[Value, ...]:
+    """Return a graph's outputs with the casts that mixed precision inserted removed.
+
+    Args:
+        outputs: Outputs of the graph.
+    """
+    order = topological_order(outputs)
+    if not any(node.op is not None and node.op.name in _CASTS for node in order):
+        return tuple(outputs)
+    made: dict[tuple[int, int], Value] = {}
+    for node in order:
+        inputs = [made[value.key] for value in node.inputs]
+        if node.op is not None and node.op.name in _CASTS:
+            made.update({(id(node), i): value for i, value in enumerate(inputs)})
+            continue
+        copy = node
+        if any(new is not old for new, old in zip(inputs, node.inputs, strict=True)):
+            copy = Node(
+                *(node.op, node.name, inputs, node.attrs, node.specs, node.extra), given=node.given
+            )
+        made.update({(id(node), i): Value(copy, i) for i in range(node.num_outputs)})
+    return tuple(made[value.key] for value in outputs)
+
 
 __all__ = ["load", "load_json", "save", "symbol_from_state", "to_json"]
 

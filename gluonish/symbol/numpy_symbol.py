@@ -7,9 +7,8 @@ from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.ndarray.indexing import is_basic
-from gluonish.numpy.calls import call, source_maker
+from gluonish.numpy.calls import call, name_function, source_maker
 from gluonish.numpy.methods import NumpyMethods
-from gluonish.numpy.signatures import name_function
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.deferred import deferred_call
 from gluonish.symbol.namespace import make_operator_function

@@ -7,8 +7,8 @@ from gluonish.autograd.tape import topological
 from gluonish.core.errors import AutogradError, NotSupportedError
 from gluonish.graph.body import Body
 from gluonish.graph.call_plan import CallPlan, GraphNode
-from gluonish.graph.inlining import copied_graph
 from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.graph.rewrite import copied_graph
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.ndarray import GradientEdge
 from gluonish.ndarray.recording import Leaf, OperatorNode

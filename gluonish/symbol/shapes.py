@@ -1,7 +1,11 @@
-"""Shape and dtype inference of a Symbol, and open shapes."""
+"""Shape and dtype inference of a Symbol, and open shapes.
+
+Shapes in files that were written without NumPy's shape semantics, where 0 is an unknown size.
+"""
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gluonish.core.dtype import dtype_from_flag, normalize_dtype
@@ -11,6 +15,7 @@ from gluonish.core.schema import UNPARSABLE
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.graph.inference import Inference, infer, inferred_attributes, undetermined
 from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.symbol.json_format import GraphData, NodeData
 from gluonish.symbol.symbol import Symbol
 
 Lists = tuple[list[Any], list[Any], list[Any]]
@@ -271,3 +276,49 @@ def with_found_shapes(
                 node.op, node.name, inputs, attrs, extra=node.extra, given=node.given
             )
     return [Value(made[id(value.node)], value.index) for value in outputs]
+
+
+_SHAPE = "__shape__"
+# Operators whose shape follows from their readers if it is missing, or () in such a file.
+_SAMPLERS = "_random_"
+
+
+def with_current_shapes(graph: GraphData) -> GraphData:
+    """Convert the shapes of a graph to the current shape semantics.
+
+    With NumPy semantics, unknown sizes of a graph that was saved without them become -1.
+
+    Args:
+        graph: The graph, from `parse`.
+    """
+    if graph.attrs.get("is_np_shape", ("int", 0))[1]:
+        return graph
+    return _converted(graph)
+
+
+def _converted(graph: GraphData) -> GraphData:
+    nodes = tuple(
+        replace(
+            node,
+            attrs=_current(node),
+            subgraphs=tuple(_converted(body) for body in node.subgraphs),
+        )
+        for node in graph.nodes
+    )
+    return replace(graph, nodes=nodes)
+
+
+def _current(node: NodeData) -> Mapping[str, str]:
+    attrs = node.attrs
+    if not node.is_variable:
+        unknown = node.op.startswith(_SAMPLERS) and attrs.get("shape", "").strip() in ("()", "[]")
+        return {k: v for k, v in attrs.items() if k != "shape"} if unknown else attrs
+    if _SHAPE not in attrs or not is_np_shape():
+        return attrs
+    try:
+        extents = ast.literal_eval(attrs[_SHAPE].replace("L", ""))
+        known = tuple(-1 if n == 0 else n for n in extents)
+    except UNPARSABLE:
+        return attrs  # reading the shape raises the error
+    others = {k: v for k, v in attrs.items() if k != _SHAPE}
+    return {**others, _SHAPE: str(known)} if known else others

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
 from gluonish.ops.frontend import chosen as chosen
-from gluonish.ops.sparse.names import OPERATORS as OPERATORS
+from gluonish.ops.sparse.compressed import OPERATORS as OPERATORS
 from gluonish.symbol.namespace import make_operator_function as make_operator_function
 from gluonish.symbol.symbol import Symbol
 from typing import Literal

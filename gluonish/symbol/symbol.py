@@ -14,7 +14,7 @@ from gluonish.core.errors import (
     NotImplementedForSymbol,
     OutOfBoundsError,
 )
-from gluonish.graph.flat import FlatGraph, flattened, restored
+from gluonish.graph.body import FlatGraph, flattened, restored
 from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, base_name, topological_order
 from gluonish.graph.source_lines import note

@@ -11,7 +11,7 @@ from gluonish.core.errors import FileFormatError
 from gluonish.core.files import atomic_write
 from gluonish.gluon.data.vision.datasets.downloaded import MNIST
 from gluonish.io import DataIter, MNISTIter
-from gluonish.io.idx_file import read_idx
+from gluonish.io.mnist_iter import read_idx
 from gluonish.test_utils.downloads import download, get_zip_data
 
 Array = np.ndarray[Any, Any]

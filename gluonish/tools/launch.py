@@ -22,9 +22,14 @@ from signal import SIGKILL
 from gluonish.core.config import OMP_NUM_THREADS
 from gluonish.core.config.environment import is_set
 from gluonish.core.errors import ArgumentError, DistributedError, MissingFileError
-from gluonish.tools.guard import Guard, end_with_parent, signal_group
+from gluonish.tools.guard import (
+    Guard,
+    Signals,
+    end_with_parent,
+    restore_terminal_signals,
+    signal_group,
+)
 from gluonish.tools.local_ranks import LocalRanks
-from gluonish.tools.signals import Signals, restore_terminal_signals
 
 _ASKED_TO_END = (129, 130, 131, 143)  # by SIGHUP, Ctrl-C, SIGQUIT, SIGTERM
 # Set by schedulers that assign hosts to the job; mpiexec reads them.

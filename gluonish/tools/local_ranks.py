@@ -25,8 +25,14 @@ from typing import Any, BinaryIO, NamedTuple
 
 from gluonish.core.config.environment import variables_with
 from gluonish.core.errors import ArgumentError
-from gluonish.tools.guard import Guard, end_groups, end_with_parent, signal_group
-from gluonish.tools.signals import Signals, restore_terminal_signals
+from gluonish.tools.guard import (
+    Guard,
+    Signals,
+    end_groups,
+    end_with_parent,
+    restore_terminal_signals,
+    signal_group,
+)
 
 _KEY_SIZE, _VALUE_SIZE = 64, 1024  # MPICH splits values to fit
 

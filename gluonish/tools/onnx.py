@@ -10,7 +10,7 @@ import numpy as np
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import open_to_read
-from gluonish.gluon.block.export_files import write_model
+from gluonish.gluon.block.files import write_model
 from gluonish.ndarray import array, load, zeros
 from gluonish.onnx import export_model
 from gluonish.onnx.exporting.package import onnx_package

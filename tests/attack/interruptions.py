@@ -23,7 +23,7 @@ import numpy as np
 
 import gluonish as mx
 from gluonish import autograd, gluon, nd
-from gluonish.gluon.data.worker_errors import WorkerError
+from gluonish.gluon.data.channel import WorkerError
 
 THRESHOLDS = (1, 5, 50, 700)
 

@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from gluonish.core.leases import Leases
+from gluonish.core.finalizer import Leases
 
 
 class Borrower:

@@ -20,7 +20,7 @@ from gluonish.gluon.data.vision.datasets.downloaded import _unpacked
 from gluonish.gluon.trainer import Trainer
 from gluonish.image import imread
 from gluonish.io import CSVIter, LibSVMIter, MNISTIter
-from gluonish.io.idx_file import read_idx
+from gluonish.io.mnist_iter import read_idx
 from gluonish.model_zoo.foreign import open_checkpoint
 from gluonish.module.feed_forward import load_checkpoint
 from gluonish.ndarray import byte_reader

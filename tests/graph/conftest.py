@@ -6,8 +6,7 @@ import pytest
 
 from gluonish.engine import current_engine
 from gluonish.graph import pipeline
-from gluonish.graph.ir import Graph
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, lint
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.clusters import Cluster, find_clusters, replace_clusters
 from gluonish.graph.inference import specialize
-from gluonish.graph.ir import Node, Value, topological_order
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Node, Value, lint, topological_order
 from gluonish.graph.rewrite import detached
 from tests.graph.builders import call, inputs
 from tests.graph.random_graphs import RandomGraph, random_graphs

@@ -20,8 +20,7 @@ from gluonish.gluon.nn import (
 )
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
-from gluonish.graph.ir import Graph
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, lint
 from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
 from gluonish.graph.passes.fuse_batch_norm_relu import fuse_batch_norm_relu
 from gluonish.graph.passes.fuse_primitives import fuse_primitives

@@ -7,8 +7,7 @@ from gluonish.core.random_state import seed
 from gluonish.graph.gradient import differentiate, walk_back
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
-from gluonish.graph.ir import Graph, Value
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, Value, lint
 from gluonish.ndarray import array
 from tests.graph.builders import call, graph, inputs, text
 from tests.graph.random_graphs import RandomGraph, random_graphs

@@ -5,8 +5,7 @@ from gluonish.core.dtype import FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.errors import GraphError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.graph.inference import infer, specialize
-from gluonish.graph.ir import Node, Value, constant, variable
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Node, Value, constant, lint, variable
 from gluonish.ndarray import ones
 from gluonish.ops.registry import find_operator
 from tests.graph.builders import spec, text

@@ -5,7 +5,7 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Value, topological_order
-from gluonish.graph.layout import channels_last_values
+from gluonish.graph.strided_views import channels_last_values
 from gluonish.ops.registry import all_operators
 from gluonish.ops.support.memory_layout import array_of, follows_layout, has_channels
 from tests.graph.builders import call, inputs

@@ -1,8 +1,7 @@
 import pytest
 
 from gluonish.core.errors import GraphError
-from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, Node, Value, lint
 from gluonish.ops.registry import find_operator
 from tests.graph.builders import call, graph, inputs, spec
 

@@ -3,7 +3,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluonish.graph.max_flow import UNLIMITED, FlowNetwork
+from gluonish.graph.saved_values import UNLIMITED, FlowNetwork
 
 Edges = list[tuple[int, int, int]]
 

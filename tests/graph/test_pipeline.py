@@ -9,8 +9,8 @@ from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.errors import ConfigError
 from gluonish.graph import passes, pipeline
-from gluonish.graph.layout import channels_last_values
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
+from gluonish.graph.strided_views import channels_last_values
 from gluonish.kernels.compiler import compile as compiler
 from gluonish.kernels.generated import support as generated
 from gluonish.kernels.onednn import register as onednn

@@ -1,7 +1,7 @@
 import pytest
 
 from gluonish.graph.ir import Value
-from gluonish.graph.recompute import Effort, recipe_of
+from gluonish.graph.saved_values import Effort, recipe_of
 from tests.graph.builders import call, inputs
 
 ATTRS = {"fix_gamma": False, "train": True}

@@ -1,8 +1,7 @@
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.graph.ir import Node, Value, variable
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Node, Value, lint, variable
 from gluonish.graph.rewrite import rebuild, replay
 from gluonish.ops.registry import find_operator
 from tests.graph.builders import call, graph, inputs, spec, text

@@ -7,7 +7,7 @@ from gluonish.graph.gradient import Joint
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.graph.liveness import peak_nbytes, planner_steps
 from gluonish.graph.passes.mirror import mirror, ordered_backward
-from gluonish.graph.recompute import Effort
+from gluonish.graph.saved_values import Effort
 from gluonish.graph.schedule import low_memory_order
 from tests.graph.builders import call, graph, inputs
 from tests.graph.joints import joint_of

@@ -14,9 +14,8 @@ from gluonish.engine import use_engine
 from gluonish.graph import execution_plan
 from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
-from gluonish.graph.execution_plan import plan_execution
+from gluonish.graph.execution_plan import SegmentUse, plan_execution
 from gluonish.graph.ir import Value, topological_order
-from gluonish.graph.segment_use import SegmentUse
 from gluonish.kernels import teams
 from gluonish.ndarray import NDArray, array
 from gluonish.ndarray.ndarray import empty_like_spec

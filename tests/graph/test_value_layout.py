@@ -5,10 +5,10 @@ import numpy as np
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
+from gluonish.graph.executable import StaticValues
 from gluonish.graph.instructions import ViewInstruction
 from gluonish.graph.ir import Value, topological_order
 from gluonish.graph.state import StateUse
-from gluonish.graph.static_values import StaticValues
 from gluonish.graph.value_layout import ValueLayout, plan_layout
 from tests.graph.builders import call, inputs
 

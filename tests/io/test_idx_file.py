@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import FileFormatError
-from gluonish.io.idx_file import read_idx
+from gluonish.io.mnist_iter import read_idx
 
 
 def test_array_of_any_extents_is_read_without_a_copy() -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gluonish.ndarray as nd
-from gluonish.core.leases import Leases
+from gluonish.core.finalizer import Leases
 from gluonish.gluon.data.shared_memory import Segment, new_file
 from gluonish.io.shared_batch import Slot, lay_out, map_arrays, ndarray_view, write_arrays
 

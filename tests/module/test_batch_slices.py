@@ -1,7 +1,7 @@
 import pytest
 
 from gluonish.core.errors import ArgumentError
-from gluonish.module.batch_slices import split_by_load
+from gluonish.module.device_arrays import split_by_load
 
 
 def test_parts_are_in_proportion_to_loads() -> None:

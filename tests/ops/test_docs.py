@@ -9,7 +9,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.ops.frontend import docstring_of
-from gluonish.ops.help.meaning import meaning
+from gluonish.ops.help.common import meaning
 from gluonish.ops.registry import absent_names, find_operator
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"

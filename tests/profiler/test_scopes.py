@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from gluonish.profiler.scopes import TOP_LEVEL, current_location, scope
+from gluonish.profiler.events import TOP_LEVEL, current_location, scope
 
 
 def path() -> str:

@@ -3,11 +3,14 @@
 ``prefix-model.json`` has an object for each Block: its name, the attributes of its children by
 name, and the children's objects, under keys of class name and depth-first index. The object of a
 Block that ran as a graph also holds the graph.
+
+The files of an exported model: its graph as JSON, and its parameters by name.
 """
 
 import json
+import operator
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -27,6 +30,7 @@ from gluonish.gluon.parameter.arguments import ContextList, join_shapes
 from gluonish.gluon.parameter.parameter_dict import bare_names
 from gluonish.ndarray import NDArray, load, save
 from gluonish.ndarray.array_writer import find_arrays, split_prefix
+from gluonish.symbol import Symbol
 
 _MOST_NAMES = 10  # in one message
 
@@ -297,3 +301,36 @@ def _matches(
     yield block, entry
     for child in block._children.values():
         yield from _matches(child, entry, numbers, path)
+
+
+def values_by_name(
+    parameters: Mapping[str, Parameter], auxiliary: Collection[str]
+) -> dict[str, NDArray]:
+    """Return parameters' values on the CPU under names with the prefix ``arg:`` or ``aux:``."""
+    return {
+        f"{'aux' if name in auxiliary else 'arg'}:{name}": parameter._reduce()
+        for name, parameter in parameters.items()
+    }
+
+
+def write_model(
+    what: str,
+    symbol: Symbol,
+    parameters: dict[str, NDArray],
+    path: str | os.PathLike[str],
+    epoch: int,
+    remove_amp_cast: bool,
+) -> tuple[str, str]:
+    """Write the Symbol and parameters of an exported model, and return the file names."""
+    try:
+        stem, ending = split_prefix(path_text(path, "export"))
+        number = operator.index(int(epoch) if isinstance(epoch, float) else epoch)
+    except TypeError as error:
+        raise ArgumentTypeError(
+            f"{what}: expected a path and a whole number, got {path!r} and {epoch!r}"
+        ) from error
+    symbol_file, params_file = f"{stem}-symbol.json", f"{stem}-{number:04d}{ending}"
+    with written_together(symbol_file, params_file):
+        symbol.save(symbol_file, remove_amp_cast)
+        save(params_file, parameters)
+    return symbol_file, params_file

@@ -42,8 +42,8 @@ from gluonish.gluon.block.newest_graph import (
     export_graph,
 )
 from gluonish.gluon.block.options import HybridOptions, checked_options
-from gluonish.gluon.block.reads import Reads
 from gluonish.gluon.block.tracing import (
+    Reads,
     Traced,
     forward_with_shapes,
     infer_parameters,

@@ -11,7 +11,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, GraphError
 from gluonish.gluon.block.arguments import WithKeywords
-from gluonish.gluon.block.export_files import values_by_name, write_model
+from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_graph import (
     Graph,
     HybridGraph,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
 from gluonish.gluon.block.arguments import check_one_kind
-from gluonish.gluon.block.export_files import values_by_name, write_model
+from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.tracing import set_deferred_shapes
 from gluonish.gluon.parameter import ParameterDict

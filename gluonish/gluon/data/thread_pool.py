@@ -22,8 +22,8 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu_pinned
 from gluonish.core.numpy_mode import current_numpy_scope
+from gluonish.gluon.data.channel import WorkerError, WorkerTimeoutError
 from gluonish.gluon.data.service_threads import service_threads
-from gluonish.gluon.data.worker_errors import WorkerError, WorkerTimeoutError
 from gluonish.gluon.data.worker_process import load_batch
 from gluonish.ndarray import NDArray
 

@@ -13,10 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.gluon.data.channel import SPARE_SLOTS
+from gluonish.gluon.data.channel import (
+    SPARE_SLOTS,
+    Failed,
+    WorkerError,
+    WorkerTimeoutError,
+    make_error,
+)
 from gluonish.gluon.data.service_threads import service_threads
 from gluonish.gluon.data.shared_memory import Segment, new_file
-from gluonish.gluon.data.worker_errors import Failed, WorkerError, WorkerTimeoutError, make_error
 from gluonish.gluon.data.worker_handle import Launch, WorkerHandle, launch_settings
 from gluonish.gluon.data.worker_service import Batch, WorkerService, ended, format_indices
 from gluonish.io.shared_batch import map_arrays

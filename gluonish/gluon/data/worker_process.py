@@ -24,11 +24,10 @@ from gluonish.core import random_state
 from gluonish.core.numpy_mode import set_np_array, set_np_shape
 from gluonish.gluon.data import stacking
 from gluonish.gluon.data.batchify import on_host
-from gluonish.gluon.data.channel import Channel
-from gluonish.gluon.data.sent_classes import dumps_reply
+from gluonish.gluon.data.by_value import dumps_reply
+from gluonish.gluon.data.channel import Channel, describe_error
 from gluonish.gluon.data.shared_memory import Segment, new_file
 from gluonish.gluon.data.stacking import Rows
-from gluonish.gluon.data.worker_errors import describe_error
 from gluonish.io.shared_batch import Slot, lay_out, write_arrays
 
 # Polling interval where the system cannot wait for the end of a process, in seconds.

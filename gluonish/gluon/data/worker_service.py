@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.leases import Leases
-from gluonish.gluon.data.channel import MAX_UNANSWERED, Ring
+from gluonish.core.finalizer import Leases
+from gluonish.gluon.data.channel import MAX_UNANSWERED, Failed, Ring, WorkerError, make_error
 from gluonish.gluon.data.shared_memory import Segment
-from gluonish.gluon.data.worker_errors import Failed, WorkerError, make_error
 from gluonish.gluon.data.worker_handle import Launch, Waiter, WorkerHandle, end_workers
 from gluonish.gluon.data.worker_process import Done, RingFile, SlotRetained, Task
 

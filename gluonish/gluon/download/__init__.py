@@ -5,8 +5,13 @@ limit, and does not lock. tests/gluon/download covers each case.
 """
 
 from gluonish.gluon.download.archive import BROKEN_ARCHIVE, WrongArchiveError, extract_members
-from gluonish.gluon.download.checked_file import check_sha1, download, obtain
-from gluonish.gluon.download.repository import is_published, published_url
+from gluonish.gluon.download.checked_file import (
+    check_sha1,
+    download,
+    is_published,
+    obtain,
+    published_url,
+)
 from gluonish.gluon.download.target import check_free_space, disk_full_error, exclusive, make_folder
 
 __all__ = [

@@ -7,10 +7,16 @@ from typing import Any
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
-from gluonish.gluon.rnn.cell_activation import CellActivation, activated, check_activation
 from gluonish.gluon.rnn.dense_cell import DenseCell
 from gluonish.gluon.rnn.modifier_cell import ModifierCell, ResidualCell, ZoneoutCell
-from gluonish.gluon.rnn.recurrent_cell import HybridRecurrentCell, RecurrentCell, check_states
+from gluonish.gluon.rnn.recurrent_cell import (
+    CellActivation,
+    HybridRecurrentCell,
+    RecurrentCell,
+    activated,
+    check_activation,
+    check_states,
+)
 from gluonish.gluon.rnn.sequential_cell import (
     BidirectionalCell,
     DropoutCell,

@@ -14,7 +14,7 @@ from gluonish.gluon.parameter.arguments import shape_is_known
 from gluonish.gluon.parameter.paths import described
 from gluonish.gluon.trainer.trainables import Selection, Trainables
 from gluonish.kvstore import KVStoreBase
-from gluonish.kvstore.distributed.new_gradients import NewGradients
+from gluonish.kvstore.distributed.rendezvous import NewGradients
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.ndarray import NDArray
 

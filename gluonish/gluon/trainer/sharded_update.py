@@ -20,7 +20,7 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.trainer.gradients import zero_all_stale
 from gluonish.gluon.trainer.trainables import Selection
 from gluonish.kvstore import KVStoreBase
-from gluonish.kvstore.distributed.messages import shard_edges
+from gluonish.kvstore.distributed.host_memory import shard_edges
 from gluonish.kvstore.distributed.pieces import Edges
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.ndarray import NDArray, array

@@ -10,8 +10,12 @@ The rules are those of MXNet 1.9.1, in this order:
 - Processes of a ``dist_sync`` store update their own weights, which needs no copies.
 - With row-sparse gradients of dense weights each device updates.
 - Otherwise ``MXNET_UPDATE_ON_KVSTORE`` decides, if the store can update.
+
+States of updaters: copies for devices added after training began, and files.
 """
 
+import copy
+import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,6 +23,7 @@ from typing import Any, NamedTuple
 from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.core.files import atomic_write, open_to_read
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.paths import described
 from gluonish.gluon.trainer.gradients import groups, new_gradients, zero_all_stale
@@ -29,8 +34,10 @@ from gluonish.kvstore.create import SYNCHRONOUS
 from gluonish.kvstore.distributed import channel
 from gluonish.kvstore.distributed.channel import share_statistics
 from gluonish.kvstore.sync_store import SyncStore
+from gluonish.ndarray import NDArray
 from gluonish.ops.support.across_ranks import expect_ranks
-from gluonish.optimizer import Optimizer
+from gluonish.optimizer import Optimizer, Updater, get_updater
+from gluonish.optimizer.base import State
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
 
@@ -260,3 +267,70 @@ def _pull_others(
     }
     if weights:
         store.pull([*weights], out=[*weights.values()])
+
+
+def copy_states(source: Updater, target: Updater) -> None:
+    """Copy states between updaters; they move to their weights' device at the next update."""
+    target.states = {index: _copied(state) for index, state in source.states.items()}
+    target.states_synced = dict.fromkeys(target.states, False)
+
+
+def _copied(state: State) -> State:
+    if isinstance(state, NDArray):
+        return state.copy()
+    if isinstance(state, tuple | list):
+        return type(state)(_copied(x) for x in state)
+    return copy.copy(state)
+
+
+def updaters_for(
+    optimizer: Optimizer, contexts: list[Context], former: list[Updater]
+) -> list[Updater]:
+    """Return an updater for each device: former ones are reused, and new ones copy the states."""
+    reused = former[: len(contexts)]
+    for updater in reused:
+        updater.states_synced = dict.fromkeys(updater.states, False)
+    added = [get_updater(optimizer) for _ in contexts[len(reused) :]]
+    for updater in added if reused else []:
+        copy_states(reused[0], updater)
+    return reused + added
+
+
+def save_updater(
+    updaters: Sequence[Updater], optimizer: Optimizer, fname: str | os.PathLike[str]
+) -> None:
+    """Write the optimizer and the states of the first updater, if any, to a file."""
+    first = updaters[0] if updaters else get_updater(optimizer)
+    data = first.get_states(dump_optimizer=True)
+    with atomic_write(fname) as file:
+        file.write(data)
+
+
+def load_updaters(
+    updaters: Sequence[Updater],
+    optimizer: Optimizer,
+    fname: str | os.PathLike[str],
+    params: Sequence[Parameter],
+) -> Optimizer:
+    """Load states from a file into all updaters, and return their new common optimizer.
+
+    Args:
+        updaters: One for each device; may be empty.
+        optimizer: Their current optimizer.
+        fname: The file.
+        params: The parameters; the shapes of initialized ones are checked.
+
+    Raises:
+        FileFormatError: The file holds no states, or those of other parameters; nothing was
+            changed.
+    """
+    weights = {
+        i: param._list_arrays()[0] for i, param in enumerate(params) if param._arrays is not None
+    }
+    with open_to_read(fname, "Trainer.load_states") as file:
+        data = file.read()
+    loaded = list(updaters) or [get_updater(optimizer)]
+    for updater in loaded:
+        updater.set_states(data, os.fspath(fname), weights)
+        updater.optimizer = loaded[0].optimizer
+    return loaded[0].optimizer

@@ -19,19 +19,17 @@ from gluonish.gluon.parameter.arrays import ParameterArrays
 from gluonish.gluon.trainer.gradients import LossScaler, only_updated, stale_error, zero_all_stale
 from gluonish.gluon.trainer.rank_agreement import RankAgreement, rank_agreement
 from gluonish.gluon.trainer.sharded_update import ShardedUpdate, sharded_update
-from gluonish.gluon.trainer.state_transfer import (
-    copy_states,
-    load_updaters,
-    save_updater,
-    updaters_for,
-)
 from gluonish.gluon.trainer.store_choice import (
     allreduce_gradients,
     choose_store,
+    copy_states,
     expect_processes,
     expected_update,
+    load_updaters,
+    save_updater,
     set_up_store,
     update_in_store,
+    updaters_for,
 )
 from gluonish.gluon.trainer.trainables import (
     Selection,

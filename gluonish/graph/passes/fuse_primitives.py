@@ -8,8 +8,7 @@ from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import Reads, count_reads, has_operator, rebuild
 from gluonish.ops.fused.activation import REVERSIBLE
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
-from gluonish.ops.fused.dense import FUSED_DENSE
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
 from gluonish.ops.registry import Operator
 
 _FUSED: Mapping[str, Operator] = {

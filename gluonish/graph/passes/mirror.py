@@ -11,8 +11,7 @@ from gluonish.graph.gradient import Joint
 from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.graph.liveness import peak_nbytes, planner_steps
 from gluonish.graph.memory_plan import Step
-from gluonish.graph.recompute import Effort
-from gluonish.graph.saved_values import SavedChoice, cheapest_choice
+from gluonish.graph.saved_values import Effort, SavedChoice, cheapest_choice
 from gluonish.graph.schedule import low_memory_order
 
 Key = tuple[int, int]

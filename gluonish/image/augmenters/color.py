@@ -23,7 +23,6 @@ from gluonish.image.augmenters.augmenter import Augmenter, RandomOrderAug
 from gluonish.image.augmenters.checks import checked_amount, checked_image, checked_probability
 from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray, array
-from gluonish.ops.image.layout import store
 from gluonish.ops.image.pixel_math import (
     GRAY,
     add_offsets,
@@ -33,6 +32,7 @@ from gluonish.ops.image.pixel_math import (
     on_colors,
     scale_contrast,
     scale_saturation,
+    store,
 )
 
 Numbers = Sequence[float] | Array | NDArray

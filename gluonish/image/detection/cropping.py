@@ -12,7 +12,7 @@ from gluonish.image.augmenters.checks import checked_amount, checked_image
 from gluonish.image.detection.augmenter import DetAugmenter
 from gluonish.image.pixels import Array
 from gluonish.image.region import Region
-from gluonish.ops.image.layout import store
+from gluonish.ops.image.pixel_math import store
 
 Range = tuple[float, float]
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gluonish.core.errors import FileFormatError, GluonishError, OperatorError
-from gluonish.core.leases import Leases
+from gluonish.core.finalizer import Leases
 from gluonish.core.spec import Spec
 from gluonish.io.data_iter import DataBatch
 from gluonish.io.image_record.augmentation import Augmentation

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.kernels.compiler.errors import SourceError
-from gluonish.kernels.compiler.half_floats import LOADS, STORES
-from gluonish.kernels.compiler.philox import philox_fill, philox_word
+from gluonish.kernels.compiler.half_floats import LOADS, STORES, philox_fill, philox_word
 from gluonish.kernels.compiler.vector_math import FUNCTIONS, Number
 
 # On the stack of each thread.

@@ -21,9 +21,13 @@ from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.gemm import multiply
 from gluonish.kernels.cupy.source import Macros, contiguous, launch
 from gluonish.ops.nn.deconvolution import convolution_attributes
-from gluonish.ops.support.convolution_shapes import convolution_geometry
 from gluonish.ops.support.precision import accumulator
-from gluonish.ops.support.windows import Geometry, channels_first, is_channels_last
+from gluonish.ops.support.windows import (
+    Geometry,
+    channels_first,
+    convolution_geometry,
+    is_channels_last,
+)
 
 # Columns up to the first limit are always allocated; beyond it, up to the second, free memory
 # counts.

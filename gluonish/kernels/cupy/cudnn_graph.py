@@ -13,8 +13,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Shape
-from gluonish.ops.support.convolution_shapes import channels_first_shape
-from gluonish.ops.support.windows import is_channels_last
+from gluonish.ops.support.windows import channels_first_shape, is_channels_last
 
 DATA, WEIGHT, OUT, BIAS = 1, 2, 3, 4
 DTYPES = {FLOAT32: "FLOAT", FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}

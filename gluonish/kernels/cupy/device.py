@@ -9,7 +9,7 @@ work. So work on ``compute`` needs no synchronization. ``upload`` waits for earl
 
 Large arrays that are created to be filled by a copy (`GPUDevice.empty_prefetch`) use memory of
 ``ahead``, whose blocks are not shared and which waits for no kernel: batches arrive while
-``compute`` processes the previous ones (`gluonish.kernels.cupy.recycling`).
+``compute`` processes the previous ones (`gluonish.kernels.cupy.pool`).
 
 Sums of gradients run concurrently with ``compute``, so ``communication`` only waits for launches
 that use the same arrays, as the engine orders them. It holds its arrays, too. Its temporaries are
@@ -33,9 +33,7 @@ from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.graphs import Graphs
 from gluonish.kernels.cupy.health import Health
-from gluonish.kernels.cupy.pinned import is_pinned
-from gluonish.kernels.cupy.pool import Temporaries, make_pool, open_pool
-from gluonish.kernels.cupy.recycling import Recycler
+from gluonish.kernels.cupy.pool import Recycler, Temporaries, is_pinned, make_pool, open_pool
 from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish_engine import Stream
 

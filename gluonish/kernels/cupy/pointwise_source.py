@@ -15,9 +15,9 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.source import index, text_of
-from gluonish.kernels.generated.element_lines import LOADS, STORES, computed, computed_type
 from gluonish.kernels.generated.expressions import draws
 from gluonish.kernels.generated.loops import Loops, row_major
+from gluonish.kernels.generated.pointwise_source import LOADS, STORES, computed, computed_type
 from gluonish.ops.fused.pointwise import Program
 
 C_TYPES = {

@@ -4,12 +4,33 @@ The queue of a block is the stream that was current when it was allocated. CuPy 
 for the process; ours uses the pool of the current device, and CuPy's for devices that no
 `GPUDevice` opened. If the program has set another allocator for CuPy, that one stays, and the
 variables ``MXNET_GPU_MEM_*`` have no effect.
+
+PinnedDevice: ``cpu_pinned()``, page-locked host memory that a GPU copies from by DMA.
+
+Uploads from it are asynchronous and need no staging buffer.
+
+Recycler: returns memory of uploaded arrays to the pool, so that uploads never wait.
+
+Batches are uploaded on a separate stream while ``compute`` processes the previous ones. Their
+memory belongs to that stream. When an array is destroyed, ``compute`` may still read it, so its
+block is set aside; the next upload records an event on ``compute``, and the block is free for
+uploads once the event is reached. A program that runs far ahead of its GPU would accumulate
+batches, so if more than four groups of blocks are set aside, it waits for the oldest.
+
+Invariants: a destructor only appends to ``_returned``, at any point of its thread. The rest may run
+concurrently, as releasing a block runs destructors of the program, which may create arrays: each
+block, and each group, is removed by one thread.
 """
 
+import contextlib
 import gc
+import math
+from collections import deque
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from gluonish.core.config import (
     MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE,
@@ -18,9 +39,69 @@ from gluonish.core.config import (
     MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF,
     MXNET_GPU_MEM_POOL_TYPE,
 )
-from gluonish.kernels.cupy.health import Health
-from gluonish.kernels.cupy.recycling import Recycler
+from gluonish.core.context import Context
+from gluonish.core.device import DEVICE_CLASSES, CPUDevice
+from gluonish.core.spec import Shape
+from gluonish.kernels.cupy.health import Health, Mark
+from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish_engine import Block, MemoryPool, linear_sizes, power_of_two_sizes
+
+_MAX_WAITING = 4
+
+
+class Recycler:
+    """Blocks released by one device's uploaded arrays.
+
+    Args:
+        compute: The stream that may still use them.
+        ahead: The stream that will fill them again.
+    """
+
+    __slots__ = ("_ahead", "_compute", "_returned", "_waiting")
+
+    def __init__(self, compute: DeviceStream, ahead: DeviceStream) -> None:
+        self._compute = compute
+        self._ahead = ahead
+        self._returned: deque[Any] = deque()
+        self._waiting: deque[tuple[Mark, list[Any]]] = deque()
+
+    def add(self, owner: Any) -> None:
+        """Hold the owner of a block, which returns to the pool when the owner is destroyed."""
+        self._returned.append(owner)
+
+    def recycle(self) -> None:
+        """Release blocks that are no longer used; call it before each upload.
+
+        Raises:
+            DeviceError: The device is lost.
+        """
+        self._release(_MAX_WAITING)
+        self._ahead.release()
+
+    def clear(self) -> None:
+        """Release all blocks returned so far, waiting for the kernels that use them.
+
+        Raises:
+            DeviceError: The device is lost.
+        """
+        self._release(0)
+
+    def _release(self, most: int) -> None:
+        """Release finished groups, and wait for the oldest until at most ``most`` remain."""
+        returned: list[Any] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                returned.append(self._returned.popleft())
+        if returned:
+            self._waiting.append((self._compute.record(), returned))
+        for group in tuple(self._waiting):
+            if len(self._waiting) > most:
+                self._compute.synchronize_event(group[0])
+            elif not self._compute.event_done(group[0]):
+                break
+            with contextlib.suppress(ValueError):  # a destructor has released it
+                self._waiting.remove(group)
+
 
 Pool = MemoryPool[Any]
 
@@ -260,3 +341,41 @@ def _sizes() -> Any:
     if kind == "Round":
         return power_of_two_sizes(page, MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF.value)
     return None
+
+
+_HOST_MEMORY = 1  # cudaMemoryTypeHost: registered with the driver
+
+
+class PinnedDevice(CPUDevice):
+    """NumPy arrays in page-locked memory, from CuPy's pool; needs a GPU."""
+
+    __slots__ = ("_cuda",)
+
+    def __init__(self, context: Context, cupy: ModuleType) -> None:
+        super().__init__(context)
+        self._cuda = cupy.cuda
+
+    def empty(self, shape: Shape, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        """Return an uninitialized array in page-locked memory.
+
+        Raises:
+            MemoryError: if the driver has none.
+        """
+        dtype = np.dtype(dtype)
+        count = math.prod(shape)
+        if not count:
+            return np.empty(shape, dtype)
+        try:
+            memory = self._cuda.alloc_pinned_memory(count * dtype.itemsize)
+        except self._cuda.runtime.CUDARuntimeError as error:
+            raise MemoryError(f"no {count * dtype.itemsize} bytes to pin ({error})") from error
+        return np.frombuffer(memory, np.uint8, count * dtype.itemsize).view(dtype).reshape(shape)
+
+
+def is_pinned(cupy: ModuleType, array: np.ndarray[Any, Any]) -> bool:
+    """Whether a host array is in page-locked memory, of any allocator."""
+    found = cupy.cuda.runtime.pointerGetAttributes(array.ctypes.data)
+    return bool(found.type == _HOST_MEMORY)
+
+
+DEVICE_CLASSES.append(PinnedDevice)

@@ -18,7 +18,7 @@ from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.philox import set_device_bits
-from gluonish.ops.support.product import set_device_products
+from gluonish.ops.support.precision import set_device_products
 
 
 def _fast(name: str, run: Callable[..., None]) -> FastKernel:

@@ -17,7 +17,7 @@ from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.kernels.back_ends import Passes, Support
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
-from gluonish.kernels.cupy.pinned import PinnedDevice
+from gluonish.kernels.cupy.pool import PinnedDevice
 from gluonish.kernels.generated.expressions import aligned_shape, supports
 
 _LOG = logging.getLogger("gluonish")

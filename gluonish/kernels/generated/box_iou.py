@@ -9,8 +9,7 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
-from gluonish.ops.detection.box_iou import BOX_IOU
-from gluonish.ops.detection.boxes import as_corners
+from gluonish.ops.detection.boxes import BOX_IOU, as_corners
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 
 _SMALL = 1 << 10  # pairs below which NumPy is faster

@@ -13,7 +13,7 @@ from gluonish.core.dtype import INT64
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.ops.detection.box_nms import BOX_NMS, box_nms_kernel
 from gluonish.ops.detection.boxes import Matrix, Rule
-from gluonish.ops.detection.multibox_detection import (
+from gluonish.ops.detection.multibox import (
     MULTIBOX_DETECTION,
     multibox_detection_kernel,
 )

@@ -13,7 +13,7 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.generated.indices import POSITIONS, WITHIN, readable
+from gluonish.kernels.generated.loops import POSITIONS, WITHIN, readable
 from gluonish.kernels.generated.strided_copy import VIEWS
 from gluonish.ops.indexing.gather_nd import GATHER_ND, flat_points
 from gluonish.ops.indexing.pick import BATCH_TAKE, PICK, TAKE_ALONG

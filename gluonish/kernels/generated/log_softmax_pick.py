@@ -15,7 +15,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
-from gluonish.kernels.generated.indices import POSITIONS, WITHIN, readable
+from gluonish.kernels.generated.loops import POSITIONS, WITHIN, readable
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD

@@ -3,12 +3,27 @@
 All arrays are broadcast to the shape of the outputs, with stride 0 along broadcast axes. Axes are
 sorted by the first output's strides, so that the innermost loop is contiguous. Adjacent axes merge
 if the strides of all arrays allow it: contiguous arrays need one loop.
+
+Source expressions for positions along an axis: truncated to integers, clipped or wrapped.
+
+The expressions name the array ``positions``, its index ``i``, the result ``chosen`` and the extent
+of the axis ``count``.
+
+Kernel sources for arrays of 16-bit floats, derived from those for float32.
+
+Elements are converted on load and store, so that all arithmetic is in float32.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Shape
+from gluonish.kernels.compiler.machine_code import has_float16
+from gluonish.ops.kernel import Array
 
 
 class Loops(NamedTuple):
@@ -80,3 +95,62 @@ def find_loops(shape: Shape, strides: Sequence[Sequence[int]]) -> Loops:
     if not extents:
         return Loops((1,), tuple((1,) for _ in strides))
     return Loops(tuple(extents), tuple(zip(*steps, strict=True)))
+
+
+# The view and the int64 position of each dtype. NaN and numbers out of range become the lowest
+# int64, as with NumPy on most machines.
+_INTEGER = "int64(positions[i])"
+_TRUNCATED = (
+    "select(fabs(positions[i]) < 9.223372036854775808e18, int64(positions[i]), "
+    "int64(-9223372036854775808))"
+)
+POSITIONS: dict[np.dtype[Any], tuple[str, str]] = {
+    np.dtype(name): form
+    for name, form in {
+        "float32": ("f32", _TRUNCATED),
+        "float64": ("f64", _TRUNCATED),
+        "int8": ("i8", _INTEGER),
+        "uint8": ("u8", _INTEGER),
+        "int32": ("i32", _INTEGER),
+        "int64": ("i64", _INTEGER),
+    }.items()
+}
+
+WITHIN = {  # by mode
+    "clip": "select(chosen < 0, int64(0), select(chosen < count, chosen, count - 1))",
+    "wrap": "chosen % count",
+}
+
+
+def readable(positions: Array) -> Array:
+    """Return contiguous positions of a supported dtype."""
+    if positions.dtype not in POSITIONS:
+        positions = positions.astype(np.int64)
+    return np.ascontiguousarray(positions)
+
+
+_LOAD_AND_STORE = {BFLOAT16: ("load_bf16", "store_bf16"), FLOAT16: ("load_f16", "store_f16")}
+
+
+def is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype is a 16-bit float that this CPU can convert."""
+    return dtype == BFLOAT16 or (dtype == FLOAT16 and has_float16())
+
+
+def narrowed(source: str, names: Sequence[str], dtypes: Sequence[np.dtype[Any]]) -> str:
+    """Return a source for arrays of other dtypes.
+
+    Args:
+        source: A source for float32. It reads an element only as ``name[...]``, and writes one only
+            in a line ``name[...] = ...``.
+        names: Names of the arrays, in the order of the params with their addresses.
+        dtypes: Dtypes of the arrays: float32, or one for which `is_narrow` is true.
+    """
+    for i, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
+        if dtype == FLOAT32:
+            continue
+        load, store = _LOAD_AND_STORE[dtype]
+        source = source.replace(f"f32(params[{i}])", f"u16(params[{i}])")
+        source = re.sub(rf"\b({name}\[[^\]]+\])(?! = )", rf"{load}(\1)", source)
+        source = re.sub(rf"( {name}\[[^\]]+\] = )(.+)", rf"\1{store}(\2)", source)
+    return source

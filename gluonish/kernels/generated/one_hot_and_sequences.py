@@ -13,10 +13,10 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.generated.expressions import KINDS
 from gluonish.kernels.generated.gathering import gather_rows
-from gluonish.kernels.generated.indices import POSITIONS, readable
+from gluonish.kernels.generated.loops import POSITIONS, readable
 from gluonish.kernels.generated.strided_copy import VIEWS
 from gluonish.ops.creation import ARANGE, arange_bounds, is_rounded, whole_steps
-from gluonish.ops.indexing.one_hot import ONE_HOT
+from gluonish.ops.indexing.pick import ONE_HOT
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_steps
 from gluonish.ops.registry import Operator

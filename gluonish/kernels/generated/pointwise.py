@@ -1,4 +1,7 @@
-"""Plans for programs of elementwise operators."""
+"""Plans for programs of elementwise operators.
+
+The kernels of fused pointwise operators.
+"""
 
 import math
 import re
@@ -7,15 +10,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE
+from gluonish.core.dtype import FLOAT16
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import GRAIN, compile_kernel
-from gluonish.kernels.generated.expressions import aligned_shape
+from gluonish.kernels.compiler.machine_code import has_float16
+from gluonish.kernels.generated.expressions import KINDS, aligned_shape, supports
 from gluonish.kernels.generated.loops import Loops, broadcast_strides, find_loops, row_major
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.kernels.generated.pointwise_source import PointwiseSource
+from gluonish.kernels.generated.support import enabled
 from gluonish.kernels.onednn.memory import signature
-from gluonish.ops.fused.pointwise import Program
-from gluonish.ops.kernel import Bound, RefusedError
+from gluonish.ops.fused.pointwise import (
+    FUSED_POINTWISE,
+    FUSED_POINTWISE_MANY,
+    FUSED_POINTWISE_RANDOM,
+    Program,
+)
+from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
+from gluonish.ops.registry import Attrs
 
 _MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
 
@@ -108,3 +120,37 @@ def _input_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ..
                 if len(shape) > len(shapes[number]):
                     shapes[number] = shape
     return shapes
+
+
+def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:
+    specs = program.specs(inputs)
+    if any(0 in spec.shape for spec in specs):
+        return False
+    if any(spec.dtype == FLOAT16 for spec in specs) and not has_float16():
+        return False
+    return all(
+        supports(op, attrs, [specs[i] for i in numbers])
+        for op, numbers, attrs in program.instructions
+    )
+
+
+def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
+    return plan_pointwise(outputs, inputs, attrs["program"])
+
+
+KERNELS = (
+    *(
+        (
+            op,
+            FastKernel(
+                BackEnd.GENERATED,
+                "fused_pointwise",
+                _supports,
+                plan=_plan,
+                enabled=enabled,
+                makes=KINDS,
+            ),
+        )
+        for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
+    ),
+)

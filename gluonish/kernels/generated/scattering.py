@@ -16,14 +16,14 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT6
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.generated.indices import POSITIONS, WITHIN, readable
+from gluonish.kernels.generated.loops import POSITIONS, WITHIN, readable
 from gluonish.ops.indexing.gather_nd import SCATTER_ADD_ND, flat_points
 from gluonish.ops.indexing.pick import ADD_ALONG
 from gluonish.ops.indexing.take import TAKE_ADD, integer_indices
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Operator
-from gluonish.ops.support.scatter import scatter_accumulator
+from gluonish.ops.support.host import scatter_accumulator
 
 _LARGE = 1 << 13  # elements; below, NumPy is faster
 _GRAIN = 1 << 15  # minimum elements for each thread

@@ -14,12 +14,12 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
-from gluonish.kernels.generated.half_precision import is_narrow, narrowed
+from gluonish.kernels.generated.loops import is_narrow, narrowed
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
-from gluonish.ops.normalization.l2_normalization import L2_NORMALIZATION, L2_NORMALIZATION_BACKWARD
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
+from gluonish.ops.normalization.lrn import L2_NORMALIZATION, L2_NORMALIZATION_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 
 _SHORT = 24  # elements of a row below which its loops do not pay

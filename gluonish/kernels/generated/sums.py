@@ -6,22 +6,29 @@ Adjacent axes merge if all are reduced, or none is. Then there are two algorithm
 *runs* of elements of one sum are added one run at a time. Otherwise *columns*: lines of memory are
 added to a line of sums, and at the end sums of the same output are added. The gradient of a bias is
 a case of this, where a line is a row.
+
+Sum, mean and the gradient of broadcasting, by `gluonish.kernels.generated.sums`.
 """
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
 from struct import pack, unpack
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32
-from gluonish.core.spec import Shape
-from gluonish.kernels.compiler import compile_kernel
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
-from gluonish.kernels.generated.half_precision import is_narrow, narrowed
+from gluonish.kernels.generated.loops import is_narrow, narrowed
 from gluonish.kernels.generated.plan import KernelPlan
-from gluonish.ops.kernel import Array, RefusedError
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
+from gluonish.ops.reductions.reduction import MEAN, SUM, reduced_axes
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.shape.broadcast_to import SUM_TO_SHAPE, stretched_axes
 
 SMALL = 1 << 12  # elements below which NumPy is as fast in a single call
 _GRAIN = 1 << 17  # minimum elements for each thread: 10 us
@@ -231,3 +238,76 @@ def add_rows(out: Array, matrix: Array) -> None:
     sums_plan(matrix.shape, (0,), 1.0).run(target, matrix)
     if target is not out:
         out[...] = target
+
+
+class _Row(NamedTuple):
+    """An operator that sums.
+
+    Attributes:
+        axes: Returns the reduced axes from the shape of data and the attributes.
+        divides: Whether the sums are divided by the number of their terms.
+    """
+
+    op: Operator
+    axes: Callable[..., Shape]
+    divides: bool = False
+
+
+def _by_axis(extents: Shape, *, axis: Shape | None, exclude: bool, **_: Any) -> Shape:
+    return reduced_axes("sum", len(extents), axis, exclude)
+
+
+def _by_shape(extents: Shape, *, shape: Shape) -> Shape:
+    return stretched_axes(extents, shape)
+
+
+_ROWS = (_Row(SUM, _by_axis), _Row(MEAN, _by_axis, True), _Row(SUM_TO_SHAPE, _by_shape))
+
+
+def _in_memory(data: Array, axes: Shape) -> tuple[Array, Shape]:
+    """Return the array with its axes in memory order, and the reduced axes.
+
+    Raises:
+        RefusedError: It has gaps, or the remaining axes have another order in memory.
+    """
+    if data.flags.c_contiguous:
+        return data, axes
+    order = sorted(range(data.ndim), key=lambda i: -data.strides[i])
+    remaining = [i for i in order if i not in axes]
+    transposed = data.transpose(order)
+    if not transposed.flags.c_contiguous or remaining != sorted(remaining):
+        raise RefusedError(f"sum: expected contiguous arrays, got strides {data.strides}")
+    return transposed, tuple(i for i, axis in enumerate(order) if axis in axes)
+
+
+def _plan(row: _Row, out: Array, data: Array, attrs: Attrs) -> KernelPlan:
+    axes = row.axes(data.shape, **attrs)
+    divisor = prod(data.shape[i] for i in axes) if row.divides else 1
+    transposed, axes = _in_memory(data, axes)
+    if not out.flags.c_contiguous:
+        raise RefusedError(f"sum: expected a contiguous result, got strides {out.strides}")
+    return sums_plan(transposed.shape, axes, float(divisor), data.dtype)
+
+
+def _kernel(row: _Row) -> FastKernel:
+    op = row.op
+
+    def supports(data: Spec, **attrs: Any) -> bool:
+        if not supports_dtype(data.dtype) or not data.size:
+            return False
+        return has_plan(data.shape, row.axes(data.shape, **attrs))
+
+    def run(xp: ModuleType, out: Array, data: Array, **attrs: Any) -> None:
+        if data.size < SMALL:  # not worth compiling
+            op.kernel(xp, out, data, **attrs)
+        else:
+            _plan(row, out, data, attrs).run(out, data)
+
+    def plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+        return Bound(_plan(row, outputs[0], inputs[0], attrs))
+
+    name = f"exact_{op.name.lstrip('_')}"
+    return FastKernel(BackEnd.GENERATED, name, supports, plan=plan, run=run, enabled=available)
+
+
+KERNELS = tuple((row.op, _kernel(row)) for row in _ROWS)

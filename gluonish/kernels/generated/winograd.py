@@ -22,17 +22,15 @@ from gluonish.core.config import MXNET_WINOGRAD_CONVOLUTION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.generated import support as generated
-from gluonish.kernels.generated.winograd_gradient import GradientPlan
-from gluonish.kernels.generated.winograd_output import Epilogue, OutputPlan
+from gluonish.kernels.generated.winograd_output import Epilogue, GradientPlan, OutputPlan
 from gluonish.kernels.onednn import convolution as direct
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.backend import current
-from gluonish.kernels.onednn.binding import channels_last, require
+from gluonish.kernels.onednn.binding import channels_last, post_ops_of, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import signature
-from gluonish.kernels.onednn.post_ops import post_ops_of
 from gluonish.kernels.onednn.primitive import ELTWISE
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
 from gluonish.ops.nn.convolution import (
     CONVOLUTION,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numpy.plan import NumpyPlan, is_small_product
+from gluonish.kernels.numpy.dense import NumpyPlan, is_small_product
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.linalg.matmul import DOT
 from gluonish.ops.registry import Attrs

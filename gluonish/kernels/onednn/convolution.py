@@ -12,11 +12,10 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
-from gluonish.kernels.onednn.binding import bind, require
+from gluonish.kernels.onednn.binding import add_with_post_ops, bind, post_ops_of, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.post_ops import add_with_post_ops, post_ops_of
 from gluonish.kernels.onednn.primitive import Attributes, PostOps, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 

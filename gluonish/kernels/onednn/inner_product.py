@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gluonish.kernels.onednn.api import Argument, PropagationKind
-from gluonish.kernels.onednn.binding import bind, require
+from gluonish.kernels.onednn.binding import add_with_post_ops, bind, post_ops_of, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.matmul import matrix_view, plan_product
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.post_ops import add_with_post_ops, post_ops_of
 from gluonish.kernels.onednn.primitive import Attributes, PostOps, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 

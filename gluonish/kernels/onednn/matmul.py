@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.kernels.onednn.api import Argument
-from gluonish.kernels.onednn.binding import bind, require
+from gluonish.kernels.onednn.binding import add_with_post_ops, bind, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.post_ops import add_with_post_ops
 from gluonish.kernels.onednn.primitive import Attributes, PostOps, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError, address
 

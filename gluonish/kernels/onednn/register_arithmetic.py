@@ -14,11 +14,10 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.api import AlgorithmKind
 from gluonish.kernels.onednn.binding import is_supported
 from gluonish.kernels.onednn.concat import concat
-from gluonish.kernels.onednn.eltwise import weighted_sum
-from gluonish.kernels.onednn.prelu import prelu
-from gluonish.kernels.onednn.reduction import reduction
+from gluonish.kernels.onednn.eltwise import prelu, weighted_sum
 from gluonish.kernels.onednn.register import planned
-from gluonish.ops.elementwise.add_n import ADD_N
+from gluonish.kernels.onednn.softmax import reduction
+from gluonish.ops.elementwise.arithmetic import ADD_N
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.nn.leaky_relu import LEAKY_RELU
 from gluonish.ops.reductions.reduction import MEAN, SUM, reduced_axes

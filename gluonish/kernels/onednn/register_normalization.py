@@ -11,8 +11,8 @@ from gluonish.kernels.onednn.register import planned
 from gluonish.kernels.onednn.softmax import log_softmax, softmax, softmax_backward
 from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
-from gluonish.ops.normalization.batch_norm_apply import BATCH_NORM_APPLY
 from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU, BATCH_NORM_RELU_BACKWARD
+from gluonish.ops.normalization.fold_batch_norm import BATCH_NORM_APPLY
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 
 # Elements below which NumPy is as fast as the call into the library, one thread each.

@@ -4,7 +4,7 @@ from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numpy.plan import SMALL_PRODUCT
+from gluonish.kernels.numpy.dense import SMALL_PRODUCT
 from gluonish.kernels.onednn.binding import is_supported
 from gluonish.kernels.onednn.convolution import (
     convolution,
@@ -14,8 +14,7 @@ from gluonish.kernels.onednn.convolution import (
 from gluonish.kernels.onednn.inner_product import fully_connected
 from gluonish.kernels.onednn.matmul import batch_dot, dot
 from gluonish.kernels.onednn.register import planned
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
-from gluonish.ops.fused.dense import FUSED_DENSE
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, WIDE_DOT
 from gluonish.ops.nn.convolution import (
     CONVOLUTION,

@@ -7,9 +7,8 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.binding import channels_last, is_supported
 from gluonish.kernels.onednn.deconvolution import deconvolution
 from gluonish.kernels.onednn.lrn import has_exact_backward, lrn, lrn_backward
-from gluonish.kernels.onednn.pooling import pooling, pooling_backward
+from gluonish.kernels.onednn.pooling import nearest, nearest_backward, pooling, pooling_backward
 from gluonish.kernels.onednn.register import planned
-from gluonish.kernels.onednn.resampling import nearest, nearest_backward
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD

@@ -1,4 +1,7 @@
-"""softmax and log_softmax along one axis, and their gradients."""
+"""softmax and log_softmax along one axis, and their gradients.
+
+Sum, mean, maximum and minimum along axes.
+"""
 
 import math
 from collections.abc import Sequence
@@ -103,4 +106,39 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: tuple[int, b
     target, grad, out = map(builder.operand, layouts)
     reads = {Argument.DIFF_DST: grad, Argument.DST: out}
     builder.step(descriptor, reads, {Argument.DIFF_SRC: target})
+    return builder.build()
+
+
+def reduction(out: Array, data: Array, axes: tuple[int, ...], algorithm: AlgorithmKind) -> Bound:
+    """Plan a reduction of ``data`` along ``axes``, on operands (out, data).
+
+    Args:
+        out: Contiguous.
+        axes: Not negative.
+        algorithm: One of ``REDUCTION_*``.
+
+    Raises:
+        RefusedError: The library does not support these arrays.
+    """
+    require("reduction", out, data)
+    return bind("reduction", _plan, (out, data), (axes, algorithm))
+
+
+def _plan(
+    engine: Engine, arrays: tuple[Array, ...], attributes: tuple[tuple[int, ...], AlgorithmKind]
+) -> Plan:
+    (out, data), (axes, algorithm) = arrays, attributes
+    shape = tuple(1 if axis in axes else n for axis, n in enumerate(data.shape))
+    layouts = (engine.describe(data), contiguous_layout(engine, out, shape))
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_reduction_primitive_desc_create",
+        *(engine.handle, algorithm, *(layout.handle for layout in layouts)),
+        *(0.0, 0.0, engine.attributes),
+    )
+    require_fast(descriptor)
+    builder = Builder(engine)
+    target = builder.operand(layouts[1])
+    source = builder.operand(layouts[0])
+    builder.step(descriptor, {Argument.SRC: source}, {Argument.DST: target})
     return builder.build()

@@ -17,9 +17,7 @@ import numpy as np
 from gluonish.core.errors import DistributedError
 from gluonish.core.spec import Shape
 from gluonish.engine import current_engine
-from gluonish.kvstore.distributed.host_memory import host_memory
-from gluonish.kvstore.distributed.messages import Messages, Transport
-from gluonish.kvstore.distributed.new_gradients import NewGradients
+from gluonish.kvstore.distributed.host_memory import Messages, Transport, host_memory
 from gluonish.kvstore.distributed.observers import notify, observers
 from gluonish.kvstore.distributed.pieces import (
     BUCKET_NBYTES,
@@ -31,7 +29,7 @@ from gluonish.kvstore.distributed.pieces import (
     pieces,
     unpack,
 )
-from gluonish.kvstore.distributed.rendezvous import END, STALE, Rendezvous
+from gluonish.kvstore.distributed.rendezvous import END, STALE, NewGradients, Rendezvous
 from gluonish.kvstore.distributed.server import Server
 from gluonish.kvstore.distributed.world import World, world
 from gluonish.ndarray import NDArray

@@ -4,7 +4,7 @@ import sys
 
 from gluonish.ndarray.namespace import make_operator_function
 from gluonish.ops.frontend import chosen
-from gluonish.ops.sparse.names import OPERATORS
+from gluonish.ops.sparse.compressed import OPERATORS
 
 _MODULE = "gluonish.ndarray.sparse"
 

@@ -13,7 +13,7 @@ from gluonish.core.errors import (
     UntraceableError,
 )
 from gluonish.core.loading import load
-from gluonish.gluon.block.export_files import write_model
+from gluonish.gluon.block.files import write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.ndarray import NDArray, array

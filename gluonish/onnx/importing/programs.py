@@ -8,8 +8,7 @@ from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.onnx.importing.functions import FunctionRule, SchemaFunction
 from gluonish.onnx.importing.nodes import Node, attributes_of, tidy_domain
 from gluonish.onnx.importing.package import schema_of
-from gluonish.onnx.importing.rules import find_rule
-from gluonish.onnx.importing.running import Program, reads_of
+from gluonish.onnx.importing.running import Program, find_rule, reads_of
 from gluonish.onnx.importing.tensors import Stored, dense_of, read_tensor
 
 _MAX_DEPTH = 24

@@ -3,8 +3,11 @@
 The last axis holds, head by head, the projections of one matrix product: keys and values
 (encoder-decoder) or queries, keys and values (self-attention). Time is the first axis:
 (T, N, features).
+
+div_sqrt_dim: data divided by the square root of its last extent.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -21,9 +24,8 @@ from gluonish.ops.registry import Attrs, Operator, V, find_operator, register
 from gluonish.ops.shape.concat import stack
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import transpose
-from gluonish.ops.support.broadcasting import check_same_dtype
-from gluonish.ops.support.precision import is_narrow
-from gluonish.ops.support.product import fill_product
+from gluonish.ops.support.broadcasting import check_same_dtype, complete_same
+from gluonish.ops.support.precision import as_real, fill_product, is_narrow
 
 _SCHEMA = Schema(heads=integer(low=1))
 
@@ -309,5 +311,33 @@ SELFATT_VALATT = register(
             lambda qkv, attention, heads: _weighted(qkv, attention, heads, 3),
         ),
         execution=Execution(heavy=True),
+    )
+)
+
+
+def _infer(data: Spec) -> tuple[Spec]:
+    if not data.shape:
+        raise OperatorError("_contrib_div_sqrt_dim: expected data of at least 1 axis, got ()")
+    return (data,)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any) -> None:
+    wide = as_real(xp, data)
+    out[...] = (wide / wide.dtype.type(math.sqrt(max(1, data.shape[-1])))).astype(out.dtype)
+
+
+def _gradient(g: V, data: V) -> tuple[Any]:
+    return (g / math.sqrt(max(1, data.shape[-1])),)
+
+
+DIV_SQRT_DIM = register(
+    Operator(
+        "_contrib_div_sqrt_dim",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="data (..., d) divided by sqrt(d); integers are truncated toward zero.",
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True),
     )
 )

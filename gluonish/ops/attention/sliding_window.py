@@ -15,12 +15,11 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import widen
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 _SCHEMA = Schema(w=integer(low=0), symmetric=boolean())
 

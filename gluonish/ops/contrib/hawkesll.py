@@ -13,7 +13,7 @@ from gluonish.core.schema import Schema
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.elementwise.unary import EXP, LOG
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -21,7 +21,6 @@ from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 _NAME = "_contrib_hawkesll"
 _INPUTS = ("lda", "alpha", "beta", "state", "lags", "marks", "valid_length", "max_time")

@@ -9,11 +9,11 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import Matrix
+from gluonish.ops.facts import zero_gradient
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.support.precision import check_positions
-from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.vision.extents import check_floating
+from gluonish.ops.vision.regions import check_floating
 
 _NAME = "_contrib_bipartite_matching"
 

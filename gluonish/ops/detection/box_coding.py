@@ -7,10 +7,10 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number
 from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import check_boxes, to_centers
+from gluonish.ops.facts import zero_gradient
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import widen
-from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.vision.extents import check_floating
+from gluonish.ops.vision.regions import check_floating
 
 _ENCODE = "_contrib_box_encode"
 _DECODE = "_contrib_box_decode"

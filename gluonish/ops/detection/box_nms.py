@@ -22,8 +22,8 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import swap_axes
 from gluonish.ops.support.host import widened_on_host
-from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.vision.points import scatter_points
+from gluonish.ops.vision.regions import check_floating
 
 _NAME = "_contrib_box_nms"
 

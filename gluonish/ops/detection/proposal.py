@@ -14,12 +14,11 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import Matrix, Rule, Suppress, suppress_overlaps
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, zero_gradient
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.support.shape_rules import limited
-from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.vision.extents import check_floating, check_rank
+from gluonish.ops.vision.regions import check_floating, check_rank
 
 _Numbers = tuple[float, ...]
 

@@ -2,20 +2,27 @@
 
 Map Python's operators to registered operators. Arrays and graph values broadcast
 (``broadcast_add``); a Symbol writes ``elemwise_add``, as MXNet's files do.
+
+add_n: the sum of several arrays.
 """
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gluonish.core.dtype import BFLOAT16
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.schema import as_number
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
+from gluonish.core.schema import Schema, as_number, integer
+from gluonish.core.spec import Spec
 from gluonish.ops.elementwise import binary
 from gluonish.ops.elementwise.unary import ABS, NEGATIVE
-from gluonish.ops.registry import Attrs, Operator, apply
+from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.binary_row import Row
+from gluonish.ops.support.broadcasting import complete_same, refuse_truth_values
+from gluonish.ops.support.precision import widen
 
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
 
@@ -148,3 +155,40 @@ class Arithmetic:
 
     def __abs__(self) -> Any:
         return apply(ABS.operator, (self,), {})
+
+
+def _infer(*arrays: Spec, num_args: int) -> tuple[Spec]:
+    if any(spec != arrays[0] for spec in arrays):
+        raise OperatorError(
+            f"add_n: expected arrays of equal shape and dtype, got {', '.join(map(str, arrays))}"
+        )
+    refuse_truth_values("add_n", arrays[0])
+    return (arrays[0],)
+
+
+def _kernel(xp: ModuleType, out: Any, *arrays: Any, num_args: int) -> None:
+    total = widen(arrays[0])
+    for x in arrays[1:]:
+        total = total + x
+    out[...] = total.astype(out.dtype)
+
+
+def _gradient(g: V, *arrays: V, num_args: int) -> tuple[Any, ...]:
+    return (g,) * len(arrays)
+
+
+ADD_N = register(
+    Operator(
+        "add_n",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="Sum arrays of the same shape and dtype.",
+        inputs=("args",),
+        schema=Schema(num_args=integer(low=1)),
+        aliases=("ElementWiseSum", "_sparse_ElementWiseSum", "_sparse_add_n"),
+        shapes=ShapeFacts(complete=complete_same),
+        variadic="num_args",
+        execution=Execution(elementwise=True),
+    )
+)

@@ -20,7 +20,7 @@ from gluonish.ops.support.binary_row import (
     Expression,
     Row,
 )
-from gluonish.ops.support.integer_gradient import cut_from_reals, zero_of_integers
+from gluonish.ops.support.dtype_rules import cut_from_reals, zero_of_integers
 from gluonish.ops.support.precision import as_real
 
 

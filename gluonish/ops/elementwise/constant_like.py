@@ -3,10 +3,9 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.support.broadcasting import complete_same, infer_same
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 
 def _row(value: int, name: str, *aliases: str) -> Operator:

@@ -1,13 +1,20 @@
-"""Registration of operators with a fused addend and activation."""
+"""Registration of operators with a fused addend and activation.
+
+Convolution with a fused addend and activation.
+
+FullyConnected with a fused addend and activation.
+"""
 
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Attribute, Schema
+from gluonish.core.schema import Attribute, Schema, boolean
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.fused.activation import ATTRIBUTES, Finish, finish, finished, finished_gradient
+from gluonish.ops.nn.convolution import CONVOLUTION
+from gluonish.ops.nn.dense import FULLY_CONNECTED
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.composite import composite_gradient
 
@@ -103,3 +110,27 @@ class _Fused:
         inputs[: len(known)] = known
         if addend is not None:
             inputs[-1] = outputs[0]
+
+
+FUSED_CONVOLUTION = register_fused(
+    CONVOLUTION,
+    "_fused_convolution",
+    "activation(Convolution(data, weight, bias) + addend).\n\n"
+    "Inputs and attributes of Convolution; with with_sum, addend has the shape of the output,\n"
+    "which may alias it. alpha and beta are parameters of the activation: the slope of leaky\n"
+    "and elu, the bounds of clip, the factor in swish.",
+)
+
+
+FUSED_DENSE = register_fused(
+    FULLY_CONNECTED,
+    "_fused_dense",
+    (
+        "activation(FullyConnected(data, weight, bias) + addend).\n\n"
+        "Inputs and attributes of FullyConnected; with with_sum, addend has the shape of the\n"
+        "output, which may alias it. alpha and beta are parameters of the activation: the\n"
+        "slope of leaky and elu, the bounds of clip, the factor in swish. packed: whether the\n"
+        "weight rarely changes, so that a kernel may pack it in advance."
+    ),
+    packed=boolean(False),
+)

@@ -18,15 +18,16 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.image.layout import check_color_image, store
 from gluonish.ops.image.pixel_math import (
     COLOR_COMPONENTS,
     COLOR_DEVIATIONS,
     add_offsets,
+    check_color_image,
     on_colors,
     scale_brightness,
     scale_contrast,
     scale_saturation,
+    store,
 )
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.support.philox import normal, random_bits, uniform_number

@@ -8,7 +8,7 @@ from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.image.layout import check_image, check_images
+from gluonish.ops.image.pixel_math import check_image, check_images
 from gluonish.ops.image.resampling import check_resampling, resample
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.dtype_rules import complete_same_dtype

@@ -9,7 +9,7 @@ from gluonish.core.schema import Schema, numbers
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.image.layout import check_images, store
+from gluonish.ops.image.pixel_math import check_images, store
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.precision import as_real

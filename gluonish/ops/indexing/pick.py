@@ -1,20 +1,35 @@
-"""pick: one element of every row along an axis; gathering and scattering along an axis."""
+"""pick: one element of every row along an axis; gathering and scattering along an axis.
+
+one_hot: one-hot encoding of indices.
+"""
 
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import INT32
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, INT32
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
-from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.facts import ShapeFacts
+from gluonish.core.schema import (
+    Schema,
+    boolean,
+    choice,
+    dtype_attr,
+    integer,
+    number,
+    optional,
+    shape,
+)
+from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
+from gluonish.ops.facts import ShapeFacts, zero_gradient
 from gluonish.ops.indexing.take import integer_indices
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.dtype_rules import dtype_rule
-from gluonish.ops.support.remembered import remembered
-from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.dtype_rules import dtype_rule, named_dtype
+from gluonish.ops.support.host import add_at, scatter_accumulator
+from gluonish.ops.support.precision import check_number, in_dtype
 from gluonish.ops.support.shape_rules import Shapes, merge_shape, normalize_axis
+from gluonish.ops.support.work import remembered
 
 _MODE = choice("clip", "wrap", default="clip")
 
@@ -232,5 +247,52 @@ BATCH_TAKE = register(
         ),
         inputs=("a", "indices"),
         shapes=ShapeFacts(complete=_batch_complete),
+    )
+)
+
+
+def _infer(
+    indices: Spec, *, depth: int, on_value: float, off_value: float, dtype: np.dtype[Any]
+) -> tuple[Spec]:
+    check_number("one_hot", dtype, on_value)
+    check_number("one_hot", dtype, off_value)
+    return (checked_spec("one_hot", (*indices.shape, depth), dtype),)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    indices: Any,
+    *,
+    depth: int,
+    on_value: float,
+    off_value: float,
+    dtype: np.dtype[Any],
+) -> None:
+    out.fill(in_dtype(dtype, off_value))
+    hit = indices.astype(xp.int64)[..., None] == xp.arange(depth)
+    out[hit] = in_dtype(dtype, on_value)
+
+
+ONE_HOT = register(
+    Operator(
+        "one_hot",
+        _infer,
+        _kernel,
+        zero_gradient,
+        doc=(
+            "Return rows of depth values: on_value at the index, off_value elsewhere.\n\n"
+            "An index outside [0, depth) gives a row of off_value.\n\n"
+            "Shapes: indices any, output (*indices.shape, depth)."
+        ),
+        inputs=("indices",),
+        schema=Schema(
+            depth=integer(low=0),
+            on_value=number(1.0),
+            off_value=number(0.0),
+            dtype=dtype_attr(FLOAT32),
+        ),
+        aliases=("_npx_one_hot",),
+        shapes=ShapeFacts(complete=named_dtype),
     )
 )

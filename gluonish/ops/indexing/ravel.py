@@ -9,9 +9,9 @@ from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Schema, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.facts import zero_gradient
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import check_positions
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 _SCHEMA = Schema(shape=optional(shape_attr()))
 

@@ -14,8 +14,7 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import check_same_dtype
-from gluonish.ops.support.precision import accumulator, widen
-from gluonish.ops.support.product import fill_product
+from gluonish.ops.support.precision import accumulator, fill_product, widen
 from gluonish.ops.support.shape_rules import Shapes, merge_shape
 
 _STYPES = (None, "csr", "default", "row_sparse")

@@ -17,7 +17,7 @@ from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import swap_axes, transpose
 from gluonish.ops.support.broadcasting import broadcast_shapes, check_same_dtype
-from gluonish.ops.support.product import fill_product
+from gluonish.ops.support.precision import fill_product
 from gluonish.ops.support.shape_rules import Shapes, merge_shape, normalize_axis, unknown_of
 
 

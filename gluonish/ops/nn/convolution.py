@@ -19,29 +19,26 @@ from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support import precision
 from gluonish.ops.support.broadcasting import check_parameter_dtypes
-from gluonish.ops.support.convolution_shapes import (
-    LAYOUTS,
-    channels_first_shape,
-    check_data,
-    check_rank,
-    convolution_geometry,
-    out_shape,
-    weight_shape,
-)
 from gluonish.ops.support.precision import widen
-from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import (
+    LAYOUTS,
     Geometry,
     add_windows,
     channels_first,
+    channels_first_shape,
     channels_last,
+    check_data,
+    check_rank,
     check_windows,
+    convolution_geometry,
     is_channels_last,
+    out_shape,
     sample_chunks,
     sliding_windows,
+    weight_shape,
 )
-from gluonish.ops.support.work import by_data, by_shape, by_weight
+from gluonish.ops.support.work import by_data, by_shape, by_weight, remembered
 
 _ATTRIBUTES = {
     "kernel": shape(),

@@ -19,7 +19,6 @@ from gluonish.ops.nn.convolution import (
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.precision import widen
-from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import (
     Geometry,
@@ -28,6 +27,7 @@ from gluonish.ops.support.windows import (
     is_channels_last,
     normalize_geometry,
 )
+from gluonish.ops.support.work import remembered
 
 _NAMES = ("data", "weight", "bias")
 _LAYOUTS = {1: ("NCW",), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}

@@ -10,7 +10,7 @@ from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.indexing.take import integer_indices
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.host import add_at, scatter_accumulator
 
 _SCHEMA = Schema(
     input_dim=integer(low=1),

@@ -22,7 +22,7 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
-from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.work import remembered
 
 _SCHEMA = Schema(
     axis=integer(-1),

@@ -18,7 +18,6 @@ from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support import whole_window
 from gluonish.ops.support.precision import accumulator, widen
-from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import (
     Geometry,
@@ -31,6 +30,7 @@ from gluonish.ops.support.windows import (
     padded_for_windows,
     window_elements,
 )
+from gluonish.ops.support.work import remembered
 
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 

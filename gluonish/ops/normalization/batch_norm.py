@@ -23,8 +23,8 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, total, widen
-from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.shape_rules import normalize_axis
+from gluonish.ops.support.work import remembered
 
 _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 

@@ -18,7 +18,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.normalization.standardize import pull_back, standardize, standardize_back
+from gluonish.ops.normalization.layer_norm import pull_back, standardize, standardize_back
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape

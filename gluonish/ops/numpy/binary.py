@@ -19,7 +19,7 @@ from gluonish.ops.numpy.binary_row import Expression, Partial, pair_operator, sc
 from gluonish.ops.numpy.promotion import true_divide_dtype
 from gluonish.ops.registry import apply
 from gluonish.ops.support.binary_row import Row
-from gluonish.ops.support.integer_gradient import cut_from_reals
+from gluonish.ops.support.dtype_rules import cut_from_reals
 from gluonish.ops.support.precision import as_real
 
 

@@ -13,13 +13,12 @@ import numpy as np
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
 from gluonish.ops.elementwise.cast import cast, convert
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, zero_gradient
 from gluonish.ops.numpy.promotion import common_dtype, dtype_of, flows, scalar_dtype
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.support.broadcasting import broadcast_shapes
 from gluonish.ops.support.precision import check_number, in_dtype
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 SCALAR = Schema(scalar=number(1.0), is_int=boolean(True))
 

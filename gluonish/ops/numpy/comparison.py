@@ -1,4 +1,7 @@
-"""Comparisons with bool results, and bitwise operations: on two arrays, or array and number."""
+"""Comparisons with bool results, and bitwise operations: on two arrays, or array and number.
+
+constraint_check and share_memory: predicates of arrays.
+"""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -8,14 +11,14 @@ import numpy as np
 
 from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, text
 from gluonish.core.spec import Spec
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, zero_gradient
 from gluonish.ops.numpy.binary_row import SCALAR, converted
 from gluonish.ops.numpy.promotion import common_dtype
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import broadcast_shapes
 from gluonish.ops.support.precision import check_number, comparable, in_dtype, widen
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 Operators = tuple[Operator, Operator]  # of two arrays, and of an array and a number
 
@@ -146,3 +149,58 @@ _bits(
     takes_bool=True,
 )
 _bits("_npi_lcm", "_npi_lcm_scalar", "least common multiple", "lcm", takes_bool=False)
+
+
+def _check_infer(input: Spec, *, msg: str) -> tuple[Spec]:  # noqa: A002  # MXNet's name
+    if input.dtype != BOOL:
+        raise OperatorError(f"_npx_constraint_check: expected bool, got {input.dtype.name}")
+    return (Spec((), BOOL),)
+
+
+def _check_kernel(
+    xp: ModuleType,
+    out: Any,
+    input: Any,  # noqa: A002  # MXNet's name
+    *,
+    msg: str,
+) -> None:
+    if not bool(input.all()):
+        raise OperatorError(f"_npx_constraint_check: expected true everywhere, got false: {msg}")
+    out.fill(True)
+
+
+CONSTRAINT_CHECK = register(
+    Operator(
+        "_npx_constraint_check",
+        _check_infer,
+        _check_kernel,
+        zero_gradient,
+        doc=(
+            "True if all elements are true; otherwise an error with the text msg when the\n"
+            "result is waited for.\n\n"
+            "Shapes: input any, output ()."
+        ),
+        inputs=("input",),
+        schema=Schema(msg=text("Constraint violated.")),
+    )
+)
+
+
+def _share_infer(a: Spec, b: Spec) -> tuple[Spec]:
+    return (Spec((), BOOL),)
+
+
+def _share_kernel(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+    out.fill(bool(xp.may_share_memory(a, b)))
+
+
+SHARE_MEMORY = register(
+    Operator(
+        "_npi_share_memory",
+        _share_infer,
+        _share_kernel,
+        zero_gradient,
+        doc=("Whether two arrays share memory.\n\nShapes: a and b any, output ()."),
+        inputs=("a", "b"),
+    )
+)

@@ -33,9 +33,9 @@ from gluonish.ops.creation import (
     steps_between,
     whole_steps,
 )
+from gluonish.ops.facts import zero_gradient
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import check_number, in_dtype, warn_of_rounded_steps
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 _CTX = text("")
 _DTYPE = dtype_attr(FLOAT32)

@@ -1,22 +1,23 @@
-"""diff and ediff1d: differences between neighbours."""
+"""diff, ediff1d and cumsum: differences between neighbours, and cumulative sums."""
 
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import is_floating
+from gluonish.core.dtype import BOOL, INT64, is_floating
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, integer, number, optional
+from gluonish.core.schema import Schema, boolean, choice, integer, number, optional
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.elementwise.cast import cast, convert
 from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
-from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.broadcasting import check_same_dtype, infer_same
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.precision import accumulator, check_number, in_dtype, running_total
 from gluonish.ops.support.shape_rules import normalize_axis
 
 
@@ -169,5 +170,84 @@ EDIFF1D = register(
             to_begin_scalar=optional(number()),
             to_end_scalar=optional(number()),
         ),
+    )
+)
+
+
+def _dtype(data: np.dtype[Any], dtype: str | None) -> np.dtype[Any]:
+    if dtype is not None:
+        return np.dtype(dtype)
+    return INT64 if data == BOOL else data
+
+
+def _infer_cumulative(a: Spec, *, axis: int | None, dtype: str | None) -> tuple[Spec]:
+    if axis is None:
+        return (Spec((a.size,), _dtype(a.dtype, dtype)),)
+    normalize_axis("_np_cumsum", axis, len(a.shape))
+    return (Spec(a.shape, _dtype(a.dtype, dtype)),)
+
+
+def _kernel_cumulative(
+    xp: ModuleType, out: Any, a: Any, *, axis: int | None, dtype: str | None
+) -> None:
+    wide = accumulator(out.dtype)
+    if axis is None:  # CuPy's order of addition varies from run to run without an axis
+        a, axis = a.reshape(-1), 0
+    convert(out, running_total(xp, a, axis, wide))
+
+
+def _gradient_cumulative(g: V, a: Any, *, axis: int | None, dtype: str | None) -> tuple[Any]:
+    own = dtype_of(a)
+    if own == BOOL:
+        return (None,)
+    along = 0 if axis is None else axis % len(a.shape)
+    back = apply(_REVERSED, (cast(g, own),), {"axis": along})
+    return (reshape(back, a.shape),)
+
+
+CUMSUM = register(
+    Operator(
+        "_np_cumsum",
+        _infer_cumulative,
+        _kernel_cumulative,
+        _gradient_cumulative,
+        doc=(
+            "Cumulative sums along axis, or of all elements in row-major order.\n\n"
+            "Sums of bool are int64, others of the dtype of a, unless dtype is given.\n\n"
+            "Shapes: a any, output the same, or without axis (elements,)."
+        ),
+        inputs=("a",),
+        schema=Schema(
+            axis=optional(integer()),
+            dtype=choice(
+                None, "float16", "float32", "float64", "int32", "int64", "int8", default=None
+            ),
+        ),
+        aliases=("cumsum",),
+    )
+)
+
+
+def _reversed_kernel(xp: ModuleType, out: Any, data: Any, *, axis: int) -> None:
+    wide = accumulator(data.dtype)
+    turned = xp.flip(data, axis)
+    out[...] = xp.flip(running_total(xp, turned, axis, wide), axis).astype(out.dtype)
+
+
+def _reversed_gradient(g: V, data: V, *, axis: int) -> tuple[Any]:
+    return (apply(CUMSUM, (g,), {"axis": axis, "dtype": None}),)
+
+
+_REVERSED = register(
+    Operator(
+        "_cumsum_reversed",
+        infer_same,
+        _reversed_kernel,
+        _reversed_gradient,
+        doc=(
+            "Cumulative sums from the end: the sum of the elements from each one to the last\n"
+            "along axis."
+        ),
+        schema=Schema(axis=integer()),
     )
 )

@@ -9,10 +9,10 @@ from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number, optional
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import zero_gradient
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.numpy.reduction import AXIS, all_axes, reduced_shape
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 Axes = tuple[int, ...]
 

@@ -20,7 +20,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.host import add_at, scatter_accumulator
 
 Kernel = Callable[..., None]
 

@@ -2,6 +2,8 @@
 
 A reduction over all axes returns a 0-d array. ``axis=()`` reduces nothing. Sums of 16-bit floats
 are accumulated in float32.
+
+argmax and argmin as int64.
 """
 
 import math
@@ -18,9 +20,10 @@ from gluonish.core.schema import Attribute, Schema, boolean, choice, number, opt
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.elementwise.cast import cast, convert
-from gluonish.ops.facts import Gradient
+from gluonish.ops.facts import Gradient, zero_gradient
 from gluonish.ops.numpy.comparison import EQUAL
-from gluonish.ops.numpy.promotion import dtype_of
+from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
+from gluonish.ops.reductions.arg_reduction import index_operator
 from gluonish.ops.reductions.product_gradient import others_times
 from gluonish.ops.reductions.reduction import share
 from gluonish.ops.registry import Operator, V, apply, register
@@ -28,7 +31,6 @@ from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import accumulator, average, total, widen
 from gluonish.ops.support.shape_rules import named_axes
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 Axes = tuple[int, ...]
 Fill = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
@@ -289,3 +291,11 @@ def sum_(a: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:
 def max_(a: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:
     """Return the maximum along axes, all by default."""
     return apply(MAX, (a,), {"axis": axis, "keepdims": keepdims, "initial": None})
+
+
+def _whole(name: str, method: str) -> Operator:
+    return index_operator(name, method, refuse_bool, lambda shape, _: Spec(shape, INT64), "")
+
+
+ARGMAX = _whole("_npi_argmax", "argmax")
+ARGMIN = _whole("_npi_argmin", "argmin")

@@ -1,4 +1,7 @@
-"""around and nan_to_num: rounding, and replacement of NaN and infinities."""
+"""around and nan_to_num: rounding, and replacement of NaN and infinities.
+
+polyval: evaluation of a polynomial.
+"""
 
 from types import ModuleType
 from typing import Any
@@ -7,15 +10,19 @@ import ml_dtypes
 import numpy as np
 
 from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.spec import Spec
-from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.numpy.promotion import refuse_bool
+from gluonish.ops.elementwise.constant_like import zeros_like
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
+from gluonish.ops.indexing.slice import slice_axis
+from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
 from gluonish.ops.numpy.where import where
 from gluonish.ops.registry import Operator, V, apply, find_operator, register
-from gluonish.ops.support.broadcasting import complete_same, infer_same
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.support.broadcasting import check_same_dtype, complete_same, infer_same
+from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import as_real, widen
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 _MOST_DECIMALS = 300  # larger powers of ten overflow
 
@@ -100,5 +107,54 @@ NAN_TO_NUM = register(
         ),
         shapes=ShapeFacts(complete=complete_same),
         execution=Execution(elementwise=True),
+    )
+)
+
+
+def _infer(p: Spec, x: Spec) -> tuple[Spec]:
+    refuse_bool("_npi_polyval", p)
+    check_same_dtype("_npi_polyval", p, x)
+    if len(p.shape) != 1:
+        raise OperatorError(f"_npi_polyval: expected coefficients p of one axis, got {p.shape}")
+    return (x,)
+
+
+def _kernel(xp: ModuleType, out: Any, p: Any, x: Any) -> None:
+    p, x = widen(p), widen(x)
+    total = xp.zeros(x.shape, x.dtype)
+    for i in range(p.shape[0]):
+        total = total * x + p[i]
+    out[...] = total.astype(out.dtype)
+
+
+def _horner(p: Any, x: Any) -> Any:
+    total = zeros_like(x)
+    for i in range(p.shape[0]):
+        total = total * x + reshape(slice_axis(p, 0, i, i + 1), ())
+    return total
+
+
+_rule = composite_gradient(_horner)
+
+
+def _gradient(g: V, p: V, x: V) -> tuple[Any, ...]:
+    if not is_floating(dtype_of(p)):
+        return None, None
+    if p.shape[0] == 0:
+        return zeros_like(p), zeros_like(x)
+    return _rule(g, p, x)
+
+
+POLYVAL = register(
+    Operator(
+        "_npi_polyval",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Evaluate the polynomial with coefficients p, highest power first, at x.\n\n"
+            "Shapes: p (coefficients,), x any, output that of x."
+        ),
+        inputs=("p", "x"),
     )
 )

@@ -2,21 +2,24 @@
 
 Each row shares kernel and gradient with a row of `elementwise.unary`. Unlike the classic operators,
 they support 0-d arrays.
+
+Elementwise predicates with bool results: isnan, isinf, ..., and logical_not.
 """
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import BOOL
+from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.elementwise import unary
 from gluonish.ops.elementwise.unary import Unary
-from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts, zero_gradient
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import complete_same
-from gluonish.ops.support.zero_gradient import zero_gradient
+from gluonish.ops.support.precision import widen
 
 
 def _row(names: str, base: Unary, given: str = "x") -> Operator:
@@ -105,3 +108,45 @@ BITWISE_NOT = register(
         execution=Execution(elementwise=True),
     )
 )
+
+
+Question = Callable[[ModuleType, Any], Any]
+
+
+def _infer(x: Spec) -> tuple[Spec]:
+    return (Spec(x.shape, BOOL),)
+
+
+def _row_predicates(name: str, word: str, question: Question) -> None:
+    def kernel(xp: ModuleType, out: Any, x: Any) -> None:
+        out[...] = question(xp, x)
+
+    register(
+        Operator(
+            name,
+            _infer,
+            kernel,
+            zero_gradient,
+            doc=f"Whether each element {word}, as bool.\n\nShapes: x any, output the same.",
+            inputs=("x",),
+        )
+    )
+
+
+def _of_reals(question: Question, otherwise: bool) -> Question:
+    """Test floats only; the result is constant for integers."""
+    return lambda xp, x: question(xp, widen(x)) if is_floating(x.dtype) else otherwise
+
+
+_row_predicates("_npi_isnan", "is NaN", _of_reals(lambda xp, x: xp.isnan(x), otherwise=False))
+_row_predicates("_npi_isinf", "is infinite", _of_reals(lambda xp, x: xp.isinf(x), otherwise=False))
+_row_predicates(
+    "_npi_isfinite", "is finite", _of_reals(lambda xp, x: xp.isfinite(x), otherwise=True)
+)
+_row_predicates(
+    "_npi_isposinf", "is positive infinity", _of_reals(lambda xp, x: x == xp.inf, otherwise=False)
+)
+_row_predicates(
+    "_npi_isneginf", "is negative infinity", _of_reals(lambda xp, x: x == -xp.inf, otherwise=False)
+)
+_row_predicates("_npi_logical_not", "is 0", lambda xp, x: x == 0)

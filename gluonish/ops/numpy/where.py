@@ -7,13 +7,12 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.elementwise.constant_like import zeros_like
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.support.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 
 def _infer(condition: Spec, x: Spec, y: Spec) -> tuple[Spec]:

@@ -16,8 +16,8 @@ from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.indexing.pick import along_grid
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.support.host import add_at
 from gluonish.ops.support.precision import widen
-from gluonish.ops.support.scatter import add_at
 
 
 def _active(attrs: Attrs) -> tuple[str, ...]:

@@ -19,9 +19,8 @@ from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.fused.activation import ATTRIBUTES, REVERSIBLE
 from gluonish.ops.normalization.fold_batch_norm import FOLD_BATCH_NORM
-from gluonish.ops.quantization.dequantize import DEQUANTIZE
 from gluonish.ops.quantization.layers import INT8_CONVOLUTION, INT8_DENSE
-from gluonish.ops.quantization.quantize import QUANTIZE_V2
+from gluonish.ops.quantization.quantize import DEQUANTIZE, QUANTIZE_V2
 from gluonish.ops.quantization.ranges import CALIBRATION, RANGE, byte_dtype, calibrated
 from gluonish.ops.quantization.scales import INT8_SCALES, INT8_WEIGHT
 from gluonish.ops.registry import Attrs, Operator, apply, register

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from gluonish.ops.recurrent.cells import CELLS
 from gluonish.ops.recurrent.layout import Dims, Reserve, Weights, split_parameters
-from gluonish.ops.support.precision import total, widen
-from gluonish.ops.support.product import product
+from gluonish.ops.support.precision import product, total, widen
 
 
 class Arguments(NamedTuple):

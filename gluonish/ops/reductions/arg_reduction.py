@@ -8,11 +8,11 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.facts import zero_gradient
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import refuse_truth_values
 from gluonish.ops.support.precision import check_positions, widen
 from gluonish.ops.support.shape_rules import named_axes
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 _ADVICE = "cast the data with astype, or use topk or np.argmax, which return other dtypes"
 _SCHEMA = Schema(axis=optional(integer()), keepdims=boolean(False))

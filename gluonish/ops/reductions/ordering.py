@@ -10,14 +10,13 @@ from gluonish.core.dtype import FLOAT32, INT32, normalize_dtype
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer, optional
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.indexing.pick import add_along, along_grid
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.dtype_rules import dtype_rule, named_dtype
 from gluonish.ops.support.precision import check_positions, widen
 from gluonish.ops.support.shape_rules import normalize_axis
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 _ADVICE = "use a wider dtype, such as dtype='int32'"
 

@@ -27,8 +27,8 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import accumulator, as_real, average, in_dtype, is_narrow, total
-from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.shape_rules import normalize_axes
+from gluonish.ops.support.work import remembered
 
 Axes = tuple[int, ...]
 Reduce = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)

@@ -1,4 +1,7 @@
-"""_npi_choice: random indices of a population, with or without replacement."""
+"""_npi_choice: random indices of a population, with or without replacement.
+
+_shuffle: shuffle the slices along axis 0.
+"""
 
 import math
 from types import ModuleType
@@ -13,7 +16,8 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.random import check_extents
 from gluonish.ops.support import variates
-from gluonish.ops.support.philox import uniform
+from gluonish.ops.support.philox import random_bits, uniform
+from gluonish.ops.support.shape_rules import same_shape
 
 Key = tuple[int, int]
 
@@ -130,5 +134,30 @@ CHOICE = register(
         ),
         execution=Execution(random=True, heavy=True),
         shapes=ShapeFacts(complete=_complete),
+    )
+)
+
+
+def _infer_shuffle(data: Spec) -> tuple[Spec]:
+    if not data.shape:
+        raise OperatorError("shuffle: expected data of at least 1 axis, got ()")
+    return (data,)
+
+
+def _kernel_shuffle(xp: ModuleType, out: Any, data: Any, *, key: Key) -> None:
+    order = xp.argsort(random_bits(xp, key, data.shape[0]), kind="stable")
+    out[...] = data[order]
+
+
+SHUFFLE = register(
+    Operator(
+        "_shuffle",
+        _infer_shuffle,
+        _kernel_shuffle,
+        None,
+        doc="Shuffle the slices along axis 0.\n\nShapes: data (N, ...), output the same.",
+        aliases=("shuffle", "_npi_shuffle"),
+        execution=Execution(random=True),
+        shapes=ShapeFacts(rule=same_shape()),
     )
 )

@@ -11,14 +11,13 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, dtype_attr, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.random import fill_uniform, work_dtype
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import normal, uniform
 from gluonish.ops.support.shape_rules import Shapes, merge_shape
 from gluonish.ops.support.variates import fill
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 Key = tuple[int, int]
 Fill = Callable[..., None]  # (xp, out, key, *parameters)

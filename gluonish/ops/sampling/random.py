@@ -19,14 +19,13 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, dtype_attr, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import normal, random_bits, uniform
 from gluonish.ops.support.precision import in_dtype
 from gluonish.ops.support.shape_rules import open_extents, same_shape
 from gluonish.ops.support.variates import fill
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 Key = tuple[int, int]
 Limit = tuple[str, Callable[[float], bool]]  # description of the allowed values, and predicate

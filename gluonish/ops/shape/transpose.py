@@ -1,4 +1,7 @@
-"""transpose and SwapAxis: permute axes."""
+"""transpose and SwapAxis: permute axes.
+
+reverse: reverse the order of elements along axes.
+"""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -9,7 +12,7 @@ from gluonish.core.schema import Schema, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.support.shape_rules import normalize_axes, normalize_axis, permuted
+from gluonish.ops.support.shape_rules import normalize_axes, normalize_axis, permuted, same_shape
 
 
 def _infer(data: Spec, *, axes: Shape) -> tuple[Spec]:
@@ -104,3 +107,39 @@ SWAP_AXIS = register(
 def swap_axes(x: Any, dim1: int, dim2: int) -> Any:
     """Swap two axes of ``x``."""
     return apply(SWAP_AXIS, (x,), {"dim1": dim1, "dim2": dim2})
+
+
+def _infer_reverse(data: Spec, *, axis: Shape) -> tuple[Spec]:
+    normalize_axes("reverse", axis, len(data.shape))
+    return (data,)
+
+
+def _kernel_reverse(xp: ModuleType, out: Any, data: Any, *, axis: Shape) -> None:
+    out[...] = xp.flip(data, axis)
+
+
+def _gradient_reverse(g: V, data: V, *, axis: Shape) -> tuple[Any]:
+    return (reverse(g, axis),)
+
+
+REVERSE = register(
+    Operator(
+        "reverse",
+        _infer_reverse,
+        _kernel_reverse,
+        _gradient_reverse,
+        doc=(
+            "Reverse the order of elements along the axes in axis.\n\n"
+            "Shapes: data any, output the same."
+        ),
+        schema=Schema(axis=shape()),
+        aliases=("flip",),
+        shapes=ShapeFacts(rule=same_shape()),
+        execution=Execution(copies_only=True),
+    )
+)
+
+
+def reverse(x: Any, axis: Shape) -> Any:
+    """Reverse the order of elements along the axes ``axis``."""
+    return apply(REVERSE, (x,), {"axis": axis})

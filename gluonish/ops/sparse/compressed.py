@@ -2,20 +2,28 @@
 
 A CSR matrix consists of values (NNZ,), column indices (NNZ,) and row pointers (rows + 1,). The
 column indices of a row may be unordered, and repeat: then the values are summed.
+
+_square_sum: the sum of squares over axes.
+
+The operators of ``nd.sparse`` and ``sym.sparse``, by their names there.
 """
 
-from types import ModuleType
+from collections.abc import Mapping
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, integer
+from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.reductions.reduction import SUM, reduced_axes
+from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.shape.broadcast_to import broadcast_to
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.support.host import add_at, scatter_accumulator
 
 _INPUTS = ("values", "columns", "pointers")
 
@@ -154,4 +162,60 @@ CSR_COLUMN_SUMS = register(
         inputs=_INPUTS,
         schema=Schema(axis=integer(), count=integer()),
     )
+)
+
+
+Axes = tuple[int, ...]
+
+
+def _infer(data: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    reduced_axes("_square_sum", len(data.shape), attrs["axis"], attrs["exclude"])
+    return SUM.infer(data, **attrs)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
+    SUM.kernel(xp, out, xp.multiply(data, data), **attrs)
+
+
+def _gradient(
+    g: V, data: V, *, axis: Axes | None, keepdims: bool, exclude: bool
+) -> tuple[Any, ...]:
+    axes = reduced_axes("_square_sum", len(data.shape), axis, exclude)
+    reduced = tuple(1 if i in axes else extent for i, extent in enumerate(data.shape))
+    return (broadcast_to(reshape(g, reduced), data.shape) * data * 2.0,)
+
+
+SQUARE_SUM = register(
+    Operator(
+        "_square_sum",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Sum the squares of data over axes; the arguments are as in sum.\n\n"
+            "For a row-sparse matrix over axis 1 with keepdims the result is row-sparse.\n\n"
+            "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
+            "(keepdims)."
+        ),
+        schema=Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False)),
+    )
+)
+
+
+_SAME = """
+    ElementWiseSum Embedding FullyConnected LinearRegressionOutput LogisticRegressionOutput
+    MAERegressionOutput abs adam_update add_n arccos arccosh arcsin arcsinh arctan arctanh
+    broadcast_add broadcast_div broadcast_minus broadcast_mul broadcast_plus broadcast_sub
+    cast_storage cbrt ceil clip concat cos cosh degrees dot elemwise_add elemwise_div elemwise_mul
+    elemwise_sub exp expm1 fix floor ftrl_update gamma gammaln log log10 log1p log2 make_loss mean
+    negative norm radians relu rint round rsqrt sgd_mom_update sgd_update sigmoid sign sin sinh
+    slice sqrt square stop_gradient sum tan tanh trunc where zeros_like
+"""
+
+OPERATORS: Mapping[str, str] = MappingProxyType(
+    {
+        **{name: name for name in _SAME.split()},
+        "adagrad_update": "_sparse_adagrad_update",
+        "retain": "_sparse_retain",
+    }
 )

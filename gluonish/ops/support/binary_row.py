@@ -11,13 +11,12 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Schema, as_number, boolean, number
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.support.broadcasting import complete_same, infer_broadcast, refuse_truth_values
 from gluonish.ops.support.precision import check_number, comparable, in_dtype
 from gluonish.ops.support.shape_rules import broadcast
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 Expression = Callable[
     [ModuleType, Any, Any, Any], None

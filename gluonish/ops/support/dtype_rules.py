@@ -2,12 +2,19 @@
 
 By default all inputs and outputs share one dtype: `complete_same_dtype`. Operators whose indices or
 lengths may have any dtype, or whose output dtype is an attribute, have a rule from `dtype_rule`.
+
+Gradient formulas on integers: zero, or computed in float64 and truncated.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from gluonish.core.dtype import normalize_dtype
+import numpy as np
+
+from gluonish.core.dtype import FLOAT64, is_floating, normalize_dtype
 from gluonish.core.spec import PartialSpec
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.registry import Attrs
 
 Complete = Callable[[list[PartialSpec], list[PartialSpec], Attrs], None]
@@ -44,3 +51,32 @@ def _join(inputs: list[PartialSpec], positions: Sequence[int], outputs: list[Par
     for i in positions:
         inputs[i] = PartialSpec(inputs[i].shape, dtype)
     outputs[:] = [PartialSpec(spec.shape, dtype) for spec in outputs]
+
+
+Partial = Callable[[Any, Any, Any], Any]  # (g, a, b); a or b may be a number
+
+
+def cut_from_reals(partial: Partial) -> Partial:
+    """Return a formula that computes integer gradients in float64, then truncates."""
+
+    def computed(g: Any, a: Any, b: Any) -> Any:
+        dtype: np.dtype[Any] = np.dtype(g.dtype)
+        if is_floating(dtype):
+            return partial(g, a, b)
+        return cast(partial(cast(g, FLOAT64), _real(a), _real(b)), dtype)
+
+    return computed
+
+
+def _real(x: Any) -> Any:
+    """Return a value in float64, and a number truncated, as in integer arithmetic."""
+    return cast(x, FLOAT64) if hasattr(x, "__apply__") else float(int(x))
+
+
+def zero_of_integers(partial: Partial) -> Partial:
+    """Return a formula that is zero for integers."""
+
+    def computed(g: Any, a: Any, b: Any) -> Any:
+        return partial(g, a, b) if is_floating(np.dtype(g.dtype)) else zeros_like(g)
+
+    return computed

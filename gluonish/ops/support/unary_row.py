@@ -5,12 +5,11 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.dtype import is_floating
-from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts, zero_gradient
 from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.support.broadcasting import complete_same, infer_numbers
 from gluonish.ops.support.precision import as_real
 from gluonish.ops.support.special import apply_special
-from gluonish.ops.support.zero_gradient import zero_gradient
 
 Fill = Callable[[ModuleType, Any, Any], None]  # (xp, out, data)
 

@@ -1,7 +1,11 @@
-"""Cost of operator calls by shape, which decides whether to use other threads."""
+"""Cost of operator calls by shape, which decides whether to use other threads.
+
+Caching of slow inference functions.
+"""
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from gluonish.core.spec import Spec
@@ -63,3 +67,13 @@ def by_shape(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> i
 def endless(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
     """Return a huge count, for recurrent layers and loops of any size."""
     return _ENDLESS
+
+
+_MOST_CALLS = 512  # cached per function; the oldest is evicted first
+
+_Infer = Callable[..., tuple[Spec, ...]]
+
+
+def remembered(infer: _Infer) -> _Infer:
+    """Cache an inference function's results, but not its errors; all arguments are hashable."""
+    return lru_cache(maxsize=_MOST_CALLS, typed=True)(infer)

@@ -12,13 +12,12 @@ from typing import Any
 from gluonish.core.dtype import INT64
 from gluonish.core.schema import Schema, choice, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, zero_gradient
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
-from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.points import add_points, gather_points, read_points, scatter_points
 
 _SCHEMA = Schema(border=choice("zeros", "inside"))

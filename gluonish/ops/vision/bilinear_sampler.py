@@ -14,7 +14,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, optional, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, zero_gradient
 from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.linalg.matmul import batch_dot
 from gluonish.ops.registry import Operator, V, apply, register
@@ -22,9 +22,8 @@ from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.shape_rules import limited
-from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.bilinear_points import Read, bilinear_points_gradients, read_bilinear
-from gluonish.ops.vision.extents import check_floating, check_pair, check_rank
+from gluonish.ops.vision.regions import check_floating, check_pair, check_rank
 
 
 def _no_elements(spec: Spec) -> Spec:

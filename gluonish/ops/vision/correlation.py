@@ -25,7 +25,7 @@ from gluonish.ops.shape.pad import PAD
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.shape_rules import limited
-from gluonish.ops.vision.extents import check_floating, check_rank
+from gluonish.ops.vision.regions import check_floating, check_rank
 
 
 class _Plan(NamedTuple):

@@ -11,13 +11,13 @@ from gluonish.core.dtype import INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import zero_gradient
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.shape_rules import limited
-from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.vision.points import add_points, gather_points
+from gluonish.ops.vision.regions import check_floating
 
 _NAME = "_contrib_count_sketch"
 

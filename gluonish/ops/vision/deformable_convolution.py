@@ -17,7 +17,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
-from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts, zero_gradient
 from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.linalg.matmul import batch_dot
 from gluonish.ops.reductions.reduction import sum_
@@ -25,18 +25,16 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import transpose
-from gluonish.ops.support.precision import widen
-from gluonish.ops.support.product import product
+from gluonish.ops.support.precision import product, widen
 from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import Geometry, normalize_geometry, sample_chunks, window_count
-from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.bilinear_points import (
     Read,
     bilinear_points,
     bilinear_points_gradients,
     read_bilinear,
 )
-from gluonish.ops.vision.extents import check_floating, check_rank
+from gluonish.ops.vision.regions import check_floating, check_rank
 
 _PER_SAMPLE = ("data", "offset", "mask")
 _GEOMETRY = {"kernel": shape(), "stride": shape(()), "dilate": shape(()), "pad": shape(())}

@@ -17,7 +17,7 @@ from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.elementwise.pointwise import CLIP
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, zero_gradient
 from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -26,7 +26,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.shape_rules import limited
-from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.points import gather_points
 from gluonish.ops.vision.regions import check_regions, image_number, round_away
 from gluonish.ops.vision.roi_align import check_scale

@@ -17,7 +17,7 @@ from gluonish.ops.support.windows import (
     sliding_windows,
     window_count,
 )
-from gluonish.ops.vision.extents import check_floating
+from gluonish.ops.vision.regions import check_floating
 
 _GEOMETRY = {"kernel": shape(), "stride": shape(()), "dilate": shape(()), "pad": shape(())}
 

@@ -10,11 +10,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, zero_gradient
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.shape_rules import limited
-from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.vision.extents import check_pair
+from gluonish.ops.vision.regions import check_pair
 from gluonish.ops.vision.roi_align import ROI_ALIGN, check_samples
 
 _NAME = "_contrib_mrcnn_mask_target"

@@ -9,8 +9,8 @@ from typing import Any
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.host import add_at
 from gluonish.ops.support.precision import accumulator
-from gluonish.ops.support.scatter import add_at
 
 
 def read_points(xp: ModuleType, data: Any, index: Any) -> Any:

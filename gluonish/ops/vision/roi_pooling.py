@@ -20,10 +20,10 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.support.shape_rules import limited
-from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.points import scatter_points
 from gluonish.ops.vision.regions import (
     Matrix,
+    check_pair,
     check_regions,
     image_number,
     round_away,

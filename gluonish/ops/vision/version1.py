@@ -21,7 +21,7 @@ from gluonish.ops.normalization.batch_norm import BATCH_NORM
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.pad import PAD
 from gluonish.ops.support.shape_rules import limited
-from gluonish.ops.vision.extents import check_rank
+from gluonish.ops.vision.regions import check_rank
 
 
 def _check_image(name: str, data: Spec, kernel: Shape, attrs: Attrs) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 from gluonish.kernels.generated.elementwise import compiled_at_once
 from gluonish.tools.train.loop import Batches, Scores, SyntheticBatches
 from gluonish.tools.train.options import add_options, augmentation, complete, contexts_of
-from gluonish.tools.train.pixels import Changes, DatasetBatches, load_images
+from gluonish.tools.train.pixels import Changes, DatasetBatches, RecordBatches, load_images
 from gluonish.tools.train.progress import Progress
 from gluonish.tools.train.ranks import Ranks, joined
-from gluonish.tools.train.records import RecordBatches
 from gluonish.tools.train.session import Session
 
 _BENCHMARK_BATCHES = 20

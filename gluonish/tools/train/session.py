@@ -15,7 +15,7 @@ import gluonish.symbol as sym
 from gluonish.contrib.tensorboard import summary_writer
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.block.export_files import values_by_name, write_model
+from gluonish.gluon.block.files import values_by_name, write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.trainer import Trainer
 from gluonish.lr_scheduler import FactorScheduler, LRScheduler, MultiFactorScheduler

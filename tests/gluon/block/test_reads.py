@@ -16,8 +16,8 @@ from gluonish import symbol as sym
 from gluonish.core.errors import GraphError, OperatorError
 from gluonish.core.mxnet_rules import follow_mxnet
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.block.reads import Reads
 from gluonish.gluon.block.symbol_block import SymbolBlock
+from gluonish.gluon.block.tracing import Reads
 from gluonish.gluon.contrib.rnn import VariationalDropoutCell
 from gluonish.gluon.nn import Activation, AvgPool1D, Block, Conv1D, Dense, HybridSequential
 from gluonish.gluon.parameter import Parameter

@@ -92,7 +92,7 @@ def evaluated_elsewhere(value: Any, expression: str) -> Any:
     """Send a value to a new interpreter, and return what an expression of it gives there."""
     program = (
         "import pickle, sys\n"
-        "from gluonish.gluon.data.sent_classes import dumps_reply\n"
+        "from gluonish.gluon.data.by_value import dumps_reply\n"
         "data, buffers = pickle.load(sys.stdin.buffer)\n"
         "value = pickle.loads(data, buffers=buffers)\n"
         f"sys.stdout.buffer.write(dumps_reply({expression}))\n"

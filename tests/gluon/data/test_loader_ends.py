@@ -182,7 +182,7 @@ def test_fork_starts_workers_of_its_own_and_leaves_the_others() -> None:
         import os, warnings
         warnings.simplefilter("ignore")
         from gluonish.gluon.data import DataLoader
-        from gluonish.gluon.data.worker_errors import WorkerError
+        from gluonish.gluon.data.channel import WorkerError
         loader = DataLoader(list(range(6)), 2, num_workers=1)
         batches = iter(loader)
         next(batches)

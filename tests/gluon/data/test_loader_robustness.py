@@ -13,7 +13,7 @@ import pytest
 
 import gluonish.ndarray as nd
 from gluonish.gluon.data import DataLoader, SimpleDataset
-from gluonish.gluon.data.worker_errors import WorkerError, WorkerTimeoutError
+from gluonish.gluon.data.channel import WorkerError, WorkerTimeoutError
 from tests.gluon.data.programs import wait_until_gone
 
 # Much less than the default timeout, much more than it takes.

@@ -4,8 +4,8 @@ import time
 import pytest
 
 from gluonish.gluon.data import DataLoader
+from gluonish.gluon.data.channel import WorkerError
 from gluonish.gluon.data.service_threads import ServiceThreads
-from gluonish.gluon.data.worker_errors import WorkerError
 from tests.gluon.data.programs import run, wait_until_gone
 
 TIMEOUT_S = 20

@@ -4,8 +4,8 @@ import threading
 import pytest
 
 from gluonish.gluon.data import SimpleDataset, default_batchify_fn
+from gluonish.gluon.data.channel import WorkerTimeoutError
 from gluonish.gluon.data.thread_pool import ThreadPool
-from gluonish.gluon.data.worker_errors import WorkerTimeoutError
 
 
 def test_late_batch_is_told() -> None:

@@ -11,8 +11,7 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish.gluon.data import SimpleDataset, default_mp_batchify_fn
 from gluonish.gluon.data.by_value import dumps
-from gluonish.gluon.data.channel import SPARE_SLOTS
-from gluonish.gluon.data.worker_errors import WorkerError, WorkerTimeoutError
+from gluonish.gluon.data.channel import SPARE_SLOTS, WorkerError, WorkerTimeoutError
 from gluonish.gluon.data.worker_pool import WorkerPool
 from tests.gluon.data.programs import run, wait_until_gone
 

@@ -1,4 +1,4 @@
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import lint
 from gluonish.graph.passes import eliminate_common_subexpressions
 from tests.graph.builders import call, graph, inputs, text
 

@@ -1,5 +1,4 @@
-from gluonish.graph.ir import Graph
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, lint
 from gluonish.graph.passes import eliminate_dead_code
 from tests.graph.builders import call, inputs, text
 

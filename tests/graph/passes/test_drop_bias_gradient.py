@@ -2,8 +2,7 @@ import numpy as np
 
 from gluonish.graph.gradient import differentiate
 from gluonish.graph.interpreter import evaluate
-from gluonish.graph.ir import Graph, Value
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, Value, lint
 from gluonish.graph.passes import drop_bias_gradient, split_batch_norm
 from gluonish.ndarray import array
 from tests.graph.builders import call, inputs

@@ -2,8 +2,7 @@ from typing import Any
 
 import pytest
 
-from gluonish.graph.ir import Value
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Value, lint
 from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
 from tests.graph.builders import call, graph, inputs, text
 

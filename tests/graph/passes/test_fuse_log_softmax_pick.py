@@ -1,7 +1,6 @@
 import pytest
 
-from gluonish.graph.ir import Value
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Value, lint
 from gluonish.graph.passes import fuse_log_softmax_pick
 from tests.graph.builders import call, graph, inputs, text
 

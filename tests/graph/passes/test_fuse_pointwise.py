@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gluonish.graph import passes
-from gluonish.graph.ir import Graph, Value, variable
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, Value, lint, variable
 from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.ops.fused.pointwise import Program
 from tests.graph.builders import call, graph, inputs, spec, text

@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from gluonish.graph.ir import Graph, Value, variable
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, Value, lint, variable
 from gluonish.graph.passes.fuse_primitives import fuse_primitives
 from tests.graph.builders import call, graph, inputs, spec, text
 

@@ -2,8 +2,7 @@ from typing import Any
 
 import pytest
 
-from gluonish.graph.ir import Value
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Value, lint
 from gluonish.graph.passes import fuse_rnn
 from tests.graph.builders import call, graph, inputs
 

@@ -13,12 +13,11 @@ from gluonish.core.config import MXNET_BACKWARD_DO_MIRROR, MXNET_MEMORY_OPT
 from gluonish.core.random_state import seed
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.gradient import Joint
-from gluonish.graph.ir import Value, variable
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Value, lint, variable
 from gluonish.graph.memory_figures import memory_figures
 from gluonish.graph.partition import split_passes
 from gluonish.graph.passes.mirror import mirror
-from gluonish.graph.recompute import Effort
+from gluonish.graph.saved_values import Effort
 from gluonish.ndarray import array
 from tests.graph.builders import call, graph, inputs, spec
 from tests.graph.joints import joint_of

@@ -7,8 +7,7 @@ import gluonish as mx
 from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES
 from gluonish.core.spec import Spec
 from gluonish.gluon import nn
-from gluonish.graph.ir import Value, variable
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Value, lint, variable
 from gluonish.graph.passes.move_strides import move_strides
 from tests.graph.builders import call, graph, inputs, text
 

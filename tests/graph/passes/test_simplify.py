@@ -1,7 +1,6 @@
 import pytest
 
-from gluonish.graph.ir import Graph, Value
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, Value, lint
 from gluonish.graph.passes import eliminate_dead_code, simplify
 from tests.graph.builders import call, graph, inputs, text
 

@@ -5,8 +5,7 @@ from gluonish.core.spec import Spec
 from gluonish.graph.gradient import differentiate
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
-from gluonish.graph.ir import Graph, Value
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, Value, lint
 from gluonish.graph.passes import eliminate_dead_code
 from gluonish.graph.passes.split_batch_norm import split_batch_norm
 from gluonish.ndarray import array

@@ -1,4 +1,4 @@
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import lint
 from gluonish.graph.passes import use_classic_operators
 from tests.graph.builders import call, graph, inputs, text
 

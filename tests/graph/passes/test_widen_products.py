@@ -5,8 +5,7 @@ import numpy as np
 import gluonish as mx
 from gluonish.core.dtype import BFLOAT16
 from gluonish.core.spec import Spec
-from gluonish.graph.ir import Graph, Value, variable
-from gluonish.graph.lint import lint
+from gluonish.graph.ir import Graph, Value, lint, variable
 from gluonish.graph.passes import eliminate_dead_code, widen_products
 from tests.graph.builders import call, graph, text
 

@@ -12,7 +12,7 @@ import pytest
 from gluonish.kernels.compiler import CompiledKernel, KernelError
 from gluonish.kernels.compiler.lowering import lower
 from gluonish.kernels.compiler.machine_code import generate, load
-from gluonish.kernels.generated.optimizer_source import PRECISIONS, update_source
+from gluonish.kernels.generated.optimizer import PRECISIONS, update_source
 from gluonish.kernels.generated.sums import _COLUMNS as COLUMN_SUMS
 from gluonish.kernels.generated.sums import _RUNS as LONG_SUMS
 from gluonish.kernels.optimizer_formulas import FORMULAS

@@ -7,18 +7,14 @@ import pytest
 
 from gluonish.core.dtype import BFLOAT16
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated.optimizer import FusedStep, fused_step
-from gluonish.kernels.generated.optimizer_source import BLOCK
+from gluonish.kernels.generated.optimizer import BLOCK, FusedStep, fused_step
 from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.registry import find_operator
-from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, NADAM
-from gluonish.ops.updates.delayed import DCASGD, DCASGD_MOMENTUM
-from gluonish.ops.updates.ftml import FTML_STEPS
-from gluonish.ops.updates.ftrl import FTRL
+from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, FTML_STEPS, FTRL, NADAM
 from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
-from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
+from gluonish.ops.updates.sign import DCASGD, DCASGD_MOMENTUM, SIGNSGD, SIGNUM_STEPS
 from tests.kernels.updates import check_equal, groups, rates, scalars
 
 pytest.importorskip("llvmlite")

@@ -7,7 +7,7 @@ import pytest
 from gluonish.core.dtype import BFLOAT16, FLOAT16
 from gluonish.core.spec import Spec
 from gluonish.kernels.generated import softmax_and_norms  # noqa: F401  # hangs the kernels on
-from gluonish.kernels.generated.half_precision import is_narrow
+from gluonish.kernels.generated.loops import is_narrow
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator, find_operator
 

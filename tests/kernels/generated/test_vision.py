@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import bilinear_points, box_iou, roi_align  # noqa: F401
-from gluonish.ops.detection.box_iou import BOX_IOU
+from gluonish.ops.detection.boxes import BOX_IOU
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.vision.bilinear_points import BILINEAR_POINTS, BILINEAR_POINTS_BACKWARD
 from gluonish.ops.vision.roi_align import ROI_ALIGN, ROI_ALIGN_BACKWARD

@@ -12,7 +12,7 @@ from gluonish.kernels import onednn
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import winograd
 from gluonish.kernels.onednn import RefusedError
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.nn.convolution import (
     CONVOLUTION,

@@ -9,7 +9,7 @@ from gluonish.core.spec import Spec
 from gluonish.graph.instructions import PlannedInstruction
 from gluonish.graph.value_layout import plan_layout
 from gluonish.kernels.numpy import dense
-from gluonish.ops.fused.dense import FUSED_DENSE
+from gluonish.ops.fused.operator import FUSED_DENSE
 from gluonish.ops.nn.dense import FULLY_CONNECTED
 from gluonish.ops.registry import Operator
 from tests.graph.builders import call, inputs

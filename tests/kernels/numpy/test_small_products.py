@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numpy.plan import SMALL_PRODUCT
+from gluonish.kernels.numpy.dense import SMALL_PRODUCT
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.registry import find_operator
 

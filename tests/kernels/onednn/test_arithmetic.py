@@ -9,10 +9,16 @@ import pytest
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.api import AlgorithmKind
 from gluonish.kernels.onednn.concat import concat
-from gluonish.kernels.onednn.eltwise import binary, eltwise, eltwise_backward, weighted_sum
-from gluonish.kernels.onednn.prelu import prelu, prelu_backward
-from gluonish.kernels.onednn.reduction import reduction
-from gluonish.kernels.onednn.resampling import nearest, nearest_backward
+from gluonish.kernels.onednn.eltwise import (
+    binary,
+    eltwise,
+    eltwise_backward,
+    prelu,
+    prelu_backward,
+    weighted_sum,
+)
+from gluonish.kernels.onednn.pooling import nearest, nearest_backward
+from gluonish.kernels.onednn.softmax import reduction
 from gluonish.ops.kernel import Array, Bound
 from tests.kernels.onednn.planned import LAYOUTS, Layout, channels_last, contiguous, random
 

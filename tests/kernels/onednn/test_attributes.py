@@ -11,8 +11,7 @@ from gluonish.kernels.onednn.convolution import convolution
 from gluonish.kernels.onednn.inner_product import fully_connected
 from gluonish.kernels.onednn.primitive import ELTWISE
 from gluonish.ops.fused.activation import ACTIVATIONS
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
-from gluonish.ops.fused.dense import FUSED_DENSE
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
 from gluonish.ops.kernel import Array
 from gluonish.ops.registry import Operator
 from tests.checking.values import spec_of

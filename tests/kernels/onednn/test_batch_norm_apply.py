@@ -6,7 +6,7 @@ import pytest
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.batch_norm import batch_norm_apply
 from gluonish.ops.kernel import Array
-from gluonish.ops.normalization.batch_norm_apply import BATCH_NORM_APPLY
+from gluonish.ops.normalization.fold_batch_norm import BATCH_NORM_APPLY
 from tests.kernels.onednn.planned import (
     LAYOUTS,
     Layout,

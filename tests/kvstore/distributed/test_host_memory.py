@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from gluonish.kvstore.distributed.messages import shard_edges
+from gluonish.kvstore.distributed.host_memory import shard_edges
 from tests.kvstore.distributed.jobs import run_job
 
 pytestmark = pytest.mark.dist
@@ -13,7 +13,7 @@ EXCHANGES = """
 import numpy as np
 from gluonish.kvstore.distributed.channel import channel
 from gluonish.kvstore.distributed.host_memory import HostMemory
-from gluonish.kvstore.distributed.messages import Messages, shard_edges
+from gluonish.kvstore.distributed.host_memory import Messages, shard_edges
 world = channel().world
 host, messages = channel()._transport, Messages(world)
 assert isinstance(host, HostMemory)

@@ -8,7 +8,7 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.fused.activation import ACTIVATIONS, Finish, finish, finished
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION
 from tests.checking.check_operator import check_operator
 from tests.checking.values import ArrayValue
 

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.ops.fused.dense import FUSED_DENSE
+from gluonish.ops.fused.operator import FUSED_DENSE
 from tests.checking.check_operator import check_operator
 
 _RANDOM = np.random.default_rng(3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.ops.linalg.einsum_terms import read_terms
+from gluonish.ops.linalg.einsum import read_terms
 from tests.checking.check_operator import check_operator
 
 SHAPES: dict[str, list[tuple[int, ...]]] = {

@@ -3,7 +3,7 @@ import pytest
 
 from gluonish.core.errors import OperatorError
 from gluonish.ops.normalization.batch_norm import BATCH_NORM
-from gluonish.ops.normalization.batch_norm_apply import BATCH_NORM_APPLY
+from gluonish.ops.normalization.fold_batch_norm import BATCH_NORM_APPLY
 from tests.checking.values import run_operator
 from tests.ops.cases import between, normal
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gluonish.ops.normalization.standardize import standardize, standardize_back
+from gluonish.ops.normalization.layer_norm import standardize, standardize_back
 
 X = np.random.default_rng(3).standard_normal((2, 5, 3)) * 4 + 100
 

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.host import add_at, scatter_accumulator
 
 
 @pytest.mark.parametrize(

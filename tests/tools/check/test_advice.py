@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from gluonish.tools.check.advice import DIFFERENT, advice_on
+from gluonish.tools.check.command import DIFFERENT, advice_on
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from gluonish.tools.train import add_parser
 from gluonish.tools.train.command import make_source
 from gluonish.tools.train.loop import Batches
 from gluonish.tools.train.options import complete
+from gluonish.tools.train.pixels import count_records
 from gluonish.tools.train.ranks import Ranks
-from gluonish.tools.train.records import count_records
 
 COUNT = 18
 RATIOS = "--random-resized-crop 1 --max-random-aspect-ratio 1.3"

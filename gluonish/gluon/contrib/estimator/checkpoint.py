@@ -12,14 +12,13 @@ from gluonish.core.errors import ArgumentError, GraphError, MissingFileError
 from gluonish.core.files import AnyPath, path_text, written_together
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.contrib.estimator.events import BatchEnd, EpochEnd, Run, TrainBegin
-from gluonish.gluon.contrib.estimator.ranks import is_first_rank
 from gluonish.gluon.contrib.estimator.step_handlers import (
     Comparison,
     check_monitor,
     comparison,
     worst,
 )
-from gluonish.gluon.contrib.estimator.utils import check_period
+from gluonish.gluon.contrib.estimator.utils import check_period, is_first_rank
 from gluonish.metric import EvalMetric
 from gluonish.ndarray.array_writer import split_prefix
 

@@ -36,11 +36,13 @@ from gluonish.gluon.contrib.estimator.event_handler import (
     ValidationHandler,
 )
 from gluonish.gluon.contrib.estimator.logging_handler import LineHandler, with_progress
-from gluonish.gluon.contrib.estimator.ranks import FirstRankFilter, gather_metrics, join_ranks
 from gluonish.gluon.contrib.estimator.utils import (
+    FirstRankFilter,
     Metrics,
     check_handler_metrics,
     check_metrics,
+    gather_metrics,
+    join_ranks,
     suggest_metric_for_loss,
 )
 from gluonish.gluon.data import DataLoader

@@ -9,8 +9,7 @@ from gluonish.core.number_check import DeferErrorToCall
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_layout
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
-from gluonish.gluon.rnn.cell_activation import CellActivation, check_activation
-from gluonish.gluon.rnn.recurrent_cell import HybridRecurrentCell
+from gluonish.gluon.rnn.recurrent_cell import CellActivation, HybridRecurrentCell, check_activation
 
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 

@@ -33,7 +33,7 @@ from gluonish.gluon.download import (
     make_folder,
     published_url,
 )
-from gluonish.io.idx_file import read_idx
+from gluonish.io.mnist_iter import read_idx
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 

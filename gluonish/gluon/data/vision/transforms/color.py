@@ -16,7 +16,7 @@ from gluonish.core.spec import Spec
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.data.vision.transforms.host import HostTransform, random_key, run_operator
 from gluonish.gluon.nn.tensor import Tensor
-from gluonish.ops.image.layout import check_color_image
+from gluonish.ops.image.pixel_math import check_color_image
 from gluonish.ops.registry import find_operator
 from gluonish.ops.support.philox import uniform
 

@@ -27,7 +27,7 @@ from gluonish.image.geometry import (
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 from gluonish.ops.image.geometry import CROP
-from gluonish.ops.image.layout import check_image
+from gluonish.ops.image.pixel_math import check_image
 from gluonish.ops.image.resampling import check_resampling, chosen_method, resampled
 from gluonish.ops.image.resize import RESIZE
 from gluonish.ops.support.philox import random_bits, uniform
