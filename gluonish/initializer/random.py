@@ -1,4 +1,4 @@
-"""Random initializers (uniform, normal, orthogonal, Xavier, MSRA), constants and bilinear weights."""
+"""Random initializers, constants and bilinear weights."""
 
 import math
 from collections.abc import Callable, Mapping
