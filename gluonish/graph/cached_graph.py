@@ -141,7 +141,7 @@ class CachedGraph:
         # Comparing the version of the last call is cheaper than hashing this one.
         version = (specs, device, flags & TRAINING, requires_grad)
         program = self._program
-        if program is None or not program.holds((), version):
+        if program is None or program.version != version:
             program = self._program = Program((), version, self._find_plan(*version))
         return program.work, links
 
@@ -161,7 +161,7 @@ class CachedGraph:
             return None
         requires_grad: list[bool] = []
         version = ([x._spec for x in inputs], inputs[0]._device, flags, requires_grad)
-        if not program.holds((), version):
+        if program.version != version:
             return None
         return program.work.bind(inputs[self.data_count :])
 

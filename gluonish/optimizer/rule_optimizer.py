@@ -212,7 +212,7 @@ class RuleOptimizer(Optimizer):
             lr_mults, wd_mults = list(map(_lr_mult_of, owners)), list(map(_wd_mult_of, owners))
         version = (lrs, self.wd, lr_mults, wd_mults)
         rates = update.rates
-        if rates is None or not rates.holds((), version):
+        if rates is None or rates.version != version:
             lr_column = each(mul, lrs, _scalar_or_list(lr_mults))
             wd_column = each(mul, self.wd, _scalar_or_list(wd_mults))
             rates = update.rates = Program((), version, (lr_column, wd_column))

@@ -232,16 +232,19 @@ class HybridGraph:
 
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
         """Run the graph on a call's arrays and the parameters on their device."""
-        device = arrays[0]._device
-        version: list[object] = [Parameter.version, recording.mode.get()]
-        for x in arrays:
-            version.append(x._spec)
-            version.append(x._device)
-        program = self._programs.get(device)
-        if program is not None and program.version == version and hook is None:
-            results = program.work(arrays)
+        flags = recording.mode.get()
+        if flags & recording.RECORDING or hook is not None:
+            results = self._run_uncached(arrays, None, hook)
         else:
-            results = self._run_uncached(arrays, version, hook)
+            version: list[object] = [Parameter.version, flags]
+            for x in arrays:
+                version.append(x._spec)
+                version.append(x._device)
+            program = self._programs.get(arrays[0]._device)
+            if program is not None and program.version == version:
+                results = program.work(arrays)
+            else:
+                results = self._run_uncached(arrays, version, None)
         if self._array_types is not None:
             results = [
                 as_np_ndarray(x) if face is ndarray else as_nd_ndarray(x)
@@ -250,8 +253,9 @@ class HybridGraph:
         return results[0] if self._pytree is None else regroup(results, self._pytree)
 
     def _run_uncached(
-        self, arrays: Sequence[NDArray], version: object, hook: tuple[Monitor, bool] | None
+        self, arrays: Sequence[NDArray], version: object | None, hook: tuple[Monitor, bool] | None
     ) -> list[NDArray]:
+        """Run the graph, and cache the call under a version, unless that is None."""
         device = arrays[0]._device
         inputs = [*arrays, *self._bind(device)]
         dynamic = self._dynamic[bool(recording.mode.get() & recording.TRAINING)]
@@ -263,16 +267,17 @@ class HybridGraph:
             self._lines.complete(error)
             error.located = True
             raise
-        repeated = None if self._overrides_data else self._cached.repeated(inputs)
-        if repeated is not None:
-            self._programs[device] = Program((), version, repeated)
+        if version is not None and not self._overrides_data:
+            repeated = self._cached.repeated(inputs)
+            if repeated is not None:
+                self._programs[device] = Program((), version, repeated)
         return results
 
     def _bind(self, device: Device) -> list[NDArray]:
         """Return the parameters' arrays on a device, cached until any Parameter's are replaced."""
         version, bound = Parameter.version, self._bound.get(device)
         # A user's Parameter class may return other arrays in each call: weights with dropout.
-        if bound is None or self._overrides_data or not bound.holds((), version):
+        if bound is None or self._overrides_data or bound.version != version:
             self._programs.pop(device, None)
             arrays = [parameter.data(device.context) for parameter in self._parameters]
             bound = self._bound[device] = Program((), version, arrays)

@@ -277,7 +277,10 @@ def check_batch_size(what: str, batch_size: Any) -> float:
         ArgumentTypeError: ``batch_size`` is not a number.
         ArgumentError: ``batch_size`` is not above 0.
     """
-    samples = as_float(f"Trainer.{what}", "batch_size", batch_size)
+    if type(batch_size) is int:
+        samples = float(batch_size)
+    else:
+        samples = as_float(f"Trainer.{what}", "batch_size", batch_size)
     if not samples > 0:
         raise ArgumentError(f"Trainer.{what}: expected batch_size above 0, got {samples:g}")
     return samples
