@@ -149,7 +149,7 @@ MULTIBOX_DETECTION = register(
 )
 
 
-_MULTIBOX_PRIOR = "_contrib_MultiBoxPrior"
+_PRIOR = "_contrib_MultiBoxPrior"
 _Numbers = tuple[float, ...]
 
 
@@ -163,20 +163,20 @@ def _infer_multibox_prior(
     offsets: _Numbers,
 ) -> tuple[Spec]:
     if len(data.shape) < 4 or min(data.shape[2:4]) < 1:
-        raise OperatorError(f"{_NAME}: expected nonempty data (N, C, H, W), got {data.shape}")
-    check_floating(_MULTIBOX_PRIOR, data)
+        raise OperatorError(f"{_PRIOR}: expected nonempty data (N, C, H, W), got {data.shape}")
+    check_floating(_PRIOR, data)
     if not sizes or not ratios or min(ratios) <= 0:
         raise OperatorError(
-            f"{_NAME}: expected at least one size and one ratio, ratios above 0, got {sizes} and "
+            f"{_PRIOR}: expected at least one size and one ratio, ratios above 0, got {sizes} and "
             f"{ratios}"
         )
     if len(steps) != 2 or len(offsets) != 2 or steps[0] * steps[1] < 0:
         raise OperatorError(
-            f"{_NAME}: expected two steps, both positive or neither, and two offsets, got "
+            f"{_PRIOR}: expected two steps, both positive or neither, and two offsets, got "
             f"{steps} and {offsets}"
         )
     count = data.shape[2] * data.shape[3] * (len(sizes) + len(ratios) - 1)
-    return (Spec(limited(_MULTIBOX_PRIOR, (1, count, 4)), data.dtype),)
+    return (Spec(limited(_PRIOR, (1, count, 4)), data.dtype),)
 
 
 def _kernel(
@@ -214,7 +214,7 @@ def _kernel(
 
 MULTIBOX_PRIOR = register(
     Operator(
-        _MULTIBOX_PRIOR,
+        _PRIOR,
         _infer_multibox_prior,
         _kernel,
         zero_gradient,
@@ -241,7 +241,7 @@ MULTIBOX_PRIOR = register(
 )
 
 
-_MULTIBOX_TARGET = "_contrib_MultiBoxTarget"
+_TARGET = "_contrib_MultiBoxTarget"
 _MIN_OVERLAP = 1e-6  # of a box and its best anchor, which is matched regardless of the threshold
 _NEGATIVE, _IGNORED = -1, -2  # instead of the index of a box
 
@@ -249,24 +249,24 @@ _NEGATIVE, _IGNORED = -1, -2  # instead of the index of a box
 def _infer_multibox_target(
     anchor: Spec, label: Spec, cls_pred: Spec, **attrs: Any
 ) -> tuple[Spec, ...]:
-    check_floating(_MULTIBOX_TARGET, anchor, label, cls_pred)
-    check_boxes(_MULTIBOX_TARGET, "anchor", anchor, 3)
+    check_floating(_TARGET, anchor, label, cls_pred)
+    check_boxes(_TARGET, "anchor", anchor, 3)
     if anchor.shape[0] != 1 or not anchor.shape[1]:
-        raise OperatorError(f"{_NAME}: expected anchor (1, A, 4), got {anchor.shape}")
+        raise OperatorError(f"{_TARGET}: expected anchor (1, A, 4), got {anchor.shape}")
     if len(label.shape) != 3 or label.shape[2] < 5 or not label.shape[1]:
         raise OperatorError(
-            f"{_NAME}: expected label (N, L, 5 or more) with at least one row, got {label.shape}"
+            f"{_TARGET}: expected label (N, L, 5 or more) with at least one row, got {label.shape}"
         )
     batch, anchors = label.shape[0], anchor.shape[1]
     shape = cls_pred.shape
     if len(shape) != 3 or (shape[0], shape[2]) != (batch, anchors) or not shape[1]:
         raise OperatorError(
-            f"{_NAME}: expected cls_pred ({batch}, classes, {anchors}), got {shape}"
+            f"{_TARGET}: expected cls_pred ({batch}, classes, {anchors}), got {shape}"
         )
     if len(attrs["variances"]) != 4:
-        raise OperatorError(f"{_NAME}: expected 4 variances, got {attrs['variances']}")
+        raise OperatorError(f"{_TARGET}: expected 4 variances, got {attrs['variances']}")
     if attrs["negative_mining_ratio"] == math.inf:
-        raise OperatorError(f"{_NAME}: expected a finite negative_mining_ratio, got inf")
+        raise OperatorError(f"{_TARGET}: expected a finite negative_mining_ratio, got inf")
     boxes = Spec((batch, 4 * anchors), anchor.dtype)
     return boxes, boxes, Spec((batch, anchors), anchor.dtype)
 
@@ -350,7 +350,7 @@ def _kernel_multibox_target(
 
 MULTIBOX_TARGET = register(
     Operator(
-        _MULTIBOX_TARGET,
+        _TARGET,
         _infer_multibox_target,
         _kernel_multibox_target,
         zero_gradient,

@@ -127,16 +127,16 @@ def _infer_rnn(data: Spec, *rest: Spec, **attrs: Any) -> tuple[Spec, ...]:
     *arrays, scale, shift = rest
     if data.dtype != UINT8 or len(rest) != len(_active_inputs(attrs)) - 1:
         raise OperatorError(
-            f"{_NAME}: expected uint8 data and {', '.join(_active_inputs(attrs)[1:])}, got {data} "
+            f"{_RNN}: expected uint8 data and {', '.join(_active_inputs(attrs)[1:])}, got {data} "
             f"and {len(rest)} arrays"
         )
     if attrs["use_sequence_length"]:
-        raise OperatorError(f"{_NAME}: expected use_sequence_length to be False, got True")
+        raise OperatorError(f"{_RNN}: expected use_sequence_length to be False, got True")
     check_ranges(_RNN, scale, shift)
     try:
         found = RNN.infer(Spec(data.shape, FLOAT32), *arrays, **attrs)
     except OperatorError as error:
-        raise OperatorError(f"{_NAME}: {error}") from error
+        raise OperatorError(f"{_RNN}: {error}") from error
     return found[: _count(attrs)]
 
 

@@ -222,10 +222,10 @@ _MAX_BATCH = 1 << 20  # numbers drawn at a time
 def _infer_zipfian(*, range_max: int, shape: Shape | None) -> tuple[Spec, Spec]:
     extents = shape or ()
     if range_max < 1:
-        raise OperatorError(f"{_NAME}: expected range_max of at least 1, got {range_max}")
+        raise OperatorError(f"{_ZIPFIAN}: expected range_max of at least 1, got {range_max}")
     if len(extents) != 2 or not 0 <= extents[1] <= range_max or extents[0] < 0:
         raise OperatorError(
-            f"{_NAME}: expected a shape (rows, numbers) with at most range_max = {range_max} "
+            f"{_ZIPFIAN}: expected a shape (rows, numbers) with at most range_max = {range_max} "
             f"numbers in a row, got {shape}"
         )
     return checked_spec(_ZIPFIAN, extents, INT64), checked_spec(_ZIPFIAN, extents[:1], INT64)

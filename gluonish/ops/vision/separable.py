@@ -196,7 +196,7 @@ ADAPTIVE_AVG_POOLING = register(
 )
 
 
-_BILINEAR_RESIZE = "_contrib_BilinearResize2D"
+_RESIZE = "_contrib_BilinearResize2D"
 _ALIGN: Attribute = boolean(True)
 
 
@@ -234,17 +234,17 @@ def _resized(extent: int, like: int | None, size: int, scale: float | None, mode
 
 
 def _infer_bilinear_resize(data: Spec, like: Spec | None = None, **attrs: Any) -> tuple[Spec]:
-    check_rank(_BILINEAR_RESIZE, "data", data, "N C H W")
-    check_floating(_BILINEAR_RESIZE, data)
+    check_rank(_RESIZE, "data", data, "N C H W")
+    check_floating(_RESIZE, data)
     mode, scales = attrs["mode"], (attrs["scale_height"], attrs["scale_width"])
     if like is not None:
-        check_rank(_BILINEAR_RESIZE, "like", like, "N C H W")
-        check_floating(_BILINEAR_RESIZE, data, like)
+        check_rank(_RESIZE, "like", like, "N C H W")
+        check_floating(_RESIZE, data, like)
     supplied = [scale for scale in scales if scale is not None]
     scaled = mode == "odd_scale" or (mode == "size" and supplied)
     if scaled and (len(supplied) != 2 or not all(0 < scale <= 1e6 for scale in supplied)):
         raise OperatorError(
-            f"{_NAME}: expected both scale_height and scale_width in (0, 1e6], or with "
+            f"{_RESIZE}: expected both scale_height and scale_width in (0, 1e6], or with "
             f"mode='size' neither, got {scales[0]} and {scales[1]}"
         )
     likes: Shape | tuple[None, None] = (None, None) if like is None else like.shape[2:]
@@ -253,12 +253,12 @@ def _infer_bilinear_resize(data: Spec, like: Spec | None = None, **attrs: Any) -
         _resized(*each, mode) for each in zip(data.shape[2:], likes, sizes, scales, strict=True)
     )
     if 0 in data.shape[2:] and out != data.shape[2:]:
-        raise OperatorError(f"{_NAME}: expected a nonempty image, got data {data.shape}")
+        raise OperatorError(f"{_RESIZE}: expected a nonempty image, got data {data.shape}")
     if min(out) < 0:
         raise OperatorError(
-            f"{_NAME}: expected a nonempty image for mode={mode!r}, got data {data.shape}"
+            f"{_RESIZE}: expected a nonempty image for mode={mode!r}, got data {data.shape}"
         )
-    return (Spec(limited(_BILINEAR_RESIZE, (*data.shape[:2], *out)), data.dtype),)
+    return (Spec(limited(_RESIZE, (*data.shape[:2], *out)), data.dtype),)
 
 
 def _kernel_bilinear_resize(
@@ -292,7 +292,7 @@ def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
 
 BILINEAR_RESIZE = register(
     Operator(
-        _BILINEAR_RESIZE,
+        _RESIZE,
         _infer_bilinear_resize,
         _kernel_bilinear_resize,
         _gradient_bilinear_resize,
