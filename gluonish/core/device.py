@@ -4,7 +4,7 @@ Every context has one `Device`, returned by `device_of`. The CPU's arrays are Nu
 CuPy's, which is imported at the first use of a ``gpu`` context.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from types import ModuleType
 from typing import Any, Literal, Protocol, cast
 
@@ -82,6 +82,7 @@ class Device(Protocol):
         prefetch_lane: Engine lane of prefetching copies, into arrays of `empty_prefetch`.
         priority_lane: Engine lane of work that must not wait behind compute: a kvstore's sums.
         streams: Its stream lanes, with their streams; empty for a CPU.
+        stream_count: Number of streams that share the compute work of ``lane``; 0 for a CPU.
     """
 
     context: Context
@@ -93,6 +94,10 @@ class Device(Protocol):
     prefetch_lane: Lane
     priority_lane: Lane
     streams: Mapping[Lane, Stream]
+    stream_count: int
+
+    def current_stream(self) -> Hashable:
+        """Identity of the stream that launches of this thread go to; None for a CPU."""
 
     @property
     def graphs(self) -> Graphs | None:
@@ -172,6 +177,7 @@ class CPUDevice:
         "platform",
         "prefetch_lane",
         "priority_lane",
+        "stream_count",
         "streams",
         "xp",
     )
@@ -191,7 +197,11 @@ class CPUDevice:
         self.prefetch_lane: Lane = self.copy_lane
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
+        self.stream_count = 0
         self.graphs: Graphs | None = None
+
+    def current_stream(self) -> None:
+        """Return None: there are no streams."""
 
     def empty_prefetch(self, shape: Shape, dtype: np.dtype[Any]) -> None:
         """Return None: prefetching gains nothing on the host."""

@@ -3,9 +3,14 @@
 A forward and a backward pass never need their intermediate values at once, so both use one arena.
 Invariant: an `Arena` belongs to one call from `Arenas.acquire` to `Arenas.release`; each changes
 the queue in one bytecode instruction.
+
+A call gives its arena back when its launches are made, not when they are done. On one stream the
+next call's launches come behind them. On a device with several compute streams, a call therefore
+uses only an arena that was last used on its own stream.
 """
 
 from collections import deque
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -32,13 +37,15 @@ class Arena:
     Attributes:
         owner: Context and name of the plan, as text.
         static_views: By number of the executable, for executables without a state.
+        stream: The compute stream of the last use, on a device with several.
     """
 
-    __slots__ = ("__weakref__", "_views_on_states", "owner", "raw", "static_views")
+    __slots__ = ("__weakref__", "_views_on_states", "owner", "raw", "static_views", "stream")
 
     def __init__(self, raw: Any, owner: tuple[Context, str] | None = None) -> None:
         self.raw = raw
         self.owner = owner
+        self.stream: Hashable = None
         self.static_views: dict[int, Values] = {}
         self._views_on_states: WeakKeyDictionary[object, dict[int, Values]] = WeakKeyDictionary()
 
@@ -66,12 +73,23 @@ class Arenas:
         name: Name of the Block.
     """
 
-    __slots__ = ("_device", "_drop", "_idle", "_keep", "_members", "_most", "_name", "_nbytes")
+    __slots__ = (
+        "_current_stream",
+        "_device",
+        "_drop",
+        "_idle",
+        "_keep",
+        "_members",
+        "_most",
+        "_name",
+        "_nbytes",
+    )
 
     def __init__(self, device: Device, *, keep: bool, name: str = "graph") -> None:
         self._device = device
         self._name = name
         self._keep = keep
+        self._current_stream = device.current_stream if device.stream_count > 1 else None
         self._idle: deque[Arena] = deque()
         self._drop = partial(drop_idle, ref(self._idle))
         self._members = 0
@@ -87,9 +105,12 @@ class Arenas:
         return self._members - 1
 
     def acquire(self) -> Arena:
-        """Return an arena that no other call uses."""
+        """Return an arena that no other call uses; to be called by a job of the call."""
         try:
-            arena = self._idle.pop()
+            if self._current_stream is None:
+                arena = self._idle.pop()
+            else:
+                arena = self._pop_used_on(self._current_stream())
         except IndexError:
             owner = f"{self._name}:arena"
             raw = aligned_empty(self._device, self._nbytes, owner)
@@ -99,9 +120,24 @@ class Arenas:
         return arena
 
     def release(self, arena: Arena) -> None:
-        """Make an arena available to later calls."""
-        if len(self._idle) < self._most:
+        """Make an arena available to later calls; to be called by the last job of the call."""
+        most = self._most
+        if self._current_stream is not None:
+            arena.stream = self._current_stream()
+            most *= self._device.stream_count
+        if len(self._idle) < most:
             self._idle.append(arena)
+
+    def _pop_used_on(self, stream: Hashable) -> Arena:
+        """Remove and return an idle arena that was last used on a stream.
+
+        Raises:
+            IndexError: There is none.
+        """
+        for arena in tuple(self._idle):
+            if arena.stream == stream and drop_idle(ref(self._idle), arena):
+                return arena
+        raise IndexError
 
 
 def aligned_empty(device: Device, nbytes: int, owner: str) -> Any:

@@ -7,9 +7,10 @@ leaves it to the garbage collector.
 The constant values of the plan are computed by the first call after a constant input (a parameter
 at inference) changed, under a lock; the versions of the variables show a change. All calls share
 them. Nobody reads them meanwhile, because a writer of a parameter has waited for all calls that
-read it. A handler or a destructor that interrupts the computation may call the network, too: it
-acquires the lock again and computes everything; the interrupted call then writes the same values
-again.
+read it. On a device with several compute streams, an engine variable orders the calls of a plan
+with constant values. A handler or a destructor that interrupts the computation may call the
+network, too: it acquires the lock again and computes everything; the interrupted call then writes
+the same values again.
 
 StaticValues: the arrays of a plan that later calls use again.
 """
@@ -143,6 +144,9 @@ class Executable:
         # Versions that the constant values belong to; without a prologue, those of no variables.
         self._prepared: Versions | None = None if plan.has_prologue else []
         self._lock = TimeoutLock()  # of `_prepare`
+        # Which call computes the constant values shows when it runs, so each is their writer.
+        several = plan.has_prologue and device.stream_count > 1
+        self._constants_var = Var() if several else None
         self._constant_inputs = plan.constant_inputs
         self._is_small = plan.is_small
         self._on_team = device.is_host and not plan.is_light
@@ -228,6 +232,8 @@ class Executable:
                 reads.append(state.var)
             if self.plan.writes_state:
                 writes.append(state.var)
+        if self._constants_var is not None:
+            writes.append(self._constants_var)
         submit(
             lambda: self._run_all(values, state, key, versions),  # half the price of a `partial`
             reads,
@@ -263,6 +269,8 @@ class Executable:
                     held.append(state.var)
                 if self.plan.writes_state:
                     made.append(state.var)
+            if self._constants_var is not None and i in (0, last):
+                made.append(self._constants_var)
             if order is not None:
                 held.append(order)
             order = Var()

@@ -8,23 +8,28 @@ on each sum before they launch it, as NCCL hangs if a rank is missing. Data is n
 memory.
 
 The launch order is the same on all ranks: that of the exchanges of a `Channel`.
+
+A group of calls that fails may be launched in part: some devices then wait for others for ever. So
+a `Team` aborts its communicators when a call of a group raises, and refuses later sums.
 """
 
+import contextlib
 import socket
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_count
-from gluonish.core.errors import DeviceError
+from gluonish.core.errors import DeviceError, OperatorError
 from gluonish.core.loading import IMPORT_FAILURES
-from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.health import Mark
-from gluonish.kernels.cupy.stream import DeviceStream
+from gluonish.kernels.cupy.stream import HIGH_PRIORITY, DeviceStream
 from gluonish.kvstore.distributed.pieces import NamedArray, Purpose, buckets
 from gluonish.kvstore.transfer import new_array, private_array, push_async
 from gluonish.ndarray import NDArray
@@ -72,31 +77,79 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
     return module
 
 
+@contextmanager
+def _group(nccl: Any) -> Iterator[None]:
+    """Launch the NCCL calls of a ``with`` block together; the group ends whatever they raise."""
+    nccl.groupStart()
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):  # the error of the call comes first
+            nccl.groupEnd()
+        raise
+    nccl.groupEnd()
+
+
 class Team:
-    """NCCL communicators of GPUs of this process, with a stream for each."""
+    """NCCL communicators of GPUs of this process, with a stream for each.
+
+    Args:
+        nccl: CuPy's module of NCCL, or a stand-in.
+        cupy: CuPy.
+        devices: Numbers of the GPUs.
+        communicators: One for each.
+    """
 
     def __init__(
         self, nccl: Any, cupy: Any, devices: tuple[int, ...], communicators: Sequence[Any]
     ) -> None:
         self._nccl, self._cupy = nccl, cupy
         self.communicators = communicators
+        self.failed = False
         self.streams = [
-            DeviceStream(cupy, cupy.cuda.Device(number), health_of(number)) for number in devices
+            DeviceStream(cupy, cupy.cuda.Device(number), health_of(number), priority=HIGH_PRIORITY)
+            for number in devices
         ]
 
     def run(self, launch: Callable[[], None]) -> None:
-        """Launch collectives on the streams as one group, ordered with the current stream."""
+        """Launch collectives on the streams as one group, ordered with the current stream.
+
+        Raises:
+            OperatorError: An earlier sum failed, and the communicators were aborted.
+            Exception: The error of a call, or one that NCCL reported since the last sum. The
+                communicators are aborted.
+        """
+        if self.failed:
+            raise OperatorError(
+                "nccl: expected communicators that work, got some that an earlier failure of a sum "
+                "ended; see the first error, and start the training again"
+            )
+        try:
+            for communicator in self.communicators:
+                communicator.check_async_error()
+            self._run(launch)
+        except BaseException:
+            self._abort()
+            raise
+
+    def _run(self, launch: Callable[[], None]) -> None:
         cupy = self._cupy
         current = cupy.cuda.get_current_stream()
         ready = cupy.cuda.Event(disable_timing=True)
         ready.record(current)
         for stream in self.streams:
             stream.wait_event(Mark(ready, 0))
-        self._nccl.groupStart()
-        launch()
-        self._nccl.groupEnd()
+        with _group(self._nccl):
+            launch()
         for stream in self.streams:
             current.wait_event(stream.record().event)
+
+    def _abort(self) -> None:
+        """End the sums that wait for others, so that nothing hangs."""
+        self.failed = True
+        for communicator in self.communicators:
+            with contextlib.suppress(Exception):  # all are to be aborted
+                communicator.abort()
 
 
 def nccl_dtype(nccl: Any, x: NDArray) -> int:
@@ -126,7 +179,9 @@ class NCCLReduction:
     def __init__(self, nccl: Any) -> None:
         self._nccl = nccl
         self._teams: dict[tuple[int, ...], Team] = {}
-        self._launch_lock = TimeoutLock()  # threads of one process must not launch concurrently
+        # NCCL forbids two threads to make communicators, or to launch on them, at once.
+        self._launch_lock = threading.RLock()
+        self._is_launching = False
 
     def supports(self, values: Sequence[NDArray], context: Context) -> bool:
         """Whether arrays can be summed on a GPU; see `fits`."""
@@ -170,14 +225,32 @@ class NCCLReduction:
                     *(nccl.NCCL_SUM, root, stream.raw.ptr),
                 )
 
-        with self._launch_lock:
-            found = self._teams.get(devices)
-            if found is None:
-                new = Team(nccl, cupy, devices, nccl.NcclCommunicator.initAll(list(devices)))
-                found = self._teams.setdefault(devices, new)
-            team = found
+        with self._launching():
+            team = self._teams.get(devices)
+            if team is None:
+                communicators = nccl.NcclCommunicator.initAll(list(devices))
+                team = self._teams[devices] = Team(nccl, cupy, devices, communicators)
             team.run(sums)
         # The stream of the sum waits for all of them, and keeps the arrays alive.
+
+    @contextmanager
+    def _launching(self) -> Iterator[None]:
+        """Exclude other threads.
+
+        Raises:
+            OperatorError: A signal handler or a destructor interrupted a launch in this thread.
+        """
+        with self._launch_lock:
+            if self._is_launching:
+                raise OperatorError(
+                    "nccl: expected no sum inside of the launch of another, got one from a signal "
+                    "handler or a destructor; let it only set a flag"
+                )
+            self._is_launching = True
+            try:
+                yield
+            finally:
+                self._is_launching = False
 
 
 _BUCKET_NBYTES = 25 << 20  # of arrays that one group of calls sums
@@ -243,11 +316,10 @@ class NCCLExchange:
         numbers = tuple(value.context.device_id for value in values)
         cupy = values[0]._device.xp
         communicators = []
-        nccl.groupStart()  # one thread joins several devices
-        for i, number in enumerate(numbers):
-            with cupy.cuda.Device(number):
-                communicators.append(nccl.NcclCommunicator(len(devices), unique_id, first + i))
-        nccl.groupEnd()
+        with _group(nccl):  # one thread joins several devices
+            for i, number in enumerate(numbers):
+                with cupy.cuda.Device(number):
+                    communicators.append(nccl.NcclCommunicator(len(devices), unique_id, first + i))
         return Team(nccl, cupy, numbers, communicators)
 
     def allreduce(

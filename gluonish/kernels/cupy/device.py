@@ -34,7 +34,7 @@ from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.graphs import Graphs
 from gluonish.kernels.cupy.health import Health
 from gluonish.kernels.cupy.pool import Recycler, Temporaries, is_pinned, make_pool, open_pool
-from gluonish.kernels.cupy.stream import DeviceStream
+from gluonish.kernels.cupy.stream import HIGH_PRIORITY, DeviceStream
 from gluonish_engine import Stream
 
 # Bytes from which an upload uses a separate stream and checks for pinned memory. Below, the events
@@ -75,6 +75,7 @@ class GPUDevice:
         "pool",
         "prefetch_lane",
         "priority_lane",
+        "stream_count",
         "streams",
         "upload",
         "xp",
@@ -103,7 +104,10 @@ class GPUDevice:
         self.ahead = DeviceStream(cupy, self._raw, self.health)
         self.upload = DeviceStream(cupy, self._raw, self.health, after=self.compute)
         self.download = DeviceStream(cupy, self._raw, self.health)
-        self.communication = DeviceStream(cupy, self._raw, self.health, keeps=True)
+        self.communication = DeviceStream(
+            cupy, self._raw, self.health, keeps=True, priority=HIGH_PRIORITY
+        )
+        self.stream_count = 1 + len(self.compute.siblings)
         others = (self.ahead, self.upload, self.communication, *self.compute.siblings)
         self._by_pointer = {stream.raw.ptr: stream for stream in others}
         self._recycler = Recycler(self.compute, self.ahead)
@@ -154,13 +158,13 @@ class GPUDevice:
         with self._raw, self.communication.raw:
             return self.xp.empty(shape, dtype)
 
-    def current(self) -> DeviceStream:
+    def current_stream(self) -> DeviceStream:
         """Return the stream of the current launch; `compute` outside launches."""
         return self._by_pointer.get(self.xp.cuda.get_current_stream().ptr, self.compute)
 
     def note(self, name: str) -> None:
         """Record the name of the next operator on the current stream, for messages."""
-        self.current().note(name)
+        self.current_stream().note(name)
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any, *, constant: bool = False) -> None:
         """Copy ``source`` into ``out``, which must be contiguous, converting its dtype.
@@ -184,7 +188,7 @@ class GPUDevice:
             flat = np.frombuffer(pinned, np.uint8, out.nbytes)
             staged = flat.view(out.dtype).reshape(out.shape)
             np.copyto(staged, source, casting="unsafe")
-        stream = self.current()
+        stream = self.current_stream()
         with self._raw:
             cuda.runtime.memcpyAsync(
                 out.data.ptr,
@@ -200,7 +204,7 @@ class GPUDevice:
         if not out.size:
             return
         runtime = self.xp.cuda.runtime
-        stream = self.current()
+        stream = self.current_stream()
         with self._raw, stream.raw:
             near, owner = source, source.device.id
             if owner != self.context.device_id:

@@ -19,6 +19,9 @@ from typing import Any, NoReturn
 from gluonish.core.errors import DeviceError, OperatorError
 from gluonish.kernels.cupy.health import Health, Mark, Trail
 
+# CUDA moves a priority beyond the device's range to the end of the range.
+HIGH_PRIORITY = -100
+
 
 class DeviceStream:
     """A non-blocking stream of one device; implements the engine's ``Stream``.
@@ -28,6 +31,7 @@ class DeviceStream:
         after: A stream of the same device; every launch waits for all earlier launches there.
         keeps: Whether each launch holds its arrays until it has finished, as they belong to another
             stream.
+        priority: Kernels of a stream with a lower number start first; None for CUDA's default, 0.
 
     Attributes:
         siblings: Streams of the same device that share the engine's launches with this one.
@@ -54,6 +58,7 @@ class DeviceStream:
         after: "DeviceStream | None" = None,
         *,
         keeps: bool = False,
+        priority: int | None = None,
     ) -> None:
         self.siblings: tuple[DeviceStream, ...] = ()
         self._keeps = keeps
@@ -65,7 +70,7 @@ class DeviceStream:
         health.trails.append(self._trail)
         self._held: deque[tuple[Mark, tuple[Any, ...]]] = deque()
         with device:
-            self.raw = cupy.cuda.Stream(non_blocking=True)
+            self.raw = cupy.cuda.Stream(non_blocking=True, priority=priority)
 
     def launch(self, fn: Callable[[], None], name: str = "") -> None:
         """Run ``fn`` in the calling thread with this device and stream current.

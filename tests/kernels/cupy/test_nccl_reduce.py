@@ -1,6 +1,9 @@
 """A store that adds up through NCCL: on the doubles of CuPy and of its communicators."""
 
 import ctypes
+import threading
+import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +12,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd
-from gluonish.core.errors import DeviceError
+from gluonish.core.errors import DeviceError, OperatorError
 from gluonish.kvstore import KVStore
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl
 
@@ -25,19 +28,39 @@ class FakeNCCL:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
         self.groups = 0
+        self.open = 0
+        self.made = 0
+        self.aborted: list[int] = []
         self.NcclCommunicator = SimpleNamespace(initAll=self._make)
 
     def _make(self, devices: list[int]) -> list[Any]:
+        self.made += 1
+
         def maker(number: int) -> Any:
-            return SimpleNamespace(reduce=lambda *call: self.calls.append((number, *call)))
+            return SimpleNamespace(
+                reduce=lambda *call: self.reduce(number, *call),
+                check_async_error=self.check_async_error,
+                abort=lambda: self.aborted.append(number),
+            )
 
         return [maker(number) for number in devices]
 
+    def reduce(self, number: int, *call: Any) -> None:
+        self.calls.append((number, *call))
+
+    def check_async_error(self) -> None:
+        pass
+
     def groupStart(self) -> None:  # the library's name
+        assert not self.open, "one thread at a time"
+        self.open += 1
         self.calls = []
 
     def groupEnd(self) -> None:
+        self.open -= 1
         self.groups += 1
+        if len(self.calls) < 2:
+            return  # a group that failed
         counts = {call[3:7] for call in self.calls}
         ((size, dtype, operation, root),) = counts
         assert (dtype, operation) == (FLOAT32, self.NCCL_SUM)
@@ -87,3 +110,94 @@ def test_missing_cupy_is_told() -> None:
 
     with pytest.raises(DeviceError, match="got no module cupy"):
         find_nccl(load)
+
+
+def push_and_wait(nccl: FakeNCCL) -> Callable[[], None]:
+    """Push two arrays to a store, which NCCL adds up, and wait; return a function that does it."""
+    store = KVStore("nccl", NCCLReduction(nccl))
+    store.init("w", nd.zeros((2,), ctx=mx.gpu(0)))
+    values = [nd.ones((2,), ctx=mx.gpu(i)) for i in range(2)]
+
+    def push() -> None:
+        store.push("w", values)
+        nd.waitall()
+
+    push()
+    return push
+
+
+class FailsOnce(FakeNCCL):
+    def reduce(self, number: int, *call: Any) -> None:
+        if number == 1 and not self.groups:
+            raise ValueError("NCCL_ERROR_INVALID_ARGUMENT")
+        super().reduce(number, *call)
+
+
+def test_call_that_fails_ends_its_group_and_later_sums_are_refused(gpus: Any) -> None:
+    nccl = FailsOnce()
+    with pytest.raises(OperatorError, match="NCCL_ERROR_INVALID_ARGUMENT"):
+        push_and_wait(nccl)
+    assert (nccl.open, nccl.groups) == (0, 1)
+    assert nccl.aborted == [0, 1]
+    assert nccl.made == 1
+
+
+def test_store_with_aborted_communicators_refuses_sums(gpus: Any) -> None:
+    nccl = FailsOnce()
+    reduction = NCCLReduction(nccl)
+    values = [nd.ones((2,), ctx=mx.gpu(i)) for i in range(2)]
+    with pytest.raises(OperatorError, match="INVALID_ARGUMENT"):
+        reduction.reduce(values, mx.gpu(0), 0).wait_to_read()
+    with pytest.raises(OperatorError, match="an earlier failure of a sum"):
+        reduction.reduce(values, mx.gpu(0), 0).wait_to_read()
+    assert nccl.groups == 1
+
+
+def test_asynchronous_error_is_raised_by_the_next_sum(gpus: Any) -> None:
+    class Broken(FakeNCCL):
+        def check_async_error(self) -> None:
+            if self.groups:
+                raise RuntimeError("NCCL_ERROR_REMOTE_ERROR")
+
+    nccl = Broken()
+    push = push_and_wait(nccl)
+    with pytest.raises(OperatorError, match="NCCL_ERROR_REMOTE_ERROR"):
+        push()
+    assert nccl.groups == 1
+    assert nccl.aborted == [0, 1]
+
+
+def test_threads_make_the_communicators_once_and_launch_one_at_a_time(
+    gpus: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gluonish.core.timeout_lock.PATIENCE_S", 0.05)
+
+    class Slow(FakeNCCL):
+        def _make(self, devices: list[int]) -> list[Any]:
+            made = super()._make(devices)
+            time.sleep(0.5)
+            return made
+
+        def reduce(self, number: int, *call: Any) -> None:
+            time.sleep(0.05)
+            super().reduce(number, *call)
+
+    nccl = Slow()
+    reduction = NCCLReduction(nccl)
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        values = [nd.ones((2,), ctx=mx.gpu(i)) for i in range(2)]
+        try:
+            assert reduction.reduce(values, mx.gpu(0), 0).asnumpy().tolist() == [2, 2]
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert nccl.made == 1
+    assert nccl.groups == 3

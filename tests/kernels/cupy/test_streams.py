@@ -7,7 +7,8 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd
-from gluonish.core.config import MXNET_GPU_WORKER_NSTREAMS
+from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS, MXNET_GPU_WORKER_NSTREAMS
+from gluonish.gluon import nn
 from tests.kernels.cupy.machine import Race
 from tests.kernels.cupy.programs import (
     computes_in_memory_of_an_upload,
@@ -92,6 +93,49 @@ def test_results_are_those_of_one_stream(gpus: Any, streams: int, seed: int) -> 
         arrays[out] = nd.clip(arrays[out], -100, 100)
     for x, y in zip(arrays, expected, strict=True):
         np.testing.assert_array_equal(x.asnumpy(), y)
+
+
+class Net(nn.HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        y = F.softmax(x * 2)
+        return F.softmax(F.batch_dot(y, y)) + 1
+
+
+class Looping(nn.HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        step = lambda row, state: (F.softmax(row * state), F.softmax(state + row) * 2)  # noqa: E731
+        out, _ = F.contrib.foreach(step, x, F.ones((8,)))
+        return out
+
+
+def convolution() -> nn.HybridBlock:
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(4, 3, in_channels=3), nn.BatchNorm(in_channels=4), nn.Activation("relu"))
+    return net
+
+
+@pytest.mark.parametrize("graphs", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}]
+)
+@pytest.mark.parametrize(
+    ("make", "shape"), [(Net, (2, 8, 8)), (Looping, (3, 8)), (convolution, (2, 3, 8, 8))]
+)
+def test_calls_of_a_network_do_not_disturb_each_other(
+    gpus: Any, streams: int, make: Any, shape: Any, options: Any, graphs: bool
+) -> None:
+    net = make()
+    net.initialize(ctx=[mx.gpu(0), mx.cpu()])
+    xs = [nd.random.normal(shape=shape) for _ in range(8)]
+    expected = [net(x).asnumpy() for x in xs]
+    with MXNET_ENABLE_CUDA_GRAPHS.override(graphs):
+        net.hybridize(**options)
+        on_gpu = [x.as_in_context(mx.gpu(0)) for x in xs]
+        nd.waitall()
+        for _ in range(3):
+            results = [net(x) for x in on_gpu]
+            for result, value in zip(results, expected, strict=True):
+                np.testing.assert_allclose(result.asnumpy(), value, rtol=1e-4, atol=1e-5)
 
 
 def test_double_finds_streams_that_keep_nothing(gpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
