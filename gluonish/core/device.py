@@ -60,6 +60,12 @@ class Graphs(Protocol):
             Exception: The work of ``run`` cannot be captured; nothing was executed.
         """
 
+    def settings(self) -> Hashable:
+        """Settings that kernels read when they launch; a replay goes on with those of its capture.
+
+        A call with other settings needs a replay of its own.
+        """
+
     def copy(self, target: Any, source: Any, /) -> None:
         """Copy a contiguous array to another of its size, on the current stream."""
 

@@ -1,7 +1,7 @@
 """Replays: instructions of an executable that a device repeats by one call, as a CUDA graph.
 
 A *chunk* is a run of neighbouring instructions of one engine job that can be captured. A CUDA graph
-holds the addresses that it was captured with. Most of them are of static values, and the replays
+holds the addresses and the settings that it was captured with. Most of them are of static values, and the replays
 are cached with these: they are freed with their memory. Some arguments have a new array at each
 call (a batch, the outputs): they are *copied*. A chunk has dedicated memory for them; each call
 copies what the chunk reads to that memory, and what it writes from there. Parameters, their
@@ -17,7 +17,7 @@ Random numbers: repeated launches read their key from memory, where each call wr
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.device import Graphs, Replay, StoredKey
@@ -27,7 +27,7 @@ from gluonish.graph.instructions import Instruction, KernelInstruction, Values, 
 _LOG = logging.getLogger("gluonish")
 
 RunEach = Callable[[Sequence[Instruction], Values, Any], None]
-Addresses = tuple[int, ...]
+Addresses = tuple[Hashable, ...]  # behind the settings of the launches
 
 _MAX_REPLAYS = 8  # of a chunk on one memory; the least recently used is dropped first
 _MAX_SEEN = 64  # addresses that are remembered until they recur
@@ -115,12 +115,15 @@ class _Chunk:
         names = list(dict.fromkeys(x.op.name for x in instructions))
         self.name = f"a CUDA graph of {', '.join(names[:3])}{', ..' if len(names) > 3 else ''}"
 
-    def addresses(self, values: Values) -> Addresses | None:
-        """Return the addresses of the arguments used in place; None if one is not contiguous."""
+    def addresses(self, values: Values, settings: Hashable) -> Addresses | None:
+        """Return the version of a replay: settings, and addresses of the arguments used in place.
+
+        None if an argument is not contiguous.
+        """
         for index in (*self.read, *self.written):
             if not values[index].flags.c_contiguous:
                 return None
-        found = []
+        found = [settings]
         for index in self._fixed:
             array = values[index]
             if not array.flags.c_contiguous:
@@ -204,9 +207,10 @@ class RepeatedSegment(list[Instruction]):
             run_each(self[:], values, key)
             return
         memos: dict[_Chunk, _Memo] = values[-1]
+        settings = self._graphs.settings()
         for chunk in self._chunks:
             if chunk.repeated:
-                addresses = chunk.addresses(values)
+                addresses = chunk.addresses(values, settings)
                 replay = self._replay(chunk, addresses, run_each, xp, values)
                 if addresses is not None and replay is not None:
                     note(chunk.name)
@@ -287,7 +291,7 @@ class RepeatedSegment(list[Instruction]):
             self._chunks = self._split()
             memos.pop(chunk, None)
             for new in self._chunks:  # count this call for the new chunks
-                addresses = new.addresses(values)
+                addresses = new.addresses(values, self._graphs.settings())
                 if new.repeated and new not in memos and addresses is not None:
                     memos[new] = _Memo()
                     memos[new].is_due(addresses, 0)

@@ -104,6 +104,11 @@ class Flag(Generic[T]):
             return self._default.name
         return self._kind.show(self._default)
 
+    @property
+    def state(self) -> object:
+        """Equal as long as `value` is, and cheaper: the override, else the environment's entry."""
+        return self._overrides[-1] if self._overrides else environment.get(self._key)
+
     def override(self, value: T) -> "_Override[T]":
         """Return a scope in which the flag has ``value`` in all threads; scopes nest.
 

@@ -71,10 +71,13 @@ class Plan:
         Raises:
             DeviceError: cuDNN reports a failure.
             RefusedError: There is no memory for the workspace.
+            MemoryError: The same, in a capture: the graph would repeat the fallback for ever.
         """
         try:  # from the stream's pool
             workspace = xp.cuda.alloc(self.nbytes) if self.nbytes else None
         except MemoryError as error:
+            if xp.cuda.get_current_stream().is_capturing():
+                raise
             raise RefusedError(
                 f"cuDNN: expected {self.nbytes} bytes for a workspace, got none"
             ) from error

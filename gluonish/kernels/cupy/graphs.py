@@ -22,12 +22,27 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.collection_pause import CollectionPause
+from gluonish.core.config import (
+    MXNET_CUDA_ALLOW_TENSOR_CORE,
+    MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_ENABLED,
+    MXNET_ENFORCE_DETERMINISM,
+    Flag,
+)
 from gluonish.kernels.cupy import cublas, cudnn
 from gluonish.kernels.cupy.pool import Temporaries
 from gluonish.kernels.cupy.random_numbers import StoredKey
 from gluonish.kernels.cupy.stream import DeviceStream
 
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
+
+# The flags that kernels read at each launch. A test holds the list to their sources.
+LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
+    MXNET_CUDA_ALLOW_TENSOR_CORE,
+    MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_ENABLED,
+    MXNET_ENFORCE_DETERMINISM,
+)
 
 # Initialize a library for a stream; called with the capturing stream current.
 _PREPARE: tuple[Callable[[ModuleType], None], ...] = (cublas.prepare, cudnn.prepare)
@@ -181,6 +196,10 @@ class Graphs:
             return False
         self.launches += 1
         return True
+
+    def settings(self) -> tuple[object, ...]:
+        """Return a snapshot of the flags that kernels read at each launch."""
+        return tuple([flag.state for flag in LAUNCH_FLAGS])
 
     def copy(self, target: Any, source: Any) -> None:
         """Copy between contiguous arrays of equal size, on ``compute``."""
