@@ -1,14 +1,15 @@
 """Replays: instructions of an executable that a device repeats by one call, as a CUDA graph.
 
 A *chunk* is a run of neighbouring instructions of one engine job that can be captured. A CUDA graph
-holds the addresses and the settings that it was captured with. Most of them are of static values, and the replays
-are cached with these: they are freed with their memory. Some arguments have a new array at each
-call (a batch, the outputs): they are *copied*. A chunk has dedicated memory for them; each call
-copies what the chunk reads to that memory, and what it writes from there. Parameters, their
-gradients and arrays too large to be copied are used in index, and a replay serves only the calls
-that have the addresses of its capture.
+holds the addresses that it was captured with, and the settings that its kernels read when they were
+launched. Most of the addresses are of static values, and the replays are cached with these: they
+are freed with their memory. Some arguments have a new array at each call (a batch, the outputs):
+they are *copied*. A chunk has dedicated memory for them; each call copies what the chunk reads to
+that memory, and what it writes from there. Parameters, their gradients and arrays too large to be
+copied are used in place. The *version* of a replay is the settings and the addresses used in place;
+it serves only the calls of its version.
 
-A chunk runs instruction by instruction at first, and is captured when the same addresses recur. An
+A chunk runs instruction by instruction at first, and is captured when the same version recurs. An
 instruction whose capture fails is not tried again: one chunk ends before it and another begins
 behind it. A failed capture executes nothing, so the instructions can run normally after it.
 
@@ -27,17 +28,17 @@ from gluonish.graph.instructions import Instruction, KernelInstruction, Values, 
 _LOG = logging.getLogger("gluonish")
 
 RunEach = Callable[[Sequence[Instruction], Values, Any], None]
-Addresses = tuple[Hashable, ...]  # behind the settings of the launches
+Version = tuple[Hashable, ...]  # the settings of the launches, and addresses
 
 _MAX_REPLAYS = 8  # of a chunk on one memory; the least recently used is dropped first
-_MAX_SEEN = 64  # addresses that are remembered until they recur
+_MAX_SEEN = 64  # versions that are remembered until they recur
 
 
 class _Memo:
     """The replays of one chunk on one memory; it belongs to one call at a time.
 
     Attributes:
-        replays: By addresses, which are the version of a replay.
+        replays: By version, which are the version of a replay.
         fixed: Memory of the replays for copied arguments, by index.
         key: Memory that they read a random key from; None if they draw nothing.
     """
@@ -48,26 +49,26 @@ class _Memo:
         self.replays = Programs[Replay](_MAX_REPLAYS)
         self.fixed: dict[int, Any] = {}
         self.key: StoredKey | None = None
-        self._seen: OrderedDict[Addresses, int] = OrderedDict()
+        self._seen: OrderedDict[Version, int] = OrderedDict()
         self._captures = 0
 
-    def is_due(self, addresses: Addresses, shortages: int) -> bool:
-        """Whether to capture a call with these addresses.
+    def is_due(self, version: Version, shortages: int) -> bool:
+        """Whether to capture a call of this version.
 
         They must have come before; the more captures there were, and the more often memory ran
         out, the more often, so that a capture pays.
         """
-        count = self._seen.pop(addresses, 0) + 1
-        self._seen[addresses] = count
+        count = self._seen.pop(version, 0) + 1
+        self._seen[version] = count
         if len(self._seen) > _MAX_SEEN:
             self._seen.popitem(last=False)
         return count >= 2 * (1 + self._captures // _MAX_REPLAYS) << min(2 * shortages, 20)
 
-    def add(self, addresses: Addresses, replay: Replay) -> None:
+    def add(self, version: Version, replay: Replay) -> None:
         """Cache a replay, in index of the least recently used one."""
         self._captures += 1
-        self._seen.pop(addresses, None)
-        self.replays.add(addresses, replay)
+        self._seen.pop(version, None)
+        self.replays.add(version, replay)
 
 
 class _Chunk:
@@ -115,7 +116,7 @@ class _Chunk:
         names = list(dict.fromkeys(x.op.name for x in instructions))
         self.name = f"a CUDA graph of {', '.join(names[:3])}{', ..' if len(names) > 3 else ''}"
 
-    def addresses(self, values: Values, settings: Hashable) -> Addresses | None:
+    def version(self, values: Values, settings: Hashable) -> Version | None:
         """Return the version of a replay: settings, and addresses of the arguments used in place.
 
         None if an argument is not contiguous.
@@ -210,13 +211,13 @@ class RepeatedSegment(list[Instruction]):
         settings = self._graphs.settings()
         for chunk in self._chunks:
             if chunk.repeated:
-                addresses = chunk.addresses(values, settings)
-                replay = self._replay(chunk, addresses, run_each, xp, values)
-                if addresses is not None and replay is not None:
+                version = chunk.version(values, settings)
+                replay = self._replay(chunk, version, run_each, xp, values)
+                if version is not None and replay is not None:
                     note(chunk.name)
                     if self._launched(replay, chunk, memos[chunk], xp, values, key):
                         continue
-                    memos[chunk].replays.pop(addresses, None)
+                    memos[chunk].replays.pop(version, None)
             run_each(chunk.instructions, values, key)
 
     def _launched(
@@ -237,23 +238,23 @@ class RepeatedSegment(list[Instruction]):
         return True
 
     def _replay(
-        self, chunk: _Chunk, addresses: Addresses | None, run_each: RunEach, xp: Any, values: Values
+        self, chunk: _Chunk, version: Version | None, run_each: RunEach, xp: Any, values: Values
     ) -> Replay | None:
         """Return the replay of a chunk for a call, capturing it if that is due."""
         memos: dict[_Chunk, _Memo] = values[-1]
         memo = memos.get(chunk)
         if memo is None:
             memo = memos[chunk] = _Memo()
-        if addresses is None:
+        if version is None:
             return None
-        found = memo.replays.use(addresses)
+        found = memo.replays.use(version)
         if found is not None:
             return found
-        if not memo.is_due(addresses, self._graphs.shortages):
+        if not memo.is_due(version, self._graphs.shortages):
             return None
         made = self._capture(chunk, run_each, xp, values)
         if made is not None:
-            memo.add(addresses, made)
+            memo.add(version, made)
         return made
 
     def _capture(self, chunk: _Chunk, run_each: RunEach, xp: Any, values: Values) -> Replay | None:
@@ -291,10 +292,10 @@ class RepeatedSegment(list[Instruction]):
             self._chunks = self._split()
             memos.pop(chunk, None)
             for new in self._chunks:  # count this call for the new chunks
-                addresses = new.addresses(values, self._graphs.settings())
-                if new.repeated and new not in memos and addresses is not None:
+                version = new.version(values, self._graphs.settings())
+                if new.repeated and new not in memos and version is not None:
                     memos[new] = _Memo()
-                    memos[new].is_due(addresses, 0)
+                    memos[new].is_due(version, 0)
             return None
 
 

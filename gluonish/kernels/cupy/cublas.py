@@ -8,8 +8,9 @@ requires: create, stream, workspace.
 
 Invariants: the lock of a `Handle` is held around each product, since two threads may launch on one
 stream, and launches of two products that share a workspace must not interleave. `_opened` and the
-handles of a library only grow, by atomic dict operations. Keys include the process, so that a
-forked child, in which CUDA does not work, does not use its parent's handles.
+handles of a library only grow, by atomic dict operations; but when a stream is given up, its handle
+is no longer found. Keys include the process, so that a forked child, in which CUDA does not work,
+does not use its parent's handles.
 """
 
 import ctypes
@@ -164,6 +165,7 @@ class CuBLAS:
     def __init__(self, library: Any) -> None:
         self._functions = {name: getattr(library, name) for name in PROTOTYPES}
         self._handles: dict[tuple[int, int, int], Handle] = {}
+        self._forgotten: list[Handle | None] = []  # CUDA graphs use their workspaces
 
     def call(self, name: str, *args: Any) -> None:
         """Call a function.
@@ -187,6 +189,11 @@ class CuBLAS:
             if found is not made:  # another thread was faster
                 made.destroy()
         return found
+
+    def forget(self, stream: int) -> None:
+        """Forget the handle of a stream that no longer exists, by its address."""
+        for key in [key for key in tuple(self._handles) if key[2] == stream]:
+            self._forgotten.append(self._handles.pop(key, None))
 
     def prepare(self, xp: Any) -> None:
         """Make the handle of the current stream, and run a first product, which initializes cuBLAS.
@@ -230,6 +237,13 @@ def prepare(xp: ModuleType) -> None:
     found = _opened.get(xp)
     if found is not None:
         found.prepare(xp)
+
+
+def forget(xp: ModuleType, stream: int) -> None:
+    """Forget the handle of a stream that no longer exists, by its address."""
+    found = _opened.get(xp)
+    if found is not None:
+        found.forget(stream)
 
 
 def _load(xp: Any) -> Any:

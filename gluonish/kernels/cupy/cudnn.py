@@ -5,8 +5,9 @@ The frontend loads at the first convolution on a device. A plan belongs to a dev
 are cached, too. cuDNN's heuristics choose the engine, never a measured time, and engines without a
 fixed order of sums are excluded: equal runs give equal bits.
 
-Invariants: `_opened`, handles and plans only grow, by atomic dict operations; but when there are
-too many plans, those without a captured CUDA graph are dropped. Keys of handles include the
+Invariants: `_opened`, handles and plans change by atomic dict operations, and only grow; but when
+there are too many plans, those without a captured CUDA graph are dropped, and when a stream is
+given up, its handle is no longer found. Keys of handles include the
 process, so that a forked child, in which CUDA does not work, does not use its parent's. A handle's
 lock is held around each call with the handle, as cuDNN requires.
 """
@@ -100,6 +101,7 @@ class CuDNN:
         self.plans: dict[tuple[int, Problem], Plan | None] = {}
         self._front_end = front_end
         self._handles: dict[tuple[int, int, int], Handle] = {}
+        self._forgotten: list[Handle | None] = []  # CUDA graphs may have been captured with them
 
     def find(self, xp: Any, problem: Problem) -> tuple[Plan, Handle] | None:
         """Return a plan and the handle of the current stream; None without a plan.
@@ -139,6 +141,11 @@ class CuDNN:
                 self._front_end.destroy_handle(made.raw)
         return handle
 
+    def forget(self, stream: int) -> None:
+        """Forget the handle of a stream that no longer exists, by its address."""
+        for key in [key for key in tuple(self._handles) if key[2] == stream]:
+            self._forgotten.append(self._handles.pop(key, None))
+
     def _build(self, handle: Handle, problem: Problem) -> Plan | None:
         front_end = self._front_end
         try:
@@ -176,6 +183,13 @@ def prepare(xp: ModuleType) -> None:
     found = _opened.get(xp)
     if found is not None and found.plans:
         found.handle(xp)
+
+
+def forget(xp: ModuleType, stream: int) -> None:
+    """Forget the handle of a stream that no longer exists, by its address."""
+    found = _opened.get(xp)
+    if found is not None:
+        found.forget(stream)
 
 
 def _open(xp: Any) -> CuDNN | None:

@@ -46,6 +46,8 @@ LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
 
 # Initialize a library for a stream; called with the capturing stream current.
 _PREPARE: tuple[Callable[[ModuleType], None], ...] = (cublas.prepare, cudnn.prepare)
+# Forget the handles of a stream, whose address a new stream may have.
+_FORGET: tuple[Callable[[ModuleType, int], None], ...] = (cublas.forget, cudnn.forget)
 
 
 class Replay:
@@ -157,7 +159,11 @@ class Graphs:
             self.shortages += 1
             return None
         finally:
-            self._idle.append(None if _is_stuck(stream) else stream)
+            if _is_stuck(stream):
+                for forget in _FORGET:
+                    forget(self._cupy, stream.ptr)
+                stream = None
+            self._idle.append(stream)
 
     def _captured(self, stream: Any, run: Callable[[], None]) -> Replay:
         memory: dict[int, Any] = {}

@@ -2,8 +2,10 @@
 
 import gc
 import logging
+import re
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,13 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
-from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
+from gluonish.core.config import (
+    MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_ENABLE_CUDA_GRAPHS,
+)
 from gluonish.gluon import nn
+from gluonish.kernels.cupy import cublas, cudnn
+from gluonish.kernels.cupy.graphs import LAUNCH_FLAGS
 from gluonish.kernels.cupy.pool import Temporaries
 from tests.kernels.cupy.graph_programs import (
     GPU,
@@ -32,7 +39,7 @@ from tests.kernels.cupy.graph_programs import (
 )
 from tests.kernels.cupy.install import gpu_contexts
 from tests.kernels.cupy.machine import Machine
-from tests.kernels.cupy.one_device import COMPILED
+from tests.kernels.cupy.one_device import COMPILED, OneDevice
 
 pytestmark = [COMPILED, pytest.mark.timeout(120)]
 
@@ -407,3 +414,125 @@ def test_gradients_of_data_and_sums_of_gradients(gpu: Machine, grad_req: str) ->
     got, want, launches = both(run)
     same(got, want)
     assert launches >= 8
+
+
+def test_shortage_in_a_capture_does_not_leave_the_fallback_in_the_graph(
+    gpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A convolution without memory for its workspace is captured later, with its workspace."""
+    made_plan, allocate, short = cudnn.Plan.__init__, Temporaries.allocate, [True]
+
+    def plan(self: Any, graph: Any) -> None:
+        made_plan(self, graph)
+        self.nbytes = 1 << 20
+
+    def limited(self: Temporaries, nbytes: int) -> Any:
+        if short[0] and nbytes >= 1 << 20:
+            raise MemoryError("no workspace")
+        return allocate(self, nbytes)
+
+    refused: list[str] = []
+    run = cudnn.Plan.run
+
+    def counted(self: Any, *args: Any) -> None:
+        try:
+            run(self, *args)
+        except Exception as error:
+            refused.append(type(error).__name__)
+            raise
+
+    monkeypatch.setattr(cudnn.Plan, "__init__", plan)
+    monkeypatch.setattr(cudnn.Plan, "run", counted)
+    monkeypatch.setattr(Temporaries, "allocate", limited)
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net = nn.Conv2D(4, 3, padding=1, in_channels=4)
+        net.initialize(ctx=GPU)
+        net.hybridize(**STATIC)
+        x = nd.random.normal(shape=(2, 4, 8, 8), ctx=GPU)
+        want = net(x).asnumpy()
+        for _ in range(5):
+            np.testing.assert_array_equal(net(x).asnumpy(), want)
+        assert graphs().shortages
+        assert not graphs().launches
+        assert set(refused) == {"MemoryError"}
+        short[0] = False
+        for _ in range(20):
+            np.testing.assert_array_equal(net(x).asnumpy(), want)
+        assert graphs().launches
+
+
+@pytest.mark.parametrize("flag", LAUNCH_FLAGS, ids=lambda flag: flag.name)
+def test_flag_that_kernels_read_at_a_launch_selects_the_replay(gpu: Machine, flag: Any) -> None:
+    """A replay goes on with the settings of its capture, so that others need another one."""
+
+    def launches_of(calls: int) -> int:
+        before = graphs().launches
+        for _ in range(calls):
+            net(x).wait_to_read()
+        return graphs().launches - before
+
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+        launches_of(4)
+        per_call = launches_of(1)
+        assert per_call
+        with flag.override(not flag.value):
+            assert not launches_of(1)
+            launches_of(4)
+            assert launches_of(1)
+        assert launches_of(1) == per_call
+
+
+def test_product_after_a_change_of_tensor_cores_is_computed_with_them(
+    gpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types: list[int] = []
+    multiply = cublas.Handle.multiply
+
+    def noted(self: Any, *args: Any, **kwargs: Any) -> None:
+        types.append(args[6])
+        multiply(self, *args, **kwargs)
+
+    monkeypatch.setattr(cublas.Handle, "multiply", noted)
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net = nn.Dense(4, in_units=4)
+        net.initialize(ctx=GPU)
+        net.hybridize(**STATIC)
+        x = nd.ones((2, 4), ctx=GPU)
+        for _ in range(4):
+            net(x).wait_to_read()
+        types.clear()
+        with MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.override(True):
+            net(x).wait_to_read()
+    assert types == [77], "CUBLAS_COMPUTE_32F_FAST_TF32"
+
+
+def test_flags_that_kernels_read_at_a_launch_are_all_listed() -> None:
+    """Others are read when a kernel is chosen, or when a device opens."""
+    folder = Path(cublas.__file__).parent
+    sources = [folder / f"{name}.py" for name in ("gemm", "cudnn_convolution", "convolution")]
+    sources.append(folder.parents[1] / "ops/support/host.py")
+    read = set(re.findall(r"(MXNET_\w+)\.value", "".join(x.read_text("utf-8") for x in sources)))
+    assert read == {flag.name for flag in LAUNCH_FLAGS}
+    elsewhere = {
+        *("MXNET_GPU_WORKER_NSTREAMS", "MXNET_ENABLE_GPU_P2P"),  # when a device opens
+        *("MXNET_USE_FUSION", "MXNET_FUSION_VERBOSE"),  # when a kernel is chosen
+        "MXNET_CUDA_LIB_CHECKING",
+    }
+    others = [x for x in folder.glob("*.py") if x not in sources]
+    found = set(re.findall(r"(MXNET_\w+)\.value", "".join(x.read_text("utf-8") for x in others)))
+    assert {name for name in found if "_MEM_" not in name} == elsewhere
+
+
+@pytest.mark.parametrize("library", [cublas, cudnn])
+def test_stream_at_the_address_of_another_gets_its_own_handle(
+    device: OneDevice, library: Any
+) -> None:
+    """A stream is given up when a capture leaves it stuck; a new one may have its address."""
+    opened = library._opened[device.cupy]
+    first = opened.handle(device.cupy)
+    assert opened.handle(device.cupy) is first
+    library.forget(device.cupy, device.stream.ptr)
+    second = opened.handle(device.cupy)
+    assert second is not first
+    assert opened._forgotten == [first], "graphs use its workspace"
