@@ -4,15 +4,10 @@ They derive from `GluonishError`, the `MXNetError` of MXNet programs, and each a
 built-in class that a Python programmer expects, so that ``except ValueError`` works. MXNet checks
 arguments, files and devices by assert in most places, and programs catch that: such errors are
 AssertionErrors, too.
-
-At the end: the exit status and the error message of a command.
 """
 
-import argparse
 import heapq
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import ClassVar
@@ -283,24 +278,3 @@ def nearest(name: object, names: Iterable[object]) -> str:
         )
     close = load("difflib").get_close_matches(name, candidates, n=3, cutoff=0.5)
     return f" (nearest: {', '.join(map(repr, close))})" if close else ""
-
-
-def exit_status(arguments: argparse.Namespace) -> int:
-    """Run ``arguments.run(arguments)``, and return its exit status.
-
-    An error of gluonish or of the system is printed; the status is 1 then.
-    """
-    try:
-        status: int = arguments.run(arguments)
-        sys.stdout.flush()
-    except GluonishError as error:
-        sys.stderr.write(f"gluonish: {error}\n")
-        return 1
-    except BrokenPipeError:
-        # The reader closed the pipe, as `head` does. Python would fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:  # of the command itself: programs that it runs report their own
-        sys.stderr.write(f"gluonish: expected files to read and write, got {error}\n")
-        return 1
-    return status

@@ -25,7 +25,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FrameType, ModuleType
 from typing import Any
 
-from gluonish.core.collection_pause import CollectionPause
+from gluonish.core.collection_pause import CollectionPause, begin_import, end_import
 from gluonish.core.helper_thread import in_helper_thread
 from gluonish.core.timeout_lock import TimeoutLock
 
@@ -186,6 +186,7 @@ def find_module(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
                     for complete in _completions.get(name, ()):
                         complete(module)
             except BaseException:
+                end_import()
                 if sys.modules.get(name) is module and "." in name:
                     for child, _ in _children(name):
                         sys.modules.pop(f"{name}.{child}", None)
@@ -245,3 +246,4 @@ def import_text(error: BaseException) -> str:
 
 
 sys.meta_path.insert(0, _Finder())
+begin_import()

@@ -4,7 +4,8 @@ Symbol, tracing, gradients, passes and files share one class of nodes. A `Value`
 node; operators apply to values as to arrays, and append nodes. Symbol graphs have no specs; all
 other graphs have one for every value. Nodes are immutable: a pass builds new ones.
 
-Checks of a graph's invariants, between passes and in tests.
+`flattened` lists the nodes of a graph, so that copying and pickling it needs no recursion: a node
+refers to its inputs by their indices in the list, and they come before it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -384,3 +385,38 @@ def lint(graph: Graph) -> Graph:
         if id(value.node) not in earlier:
             raise GraphError(f"lint: expected output {value.node.name} in the graph, got none")
     return graph
+
+
+# Index of the node, index of the output, and class of the value.
+_Reference = tuple[int, int, type[Value]]
+
+# The arguments of each `Node`, with references for its inputs; and references to the outputs.
+FlatGraph = tuple[list[tuple[Any, ...]], list[_Reference]]
+
+
+def flattened(outputs: Sequence[Value]) -> FlatGraph:
+    """Return the graph of some values as a list."""
+    indices: dict[int, int] = {}
+    nodes: list[tuple[Any, ...]] = []
+
+    def references(values: Sequence[Value]) -> list[_Reference]:
+        return [(indices[id(value.node)], value.index, type(value)) for value in values]
+
+    for node in topological_order(outputs):
+        fields = (node.attrs, node.specs, node.extra, node.array, node.given)
+        nodes.append((node.op, node.name, references(node.inputs), *fields))
+        indices[id(node)] = len(indices)
+    return nodes, references(outputs)
+
+
+def restored(graph: FlatGraph) -> list[Value]:
+    """Return the values whose graph was flattened, on new nodes."""
+    nodes, heads = graph
+    made: list[Node] = []
+
+    def values(references: Sequence[_Reference]) -> list[Value]:
+        return [kind(made[position], index) for position, index, kind in references]
+
+    for op, name, inputs, attrs, specs, extra, array, given in nodes:
+        made.append(Node(op, name, values(inputs), attrs, specs, dict(extra), array, given))
+    return values(heads)

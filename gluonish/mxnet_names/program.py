@@ -3,7 +3,8 @@
 import argparse
 from collections.abc import Callable, Sequence
 
-from gluonish.core.errors import ArgumentError, exit_status
+from gluonish.core.command import exit_status
+from gluonish.core.errors import ArgumentError
 from gluonish.core.loading import load
 from gluonish.mxnet_names.script import (
     become_code,

@@ -5,7 +5,7 @@ for the garbage collector.
 """
 
 from gluonish.core import hooks
-from gluonish.core.collection_pause import freeze_imports
+from gluonish.core.collection_pause import end_import, freeze_imports
 from gluonish.core.lazy import extend
 from gluonish.core.module_names import alias_modules
 from gluonish.mxnet_names.table import MODULES
@@ -24,3 +24,4 @@ hooks.make_gpu_support.fill("gluonish.kernels.back_ends:gpu_support")
 hooks.start_profiler.fill("gluonish.profiler.autostart:start")
 hooks.symbol_of.fill("gluonish.symbol.recorded:symbol_of")
 freeze_imports()
+end_import()

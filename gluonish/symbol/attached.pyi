@@ -10,9 +10,9 @@ from gluonish.symbol.backend import get_backend_symbol as _function_get_backend_
 from gluonish.symbol.backend import optimize_for as _function_optimize_for
 from gluonish.symbol.binding import bind as _function_bind
 from gluonish.symbol.binding import simple_bind as _function_simple_bind
+from gluonish.symbol.composition import debug_str as _function_debug_str
 from gluonish.symbol.composition import evaluate_symbol as _function_evaluate_symbol
 from gluonish.symbol.creation import split_v2 as _function_split_v2
-from gluonish.symbol.executor import debug_str as _function_debug_str
 from gluonish.symbol.files import symbol_from_state as _function_symbol_from_state
 from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.shapes import infer_shape_partial as _function_infer_shape_partial

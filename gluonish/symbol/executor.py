@@ -4,8 +4,6 @@ A pass is planned once for each mode and pushed to the engine in bulk, as for a 
 Unlike there, all arrays exist from the start: every call writes outputs and gradients to the same
 memory. With sparse arrays, or if a shape depends on values, the graph runs operator by operator,
 and its outputs are new arrays.
-
-Symbol.debug_str: a graph as text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +18,7 @@ from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
-from gluonish.graph.ir import Graph, Node, Value, topological_order
+from gluonish.graph.ir import Graph, Value
 from gluonish.graph.memory_figures import memory_figures
 from gluonish.graph.partition import split_passes
 from gluonish.graph.passes.simplify import eliminate_common_subexpressions
@@ -31,40 +29,13 @@ from gluonish.ndarray.recording import Leaf
 from gluonish.ops.facts import zero_gradient
 from gluonish.symbol.backend import partitioned_for_environment
 from gluonish.symbol.bound_graphs import graph_of, keep_if_small
+from gluonish.symbol.composition import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
 from gluonish.symbol.resized import fitted, resized_arrays
 from gluonish.symbol.shapes import check_open_shapes, with_found_shapes
 from gluonish.symbol.storage import makes_sparse
-from gluonish.symbol.symbol import Symbol, operator_attributes
-
-
-def debug_str(self: Symbol) -> str:
-    """Return the nodes of the graph with inputs and attributes as text, in execution order."""
-    lines = ["Symbol Outputs:"]
-    lines += [
-        f"\toutput[{i}]={value.node.name}({value.index})" for i, value in enumerate(self._values)
-    ]
-    for node in topological_order(self._values):
-        lines += [f"Variable:{node.name}"] if node.op is None else _operator_lines(node)
-    return "\n".join([*lines, ""])
-
-
-def _operator_lines(node: Node) -> list[str]:
-    op = node.op
-    assert op is not None
-    mutated = op.mutated_inputs(node.attrs)
-    lines = ["-" * 20, f"Op:{op.name}, Name={node.name}", "Inputs:"]
-    lines += [
-        f"\targ[{i}]={value.node.name}({value.index})"
-        + (f" version={int(i in mutated)}" if value.node.op is None else "")
-        for i, value in enumerate(node.inputs)
-    ]
-    attrs = {**operator_attributes(node), **node.extra}
-    if attrs:
-        lines += ["Attrs:", *(f"\t{key}={value}" for key, value in sorted(attrs.items()))]
-    return lines
-
+from gluonish.symbol.symbol import Symbol
 
 Arrays = list[NDArray]
 

@@ -12,9 +12,8 @@ from gluonish.ops.fluent import Fluent, method_names, without_unset
 from gluonish.ops.registry import find_operator
 from gluonish.symbol.backend import get_backend_symbol, optimize_for
 from gluonish.symbol.binding import bind, simple_bind
-from gluonish.symbol.composition import compose, evaluate_symbol
+from gluonish.symbol.composition import compose, debug_str, evaluate_symbol
 from gluonish.symbol.creation import split_v2
-from gluonish.symbol.executor import debug_str
 from gluonish.symbol.files import save, symbol_from_state, to_json
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type, infer_type_partial

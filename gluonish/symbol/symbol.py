@@ -14,9 +14,16 @@ from gluonish.core.errors import (
     NotImplementedForSymbol,
     OutOfBoundsError,
 )
-from gluonish.graph.body import FlatGraph, flattened, restored
 from gluonish.graph.interpreter import output_names
-from gluonish.graph.ir import Node, Value, base_name, topological_order
+from gluonish.graph.ir import (
+    FlatGraph,
+    Node,
+    Value,
+    base_name,
+    flattened,
+    restored,
+    topological_order,
+)
 from gluonish.graph.source_lines import note
 from gluonish.ops.autocast import current
 from gluonish.ops.fluent import Fluent

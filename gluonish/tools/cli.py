@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
-from gluonish.core.errors import exit_status
+from gluonish.core.command import exit_status
 from gluonish.mxnet_names import program as run
 from gluonish.tools import (
     bandwidth,

@@ -2,6 +2,8 @@
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -99,3 +101,30 @@ def test_a_forked_child_collects_as_before() -> None:
             os._exit(0 if threshold() == OWN else 1)
         _, status = os.waitpid(child, 0)
     assert status == 0
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_import_collects_nothing_and_leaves_the_thresholds(breaks: bool) -> None:
+    program = f"""
+import gc, sys
+before, runs = gc.get_threshold(), []
+gc.callbacks.append(lambda phase, info: runs.append(phase))
+if {breaks}:
+    sys.modules["gluonish.gluon.block.tracing"] = None
+    sys.modules["gluonish.symbol"] = None
+import numpy
+runs.clear()
+try:
+    import gluonish
+    broken = False
+except ImportError:
+    broken = True
+print(broken, gc.get_threshold() == before, len(runs) // 2)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    broken, restored, collections = done.stdout.split()
+    assert broken == str(breaks)
+    assert restored == "True"
+    assert int(collections) < 20, "112 without the pause"

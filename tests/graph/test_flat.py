@@ -3,8 +3,7 @@ import pickle
 import numpy as np
 
 from gluonish import ndarray as nd
-from gluonish.graph.body import flattened, restored
-from gluonish.graph.ir import Graph, Node, Value, constant, variable
+from gluonish.graph.ir import Graph, Node, Value, constant, flattened, restored, variable
 from gluonish.ops.registry import find_operator
 from tests.graph.builders import call, graph, inputs
 
