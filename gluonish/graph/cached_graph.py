@@ -10,11 +10,14 @@ from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.config import (
     MXNET_ENABLE_CUDA_GRAPHS,
     MXNET_EXEC_BULK_EXEC_INFERENCE,
+    MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN,
     MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD,
     MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD,
     MXNET_EXEC_BULK_EXEC_TRAIN,
+    Flag,
+    launched_ranks,
 )
-from gluonish.core.device import Device
+from gluonish.core.device import Device, gpu_count
 from gluonish.core.errors import DeviceError, GraphError, MixedDevicesError
 from gluonish.core.program import Program, Programs
 from gluonish.core.spec import Spec
@@ -174,10 +177,16 @@ class CachedGraph:
             return plan
         if len(specs) != len(self.inputs):
             raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(specs)}")
+        repeats = (
+            self._is_static
+            and device.graphs is not None
+            and device.stream_count == 1
+            and MXNET_ENABLE_CUDA_GRAPHS.value
+        )
         options = PassOptions(
-            self.segment_sizes(train=bool(training or any(requires_grad))),
+            self.segment_sizes(train=bool(training or any(requires_grad)), repeats=repeats),
             self.data_count,
-            repeats=self._is_static and MXNET_ENABLE_CUDA_GRAPHS.value,
+            repeats=repeats,
         )
         with CollectionPause():
             plans = plan_passes(
@@ -225,8 +234,12 @@ class CachedGraph:
             f"{x.context}; move it with as_in_context, or initialize parameters on both"
         )
 
-    def segment_sizes(self, *, train: bool) -> tuple[int, int]:
-        """Return the most operators in one engine job, forward and backward."""
+    def segment_sizes(self, *, train: bool, repeats: bool = False) -> tuple[int, int]:
+        """Return the most operators in one engine job, forward and backward.
+
+        A pass that a device repeats (a CUDA graph) is one job unless variables say otherwise, or
+        sums of gradients over devices should overlap with the rest of the backward pass.
+        """
         if not train:
             forward = _UNLIMITED if MXNET_EXEC_BULK_EXEC_INFERENCE.value else 1
             backward = 1
@@ -235,7 +248,17 @@ class CachedGraph:
         else:
             forward = MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD.value
             backward = MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD.value
+            if repeats and _is_default(MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD):
+                forward = _UNLIMITED
+            shares = gpu_count() > 1 or launched_ranks() > 1
+            if repeats and _is_default(MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD) and not shares:
+                backward = _UNLIMITED
         return (
             max(1, self._forward_bulk_size or forward),
             max(1, self._backward_bulk_size or backward),
         )
+
+
+def _is_default(size: Flag[int]) -> bool:
+    """Whether neither a segment size nor the common one, its default, is set."""
+    return size.source == MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN.source == "default"

@@ -23,8 +23,10 @@ from gluonish.core.config.communication import (
     MXNET_UPDATE_ON_KVSTORE,
     OMPI_COMM_WORLD_SIZE,
     PMI_SIZE,
+    RANK_COUNTS,
     SLURM_STEP_NUM_TASKS,
     WORLD_SIZE,
+    launched_ranks,
 )
 from gluonish.core.config.environment import (
     LoadEnvironment,
@@ -197,6 +199,7 @@ __all__ = [
     "OMPI_COMM_WORLD_SIZE",
     "OMP_NUM_THREADS",
     "PMI_SIZE",
+    "RANK_COUNTS",
     "SLURM_STEP_NUM_TASKS",
     "WORLD_SIZE",
     "Flag",
@@ -210,6 +213,7 @@ __all__ = [
     "get_variable",
     "is_set",
     "kernel_switches",
+    "launched_ranks",
     "report_without_effect",
     "set_variable",
     "variables_with",

@@ -102,3 +102,11 @@ PMI_SIZE = Flag("PMI_SIZE", integer(0), 0, "Set by MPICH's mpiexec: as WORLD_SIZ
 OMPI_COMM_WORLD_SIZE = Flag(
     "OMPI_COMM_WORLD_SIZE", integer(0), 0, "Set by OpenMPI's mpiexec: as WORLD_SIZE."
 )
+
+# Launchers' variables of the number of processes.
+RANK_COUNTS = (WORLD_SIZE, PMI_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_STEP_NUM_TASKS)
+
+
+def launched_ranks() -> int:
+    """Return the number of processes that a launcher started together; 1 without a launcher."""
+    return max(1, *(flag.value for flag in RANK_COUNTS))

@@ -1,6 +1,9 @@
 """The gradient of a bias in front of batch normalization, which is zero."""
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import has_operator, rebuild
@@ -8,6 +11,7 @@ from gluonish.ops.registry import apply, find_operator
 
 _WEIGHT = find_operator("_convolution_backward_weight")
 _ZEROS = find_operator("zeros_like")
+_FULL = find_operator("_npi_full_like")
 
 
 def drop_bias_gradient(graph: Graph) -> Graph:
@@ -30,9 +34,18 @@ def drop_bias_gradient(graph: Graph) -> Graph:
             return None
         weight = apply(_WEIGHT, inputs, node.attrs)
         beta = inputs[0].node.inputs[4]
-        return [weight, apply(_ZEROS, (beta,), {})]
+        return [weight, _zeros(beta, Value(node, 1).spec.dtype)]
 
     return rebuild(graph, rule)
+
+
+def _zeros(like: Value, dtype: np.dtype[Any]) -> Value:
+    """Return zeros in the shape of a value; with parameters of 16 bits, BatchNorm's have 32."""
+    if like.spec.dtype == dtype:
+        zeros: Value = apply(_ZEROS, (like,), {})
+    else:
+        zeros = apply(_FULL, (like,), {"fill_value": 0.0, "ctx": "", "dtype": dtype})
+    return zeros
 
 
 def _sums_to_zero(node: Node) -> bool:

@@ -19,19 +19,15 @@ from gluonish.core.config import (
     DMLC_NUM_WORKER,
     DMLC_ROLE,
     GLUONISH_LAUNCH_FOLDER,
-    OMPI_COMM_WORLD_SIZE,
     PMI_SIZE,
-    SLURM_STEP_NUM_TASKS,
-    WORLD_SIZE,
+    RANK_COUNTS,
+    launched_ranks,
 )
 from gluonish.core.config.environment import LoadEnvironment, get_variable
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.loading import IMPORT_FAILURES
 
 _DRAIN_S = 0.2  # until a launcher has forwarded the output
-
-# Launchers' variables of the number of processes.
-_SIZES = (WORLD_SIZE, PMI_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_STEP_NUM_TASKS)
 
 # Keep MPICH, by the library it was built with, from opening ports if shared memory is sufficient,
 # or restrict them to the loopback interface.
@@ -82,7 +78,7 @@ def _check_size(world: "World") -> None:
     requested = DMLC_NUM_WORKER.value
     if requested not in (0, world.size):
         raise _other_size(world.size, requested, DMLC_NUM_WORKER.name)
-    for flag in _SIZES if world.size == 1 else ():
+    for flag in RANK_COUNTS if world.size == 1 else ():
         if flag.value > 1:
             raise _other_size(world.size, flag.value, flag.name)
 
@@ -98,7 +94,7 @@ def _other_size(found: int, requested: int, variable: str) -> NotSupportedError:
 def _all_ranks_are_local() -> bool:
     """Whether MPICH's launcher, or no launcher, has started all ranks on this host."""
     count = get_variable("MPI_LOCALNRANKS")
-    return (count or "1") == str(max(1, *(flag.value for flag in _SIZES)))
+    return (count or "1") == str(launched_ranks())
 
 
 def _environment_of_mpi() -> dict[str, str]:

@@ -1,8 +1,10 @@
 import numpy as np
 
+from gluonish.core.dtype import BFLOAT16
+from gluonish.core.spec import Spec
 from gluonish.graph.gradient import differentiate
 from gluonish.graph.interpreter import evaluate
-from gluonish.graph.ir import Graph, Value, lint
+from gluonish.graph.ir import Graph, Value, lint, variable
 from gluonish.graph.passes import drop_bias_gradient, split_batch_norm
 from gluonish.ndarray import array
 from tests.graph.builders import call, inputs
@@ -52,3 +54,17 @@ def test_gradients_are_those_without_it_within_round_off() -> None:
     bias: Value = made.outputs[2]
     assert bias.shape == (4,)
     np.testing.assert_array_equal(found[1][2], 0)
+
+
+def test_gradient_has_the_dtype_of_the_bias_where_the_scale_has_another() -> None:
+    x, weight, bias = (variable(f"half{i}", Spec(n, BFLOAT16)) for i, n in enumerate(SHAPES[:3]))
+    rest = inputs(*SHAPES[3:])
+    y = call("Convolution", x, weight, bias, kernel=(1, 1), num_filter=4)
+    y = call("BatchNorm", y, *rest, fix_gamma=False, train=True)
+    made = Graph([v.node for v in (x, weight, bias, *rest)], [y])
+    found = differentiate(made, (1, 2))
+    gradients = [g for g in found.gradients if g is not None]
+    joint = Graph([*made.inputs, *(head.node for head in found.heads)], [y, *gradients])
+    passed = lint(drop_bias_gradient(split_batch_norm(joint, (BFLOAT16,))))
+    assert "_convolution_backward_weight_bias" not in _names(passed)
+    assert passed.outputs[2].spec == bias.spec

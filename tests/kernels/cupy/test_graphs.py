@@ -16,11 +16,13 @@ from gluonish import autograd, nd
 from gluonish.core.config import (
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
     MXNET_ENABLE_CUDA_GRAPHS,
+    MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN,
 )
 from gluonish.gluon import nn
 from gluonish.kernels.cupy import cublas, cudnn
 from gluonish.kernels.cupy.graphs import LAUNCH_FLAGS
 from gluonish.kernels.cupy.pool import Temporaries
+from gluonish.model_zoo.vision.resnet import BottleneckV1, ResNetV1
 from tests.kernels.cupy.graph_programs import (
     GPU,
     NETS,
@@ -37,7 +39,7 @@ from tests.kernels.cupy.graph_programs import (
     same,
     training,
 )
-from tests.kernels.cupy.install import gpu_contexts
+from tests.kernels.cupy.install import gpu_contexts, importable_cupyx
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
 
@@ -536,3 +538,57 @@ def test_stream_at_the_address_of_another_gets_its_own_handle(
     second = opened.handle(device.cupy)
     assert second is not first
     assert opened._forgotten == [first], "graphs use its workspace"
+
+
+def bottlenecks() -> nn.HybridBlock:
+    """A small ResNet, whose convolutions have biases in front of BatchNorm, in 16 bits."""
+    net = ResNetV1(BottleneckV1, [1, 1, 1], [8, 16, 32, 64], classes=10)
+    net.initialize(ctx=GPU)
+    net.cast("bfloat16")
+    net.hybridize(**STATIC)
+    return net
+
+
+def submissions_of_a_step(machine: Machine) -> tuple[int, int]:
+    """Return launches and graphs of a training step, after some steps."""
+    net, loss_of = bottlenecks(), mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    loss_of.hybridize(**STATIC)
+    x = nd.random.normal(shape=(2, 3, 32, 32), ctx=GPU).astype("bfloat16")
+    label = nd.zeros((2,), ctx=GPU)
+    sgd = {"learning_rate": 0.1, "momentum": 0.9, "multi_precision": True}
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", sgd)
+    for _ in range(5):
+        before = machine.counts.launches, machine.counts.graphs
+        with autograd.record():
+            loss = loss_of(net(x), label)
+        loss.backward()
+        trainer.step(2)
+        nd.waitall()
+    return machine.counts.launches - before[0], machine.counts.graphs - before[1]
+
+
+def test_a_pass_is_one_graph() -> None:
+    """Four graphs, of network and loss; their copies; the head's ones; and two updates."""
+    machine = Machine(devices=1)
+    with (
+        importable_cupyx(),
+        gpu_contexts(machine, "ThreadedEnginePerDevice"),
+        MXNET_ENABLE_CUDA_GRAPHS.override(True),
+    ):
+        assert submissions_of_a_step(machine) == (17, 4)
+
+
+def test_backward_pass_is_cut_where_gradients_may_be_summed_over_devices(gpu: Machine) -> None:
+    assert mx.num_gpus() == 2
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        launches, graphs = submissions_of_a_step(gpu)
+    assert graphs > 4
+    assert launches < 30
+
+
+def test_size_of_jobs_that_is_set_holds_for_graphs(gpu: Machine) -> None:
+    with (
+        MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN.override(15),
+        MXNET_ENABLE_CUDA_GRAPHS.override(True),
+    ):
+        assert submissions_of_a_step(gpu)[1] >= 11
