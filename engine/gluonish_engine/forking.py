@@ -22,7 +22,7 @@ _LOOK_S = 0.001
 
 
 class ForkHold:
-    """Holds pushes back across a fork.
+    """Blocks new pushes to the engine while the process forks.
 
     Args:
         core: The engine's scheduler.

@@ -147,7 +147,7 @@ class WorkerLane:
         self.wake()
 
     def retires(self) -> bool:
-        """Whether the calling thread must end because there is a surplus; updates the count."""
+        """Whether the calling thread must end, as there are too many; it counts no longer."""
         if self.surplus > 0:  # a step
             self.surplus -= 1
             return True

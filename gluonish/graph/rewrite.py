@@ -15,7 +15,7 @@ Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
 
 
 def has_operator(graph: Graph, names: Collection[str]) -> bool:
-    """Whether a graph has one of some operators; if not, a pass for them has nothing to do."""
+    """Whether a graph contains any of these operators; otherwise a pass for them is done."""
     return any(node.op is not None and node.op.name in names for node in graph.nodes)
 
 

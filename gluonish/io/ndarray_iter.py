@@ -117,7 +117,7 @@ class _CpuRows:
 
 
 class _GpuRows:
-    """A dense array on a GPU; so are its batches."""
+    """Rows of a dense array on a GPU; the batches stay on the GPU."""
 
     def __init__(self, value: NDArray) -> None:
         self.spec = Spec(value.shape, np.dtype(value.dtype))

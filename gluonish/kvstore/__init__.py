@@ -2,8 +2,8 @@
 
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.create import create
+from gluonish.kvstore.example_store import TestStore
 from gluonish.kvstore.kvstore import KVStore
 from gluonish.kvstore.kvstore_server import KVStoreServer
-from gluonish.kvstore.sum_store import TestStore
 
 __all__ = ["KVStore", "KVStoreBase", "KVStoreServer", "TestStore", "create"]

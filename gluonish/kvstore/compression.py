@@ -16,7 +16,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Shape
-from gluonish.kvstore.transfer import apply_in_place, private_array
+from gluonish.kvstore.device_sums import apply_in_place, private_array
 from gluonish.ndarray import NDArray, zeros
 
 _Bytes = np.ndarray[Any, np.dtype[np.uint8]]

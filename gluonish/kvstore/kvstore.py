@@ -13,9 +13,7 @@ from gluonish.core.program import Program
 from gluonish.kvstore.arguments import Key, check_like, pairs_of, row_ids_by_array
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import Compression, compression_from
-from gluonish.kvstore.nccl_reduce import NCCLReduction
-from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
-from gluonish.kvstore.transfer import (
+from gluonish.kvstore.device_sums import (
     SmallExchange,
     SumSplit,
     are_small,
@@ -23,6 +21,8 @@ from gluonish.kvstore.transfer import (
     small_exchange,
     sum_arrays,
 )
+from gluonish.kvstore.nccl_reduce import NCCLReduction
+from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
 from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater

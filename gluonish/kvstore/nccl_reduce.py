@@ -30,8 +30,8 @@ from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.health import Mark
 from gluonish.kernels.cupy.stream import HIGH_PRIORITY, DeviceStream
+from gluonish.kvstore.device_sums import new_array, private_array, push_async
 from gluonish.kvstore.distributed.pieces import NamedArray, Purpose, buckets
-from gluonish.kvstore.transfer import new_array, private_array, push_async
 from gluonish.ndarray import NDArray
 
 # NumPy's dtype names, and NCCL's constants.
@@ -196,7 +196,7 @@ class NCCLReduction:
             values: Supported arrays, see `supports`.
             context: GPU of the sum.
             priority: Operations of higher priority run first.
-            private: As in `gluonish.kvstore.transfer.sum_arrays`.
+            private: As in `gluonish.kvstore.device_sums.sum_arrays`.
         """
         out = private_array(values[0], context) if private else new_array(values[0], context)
         root = [value.context for value in values].index(context)

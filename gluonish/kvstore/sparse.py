@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.kvstore.transfer import new_array, send, sum_arrays
+from gluonish.kvstore.device_sums import new_array, send, sum_arrays
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.sparse import RowSparseNDArray, row_sparse_array
 from gluonish.ndarray.sparse.arithmetic import add_rows

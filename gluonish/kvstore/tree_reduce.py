@@ -22,7 +22,7 @@ from gluonish.core.context import Context
 from gluonish.core.device import Device
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
-from gluonish.kvstore.transfer import (
+from gluonish.kvstore.device_sums import (
     new_array,
     private_array,
     private_memory,
@@ -44,7 +44,7 @@ class _Chunk(NamedTuple):
         raw: Its elements, one-dimensional.
         var: Its engine variable.
         device: Its device.
-        private: Whether it is a `gluonish.kvstore.transfer.private_array`.
+        private: Whether it is a `gluonish.kvstore.device_sums.private_array`.
     """
 
     raw: Any
@@ -95,7 +95,7 @@ class TreeReduction:
             values: At least two contiguous arrays of one shape and dtype.
             context: Device of the sum.
             priority: Operations of higher priority run first.
-            private: As in `gluonish.kvstore.transfer.sum_arrays`.
+            private: As in `gluonish.kvstore.device_sums.sum_arrays`.
         """
         contexts = [value.context for value in values]
         trees = self.trees(contexts)

@@ -73,11 +73,11 @@ def run_script(path: str, arguments: Sequence[str]) -> int:
 
     Args:
         path: The script.
-        arguments: The arguments after the name in ``sys.argv``.
+        arguments: Its arguments, ``sys.argv[1:]``.
 
     Returns:
-        The exit status: 0, the code of ``SystemExit``, or 1 after an error, which is printed as by
-        Python.
+        The exit status: 0, the code of ``SystemExit``, or 1 after another error, whose traceback
+        is printed as Python does.
     """
     before = (sys.argv, sys.path[:], sys.modules["__main__"])
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
@@ -99,7 +99,7 @@ def become_script(path: str, arguments: Sequence[str]) -> int:
 
     Args:
         path: The script.
-        arguments: The arguments after the name in ``sys.argv``.
+        arguments: Its arguments, ``sys.argv[1:]``.
 
     Returns:
         The exit status; see `run_script`.

@@ -67,7 +67,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
 def _extents(shape: Extents, what: str) -> tuple[int, ...]:
     extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     if any(not isinstance(n, int | np.integer) or n < 0 for n in extents):
-        raise ArgumentError(f"{what}: expected sizes of at least 0, got shape {shape!r}")
+        raise ArgumentError(f"{what}: expected a shape of non-negative integers, got {shape!r}")
     return tuple(int(n) for n in extents)
 
 

@@ -244,8 +244,8 @@ def check_open_shapes(
     if found:
         names = ", ".join(node.name for node in found)
         raise GraphError(
-            f"{caller}: expected a shape for {names}, or operators that read it and determine its "
-            "shape, got only operators that take any shape; pass shape="
+            f"{caller}: expected a shape for {names}, which cannot be inferred, as operators that "
+            "accept any shape read it; pass shape= when you create it"
         )
 
 

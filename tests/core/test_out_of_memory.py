@@ -19,7 +19,7 @@ from gluonish.core.errors import ArgumentError, DeviceError, OutOfMemoryError
 from gluonish.core.memory_owners import MemoryUse
 from gluonish.core.spec import Spec
 from gluonish.engine import use_engine
-from gluonish.kvstore.transfer import private_array
+from gluonish.kvstore.device_sums import private_array
 
 TIMEOUT_S = 100
 

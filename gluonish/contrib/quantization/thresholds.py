@@ -233,7 +233,7 @@ def warn_of_outputs(
 
 
 def warn_of_histograms(what: str, histograms: Mapping[str, Histogram], found: Ranges) -> None:
-    """Warn if the histograms' values have a larger error in ranges by entropy than in naive ones.
+    """Warn if the ranges by entropy have a larger error on the histograms than the naive ones.
 
     Args:
         what: Name of the calling function.

@@ -44,7 +44,7 @@ class Start(NamedTuple):
 
 
 class RingFile(NamedTuple):
-    """The slots of all later tasks are in the attached file."""
+    """Message with an attached file, which holds the slots of all later tasks."""
 
     slot_nbytes: int
 

@@ -89,7 +89,7 @@ class RankAgreement:
         return trainables.updated()[0], scale if new else found.scale
 
     def report_stale(self, stale: NDArray) -> None:
-        """Make the other ranks fail instead of waiting for this one, which raises an error.
+        """Make the other ranks fail instead of waiting for this one, whose caller raises an error.
 
         Args:
             stale: A weight with a stale gradient.

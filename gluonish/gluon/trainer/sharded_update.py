@@ -32,7 +32,7 @@ _LEAST_SHARD_SIZE = 1 << 10  # elements; a weight with smaller shards is not spl
 
 
 class _Views(NamedTuple):
-    """This process's shards of the arrays of a selection."""
+    """The shards of the selected gradients and weights that this process updates."""
 
     selection: Selection
     raw: list[Any]  # the raw arrays that the shards are views of

@@ -134,7 +134,7 @@ def _sampled_spec(spec: Spec, strides: Shape) -> Spec:
 
 
 def _sample(value: Value, strides: Shape) -> Value:
-    """Return every ``strides``-th element of a map."""
+    """Subsample a feature map by ``strides`` along its spatial axes."""
     op = INT8_POOLING if value.spec.dtype in (INT8, UINT8) else POOLING
     window = {"kernel": (1,) * len(strides), "stride": strides}
     sampled: Value = apply(op, (value,), op.schema.parse(op.name, window))

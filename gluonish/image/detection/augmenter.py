@@ -134,8 +134,8 @@ class DetRandomSelectAug(DetAugmenter):
         for augmenter in found:
             if not isinstance(augmenter, DetAugmenter):
                 raise ArgumentTypeError(
-                    "DetRandomSelectAug: expected a list of DetAugmenter, got "
-                    f"{type(augmenter).__name__} in it"
+                    "DetRandomSelectAug: expected a list of DetAugmenters, got an item of type "
+                    f"{type(augmenter).__name__}"
                 )
         checked_probability("DetRandomSelectAug", "skip_prob", skip_prob)
         self.aug_list = found

@@ -104,8 +104,8 @@ class _RandomSquare:
     def __call__(self, image: Image, rng: random.Random) -> Image:
         if min(image.shape[:2]) < self._high:
             raise OperatorError(
-                f"{self._name}: expected an image of at least max_crop_size {self._high} pixels a "
-                f"side, got {image.shape[0]} x {image.shape[1]}"
+                f"{self._name}: expected an image with both sides of at least max_crop_size "
+                f"({self._high}) pixels, got {image.shape[0]} x {image.shape[1]}"
             )
         side = rng.randint(self._low, self._high)
         return self._fixed_size.resize(self._fixed_size.crop(image, side, side, rng), rng)

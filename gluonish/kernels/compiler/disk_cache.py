@@ -33,7 +33,7 @@ def path_of(key: bytes) -> Path:
 
 
 def is_saved(key: bytes) -> bool:
-    """Whether there is a file for this key, which `find` may still refuse."""
+    """Whether a file exists for this key; `find` may still reject it."""
     return os.path.isfile(path_of(key))  # false without permission to read the folder
 
 

@@ -139,8 +139,8 @@ class Handle:
             double: Whether the compute type is float64.
 
         Raises:
-            OperatorError: if an extent is too large for cuBLAS.
-            DeviceError: if cuBLAS refuses.
+            OperatorError: An extent is too large for cuBLAS.
+            DeviceError: CuBLAS refuses.
         """
         if max(*size, a.lead, b.lead, c.lead, count) > MAX_EXTENT:
             raise OperatorError(
@@ -171,7 +171,7 @@ class CuBLAS:
         """Call a function.
 
         Raises:
-            DeviceError: if it reports a failure.
+            DeviceError: It reports a failure.
         """
         status = self._functions[name](*args)
         if status:
@@ -224,7 +224,7 @@ def current_handle(xp: ModuleType) -> Handle:
     """Return the handle of the current stream.
 
     Raises:
-        DeviceError: if there is no cuBLAS, or it cannot start.
+        DeviceError: cuBLAS is not installed, or cannot be initialized.
     """
     found = _opened.get(xp)
     if found is None:

@@ -14,7 +14,7 @@ Large arrays that are created to be filled by a copy (`GPUDevice.empty_prefetch`
 Sums of gradients run concurrently with ``compute``, so ``communication`` only waits for launches
 that use the same arrays, as the engine orders them. It holds its arrays, too. Its temporaries are
 allocated on it (`GPUDevice.empty_priority`). To write an array that was not used before, the caller
-must order the write after ``compute`` (`gluonish.kvstore.transfer.push_async`).
+must order the write after ``compute`` (`gluonish.kvstore.device_sums.push_async`).
 """
 
 import math
@@ -125,7 +125,7 @@ class GPUDevice:
         """Return an uninitialized array in the pool.
 
         Raises:
-            MemoryError: if there is no memory for it.
+            MemoryError: There is no memory for it.
             DeviceError: in a child of the process that opened the device.
         """
         if os.getpid() != self._pid:
@@ -140,7 +140,7 @@ class GPUDevice:
         """Return an array that ``prefetch_lane`` can fill without waiting; None for a small one.
 
         Raises:
-            MemoryError: if there is no memory for it.
+            MemoryError: There is no memory for it.
             DeviceError: in a child of the process that opened the device, or if it is lost.
         """
         if math.prod(shape) * dtype.itemsize < _LARGE or os.getpid() != self._pid:
@@ -153,7 +153,7 @@ class GPUDevice:
         """Return an uninitialized array for ``communication`` only.
 
         Raises:
-            MemoryError: if there is no memory for it.
+            MemoryError: There is no memory for it.
         """
         with self._raw, self.communication.raw:
             return self.xp.empty(shape, dtype)
@@ -241,7 +241,7 @@ class GPUDevice:
             out: Contiguous host array of its dtype and shape; None to allocate one.
 
         Raises:
-            DeviceError: if the device reports a failure.
+            DeviceError: The device reports a failure.
         """
         self.health.check()
         result = np.empty(source.shape, source.dtype) if out is None else out
@@ -303,7 +303,7 @@ class GPUDevice:
         """Return the device's memory, and the shares of pool and graphs.
 
         Raises:
-            DeviceError: if the device is lost.
+            DeviceError: The device is lost.
         """
         self.health.check()
         with self._raw:

@@ -50,7 +50,7 @@ _MAX_WAITING = 4
 
 
 class Recycler:
-    """Blocks released by one device's uploaded arrays.
+    """Returns the memory of a device's uploaded arrays to the pool once kernels no longer use it.
 
     Args:
         compute: The stream that may still use them.
@@ -122,8 +122,8 @@ class _Driver:
         """Return CuPy's Memory.
 
         Raises:
-            MemoryError: if the device has too little.
-            DeviceError: if it is lost.
+            MemoryError: The device has too little.
+            DeviceError: It is lost.
         """
         runtime = self._cuda.runtime
         try:
@@ -217,7 +217,7 @@ class _Allocator:
         """Return a block; if memory is short, collect garbage and free memory first.
 
         Raises:
-            MemoryError: if there is still too little.
+            MemoryError: There is still too little.
         """
         try:
             return opened.pool.allocate(nbytes, stream)
@@ -266,7 +266,7 @@ class Temporaries:
         """Return new memory, for the pool.
 
         Raises:
-            MemoryError: if the device has too little.
+            MemoryError: The device has too little.
         """
         made = _Segment(self._driver.allocate(nbytes), nbytes, self._living)
         self.peak = max(self.peak, self.nbytes)
@@ -283,7 +283,7 @@ class Temporaries:
             held: Receives the object that keeps the memory alive, by a key.
 
         Raises:
-            MemoryError: if there is too little.
+            MemoryError: There is too little.
         """
         if not nbytes:
             return self._default.malloc(0)
@@ -359,7 +359,7 @@ class PinnedDevice(CPUDevice):
         """Return an uninitialized array in page-locked memory.
 
         Raises:
-            MemoryError: if the driver has none.
+            MemoryError: The driver has none.
         """
         dtype = np.dtype(dtype)
         count = math.prod(shape)

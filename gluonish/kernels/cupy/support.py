@@ -58,7 +58,7 @@ class CuPySupport:
         """Return the device of a GPU context.
 
         Raises:
-            DeviceError: if CuPy, a driver, the device or a library of NVIDIA's is missing; the
+            DeviceError: CuPy, a driver, the device or a library of NVIDIA's is missing; the
                 message says what to install.
         """
         cupy = self._open(context.device_id)

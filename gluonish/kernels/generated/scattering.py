@@ -214,7 +214,7 @@ def _add_along(
 
 
 class _Scattering:
-    """The predicate of an operator's kernel."""
+    """Decides which calls of an operator the generated scatter kernel supports."""
 
     __slots__ = ("_op",)
 

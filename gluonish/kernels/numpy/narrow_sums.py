@@ -24,7 +24,7 @@ def _enabled() -> bool:
 
 
 def _supports(data: Spec, *rest: Spec, **attrs: Any) -> bool:
-    """Whether all specs have one 16-bit dtype, and no axis is empty."""
+    """Whether all specs share one 16-bit dtype, and no axis is empty."""
     return (
         is_narrow(data.dtype)
         and all(spec.dtype == data.dtype for spec in rest)

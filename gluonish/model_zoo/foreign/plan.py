@@ -119,7 +119,7 @@ class Plan:
     def _check_shape(
         self, path: str, shape: tuple[int, ...] | None, got: StoredArray, name: str
     ) -> bool:
-        """Check the shape of a parameter's values; 0 in the network's shape is unknown."""
+        """Check that values have the shape of a parameter, in which 0 is an unknown size."""
         expected = self._parameters[path].shape or ()
         fits = shape is not None and len(shape) == len(expected)
         if fits and all(

@@ -96,8 +96,8 @@ def shape_tensor(emitter: Emitter, shape: Sequence[Extent]) -> Tensor:
             continue
         if extent not in emitter.origins:
             raise CannotExportError(
-                f"it needs the extents of {tuple(shape)}, of which a dynamic one is that of no "
-                "input; give the axes of the inputs sizes"
+                f"it needs the shape {tuple(shape)}, with a dynamic size that no axis of an input "
+                "has; export with fixed input sizes"
             )
         if fixed:
             chunks.append(emitter.constant(np.array(fixed, np.int64)))

@@ -119,10 +119,10 @@ class Walk:
         """Append the nodes of a graph and return its outputs.
 
         Args:
-            emitter: Where they are appended.
-            outputs: Values.
-            given: Tensors of variables and arrays, by ``id`` of the node.
-            trials: Specs of the values; see `inferred`.
+            emitter: Receives the nodes.
+            outputs: Outputs of the graph.
+            given: Tensors of the variables and constant arrays, by ``id`` of their node.
+            trials: Results of shape inference; see `inferred`.
         """
         made: dict[tuple[int, int], Tensor] = {(key, 0): x for key, x in given.items()}
         for node in topological_order(outputs):

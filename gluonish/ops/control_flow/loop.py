@@ -21,7 +21,7 @@ from gluonish.ops.support.work import endless
 
 
 class Loop(NamedTuple):
-    """The arrays of a loop, raw or as values of a gradient rule.
+    """The arrays of a loop: raw arrays in a kernel, symbolic values in a gradient rule.
 
     Attributes:
         data: Inputs sliced along the first axis, one slice for each iteration.

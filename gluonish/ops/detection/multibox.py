@@ -167,8 +167,8 @@ def _infer_multibox_prior(
     check_floating(_PRIOR, data)
     if not sizes or not ratios or min(ratios) <= 0:
         raise OperatorError(
-            f"{_PRIOR}: expected at least one size and one ratio, ratios above 0, got {sizes} and "
-            f"{ratios}"
+            f"{_PRIOR}: expected at least one size, and at least one ratio, all above 0, got sizes "
+            f"{sizes} and ratios {ratios}"
         )
     if len(steps) != 2 or len(offsets) != 2 or steps[0] * steps[1] < 0:
         raise OperatorError(

@@ -275,7 +275,7 @@ def _infer(data: Spec, *, k: int, axis1: int, axis2: int) -> tuple[Spec]:
         raise OperatorError("diag: expected data of at least 1 axis, got ()")
     if rank == 1:
         if abs(k) > _DIAG_MAX_OFFSET:
-            raise OperatorError(f"diag: expected abs(k) of at most {_MAX_OFFSET}, got {k}")
+            raise OperatorError(f"diag: expected abs(k) of at most {_DIAG_MAX_OFFSET}, got {k}")
         extent = data.shape[0] + abs(k)
         return (Spec((extent, extent), data.dtype),)
     axis1, axis2 = (normalize_axis("diag", axis, rank) for axis in (axis1, axis2))

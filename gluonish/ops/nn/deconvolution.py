@@ -38,7 +38,7 @@ def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
 
 
 def _first(shape: Shape, layout: str | None) -> Shape:
-    """Return a shape in the layout with its channels first."""
+    """Convert a shape from ``layout`` to channels first."""
     return (shape[0], shape[-1], *shape[1:-1]) if is_channels_last(layout) else shape
 
 

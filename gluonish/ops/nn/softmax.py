@@ -131,17 +131,19 @@ def _gradient(
     return (found,) if len(values) == 2 else (found, None)
 
 
-def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = False) -> Operator:
-    """Register one of the three operators; only softmax supports lengths.
+def _family(
+    name: str, summary: str, *aliases: str, sign: float = 1.0, log: bool = False
+) -> Operator:
+    """Register softmax, log_softmax or softmin; only softmax supports lengths.
 
     Args:
-        word: Summary for the docstring.
+        summary: First words of the docstring.
         *aliases: Other registry names.
-        sign: Factor of the data.
+        sign: 1, or -1 for softmin.
         log: Whether the result is the logarithm.
     """
     doc = (
-        f"{word} along axis, of data / temperature.\n\n"
+        f"{summary} along axis, of data / temperature.\n\n"
         "The result has data's dtype unless dtype is given."
     )
     lengths: dict[str, Any] = {}

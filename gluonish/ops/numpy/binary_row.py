@@ -49,7 +49,7 @@ def _back(partial: Partial, g: V, a: Any, b: Any, operand: Any) -> Any:
 
 def pair_operator(
     name: str,
-    word: str,
+    formula: str,
     expression: Expression,
     left: Partial | None,
     right: Partial | None,
@@ -61,7 +61,7 @@ def pair_operator(
     """Register an operation on two arrays that broadcast.
 
     Args:
-        word: Formula for the docstring: ``"lhs + rhs"``.
+        formula: Formula for the docstring: ``"lhs + rhs"``.
         expression: Fills the output from two arrays of its dtype.
         left: Gradient of the left operand, from (g, a, b); None where it is zero everywhere.
         right: Gradient of the right operand.
@@ -93,7 +93,7 @@ def pair_operator(
             infer,
             kernel,
             gradient if left or right else zero_gradient,
-            doc=f"Elementwise {word}; shapes broadcast and dtypes promote.",
+            doc=f"Elementwise {formula}; shapes broadcast and dtypes promote.",
             inputs=inputs,
             execution=Execution(elementwise=True),
         )
@@ -102,7 +102,7 @@ def pair_operator(
 
 def scalar_operator(
     name: str,
-    word: str,
+    formula: str,
     expression: Expression,
     partial: Partial | None,
     *,
@@ -113,7 +113,7 @@ def scalar_operator(
     """Register an operation on an array and a number.
 
     Args:
-        word: Formula for the docstring: ``"lhs + rhs"``.
+        formula: Formula for the docstring: ``"lhs + rhs"``.
         expression: Fills the output from an array and a number of its dtype.
         partial: Gradient of the array, from (g, left operand, right operand).
         reverse: Whether the number is the left operand.
@@ -139,7 +139,7 @@ def scalar_operator(
         return (partial(g, scalar, data) if reverse else partial(g, data, scalar),)
 
     left, right = ("scalar", "data") if reverse else ("data", "scalar")
-    formula = word.replace("lhs", left).replace("rhs", right)
+    formula = formula.replace("lhs", left).replace("rhs", right)
     dtypes = "Floats keep their dtype; integers and bool become float32."
     if result is scalar_dtype:
         dtypes = (

@@ -157,7 +157,7 @@ def _pixels(
 
 
 def _shifted(rows: Any, columns: Any, heights: Any, widths: Any, offsets: Any, std: float) -> Any:
-    """Return rows and columns (R, classes, samples) shifted by offsets (columns, rows)."""
+    """Return sample rows and columns, each (R, classes, samples), shifted by the offsets."""
     return rows + offsets[1] * heights * std, columns + offsets[0] * widths * std
 
 

@@ -15,7 +15,7 @@ from gluonish.core.config import (
 )
 from gluonish.gluon import nn
 from gluonish.kernels.cupy import DeviceStream
-from gluonish.kvstore import KVStore, transfer
+from gluonish.kvstore import KVStore, device_sums
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.programs import failures, train
 
@@ -130,12 +130,12 @@ def test_double_finds_a_new_array_that_compute_still_uses(
 ) -> None:
     if not is_threaded():
         pytest.skip("the naive engine synchronizes after each launch")
-    push = transfer.push_async
+    push = device_sums.push_async
 
     def without_order(*given: Any, private: bool = False) -> None:
         push(*given, private=True)
 
-    monkeypatch.setattr(transfer, "push_async", without_order)
+    monkeypatch.setattr(device_sums, "push_async", without_order)
     assert "Race" in failures(stores_in_used_memory)
 
 

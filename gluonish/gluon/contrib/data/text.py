@@ -268,7 +268,9 @@ class _WikiText(Dataset):
     ) -> None:
         name = type(self).__name__
         if segment not in _FILES:
-            raise ArgumentError(f"{name}: expected a segment among {list(_FILES)}, got {segment!r}")
+            raise ArgumentError(
+                f"{name}: expected segment to be one of {list(_FILES)}, got {segment!r}"
+            )
         if vocab is not None and not isinstance(vocab, Vocabulary):
             raise ArgumentTypeError(f"{name}: expected a Vocabulary, got {type(vocab).__name__}")
         if seq_len < 1:

@@ -105,7 +105,7 @@ def test_a_text_shorter_than_a_sequence_is_empty(wikitext) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"segment": "valid"}, ArgumentError, "expected a segment among"),
+        ({"segment": "valid"}, ArgumentError, "expected segment to be one of"),
         ({"seq_len": 0}, ArgumentError, "expected a seq_len of 1 or more"),
         ({"vocab": 3}, ArgumentTypeError, "expected a Vocabulary, got int"),
     ],

@@ -9,7 +9,7 @@ from gluonish.core.context import cpu
 from gluonish.core.errors import OperatorError
 from gluonish.engine import current_engine, use_engine
 from gluonish.kvstore import create
-from gluonish.kvstore.transfer import SumSplit, sum_arrays
+from gluonish.kvstore.device_sums import SumSplit, sum_arrays
 from gluonish.ndarray import array, ones
 from gluonish.tools.env_checks.threads import engine_trace
 

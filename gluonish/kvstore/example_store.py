@@ -3,8 +3,8 @@
 from typing import Any
 
 from gluonish.kvstore.base import KVStoreBase, check_capability
+from gluonish.kvstore.device_sums import sum_arrays
 from gluonish.kvstore.sparse import copy_over, sum_sparse
-from gluonish.kvstore.transfer import sum_arrays
 from gluonish.ndarray import NDArray
 
 
