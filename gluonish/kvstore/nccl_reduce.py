@@ -226,10 +226,11 @@ class NCCLReduction:
                 )
 
         with self._launching():
-            team = self._teams.get(devices)
-            if team is None:
+            found = self._teams.get(devices)
+            if found is None:
                 communicators = nccl.NcclCommunicator.initAll(list(devices))
-                team = self._teams[devices] = Team(nccl, cupy, devices, communicators)
+                found = self._teams[devices] = Team(nccl, cupy, devices, communicators)
+            team = found
             team.run(sums)
         # The stream of the sum waits for all of them, and keeps the arrays alive.
 

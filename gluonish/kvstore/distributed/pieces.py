@@ -133,5 +133,5 @@ def unpack(memory: Any, arrays: Sequence[NDArray]) -> None:
         first += x.size
     for device in devices:
         # Later readers of the arrays wait for this operation only, not for the stream.
-        stream = device.current()
+        stream = device.current_stream()
         stream.synchronize_event(stream.record())
