@@ -46,6 +46,8 @@ _DTYPES = {
     "float64": "NCCL_FLOAT64",
 }
 
+_PATIENCE_S = 300.0  # for the launch of another thread; communicators of many GPUs take seconds
+
 
 def _import_nccl() -> ModuleType:
     libraries.load("nccl")  # otherwise CuPy's module is empty, with a warning
@@ -239,9 +241,15 @@ class NCCLReduction:
         """Exclude other threads.
 
         Raises:
-            OperatorError: A signal handler or a destructor interrupted a launch in this thread.
+            OperatorError: A signal handler or a destructor interrupted a launch in this thread, or
+                the launch of another thread does not end.
         """
-        with self._launch_lock:
+        if not self._launch_lock.acquire(timeout=_PATIENCE_S):
+            raise OperatorError(
+                f"nccl: expected the launch of another thread to end within {_PATIENCE_S} s, got "
+                "none that ended; a signal handler that waits in its middle can be the reason"
+            )
+        try:
             if self._is_launching:
                 raise OperatorError(
                     "nccl: expected no sum inside of the launch of another, got one from a signal "
@@ -252,6 +260,8 @@ class NCCLReduction:
                 yield
             finally:
                 self._is_launching = False
+        finally:
+            self._launch_lock.release()
 
 
 _BUCKET_NBYTES = 25 << 20  # of arrays that one group of calls sums

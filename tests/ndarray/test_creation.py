@@ -62,7 +62,7 @@ def test_full_cuts_toward_zero_for_integers() -> None:
 
 def test_negative_extent_is_refused_under_the_functions_name() -> None:
     for function in (nd.zeros, nd.ones, nd.empty):
-        with pytest.raises(ArgumentError, match=rf"{function.__name__}: expected sizes"):
+        with pytest.raises(ArgumentError, match=rf"{function.__name__}: expected a shape"):
             function((-1,))
 
 

@@ -40,7 +40,7 @@ def _infer(
     shape = reduced_shape(a.shape, all_axes("_npi_percentile", len(a.shape), axis), keepdims)
     if a.size == 0 and 0 not in shape:
         raise OperatorError(
-            f"_npi_percentile: expected reduced axes that are not empty, got shape {a.shape}"
+            f"_npi_percentile: expected an element or more to reduce, got shape {a.shape}"
         )
     return (Spec(shares + shape, FLOAT64 if a.dtype == FLOAT64 else FLOAT32),)
 
