@@ -62,7 +62,7 @@ class Fluent(OperatorMethods):
         """
         if (other is None) == (rhs is None):
             raise ArgumentTypeError(
-                f"broadcast_like: expected one value as other or rhs, got {other!r} and {rhs!r}"
+                f"broadcast_like: expected either other or rhs, got {other!r} and {rhs!r}"
             )
         axes = {"lhs_axes": lhs_axes, "rhs_axes": rhs_axes}
         parsed = _BROADCAST_LIKE.schema.parse("broadcast_like", axes)

@@ -39,7 +39,7 @@ def test_keys_of_any_type_are_refused_in_our_words(key: object) -> None:
     graph = sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc")
     params = net.collect_params()
     assert key not in params
-    with pytest.raises(GluonishError, match="expected a name of 2 parameters, got"):
+    with pytest.raises(GluonishError, match="expected the name of one of 2 parameters, got"):
         params[key]  # type: ignore[index]
     with pytest.raises(ArgumentTypeError, match="name as text"):
         params.get(key)  # type: ignore[arg-type]

@@ -56,5 +56,5 @@ def test_axes_of_broadcast_like() -> None:
 
 
 def test_broadcast_like_without_a_value_is_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="expected one value as other or rhs"):
+    with pytest.raises(ArgumentTypeError, match="expected either other or rhs"):
         nd.ones((1, 3)).broadcast_like()

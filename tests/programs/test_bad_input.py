@@ -85,7 +85,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "optimizer": (lambda: trainer("sdg"), r"expected one of .*sgd.*, got 'sdg'"),
     "static_shape alone": (
         lambda: hybrid(dense(), static_shape=True),
-        r"expected static_alloc=True with static_shape=True",
+        r"expected static_alloc=True, which static_shape=True requires",
     ),
     "units": (lambda: nn.Dense(-1)(nd.ones((2, 4))), r"Dense: expected units of 1 or more, got -1"),
     "channels": (lambda: nn.Conv2D(0, 3), r"^Conv2D: expected channels .* 1 or more, got 0"),

@@ -48,7 +48,7 @@ def by_position(
     clash = sorted(block._reg_params.keys() & keywords.keys()) if skip else []
     if clash:
         raise ArgumentTypeError(
-            f"{block.name}: expected no argument for the block's parameter, got {clash[0]!r}"
+            f"{block.name}: expected no argument with the name of a parameter, got {clash[0]!r}"
         )
     try:
         bound = signature.bind_partial(*(None,) * skip, *args, **keywords).arguments
@@ -67,8 +67,8 @@ def by_position(
         remaining.pop(name, None)
     if remaining and skip:
         raise ArgumentTypeError(
-            f"{block.name}: expected positional arguments of hybrid_forward, got "
-            f"{', '.join(sorted(remaining))} by keyword only; define forward(self, x, ...) instead"
+            f"{block.name}: expected hybrid_forward to have positional arguments only, got the "
+            f"keyword-only {', '.join(sorted(remaining))}; define forward(self, x, ...) instead"
         )
     return (tuple(positional) if len(positional) > len(args) else args), remaining
 

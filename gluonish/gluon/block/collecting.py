@@ -47,7 +47,7 @@ def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
     if attribute in block._reg_params:
         raise ParameterError(
             f"{type(block).__name__}: expected a new attribute for a Parameter, got {attribute}, "
-            "which holds one; share parameters by the argument `params` of the Block"
+            "which holds another one; share parameters by the argument `params` of the Block"
         )
     params = block.params
     # A registered parameter keeps its name.

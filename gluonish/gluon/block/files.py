@@ -54,8 +54,8 @@ def save_block(
         except DeferredInitializationError as error:
             raise DeferredInitializationError(
                 f"{_what(block)}: save_parameters: expected all shapes to be known, got "
-                f"{parameter.name} at {path!r} of shape {parameter.shape}, which no call of the "
-                "network has reached; call the network once, remove the layer, or set its "
+                f"{parameter.name} at {path!r} of shape {parameter.shape}, whose layer was never "
+                "called; call the network once, remove the layer, or set its "
                 "in_units, in_channels and the like"
             ) from error
     save(filename, arrays, **options)
@@ -161,8 +161,9 @@ def _check_complete(known: dict[str, Parameter], loaded: Collection[str], source
         label = any(name.endswith("_label") for name in names)
         advice = ", or name it in input_names" if label else ""
         raise ParameterError(
-            f"load_parameters: expected {_quoted(names)} in {source}, got {len(loaded)} other "
-            f"arrays{_nearest(names, loaded)}; set allow_missing=True to skip missing ones{advice}"
+            f"load_parameters: expected {source} to contain {_quoted(names)}, got {len(loaded)} "
+            f"other arrays{_nearest(names, loaded)}; set allow_missing=True to skip missing "
+            f"ones{advice}"
         )
 
 

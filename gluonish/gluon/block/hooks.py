@@ -67,8 +67,8 @@ class HookHandle:
         """
         if self._hooks is not None:
             raise ArgumentError(
-                "HookHandle: expected a handle without a hook, got one that is attached; "
-                "register the hook once more for a second handle"
+                "HookHandle: expected an unused handle, got one that belongs to a hook; register "
+                "the hook once more for a second handle"
             )
         self._identifier = next(_identifiers)
         hooks_dict[self._identifier] = hook

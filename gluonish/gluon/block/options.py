@@ -74,7 +74,7 @@ def checked_options(
         _check_size(what, name, flags[name])
     if flags["active"] and flags["static_shape"] and not flags["static_alloc"]:
         raise ArgumentError(
-            f"{what}: expected static_alloc=True with static_shape=True, got static_alloc=False"
+            f"{what}: expected static_alloc=True, which static_shape=True requires, got False"
         )
     return HybridOptions(
         bool(flags["static_alloc"]),

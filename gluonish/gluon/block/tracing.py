@@ -191,8 +191,8 @@ def forward_with_shapes(block: Traceable, args: tuple[Any, ...], kwargs: dict[st
         waiting = [p for p in block._reg_params.values() if p._deferred_init is not None]
         if waiting and not defines_infer_shape(type(block)):
             raise ParameterError(
-                f"{block.name}: expected infer_shape(self, x, ...), which sets the shapes of the "
-                f"block's parameters from its inputs, as the shape of {waiting[0].name} is "
+                f"{block.name}: expected a method infer_shape(self, x, ...), which sets the shapes "
+                f"of parameters, because {waiting[0].name} has the unknown shape "
                 f"{waiting[0].shape}, got none; define it, or pass the full shape"
             ) from error
         set_deferred_shapes(block, args, block._reg_params.values())

@@ -226,7 +226,7 @@ class Pad:
             return [self._round_to] * rank
         if len(self._round_to) != rank:
             raise ArgumentError(
-                f"Pad: expected round_to of one number, or of {rank} for samples of {rank} axes, "
+                f"Pad: expected round_to to be one number, or {rank}, one for each axis, "
                 f"got {self._round_to}"
             )
         return list(self._round_to)

@@ -312,8 +312,8 @@ def _make_batch_sampler(
     if batch_sampler is not None:
         if batch_size is not None or shuffle or sampler is not None or last_batch is not None:
             raise ArgumentError(
-                "DataLoader: expected batch_sampler without batch_size, shuffle, sampler and "
-                "last_batch, got both"
+                "DataLoader: expected none of batch_size, shuffle, sampler and last_batch with "
+                "batch_sampler, got both"
             )
         if not isinstance(batch_sampler, Iterable) and not hasattr(batch_sampler, "__getitem__"):
             raise ArgumentTypeError(
@@ -325,5 +325,5 @@ def _make_batch_sampler(
     if sampler is None:
         sampler = RandomSampler(len(dataset)) if shuffle else SequentialSampler(len(dataset))
     elif shuffle:
-        raise ArgumentError("DataLoader: expected sampler without shuffle, got both")
+        raise ArgumentError("DataLoader: expected shuffle=False with a sampler, got both")
     return BatchSampler(sampler, batch_size, last_batch or "keep")

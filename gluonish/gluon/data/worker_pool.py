@@ -138,8 +138,8 @@ class WorkerPool:
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:
             raise WorkerError(
-                f"DataLoader: expected iterators to be used in process {self._owner}, which made "
-                f"them, got process {os.getpid()}; start a new pass over the loader"
+                f"DataLoader: expected the iterator to be used in process {self._owner}, which "
+                f"created it, got process {os.getpid()}; start a new pass over the loader"
             )
 
     def _finish(self, batch: Batch) -> Any:

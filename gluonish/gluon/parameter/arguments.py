@@ -133,7 +133,7 @@ def check_loaded_contexts(
     """
     if contexts and present and set(contexts) != set(present):
         raise ParameterError(
-            f"{what} expected ctx {present}, where it was initialized, got {contexts}; "
+            f"{what} expected ctx {present}, the devices it was initialized on, got {contexts}; "
             "call reset_ctx first, or leave ctx out"
         )
 

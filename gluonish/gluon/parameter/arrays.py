@@ -406,8 +406,8 @@ def _check_rows(parameter: ParameterArrays, what: str, row_id: object) -> None:
         refuse_uninitialized(parameter)
     if parameter._trainer is None:
         raise ParameterError(
-            f"{described(parameter)}: {what} expected a Parameter of a Trainer, got one without; "
-            "the Trainer's store holds the rows"
+            f"{described(parameter)}: {what} expected a Parameter of a Trainer, whose kvstore "
+            "holds the rows, got one without a Trainer"
         )
     if not isinstance(row_id, NDArray):
         raise ArgumentTypeError(

@@ -53,7 +53,7 @@ class ParameterDict:
         found = self._params.get(key) if isinstance(key, str) else None
         if found is None:
             raise UnknownParameterError(
-                f"ParameterDict: expected a name of {len(self._params)} parameters, got "
+                f"ParameterDict: expected the name of one of {len(self._params)} parameters, got "
                 f"{key!r:.200}{nearest(key, self._params)}"
             )
         return found
@@ -401,6 +401,6 @@ def _merge_argument(parameter: Parameter, attribute: str, value: Any) -> None:
             parameter.shape = joined
             return
     raise ParameterError(
-        f"{described(parameter)}: expected {attribute} {stored}, as created, got {value} from "
-        "a layer that shares it; pass the same to both layers, or do not share"
+        f"{described(parameter)}: expected {attribute} {stored}, as it was created, got {value} "
+        f"from a layer that shares it; pass the same {attribute} to both layers, or do not share it"
     )

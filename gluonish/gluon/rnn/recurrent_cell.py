@@ -152,7 +152,7 @@ class RecurrentCell(Block):
     def _check_unmodified(self) -> None:
         if self._modified:
             raise ArgumentError(
-                f"{self.name}: expected a cell outside any modifier, got one inside a modifier; "
+                f"{self.name}: expected a cell that no modifier wraps, got one that is wrapped; "
                 "call the modifier's begin_state"
             )
 

@@ -80,9 +80,9 @@ def choose_store(
     capable = store is not None and store.is_capable(KVStoreBase.OPTIMIZER)
     if not capable and (update or _has_sparse_weights(params)):
         raise ArgumentError(
-            "Trainer: expected update_on_kvstore=False or None, got a need to update with"
-            f" {'no kvstore' if store is None else type(store).__name__}, which cannot update; "
-            "use kvstore='device'"
+            "Trainer: expected a kvstore that updates weights, as update_on_kvstore=True and "
+            "row_sparse weights require, got "
+            f"{'none' if store is None else type(store).__name__}; use kvstore='device'"
         )
     if isinstance(store, AsyncStore):
         if update is not None and not update:

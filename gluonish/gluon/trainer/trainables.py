@@ -239,8 +239,8 @@ def make_optimizer(
         )
     if settings:
         raise ArgumentError(
-            "Trainer: expected optimizer_params None with an Optimizer, got"
-            f" {dict(settings)}; pass them to the optimizer itself"
+            "Trainer: expected optimizer_params=None, as optimizer is an Optimizer, got "
+            f"{dict(settings)}; pass them to the Optimizer"
         )
     optimizer.param_dict = param_dict
     return optimizer

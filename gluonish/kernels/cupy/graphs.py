@@ -159,7 +159,7 @@ class Graphs:
             self.shortages += 1
             return None
         finally:
-            if _is_stuck(stream):
+            if stream is not None and _is_stuck(stream):
                 for forget in _FORGET:
                     forget(self._cupy, stream.ptr)
                 stream = None

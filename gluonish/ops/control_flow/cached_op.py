@@ -27,7 +27,9 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
 
 
 def _kernel(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-    raise NotSupportedError("_CachedOp: expected a Symbol, got a call; use eval or bind")
+    raise NotSupportedError(
+        "_CachedOp: expected a Symbol, got arrays; use eval or bind of the Symbol"
+    )
 
 
 def _inputs(attrs: Attrs) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def _check(data: Spec, axes: Shape, ord: float, flag: int) -> None:  # noqa: A00
         raise OperatorError(f"{_NAME}: expected two axes for the nuclear norm, got {axes}")
     kind = _kind(axes, ord, flag)
     if math.isnan(ord) or (kind == "sums" and ord not in _MATRIX_ORDERS):
-        raise OperatorError(f"{_NAME}: expected ord 1, -1, 2, -2, inf or -inf, got {ord}")
+        raise OperatorError(f"{_NAME}: expected ord to be 1, -1, 2, -2, inf or -inf, got {ord}")
     if kind == "singular" and data.dtype not in (FLOAT32, FLOAT64):
         raise OperatorError(
             f"{_NAME}: expected float32 or float64 for singular values, got {data.dtype.name}; "

@@ -54,8 +54,8 @@ def check_count(operator: str, parameters: Sequence[str], count: int, attrs: Att
     expected = sum(attrs[name] is None for name in parameters)
     if count != expected:
         raise OperatorError(
-            f"{operator}: expected an array for each of {', '.join(parameters)} that is None, "
-            f"{expected}, got {count}"
+            f"{operator}: expected {expected} arrays, one for each of {', '.join(parameters)} that "
+            f"is None, got {count}"
         )
 
 

@@ -91,7 +91,8 @@ def bounds_from(name: str, extent: int, begins: Sequence[int]) -> Bounds:
     bounds = list(zip(begins, (*begins[1:], extent), strict=False))
     if not begins or begins[0] or any(not 0 <= a <= b <= extent for a, b in bounds):
         raise OperatorError(
-            f"{name}: expected ascending indices from 0 within {extent}, got {tuple(begins)}"
+            f"{name}: expected indices that begin at 0, ascend, and are at most {extent}, got "
+            f"{tuple(begins)}"
         )
     return bounds
 

@@ -128,7 +128,7 @@ def in_dtype(dtype: np.dtype[Any], number: float) -> Any:
         if dtype.kind == "b":
             return np.True_
         raise OperatorError(
-            f"number: expected a finite one for {dtype.name} data, got {number}; "
+            f"expected a finite number for {dtype.name} data, got {number}; "
             "cast the data with astype('float32')"
         )
     return np.uint64(int(number) & _ALL_BITS).astype(dtype)

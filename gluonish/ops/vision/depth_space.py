@@ -20,8 +20,8 @@ def _check(name: str, data: Spec, block: int, divided: Shape, factor: int) -> No
     check_rank(name, "data", data, "N C H W")
     if any(extent % factor for extent in divided):
         raise OperatorError(
-            f"{name}: expected sizes {divided} of data {data.shape} divisible by {factor} for "
-            f"block_size={block}"
+            f"{name}: expected sizes divisible by {factor} for block_size={block}, got {divided} "
+            f"in data of shape {data.shape}"
         )
 
 

@@ -48,7 +48,7 @@ def test_more_arguments_than_names_are_kept() -> None:
     [
         (Scaled(), {"offset": 1}, "unexpected keyword argument 'offset'"),
         (Scaled(), {"x": 1}, "multiple values for argument 'x'"),
-        (Old(), {"weight": 1}, "no argument for the block's parameter, got 'weight'"),
+        (Old(), {"weight": 1}, "no argument with the name of a parameter, got 'weight'"),
     ],
 )
 def test_arguments_that_a_block_does_not_take_are_refused(
@@ -141,7 +141,7 @@ def test_hybrid_forward_takes_its_arguments_by_position() -> None:
         def hybrid_forward(self, F: ModuleType, x: Any, *, twice: bool = False) -> Any:
             return x * 2 if twice else x
 
-    with pytest.raises(ArgumentTypeError, match="got twice by keyword only; define forward"):
+    with pytest.raises(ArgumentTypeError, match="keyword-only twice; define forward"):
         Keyword()(array([1]), twice=True)
 
 

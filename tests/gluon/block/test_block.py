@@ -53,7 +53,7 @@ def test_attribute_may_be_replaced_by_its_kind_only() -> None:
 
 def test_parameter_attribute_is_not_replaced() -> None:
     net = Pair()
-    with pytest.raises(ParameterError, match="got scale, which holds one"):
+    with pytest.raises(ParameterError, match="got scale, which holds another"):
         net.scale = Parameter("other", shape=(1,))
 
 

@@ -81,5 +81,5 @@ def test_handle_outlives_its_block() -> None:
 def test_handle_stands_for_one_hook() -> None:
     handle, hooks = HookHandle(), Hooks()
     handle.attach(hooks, print)
-    with pytest.raises(ArgumentError, match="attached"):
+    with pytest.raises(ArgumentError, match="belongs to a hook"):
         handle.attach(hooks, print)

@@ -28,7 +28,7 @@ def test_options_with_an_effect_are_kept() -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"static_shape": True}, ArgumentError, "expected static_alloc=True with static_shape"),
+        ({"static_shape": True}, ArgumentError, "expected static_alloc=True, which static_shape"),
         ({"static_alloc": "yes"}, ArgumentTypeError, "static_alloc True or False, got 'yes'"),
         ({"inline_limit": -1}, ArgumentError, "inline_limit of at least 0, got -1"),
         ({"inline_limit": None}, ArgumentTypeError, "inline_limit to be a whole number, got None"),

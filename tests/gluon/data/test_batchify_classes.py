@@ -167,7 +167,7 @@ def test_long_texts_and_named_tuples_of_the_program_come_from_workers() -> None:
         (Pad(), [np.ones(1), np.ones((1, 1))], r"equally many axes, got shapes \[\(1,\), \(1, 1"),
         (Pad(axis=1), [np.ones((1, 1)), np.ones((2, 1))], "differ along axis 1 only"),
         (Pad(axis=2), [np.ones((1, 1))], "samples with axis 2, got 2 axes"),
-        (Pad(round_to=(1, 2)), RAGGED, r"round_to of one number, or of 1 .*got \(1, 2\)"),
+        (Pad(round_to=(1, 2)), RAGGED, r"round_to to be one number, or 1, .*got \(1, 2\)"),
         (Group(Stack(), Stack()), [(1,)], r"samples of 2 items.*got \[1\]"),
         (Stack(), [np.ones(1), np.ones(2)], "samples of equal shape"),
     ],

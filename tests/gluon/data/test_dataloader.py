@@ -141,9 +141,12 @@ def test_batch_sampler_takes_the_place_of_its_parts(workers: dict[str, Any]) -> 
     ("arguments", "message"),
     [
         ({}, "batch_size or batch_sampler, got neither"),
-        ({"batch_size": 2, "shuffle": True, "sampler": SequentialSampler(5)}, "without shuffle"),
-        ({"batch_size": 2, "batch_sampler": [[0]]}, "batch_sampler without batch_size"),
-        ({"last_batch": "keep", "batch_sampler": [[0]]}, "batch_sampler without batch_size"),
+        (
+            {"batch_size": 2, "shuffle": True, "sampler": SequentialSampler(5)},
+            "shuffle=False with a sampler",
+        ),
+        ({"batch_size": 2, "batch_sampler": [[0]]}, "none of batch_size, shuffle"),
+        ({"last_batch": "keep", "batch_sampler": [[0]]}, "none of batch_size, shuffle"),
         ({"batch_size": 2, "last_batch": "x"}, "got 'x'"),
         ({"batch_size": 2, "timeout": 0}, "positive timeout, got 0"),
     ],

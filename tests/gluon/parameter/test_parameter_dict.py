@@ -197,7 +197,7 @@ def test_what_a_parameter_was_made_for_stays(kept: dict[str, object]) -> None:
 
 
 def test_other_storage_type_is_refused() -> None:
-    with pytest.raises(ParameterError, match="expected stype default, as created"):
+    with pytest.raises(ParameterError, match="expected stype default, as it was created"):
         make(w=(3, 5)).get("w", stype="row_sparse")
 
 

@@ -126,7 +126,7 @@ def test_parameters_and_states_are_those_of_the_base_cell() -> None:
 def test_states_come_from_the_modifier_only() -> None:
     base = rnn.GRUCell(H, prefix="a_")
     cell = rnn.ResidualCell(base)
-    with pytest.raises(ArgumentError, match="inside a modifier; call the modifier's begin"):
+    with pytest.raises(ArgumentError, match="one that is wrapped; call the modifier's begin"):
         base.begin_state(2)
     assert cell.begin_state(nd.ones, batch_size=2)[0].shape == (2, H)
     with pytest.raises(ArgumentError, match="inside a modifier"):

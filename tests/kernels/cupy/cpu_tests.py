@@ -84,7 +84,7 @@ CPU_TESTS: dict[str, str] = {
     "graph/test_segment_use.py": _NAMES_CPU,
     "graph/test_strided_views.py::test_products_read_and_write_in_place": _FAST,
     "symbol/test_subgraph.py::test_a_parameter_can_be_added": _IMPORTED,
-    "kvstore/test_transfer.py::test_priority_reaches_the_engine": _NAMES_CPU,
+    "kvstore/test_device_sums.py::test_priority_reaches_the_engine": _NAMES_CPU,
     "parameter/test_in_hybridized_blocks.py::test_constant_is_exported_and_saved": _FILES,
     "parameter/test_in_hybridized_blocks.py::test_network_moves_to_other_devices": _NAMES_CPU,
     "parameter/test_parameter.py::test_device_without_the_parameter_is_refused": _NAMES_CPU,

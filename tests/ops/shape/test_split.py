@@ -18,7 +18,7 @@ def test_gradient_of_an_empty_array_is_empty() -> None:
 
 @pytest.mark.parametrize("indices", [(1, 3), (0, 4, 2)])
 def test_indices_that_leave_elements_out_are_refused(indices: tuple[int, ...]) -> None:
-    with pytest.raises(OperatorError, match="expected ascending indices from 0 within 5"):
+    with pytest.raises(OperatorError, match="indices that begin at 0, ascend, and are at most 5"):
         run_operator("_split_v2", np.arange(5.0), indices=indices, axis=0)
 
 

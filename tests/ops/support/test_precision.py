@@ -42,7 +42,7 @@ def test_number_takes_the_dtype_of_the_array(dtype: str, number: float, expected
 
 @pytest.mark.parametrize("number", [math.inf, math.nan])
 def test_whole_numbers_refuse_what_is_not_finite(number: float) -> None:
-    with pytest.raises(OperatorError, match="expected a finite one for int32 data"):
+    with pytest.raises(OperatorError, match="expected a finite number for int32 data"):
         in_dtype(np.dtype(np.int32), number)
 
 

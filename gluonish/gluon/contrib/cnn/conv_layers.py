@@ -46,7 +46,7 @@ class _Deformable(HybridBlock):
         check_layout(layout, ("NCHW",), layer)
         if adj is not None:
             raise ArgumentError(
-                f"{layer}: expected adj=None, used by transposed convolutions only, got {adj}"
+                f"{layer}: expected adj=None, as only transposed convolutions have adj, got {adj}"
             )
         find_operator(f"_contrib_{op_name}")
         self._channels = channels

@@ -53,7 +53,7 @@ def check_duration(epochs: int | None, batches: int | None) -> tuple[int | None,
     """
     if bool(epochs) == bool(batches):
         raise ArgumentError(
-            f"Estimator.fit: expected one of epochs and batches, got epochs={epochs} and "
+            f"Estimator.fit: expected either epochs or batches, got epochs={epochs} and "
             f"batches={batches}"
         )
     number = epochs or batches
@@ -124,5 +124,5 @@ def check_context(context: Any) -> list[Context]:
     count = gpu_count()
     for item in contexts:
         if item.device_type == "gpu" and item.device_id >= count:
-            raise DeviceError(f"Estimator: expected one of {count} GPUs, got {item}")
+            raise DeviceError(f"Estimator: expected a GPU below gpu({count}), got {item}")
     return list(contexts) or [gpu(0) if count else cpu()]

@@ -97,8 +97,8 @@ def _check(
             raise ArgumentError(f"dynamic_unroll: expected probabilities in [0, 1], got {rate}")
     if not isinstance(inputs, NDArray) and has_memory(cell):
         raise NotSupportedError(
-            "dynamic_unroll: expected, in a graph, a cell that stores no arrays between steps, got "
-            f"{cell.name}; use its unroll"
+            "dynamic_unroll: expected a stateless cell in a graph, got "
+            f"{cell.name}, which stores arrays between steps; use its unroll"
         )
 
 

@@ -24,5 +24,5 @@ def test_devices_are_taken_as_a_list() -> None:
 
 def test_zero_epochs_are_as_good_as_none() -> None:
     assert arguments.check_duration(0, 3) == (None, 3)
-    with pytest.raises(ArgumentError, match="expected one of epochs and batches, got epochs=0"):
+    with pytest.raises(ArgumentError, match="expected either epochs or batches, got epochs=0"):
         arguments.check_duration(0, None)

@@ -98,7 +98,7 @@ def test_a_loop_in_a_graph_has_no_memory_between_steps() -> None:
     assert dynamic_unroll(cell, x, states)[0].shape == (T, N, 3)
     loop = Loop(cell, "TNC")
     loop.hybridize()
-    with pytest.raises(NotSupportedError, match="a cell that stores no arrays between steps"):
+    with pytest.raises(NotSupportedError, match="a stateless cell in a graph"):
         loop(x, states)
 
 
