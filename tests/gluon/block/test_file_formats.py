@@ -78,7 +78,7 @@ def test_options_of_loading_hold_for_every_format(ending: str, tmp_path: Path) -
     bias = arrays.pop("2.bias")
     nd.save(path, {**arrays, "2.other": bias})
     with pytest.raises(
-        ParameterError, match=rf"expected .*a{ending} to contain '2.bias', got 8 other arr"
+        ParameterError, match=rf"expected .*a{ending}' to contain '2.bias', got 8 other arr"
     ):
         network().load_parameters(path, ignore_extra=True)
     with pytest.raises(ArgumentError, match=rf"expected only parameters .*a{ending}.*'2.other'"):

@@ -263,7 +263,7 @@ def test_input_names_are_words() -> None:
 
 
 def test_a_data_variable_that_was_not_named_is_a_missing_parameter() -> None:
-    with pytest.raises(ParameterError, match=r"expected .*cnn-0003\.params to contain 'data'"):
+    with pytest.raises(ParameterError, match=r"expected .*cnn-0003\.params' to contain 'data'"):
         _import("cnn", 3)
 
 

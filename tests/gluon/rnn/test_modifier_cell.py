@@ -129,7 +129,7 @@ def test_states_come_from_the_modifier_only() -> None:
     with pytest.raises(ArgumentError, match="one that is wrapped; call the modifier's begin"):
         base.begin_state(2)
     assert cell.begin_state(nd.ones, batch_size=2)[0].shape == (2, H)
-    with pytest.raises(ArgumentError, match="inside a modifier"):
+    with pytest.raises(ArgumentError, match="that is wrapped"):
         base.begin_state(2)
     with pytest.raises(ArgumentTypeError, match="expected func to be a function, got 2; pass bat"):
         cell.begin_state(2)  # type: ignore[arg-type]
