@@ -18,13 +18,14 @@ from gluonish.ops.registry import Attrs, Operator
 
 
 class Trace:
-    """A traced call.
+    """The variables, parameters and outputs of a traced call.
 
     Attributes:
         data: Variables for the arrays of the call, in order.
-        parameters: Traced arrays of the parameters that it read, by name, in order of first use.
-        outputs: Values.
-        structure: Structure of the outputs.
+        parameters: Traced arrays of the parameters that the call read, by name, in order of first
+            use.
+        outputs: Values of the outputs, flattened.
+        structure: Structure of the outputs, as returned by `pytree.flatten`.
     """
 
     __slots__ = ("data", "outputs", "parameters", "structure")
@@ -51,7 +52,7 @@ class Trace:
 
 
 class _Tracing(ValueScope):
-    """Scope in which a trace records parameters and sources."""
+    """Scope in which a trace records parameters, and operators without inputs."""
 
     __slots__ = ("_namer", "_trace")
 
@@ -85,7 +86,7 @@ def trace_forward(
 
     Raises:
         NoValuesError: No output is an array, or the computation needs values.
-        OperatorError: An operator refuses its inputs; the message names the node.
+        OperatorError: An operator rejects its inputs; the message names the node.
     """
     trace = Trace()
     values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]
