@@ -37,7 +37,7 @@ def _number(value: Any) -> Any:
 
 
 def _marked(value: Any, symbols: list[Symbol]) -> Any:
-    """Return an argument for JSON; Symbols in it are appended to ``symbols`` and numbered."""
+    """Return an argument as JSON data; Symbols in it are appended to ``symbols`` and numbered."""
     if isinstance(value, Symbol):
         symbols.append(value)
         return {_INPUT: len(symbols) - 1}
