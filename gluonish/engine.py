@@ -209,7 +209,7 @@ def set_bulk_size(size: int) -> int:
 
     Raises:
         ArgumentTypeError: ``size`` is not an integer.
-        ArgumentError: It is negative.
+        ArgumentError: ``size`` is negative.
     """
     previous: int = current_engine().set_bulk_size(_checked_size(size))
     return previous
@@ -231,7 +231,7 @@ class bulk:
 
     Raises:
         ArgumentTypeError: ``size`` is not an integer.
-        ArgumentError: It is negative.
+        ArgumentError: ``size`` is negative.
     """
 
     def __init__(self, size: int) -> None:

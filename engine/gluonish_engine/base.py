@@ -229,7 +229,7 @@ class Engine(ABC):
         """Block until all reads and writes of ``var`` pushed so far are done.
 
         Raises:
-            EngineError: As `wait`.
+            EngineError: See `wait`.
         """
 
     @abstractmethod

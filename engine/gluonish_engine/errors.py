@@ -26,7 +26,7 @@ class Failure:
 
     Args:
         name: Name of the operator that raised.
-        cause: The exception.
+        cause: The exception that the operator raised.
         sequence: Number of the push, by which failures are ordered.
         where: The innermost frames at the push, or None if they were not captured.
 

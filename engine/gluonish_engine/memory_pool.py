@@ -90,7 +90,7 @@ def linear_sizes(page: int, large: int) -> Sizes:
 def power_of_two_sizes(page: int, cutoff: int) -> Sizes:
     """Return the strategy Round: powers of two from ``page`` on; above 2**cutoff, multiples of it.
 
-    It has fewer sizes than Naive, so more blocks are reused, and each wastes up to half its size.
+    There are fewer sizes than in Naive, so more blocks are reused; each wastes up to half its size.
     """
     least = (page - 1).bit_length()
 

@@ -316,7 +316,7 @@ class Scheduler:
         that operator.
 
         Args:
-            later: Tasks that wait for the operator. They queue again for variables that they hold.
+            later: Tasks that wait for the operator; these queue again for variables that they hold.
         """
         for var in list(task.held):
             queue = var.queue
@@ -505,7 +505,7 @@ class Scheduler:
             self.notify_all()
 
     def pass_bar(self, caller: str) -> bool:
-        """Raise if closed, else wait until pushes resume; whether the push may ignore the bar."""
+        """Raise if closed, else wait until pushes resume; return whether to ignore the bar."""
         if self.closed:
             raise EngineError(f"{caller}: expected a running engine, got one that was shut down")
         return bool(self.await_bar())

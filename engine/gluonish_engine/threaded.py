@@ -143,7 +143,7 @@ class ThreadedEngine(Engine):
         return True
 
     def promise(self, var: Var) -> Promise:
-        """Hold a variable that a later push will write; see `Engine.promise`."""
+        """Reserve a variable that a later push will write; see `Engine.promise`."""
         self._flush_bulk()
         try:
             return Promise(

@@ -27,7 +27,7 @@ Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], N
 # One operation that adds many terms takes a fraction of the time of one operation per term.
 Grads = dict[tuple[int, int], "NDArray | list[NDArray]"]
 
-# Number of nodes from which garbage collection pauses: it would scan the tape repeatedly.
+# Number of nodes from which garbage collection is paused, which would scan the tape repeatedly.
 _LONG = 1024
 
 # Terms of at most _SMALL_SIZE elements are collected until there are _MANY.

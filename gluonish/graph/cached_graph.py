@@ -1,7 +1,7 @@
 """CachedGraph: the traced graph of a hybridized block.
 
-It is planned once for each signature, and a call is recorded as one tape node. A signature is the
-specs and device of the inputs, the training mode, and which inputs require a gradient.
+The graph is planned once for each signature, and a call is recorded as one tape node. A signature
+consists of specs and device of the inputs, training mode, and which inputs require a gradient.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ class CachedGraph:
             rarely change at inference. None: all are data.
         name: Name of engine jobs, and in messages.
         lines: Source lines of the nodes, for messages.
-        inline_limit: As in `CallPlan`; 0 with ``static_alloc``.
+        inline_limit: See `CallPlan`; 0 with ``static_alloc``.
     """
 
     def __init__(

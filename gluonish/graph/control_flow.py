@@ -306,7 +306,7 @@ class _Inputs:
         """Return the index of each input of a body, adding new inputs.
 
         Args:
-            traced: The body.
+            traced: The traced body.
             outer: Outer values of the body's loop variables.
         """
         numbers = {id(node): i for i, node in enumerate(traced.variables)}

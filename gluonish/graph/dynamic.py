@@ -1,6 +1,6 @@
 """Graphs that cannot be planned, and run operator by operator.
 
-Their shapes depend on values, or an operator communicates with other devices in training.
+In these, shapes depend on values, or an operator communicates with other devices in training.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def run_imperatively(
         variables: Inputs of the graph.
         outputs: Outputs of the graph.
         inputs: An array for each variable.
-        monitor: As in `gluonish.graph.interpreter.evaluate`.
+        monitor: See `gluonish.graph.interpreter.evaluate`.
 
     Raises:
         OperatorError: An operator rejects its inputs.

@@ -118,7 +118,7 @@ class Executable:
     """A plan for one set of input specs, which runs on one device.
 
     Args:
-        plan: The plan.
+        plan: The plan to execute.
         device: The device that the plan was made for.
         arenas: Memory for intermediate values, which executables may share.
         name: Name of engine jobs, and in errors.
@@ -212,8 +212,8 @@ class Executable:
             values: Raw arrays of the externals and the outputs.
             reads: Variables of the externals.
             writes: Variables of the outputs.
-            state: As in `__call__`.
-            key: As in `__call__`.
+            state: See `__call__`.
+            key: See `__call__`.
         """
         layout, device = self.layout, self.device
         versions: Versions = []
@@ -349,7 +349,7 @@ class Executable:
                 if isinstance(raised, InstructionError):
                     failed, error = raised.instruction, raised.error
                 name = failed.op.name
-                detail = str(error).removeprefix(f"{name}: ")  # most kernels' errors begin with it
+                detail = str(error).removeprefix(f"{name}: ")  # most kernel errors begin with it
                 message = f"{failed.node.name}: {name} failed: {detail}"
                 if self._lines is not None:
                     message = self._lines.completed(message)

@@ -169,7 +169,7 @@ def plan_execution(
         channels_last: Keys of values that are laid out channels last.
         state: How the graph uses a state; None without a state.
         repeats: Whether a device that has CUDA graphs captures and repeats the instructions.
-        reallocated: Positions of the externals, then of the outputs behind them, whose arrays
+        reallocated: Positions of the externals, then of the outputs after them, whose arrays
             change from call to call.
     """
     layout = plan_layout(

@@ -45,7 +45,7 @@ def drop_idle(idle: "ref[deque[Any]]", block: Any) -> bool:
         return False
     try:
         blocks.remove(block)
-    except (ValueError, IndexError):  # in use; or another thread changed the queue meanwhile
+    except (ValueError, IndexError):  # in use, or another thread has just changed the queue
         return False
     return True
 

@@ -22,7 +22,7 @@ class Inference:
     """Partial specs of every value of a graph.
 
     Args:
-        nodes: In topological order.
+        nodes: Nodes of the graph, in topological order.
         known: Partial specs of variables, by name.
     """
 
@@ -54,7 +54,7 @@ class Inference:
         """Propagate specs through the graph until nothing changes.
 
         Raises:
-            OperatorError: An operator refuses its inputs; the message names the node.
+            OperatorError: An operator rejects its inputs; the message names the node.
         """
         for sweep in range(_MAX_SWEEPS):
             self._changed = False
@@ -149,7 +149,7 @@ def specialize(
 
     Raises:
         GraphError: A variable is not among the inputs.
-        OperatorError: An operator refuses its inputs; the message names the node.
+        OperatorError: An operator rejects its inputs; the message names the node.
     """
     copies: dict[int, Node] = {
         id(node): Node(None, node.name, specs=(spec,), extra=node.extra)
@@ -218,7 +218,7 @@ def inferred_attributes(
         specs: Specs of the variables.
 
     Raises:
-        OperatorError: An operator refuses its inputs; the message names the node.
+        OperatorError: An operator rejects its inputs; the message names the node.
     """
     open_ = [node for node in order if _open_spec(node) is not None]
     if not open_:

@@ -48,8 +48,8 @@ def report(
     Args:
         nodes: Nodes in order; those without an operator are skipped.
         values: Values by key.
-        monitor: As in `evaluate`.
-        variables: As in `evaluate`.
+        monitor: See `evaluate`.
+        variables: See `evaluate`.
     """
     callback, monitor_all = monitor
     for node in nodes:

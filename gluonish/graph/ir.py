@@ -99,8 +99,8 @@ class Value(Fluent):
     """One output of a node; operators on values append nodes.
 
     Args:
-        node: The node.
-        index: Index of the output.
+        node: The node that computes the value.
+        index: Index of the output of the node.
 
     Attributes:
         key: Identity of the value while its node lives.
@@ -309,7 +309,7 @@ class Graph:
     Args:
         inputs: Variables, in the order of a call, including those that no node reads.
         outputs: Values that the graph computes.
-        nodes: In topological order; by default the nodes that the outputs depend on.
+        nodes: Nodes in topological order; by default those that the outputs depend on.
     """
 
     __slots__ = ("inputs", "nodes", "outputs")

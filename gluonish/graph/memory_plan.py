@@ -65,7 +65,7 @@ class MemoryPlan:
     """The slot of every planned value.
 
     Attributes:
-        slots: By value number; values without bytes have offset 0.
+        slots: The slot of each value, by number; values without bytes have offset 0.
         nbytes: Size of the arena.
     """
 
@@ -117,7 +117,7 @@ def plan_memory(
     """Return a slot for every planned value.
 
     Args:
-        steps: In execution order.
+        steps: Steps in execution order.
         sizes: Bytes of each planned value; other values, such as inputs, are not in the plan.
         state: Fixed offsets of values in the state; ``sizes`` includes them. Values that no step
             writes are there from the start. The state ends with the last of them.

@@ -19,13 +19,13 @@ class Partition:
 
     Attributes:
         forward: Operators of the forward pass, in order.
-        backward: Operators of the backward pass, in an order that keeps little memory alive.
+        backward: Operators of the backward pass, in an order that needs little memory.
         inputs: The graph's inputs.
         outputs: The graph's outputs.
         heads: Gradients of the outputs, which are inputs of the backward pass.
         gradients: Results of the backward pass.
         gradient_positions: Position of the input that each gradient belongs to.
-        row_gradients: By position of an input with a row-sparse gradient, the attributes of
+        row_gradients: For each position of an input with a row-sparse gradient, the attributes of
             EMBEDDING_BACKWARD, which builds that gradient after the backward pass from the two
             gradients with this position (the rows, and their indices). So no array of the size
             of the input is computed.

@@ -65,7 +65,7 @@ def without_history(graph: Graph) -> Graph:
 
 
 def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None) -> Graph:
-    """Return the graph with layers and the operators behind them fused into one primitive.
+    """Return the graph with layers and the operators after them fused into one primitive.
 
     Args:
         graph: The graph; its inputs are unchanged.

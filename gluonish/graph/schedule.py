@@ -24,7 +24,7 @@ _MAX_COPIES = 16
 def low_memory_order(
     nodes: Sequence[Node], heads: Iterable[Node], results: Sequence[Value]
 ) -> list[Node]:
-    """Return the nodes in an order that keeps few bytes alive.
+    """Return the nodes in an order that needs little memory.
 
     Args:
         nodes: Operators, in topological order; specs on every value.

@@ -90,7 +90,7 @@ def _candidates(
     free: Collection[int],
     excluded: Collection[int],
 ) -> tuple[dict[int, StridedView], set[int]]:
-    """Return the values that can be views, and the positions of the instructions behind them."""
+    """Return the values that can be views, and the positions of instructions that make them."""
     found: dict[int, StridedView] = {}
     makers: set[int] = set()
     for i, instruction in enumerate(instructions):
@@ -117,7 +117,7 @@ def _unreadable(
     found: Mapping[int, StridedView],
     makers: Collection[int],
 ) -> set[int]:
-    """Return the first instruction whose view some reader does not support, as a set."""
+    """Return the position of the first instruction whose view a reader cannot read, as a set."""
     for i in sorted(makers):
         for index in instructions[i].writes:
             for reader, position in readers.get(index, ()):

@@ -1,6 +1,6 @@
 """Tracing a ``forward(x)`` in the style of MXNet 2.0.
 
-It runs once on arrays with shapes but without values; see `gluonish.graph.traced_array`.
+The function runs once on arrays with shapes but no values; see `gluonish.graph.traced_array`.
 """
 
 from collections.abc import Callable, Sequence
@@ -79,10 +79,10 @@ def trace_forward(
     """Run ``forward`` once on traced arrays.
 
     Args:
-        forward: Called with one traced array for each array.
+        forward: Function that is called with one traced array for each array.
         names: Names of the data variables.
         arrays: Arrays of a call; the variables have their specs and class.
-        name_node: Returns the name of a new node, from the base name of its operator.
+        name_node: Function that returns the name of a new node, given its operator's base name.
 
     Raises:
         NoValuesError: No output is an array, or the computation needs values.

@@ -1,6 +1,6 @@
 """Traced arrays: the arguments of a traced ``forward``, NDArrays without values.
 
-They have shape, dtype and context, and operators on them append nodes to the graph. Access to
+Traced arrays have shape, dtype and context; operators on them append nodes to the graph. Access to
 values or memory raises a `NoValuesError`, and the block runs without a graph: all access to data
 goes through a few attributes, which raise the error here.
 
@@ -169,7 +169,7 @@ class TracedArray(_Traced, NDArray):  # type: ignore[misc, override]  # no memor
     __slots__ = ("_fixed", "_value")
     __hash__ = object.__hash__
 
-    # Those of NDArray are views.
+    # The methods of NDArray return views.
     expand_dims = Fluent.expand_dims
     flatten = Fluent.flatten
     reshape = Fluent.reshape

@@ -298,7 +298,7 @@ def _fast_kernel(
 def _ahead(
     bound: _Bound, constant_inputs: Collection[int]
 ) -> tuple[set[int], list[KernelInstruction]]:
-    """Return the constant values, and the instructions of the prologue that compute some."""
+    """Return the constant values, and the prologue: instructions that compute constants."""
     if not constant_inputs:
         return set(), []
     constant = {*constant_inputs, *bound.constants} - bound.overwritten

@@ -30,7 +30,7 @@ def bodies_of(
 
     Args:
         node: The node.
-        attrs: Its parsed attributes.
+        attrs: Parsed attributes of the node.
         outputs: Outputs of each subgraph.
 
     Raises:

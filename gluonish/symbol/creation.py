@@ -114,7 +114,7 @@ def histogram(
     """Return the number of elements in each bin, and the edges of the bins.
 
     Args:
-        a: The elements.
+        a: Symbol with the elements.
         bins: Number of equal bins in ``range``, or a Symbol of their edges.
         range: Lower and upper end of the bins. Required unless ``bins`` is a Symbol, because a
             Symbol has no values to determine the range from.

@@ -12,7 +12,7 @@ class ExecutionReport:
     """Passes the arrays of a forward or backward pass to a monitor, under MXNet's names.
 
     Args:
-        callback: Called with a name and an array.
+        callback: Function that receives a name and an array.
         monitor_all: Whether to report operators' inputs as well as their outputs.
         variables: Names of the graph's variables.
     """

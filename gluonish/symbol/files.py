@@ -283,7 +283,7 @@ def _check_count(node: NodeData, op: Operator, attrs: Mapping[str, Any]) -> None
     stated = {key: attrs[key] for key in (op.variadic or "num_args", "num_args") if key in attrs}
     locations = [key for key in attrs if key.endswith("_input_locs")]
     stated |= {key: max(attrs[key], default=0) for key in locations}
-    present = len(node.inputs) + len(node.subgraphs)  # some count both
+    present = len(node.inputs) + len(node.subgraphs)  # some operators count both
     for key, count in stated.items():
         if count > present:
             raise OperatorError(

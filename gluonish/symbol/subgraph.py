@@ -110,7 +110,7 @@ class Subgraph:
 
         Args:
             name: Name of the parameter; the subgraph's name is prefixed.
-            array: Its value. `Symbol.optimize_for` adds it to ``args``, a block adds it to its
+            array: Value of the parameter. `Symbol.optimize_for` adds it to ``args``, a block to its
                 parameters; if it was trained or loaded since, tracing the block again keeps that
                 value.
 

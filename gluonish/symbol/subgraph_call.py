@@ -229,7 +229,7 @@ def function_node(
     """Return a node that calls a Python function in place of a subgraph.
 
     Args:
-        subgraph: The subgraph.
+        subgraph: The subgraph that is replaced.
         backend: Name of the back end, for error messages.
         function: Function that takes an NDArray for each of `Subgraph.inputs`.
         inputs: Values of these inputs, in order.

@@ -268,7 +268,7 @@ def _line(fields: Sequence[str], ends: Sequence[int]) -> str:
 def _edge_labels(
     symbol: Symbol, shape: Mapping[str, Sequence[int]] | None, dtype: Mapping[str, Any] | None
 ) -> dict[tuple[int, int], str]:
-    """Return the labels of edges, by the value that an edge stands for."""
+    """Return the labels of edges, by the value that an edge represents."""
     labels = {(id(value.node), value.index): "" for value in _internal_values(symbol)}
     if shape is not None:
         for value, found in _inferred("plot_network", symbol, shape):

@@ -25,7 +25,7 @@ from gluonish.ops.registry import Attrs, Operator
 # Minimum number of elements. A kernel for fewer saves only the overhead of calls, and compiling it
 # costs more than thousands of calls.
 _SMALLEST = 1024
-# The same for a single operator, which saves no pass over memory, or only some of its several.
+# The same for a single operator, whose fusion saves no pass over memory, or (slow) some passes.
 _SMALLEST_ALONE = 16384
 _SMALLEST_SLOW = 4096
 # Arrays that a kernel reads, and its operators, so that it fits registers and compiles quickly.

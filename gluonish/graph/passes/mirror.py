@@ -17,7 +17,7 @@ from gluonish.graph.schedule import low_memory_order
 Key = tuple[int, int]
 
 # Numbers of segments to try, each of which saves the values that cross its ends; the search stops
-# after some numbers in a row that are no improvement.
+# after some numbers in a row without improvement.
 _SEGMENTS = (2, 3, 4, 6, 8, 11, 16, 24, 32, 48)
 _PATIENCE = 3
 
@@ -51,7 +51,7 @@ def mirror(joint: Joint, effort: Effort) -> Joint:
 
 
 def ordered_backward(joint: Joint) -> list[Node]:
-    """Return the backward operators in an order that keeps little memory alive."""
+    """Return the backward operators in an order that needs little memory."""
     return low_memory_order(joint.backward, joint.heads, joint.gradients)
 
 
