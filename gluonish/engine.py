@@ -113,8 +113,7 @@ def submit(
         lane: Lane that the operation runs in.
         name: Name in profiles and messages.
         small: Whether the overhead of a worker would be a large part of the operation's time.
-        on_team: Whether the operation uses the team of threads, which only one thread can use at
-            a time.
+        on_team: Whether the operation uses a team of threads, which serves one thread at a time.
         priority: Ready operations of a lane start in descending priority.
 
     Returns:

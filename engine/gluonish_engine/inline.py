@@ -19,7 +19,7 @@ class InlineOperators:
     """Runs operators in the thread that pushes them.
 
     Args:
-        engine: Owner of the failures and of the state of threads.
+        engine: The engine, which owns the failures and the state of threads.
     """
 
     __slots__ = ("_core", "_engine")

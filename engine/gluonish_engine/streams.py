@@ -36,7 +36,7 @@ class Stream(Protocol):
         ...
 
     def synchronize_event(self, event: Any) -> None:
-        """Block the calling thread until ``event``; raise errors of the device."""
+        """Block the calling thread until ``event`` is reached; raise errors of the device."""
         ...
 
     def event_done(self, event: Any) -> bool:

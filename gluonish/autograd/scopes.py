@@ -125,8 +125,7 @@ def get_symbol(x: NDArray) -> Any:
     Raises:
         ArgumentTypeError: ``x`` is not an NDArray.
         AutogradError: The array was not recorded, or a backward pass has freed the record.
-        NotSupportedError: The computation used an `autograd.Function`, which a Symbol cannot
-            represent.
+        NotSupportedError: The computation used an `autograd.Function`; a Symbol cannot contain one.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")

@@ -46,8 +46,7 @@ class StaticValues:
     Args:
         layout: The instructions, and the memory of their values.
         device: The device that the arrays are allocated on.
-        entry_count: Number of planned instructions and chains, each of which has an entry after
-            the values.
+        entry_count: Number of planned instructions and chains; each has an entry after the values.
     """
 
     def __init__(self, layout: ValueLayout, device: Device, entry_count: int = 0) -> None:

@@ -74,8 +74,7 @@ def detached(nodes: Sequence[Node], external: Sequence[Value], outputs: Sequence
 
     Args:
         nodes: Operators of the subgraph, in order.
-        external: Values that the subgraph reads from outside, or delivers unchanged; they become
-            inputs.
+        external: Values that the subgraph reads from outside, or delivers unchanged: its inputs.
         outputs: Results of the subgraph.
     """
     copies = {value.key: variable(value.node.name, value.spec) for value in external}

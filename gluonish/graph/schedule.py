@@ -4,8 +4,7 @@ Gradients follow one chain, from the heads to the deepest input. A node that end
 value runs as early as possible: the gradient of a weight runs before the chain continues. Nodes
 that do not depend on heads are recomputed forward values, and run when they are needed.
 
-The amount of work in a graph, computed from shapes, which decides whether a second thread is worth
-its overhead.
+The amount of work in a graph, computed from shapes, to decide whether a second thread pays off.
 """
 
 import heapq

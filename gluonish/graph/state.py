@@ -61,8 +61,7 @@ class StateUse(NamedTuple):
     Attributes:
         values: The saved values in the graph of the pass.
         offsets: Offset of each value in bytes.
-        filled: Whether the state holds the values when the pass starts; else the pass computes
-            them.
+        filled: Whether the state holds the values when the pass starts; else the pass makes them.
         lasting: Whether the values must be intact when the pass ends; otherwise the pass may
             overwrite each after the last instruction that reads it.
     """

@@ -22,8 +22,7 @@ class Trace:
 
     Attributes:
         data: Variables for the arrays of the call, in order.
-        parameters: Traced arrays of the parameters that the call read, by name, in order of first
-            use.
+        parameters: Traced arrays of the parameters that were read, by name, in order of first use.
         outputs: Values of the outputs, flattened.
         structure: Structure of the outputs, as returned by `pytree.flatten`.
     """

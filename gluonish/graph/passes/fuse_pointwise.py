@@ -60,8 +60,7 @@ def fuse_pointwise(
         alone: Whether to fuse single operators.
         several_passes: Fuse only those single operators that pass over memory several times.
         platform: Platform whose fast kernels are considered.
-        supports: Returns whether the generated kernels support an operator with its attributes and
-            specs.
+        supports: Returns whether generated kernels support an operator, its attributes and specs.
         aligned_shape: Returns the shape in which an input of an operator broadcasts.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
