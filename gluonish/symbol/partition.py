@@ -43,7 +43,7 @@ def partition(
 
     Raises:
         ArgumentError: There is no such back end, or it does not accept the options.
-        GraphError: The back end fails, or its replacement does not fit. The message names the nodes.
+        GraphError: The back end fails or its replacement does not fit. The message names the nodes.
     """
     backend = make_backend(function, name, options)
     values = _hooked(function, name, backend, "begin", values)
