@@ -34,7 +34,7 @@ from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
 
 __all__ = ["bulk", "current_engine", "set_bulk_size", "submit", "use_engine", "wait_briefly"]
 
-# If several threads create the engine at once, the first one counts. A new engine is added to
+# If several threads create the engine at once, the first one is used. A new engine is added to
 # ``_engines`` before it reads the streams and the hook; changes of those are made before
 # ``_engines`` is read. So a change may be applied twice, but is never lost.
 _engine: Engine | None = None
@@ -85,8 +85,8 @@ def make_engine(kind: str) -> Engine:
 def wait_briefly(variables: Iterable[Var]) -> None:
     """Wait up to `_BRIEF_S` for variables that workers write; cheap if there are none.
 
-    For small work, which can run in the calling thread only if no worker holds its arrays. After
-    the time-out the work follows the worker's operation on its lane.
+    This is for small work, which can run in the calling thread only if no worker holds its arrays.
+    After a time-out, the work runs after the worker's operation, on its lane.
     """
     pending = [var for var in variables if var.queue is not None or var.active < 0]
     if pending:
@@ -108,16 +108,16 @@ def submit(
 
     Args:
         run: The operation.
-        reads: Variables that it reads.
-        writes: Variables that it writes.
-        lane: Where it runs.
-        name: For profiles and messages.
-        small: Whether the overhead of a worker would be a large part of its time.
-        on_team: Whether it uses a team of threads, which only one thread can have at a time.
+        reads: Variables that the operation reads.
+        writes: Variables that the operation writes.
+        lane: Lane that the operation runs in.
+        name: Name in profiles and messages.
+        small: Whether the overhead of a worker would be a large part of the operation's time.
+        on_team: Whether the operation uses a team of threads, which serves one thread at a time.
         priority: Ready operations of a lane start in descending priority.
 
     Returns:
-        Whether the calling thread runs it, unless its variables are in use.
+        Whether the calling thread runs the operation, unless its variables are in use.
     """
     engine = _engine if _engine is not None else _create()  # inlined `current_engine`
     if on_team and engine.uses_workers():
@@ -134,7 +134,7 @@ def end_idle_teams(end: Callable[[], None]) -> bool:
     """End the teams of threads of all workers, if no worker has anything to do.
 
     Args:
-        end: Ends the team of its calling thread.
+        end: Function that ends the team of the calling thread.
     """
     return current_engine().call_in_idle_workers(end, "end_team")
 
@@ -142,8 +142,8 @@ def end_idle_teams(end: Callable[[], None]) -> bool:
 def _living() -> list[Engine]:
     """Return the live engines.
 
-    A plain loop: CPython 3.11 crashed here in a comprehension with an assignment expression, when a
-    tracing thread was interrupted in it and another thread entered it.
+    This is a plain loop: CPython 3.11 crashed here in a comprehension with an assignment
+    expression, when a tracing thread was interrupted in it and another thread entered it.
     """
     engines = []
     for ref in tuple(_engines):
@@ -154,7 +154,7 @@ def _living() -> list[Engine]:
 
 
 def _register(engine: Engine, lane: Lane, stream: Stream) -> None:
-    """Register a stream with an engine, together with its round-robin siblings."""
+    """Register a stream and its round-robin siblings with an engine."""
     engine.register_stream_lane(lane, stream, *getattr(stream, "siblings", ()))
 
 
@@ -208,7 +208,7 @@ def set_bulk_size(size: int) -> int:
 
     Raises:
         ArgumentTypeError: ``size`` is not an integer.
-        ArgumentError: It is negative.
+        ArgumentError: ``size`` is negative.
     """
     previous: int = current_engine().set_bulk_size(_checked_size(size))
     return previous
@@ -230,7 +230,7 @@ class bulk:
 
     Raises:
         ArgumentTypeError: ``size`` is not an integer.
-        ArgumentError: It is negative.
+        ArgumentError: ``size`` is negative.
     """
 
     def __init__(self, size: int) -> None:

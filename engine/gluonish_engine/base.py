@@ -1,4 +1,4 @@
-"""Engine: the interface, and the state that all kinds share (failures, bulk sizes, stream lanes).
+"""Engine: the interface and the state that all engines share (failures, bulk sizes, stream lanes).
 
 Invariants: ``_unraised`` holds the failures that no wait has raised yet, and ``_raises`` counts the
 waits outside operators that raised one for the first time. Both, and ``raised_at`` of every
@@ -15,9 +15,9 @@ Lifetime of an error:
   one output, the other outputs carry no error, as in MXNet. They hold what was written until then.
 - An interrupt, or a full stack in the pushing thread, is raised by the push only.
 - An operator that is skipped because of a failure in its reads leaves an input that it updates in
-  place *stale*, if that was computed before: the old value is still there. A stale variable raises
-  and propagates the failure until a wait outside operators has raised that failure once, for any
-  variable. Later pushes and waits see no error. So one bad batch loses only its own updates of
+  place *stale*, if the input was computed before: the old value is still there. A stale variable
+  raises and propagates the failure until a wait outside operators has raised that failure once, for
+  any variable. Later pushes and waits find no error. So one bad batch loses only its own updates of
   weights and statistics.
 - Whether an operation comes after a raise is decided at its push, not at its run. Pushes and waits
   inside an operator inherit the position of the operator's push.
@@ -48,13 +48,13 @@ _MAX_UNRAISED = 256
 
 
 class _ThreadState:
-    """State of one thread.
+    """The engine's state of one thread.
 
     Attributes:
         bulk_size: See `Engine.set_bulk_size`.
         bulk: The bulk that this thread adds to; another thread may have closed it.
         running: The innermost operator that this thread runs.
-        lane: The lane whose worker this thread is.
+        lane: The lane that this thread is a worker of.
         raises: Number of raises before the push of the running operator; None outside a worker's
             operator.
         task: The unfinished task of this worker.
@@ -129,14 +129,14 @@ class Engine(ABC):
 
         Args:
             fn: The operator, called without arguments.
-            reads: Variables that it reads; duplicates are allowed.
-            writes: Variables that it writes. A variable in both sequences is updated in place.
-            lane: Where it runs, for example ``("cpu", 0, "compute")``.
+            reads: Variables that the operator reads; duplicates are allowed.
+            writes: Variables that the operator writes. A variable in both is updated in place.
+            lane: Lane that the operator runs in, for example ``("cpu", 0, "compute")``.
             priority: Ready jobs of a lane start in descending priority.
             name: Name for errors and for `on_push`.
-            inline: The operator is cheap: if it can start now on an idle CPU lane, run it in the
-                calling thread.
-            flush: It writes to a file: interpreter exit waits for it.
+            inline: Whether the operator is cheap: if it can start at once on an idle CPU lane, it
+                runs in the calling thread.
+            flush: Whether the operator writes to a file, so that interpreter exit waits for it.
 
         Raises:
             EngineError: The engine was shut down, or (on a stream lane, from inside an operator)
@@ -152,8 +152,8 @@ class Engine(ABC):
         """Call ``fn`` once in every worker thread, if nothing is pending, and wait for it.
 
         Args:
-            fn: Cheap; it must not raise.
-            name: For errors and `on_push`.
+            fn: Cheap function that must not raise.
+            name: Name for errors and for `on_push`.
 
         Returns:
             Whether ``fn`` was submitted: False while something is pending, or if a lane has several
@@ -162,7 +162,7 @@ class Engine(ABC):
         return True  # without workers
 
     def promise(self, var: Var) -> Promise | None:
-        """Hold a variable that a later push will write, so that its readers wait for that push.
+        """Reserve a variable that a later push will write, so that its readers wait for that push.
 
         Every promise must be fulfilled or failed: until then waits for the variable, and
         `wait_all`, block. While promises are pending, `wait_written` returns at once.
@@ -193,8 +193,8 @@ class Engine(ABC):
 
         Args:
             promise: Result of `promise`.
-            reads: Variables that it reads.
-            lane: Where it runs; not a stream lane.
+            reads: Variables that the operator reads.
+            lane: Lane that the operator runs in; not a stream lane.
             name: Name for errors.
         """
 
@@ -229,7 +229,7 @@ class Engine(ABC):
         """Block until all reads and writes of ``var`` pushed so far are done.
 
         Raises:
-            EngineError: As `wait`.
+            EngineError: See `wait`.
         """
 
     @abstractmethod
@@ -273,7 +273,7 @@ class Engine(ABC):
 
         Args:
             key: Key of the lane.
-            stream: Where its operators are launched.
+            stream: Stream that the lane's operators are launched on.
             *siblings: More streams, used round-robin with ``stream``; `NaiveEngine` ignores them.
 
         Raises:
@@ -298,8 +298,8 @@ class Engine(ABC):
     def mark(self, lane: Hashable) -> None:
         """Record an event on a GPU lane now, so that later waits do not include later pushes.
 
-        Without it, the event is recorded when another lane or the host needs it, behind everything
-        launched until then. Does nothing on a worker lane, where the order is exact.
+        Without `mark`, an event is recorded when another lane or the host needs one, after
+        everything launched until then. Does nothing on a worker lane, where the order is exact.
         """
         found = self._lanes.get(lane)
         if isinstance(found, StreamLane):
@@ -341,7 +341,7 @@ class Engine(ABC):
         return pushed_at(self._depth) if self._depth > 0 else None
 
     def _note_raised(self, failure: Failure, inside: bool, carried: object = None) -> None:
-        """Record that a failure is raised, ``inside`` an operator or to the program.
+        """Record that a wait raises a failure, ``inside`` an operator or in the program.
 
         Args:
             carried: The error of the variable that was waited for.
@@ -386,7 +386,7 @@ class Engine(ABC):
 
 
 class BulkScope:
-    """Scope of `Engine.bulk`: sets a bulk size for the calling thread, and flushes at the end."""
+    """Scope of `Engine.bulk` that sets a bulk size for the thread, and flushes at its end."""
 
     __slots__ = ("_engine", "_previous", "_size")
 

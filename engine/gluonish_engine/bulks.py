@@ -1,9 +1,9 @@
 """Bulks: consecutive pushes of one thread to one lane that start together.
 
 Invariants: each call of a bulk enters like any other, so other threads see its writes as pending,
-but also waits for the bulk to close. A bulk that may still grow is in ``Scheduler.open``, and in
-the state of its thread. It closes at its limit, when its thread pushes to another lane, waits or
-leaves the scope, and when any thread waits or queues behind it; so it blocks no one for ever.
+but the call also waits for the bulk to close. A bulk that may still grow is in ``Scheduler.open``,
+and in the state of its thread. It closes at its limit, when its thread pushes to another lane,
+waits or leaves the scope, and when any thread waits or queues behind it, so nobody waits for ever.
 """
 
 from collections.abc import Hashable
@@ -13,7 +13,7 @@ from gluonish_engine.var import Call
 
 
 class Bulk:
-    """Calls that start when the bulk is closed (`Scheduler.close`).
+    """A group of calls that start when the bulk is closed (`Scheduler.close`).
 
     Attributes:
         key: Lane key of the calls.
@@ -32,7 +32,7 @@ class Bulk:
 
 
 def join(core: Scheduler, bulk: Bulk | None, call: Call, limit: int) -> Bulk | None:
-    """Add a call to the thread's bulk, or close that and begin another.
+    """Add a call to the thread's bulk, or close the bulk and begin another.
 
     Args:
         core: The engine's scheduler.
@@ -60,7 +60,7 @@ def join(core: Scheduler, bulk: Bulk | None, call: Call, limit: int) -> Bulk | N
     if (
         len(bulk.calls) >= limit
         or core.waiters
-        # It may wait for a promise that a later call of this thread fulfills.
+        # The call may wait for a promise that a later call of this thread fulfills.
         or (core.promises and call.wait > 1)
     ):
         core.close(bulk)

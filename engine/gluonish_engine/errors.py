@@ -22,18 +22,18 @@ class EngineError(RuntimeError):
 
 
 class Failure:
-    """The first error of a variable.
+    """The failure of an operator, shared by all variables that it affects.
 
     Args:
         name: Name of the operator that raised.
-        cause: The exception.
-        sequence: Number of the push; orders failures.
-        where: The innermost frames at the push, or None when they were not captured.
+        cause: The exception that the operator raised.
+        sequence: Number of the push, by which failures are ordered.
+        where: The innermost frames at the push, or None if they were not captured.
 
     Attributes:
-        raised: Whether a wait has raised it, so that `Engine.wait_all` need not.
+        raised: Whether a wait has raised the failure, so that `Engine.wait_all` need not.
         raised_at: Number of failures raised outside operators, up to and including the first raise
-            of this one; None before. Waits inside operators do not count, because their timing
+            of this failure; None before. Waits inside operators do not count, because their timing
             depends on the schedule.
         first: If the operator has several outputs, the error of the output whose wait raised it
             first; None before.
@@ -41,7 +41,7 @@ class Failure:
 
     __slots__ = ("cause", "first", "name", "raised", "raised_at", "sequence", "where")
 
-    # Whether this process ever had a failure. Set before any variable can carry one.
+    # Whether there was ever a failure in this process. Set before any variable can carry one.
     happened: ClassVar[bool] = False
 
     def __init__(
@@ -61,11 +61,11 @@ class Failure:
         Failure.happened = True
 
     def standing(self, raises: int) -> "Failure":
-        """Return itself; see `Stale.standing`."""
+        """Return the failure itself; see `Stale.standing`."""
         return self
 
     def message(self) -> str:
-        """Return the text of the error: operator, exception, and where it was pushed.
+        """Return the error message: operator, exception, and where the operator was pushed.
 
         The operator's name is not repeated if the exception's message begins with it.
         """
@@ -80,13 +80,13 @@ class Failure:
 
 
 class Stale:
-    """Mark on a variable whose update was skipped; the old value is still there.
+    """Marks a variable whose update was skipped, and which still has the old value.
 
     An operator that was interrupted (Ctrl-C) leaves the same mark on variables that it updates in
     place: the program has received the interrupt, and may save the current values.
 
     Args:
-        failure: The reason of the skip.
+        failure: The failure that caused the skip.
     """
 
     __slots__ = ("failure",)
@@ -95,16 +95,16 @@ class Stale:
         self.failure = failure
 
     def standing(self, raises: int) -> Failure | None:
-        """Return the failure for a push or wait after ``raises`` raises; None if it was raised."""
+        """Return the failure unless it is among the first ``raises`` failures raised, else None."""
         raised_at = self.failure.raised_at
         return None if raised_at is not None and raised_at <= raises else self.failure
 
 
 class Output(Stale):
-    """Mark on each output of a failed operator with several outputs.
+    """Marks each output of a failed operator with several outputs.
 
     Once a wait outside operators has raised the failure for one output, the others can be read, as
-    in MXNet, with whatever was written to them. The first one raises every time.
+    in MXNet, with whatever was written to them. That one output raises every time.
     """
 
     __slots__ = ()
@@ -118,9 +118,9 @@ class Output(Stale):
 def for_caller(error: BaseException) -> BaseException | None:
     """Return the exception to raise at once in the pushing thread; None for a failure.
 
-    These concern the thread rather than the operator, which then counts as skipped: an interrupt
-    (Ctrl-C), and a full stack, also if ctypes or a graph has wrapped the RecursionError. Failures
-    are raised by waits.
+    Such exceptions concern the thread rather than the operator, which counts as skipped: an
+    interrupt (Ctrl-C), and a full stack, also if ctypes or a graph has wrapped the RecursionError.
+    Failures are raised by waits.
     """
     if not isinstance(error, Exception) or isinstance(error, RecursionError):
         return error

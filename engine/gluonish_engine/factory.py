@@ -1,4 +1,4 @@
-"""create_engine: makes an engine by name. There is no state and no lock here."""
+"""create_engine: makes an engine by name. This module has no state and no lock."""
 
 import sys
 
@@ -37,14 +37,14 @@ def create_engine(
         launch_copy_workers: The same for keys that end in "copy".
         stack_trace_depth: Stack frames of the push that an error shows; capturing them costs time
             at each push that is not inline.
-        error_type: Class of the errors that the engine raises; made from one message.
+        error_type: Class of the errors that the engine raises; called with a message.
         most_pending: Number of unfinished calls of a lane beyond which a push waits until half of
-            them are done, unless it comes from inside an operator or a promise is pending. So a
+            them are done, unless the push is made inside an operator or a promise is pending. So a
             loop that never waits uses bounded memory.
 
     Raises:
-        ValueError: An unknown kind, or a number out of range.
-        EngineError: A threaded engine in a Python that runs without its global interpreter lock, on
+        ValueError: The kind is unknown, or a number is out of range.
+        EngineError: The engine is threaded and Python runs without a global interpreter lock, on
             which the scheduler relies (docs/engine.md).
     """
     if kind not in _KINDS:

@@ -38,10 +38,10 @@ class ForkHold:
         core.await_bar = self._await_bar
 
     def acquire(self, inside: bool) -> None:
-        """Hold pushes back, and wait (at most 10 s) until nothing is pending.
+        """Block new pushes, and wait (at most 10 s) until nothing is pending.
 
         Args:
-            inside: Whether an operator forks, so that waiting is impossible.
+            inside: Whether the fork is inside an operator, so that waiting is impossible.
         """
         core, me = self._core, threading.get_ident()
         while self._owner != me:
@@ -50,17 +50,17 @@ class ForkHold:
                 core.barred = True
                 core.pending += 1
                 break
-            time.sleep(_LOOK_S)  # another thread forks
+            time.sleep(_LOOK_S)  # another thread is forking
         core.catch_up()
         if not inside:
             wait_idle(core, _FORK_S, held=1)
 
     def own_pending(self) -> int:
-        """Return the number of pending holds of the calling thread."""
+        """Return the number of holds that the calling thread owns: 1 while it forks, else 0."""
         return int(self._owner == threading.get_ident())
 
     def release(self) -> None:
-        """Resume pushes, in the parent."""
+        """Resume pushes; called in the parent."""
         core, holds = self._core, self.own_pending()
         if holds and self._owner:  # a step
             self._owner = 0
@@ -69,7 +69,7 @@ class ForkHold:
         core.notify_all()
 
     def start_clean(self, running: Frame | None) -> None:
-        """Drop pending work and store failures on its variables, in the child."""
+        """Drop pending work and store failures on its variables; called in the child."""
         self._owner = 0
         core = self._core
         core.barred = core.closed
@@ -80,7 +80,7 @@ class ForkHold:
         core.reset(len(frames_of(running)))
 
     def _await_bar(self) -> bool:
-        """Wait for the end of the hold; whether the caller may push meanwhile."""
+        """Wait until the hold ends; return True at once if the caller may push during the hold."""
         if self._thread.state.running is not None or self.own_pending():
             return True
         while self._owner:

@@ -1,8 +1,8 @@
-"""Idle: waits until a scheduler's work is done, or has progressed enough to push more.
+"""Waits until a scheduler's work is done, or has progressed enough to push more.
 
 Invariants: while a thread waits here, its gate is in ``Scheduler.waiters``, so that bulks are
 closed and the ends of tasks wake it up. A wake-up can be lost if the thread that sends it is
-interrupted, so waits poll from time to time. Ctrl-C ends a wait and leaves all else as it is.
+interrupted, so waits poll from time to time. Ctrl-C ends a wait and changes nothing else.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ def poll_interval_s(turn: int) -> float:
 def await_capacity(core: Scheduler, lane: WorkerLane) -> None:
     """Block until the backlog of a lane is down to half its limit.
 
-    Returns early if a promise is pending, which the caller may be about to fulfill, and if nothing
-    ended for a second: the lane may be waiting for the caller, for example for a lock of the
+    Returns early if a promise is pending, which the caller may be about to fulfill, or if no task
+    has ended for a second: the lane may be waiting for the caller, for example for a lock of the
     program.
     """
     seen, since = lane.backlog, time.monotonic()
@@ -54,7 +54,7 @@ def wait_idle(
     """Block until nothing is pending (or nothing that writes files).
 
     Args:
-        timeout_s: Longest wait in seconds; None: no limit.
+        timeout_s: Maximum wait in seconds; None for no limit.
         flushes_only: Whether to wait only for operators that write files.
         held: Number of pending items that belong to the caller.
 
@@ -70,7 +70,7 @@ def wait_idle(
 
 
 def await_written(core: Scheduler, variables: Sequence[Var], timeout_s: float) -> bool:
-    """Block until variables are written, or until a time-out; whether they are written."""
+    """Block until variables are written or a time-out; return whether they are written."""
     return _wait_until(
         core,
         lambda: not any(var.queue is not None or var.active < 0 for var in variables),
@@ -100,7 +100,7 @@ def wait_quiescent(core: Scheduler, depth: int) -> None:
 def _wait_until(
     core: Scheduler, over: Callable[[], bool], timeout_s: float | None, longest_s: float
 ) -> bool:
-    """Block until ``over()`` is true, or until a time-out; whether it became true."""
+    """Block until ``over()`` is true or a time-out; return whether it became true."""
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     gate = threading.Lock()
     gates = (gate,)

@@ -19,7 +19,7 @@ class InlineOperators:
     """Runs operators in the thread that pushes them.
 
     Args:
-        engine: Owner of the failures and of the state of threads.
+        engine: The engine, which owns the failures and the state of threads.
     """
 
     __slots__ = ("_core", "_engine")
@@ -31,7 +31,7 @@ class InlineOperators:
     def run(
         self, fn: Callable[[], None], reads: Sequence[Var], writes: Sequence[Var], name: str
     ) -> bool:
-        """Run an operator in the calling thread if its variables are free; whether it ran."""
+        """Run an operator in this thread if its variables are free, and return whether it ran."""
         core, engine = self._core, self._engine
         local = engine._thread.state
         outer = local.running
@@ -64,7 +64,7 @@ class InlineOperators:
             else:
                 self._end(frame, local)
         except BaseException as error:
-            if local.running is not frame:  # it has not begun, or has ended
+            if local.running is not frame:  # the operator has not begun, or has ended
                 raise
             try:
                 orphan = (frame, name, sequence, None if ended else error)
@@ -88,7 +88,7 @@ class InlineOperators:
         """Begin an operator if its variables are free, while something is pending or has failed.
 
         Returns:
-            The number of its push; 0: it has not begun.
+            The number of the push; 0 if the operator has not begun.
         """
         core, key = self._core, id(frame)
         while True:
@@ -141,7 +141,7 @@ class InlineOperators:
     def _leave_failure(self, frame: Any, name: str, sequence: int, error: BaseException) -> None:
         engine = self._engine
         reads, writes, outer = frame
-        # First: where the stack is full it may raise, and this runs again.
+        # First, because it may raise if the stack is full; then this function runs again.
         failed = for_caller(error) is None
         failure = engine._fail(name, error, sequence, engine._where())
         if failed:

@@ -5,9 +5,9 @@ the order in which they became ready, linked by ``Task.next``; ``ranked`` counts
 priority. If there are any, `next_task` moves the list to ``heap``. ``idle`` is at least the number
 of threads that wait for a token and have not been sent one; a thread that gets a token and finds no
 task waits again. ``load`` counts the tasks from ready to done, ``backlog`` those from push to done:
-while it is above ``limit``, pushes block. A spare thread replaces one that blocks inside a task;
-when that resumes, one thread is too many, counted by ``surplus``, and the next to finish a task
-ends. ``threads`` are all that were started, some of which may have ended.
+while ``backlog`` is above ``limit``, pushes block. A spare thread replaces one that blocks inside a
+task. When that thread resumes, there is one thread too many, counted by ``surplus``, and the next
+to finish a task ends. ``threads`` are all that were started, some of which may have ended.
 """
 
 import heapq
@@ -24,9 +24,9 @@ class WorkerLane:
     """A priority queue of ready tasks for one set of threads.
 
     Args:
-        key: Lane key of its first push, for the names of the threads.
+        key: Lane key of the first push, used in the names of the threads.
         workers: Number of threads.
-        stream: Where the threads launch the tasks; None: they run them themselves.
+        stream: Stream that the threads launch tasks on; None if they run the tasks themselves.
         limit: Number of pending tasks beyond which pushes wait.
     """
 
@@ -72,9 +72,9 @@ class WorkerLane:
         self.threads: list[threading.Thread] = []
 
     def next_task(self, state: Any) -> Call | None:
-        """Return the next task; without one, count the calling thread as idle.
+        """Return the next task; if there is none, count the calling thread as idle.
 
-        An idle thread waits for a token then, unless the lane is stopped.
+        An idle thread then waits for a token, unless the lane is stopped.
 
         Args:
             state: State of the thread; its ``task`` is set before the task leaves the lane.
@@ -116,7 +116,7 @@ class WorkerLane:
             state.task = state.running = self.heap[0][2]
             try:
                 heapq.heappop(self.heap)
-            except MemoryError:  # it is still in the heap
+            except MemoryError:  # the task is still in the heap
                 state.task = state.running = None
                 raise
         elif not self.stopped:
@@ -142,12 +142,12 @@ class WorkerLane:
         return not any(thread.is_alive() for thread in self.threads)
 
     def stop(self) -> None:
-        """End every thread when it finds no task; no task may be added any more."""
+        """Let threads end when they find no task; no task may be added after this call."""
         self.stopped = True
         self.wake()
 
     def retires(self) -> bool:
-        """Whether the calling thread must end, as there are too many; it counts no longer."""
+        """Whether the calling thread is surplus and must end; if so, it is no longer counted."""
         if self.surplus > 0:  # a step
             self.surplus -= 1
             return True

@@ -1,4 +1,4 @@
-"""Hooks of all engines of a process for forks and for exit.
+"""Hooks that call all engines of a process at forks and at exit.
 
 Invariants: the set holds weak references and is copied before use; hooks are registered once, at
 import. The fork hooks run in the forking thread, around the fork; the exit hook runs in the main
@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=_after_fork_in_parent,
         after_in_child=_after_fork_in_child,
     )
-    # Twice: Python only prints an interrupt of the first call, and pushes would wait for ever.
+    # Twice: if the first call is interrupted, Python only prints that; pushes would wait for ever.
     # Normally the second call does nothing.
     os.register_at_fork(after_in_parent=_after_fork_in_parent)
 atexit.register(_at_exit)

@@ -1,8 +1,8 @@
 """MemoryPool: a caching allocator for blocks of a device's memory.
 
-It is independent of any library: a `Source` gets blocks from the driver. A *queue* orders the work
-on a block (a GPU's stream): a freed block may still have pending work there, so it is reused on the
-same queue only. A *strategy* rounds the size of an allocation; blocks of equal size are
+The pool is independent of any library: a `Source` gets blocks from the driver. A *queue* orders the
+work on a block (a GPU's stream): a freed block may still have pending work there, so it is reused
+on the same queue only. A *strategy* rounds the size of an allocation; blocks of equal size are
 interchangeable.
 
 Invariants: a block is freed by one append to ``_returned``, which is safe wherever the garbage
@@ -22,13 +22,13 @@ Sizes = Callable[[int], int]
 
 
 class Source(Protocol[RawOut]):
-    """Source of a pool's memory, which gets a block back when its reference count is 0."""
+    """Source of a pool's memory; a block returns to it when the block's reference count is 0."""
 
     def allocate(self, nbytes: int, /) -> RawOut:
         """Return new memory.
 
         Raises:
-            MemoryError: There is none.
+            MemoryError: There is not enough memory.
         """
         raise NotImplementedError
 
@@ -38,12 +38,12 @@ class Source(Protocol[RawOut]):
 
 
 class Block(Generic[Raw]):
-    """Allocated memory, until `MemoryPool.free`.
+    """A block of memory, allocated until `MemoryPool.free`.
 
     Attributes:
         raw: The object that the source returned.
-        nbytes: Its size, at least the requested one.
-        queue: The queue that it was allocated for.
+        nbytes: Size of the block, at least the requested size.
+        queue: The queue that the block was allocated for.
     """
 
     __slots__ = ("nbytes", "queue", "raw")
@@ -55,11 +55,11 @@ class Block(Generic[Raw]):
 
 
 class PoolStatistics(NamedTuple):
-    """Memory of a pool, in bytes.
+    """Statistics of a pool, in bytes.
 
     Attributes:
-        used: Allocated blocks.
-        held: Cached blocks.
+        used: Memory in allocated blocks.
+        held: Memory in cached blocks.
         peak_used: Maximum of ``used``.
         peak_reserved: Maximum of ``used + held``.
         allocations: Number of allocations from the source.
@@ -78,7 +78,7 @@ class PoolStatistics(NamedTuple):
 
 
 def linear_sizes(page: int, large: int) -> Sizes:
-    """Return the strategy Naive: multiples of ``page``; above ``large`` bytes, of ``large``."""
+    """Return the strategy Naive: multiples of ``page``, or of ``large`` above ``large`` bytes."""
 
     def size_of(nbytes: int) -> int:
         paged = -(-nbytes // page) * page
@@ -90,7 +90,7 @@ def linear_sizes(page: int, large: int) -> Sizes:
 def power_of_two_sizes(page: int, cutoff: int) -> Sizes:
     """Return the strategy Round: powers of two from ``page`` on; above 2**cutoff, multiples of it.
 
-    It has fewer sizes than Naive, so more blocks are reused, and each wastes up to half its size.
+    There are fewer sizes than in Naive, so more blocks are reused; each wastes up to half its size.
     """
     least = (page - 1).bit_length()
 
@@ -105,8 +105,8 @@ class MemoryPool(Generic[Raw]):
     """Caching allocator of one device.
 
     Args:
-        source: Allocates from the driver.
-        sizes: The strategy; None caches no blocks (Unpooled).
+        source: Source of new blocks.
+        sizes: The strategy, which rounds sizes; None caches no blocks (Unpooled).
         reserve: Fraction of the device's memory, 0 to 1: if a new block would leave less than that
             free, the cached blocks are released first.
     """
@@ -123,8 +123,8 @@ class MemoryPool(Generic[Raw]):
         """Return a block of ``nbytes`` or more.
 
         Args:
-            nbytes: More than 0.
-            queue: The queue that will order the work on it.
+            nbytes: Requested size, more than 0.
+            queue: The queue that will order the work on the block.
 
         Raises:
             MemoryError: The source has no memory, even after the cached blocks were released.
@@ -152,7 +152,7 @@ class MemoryPool(Generic[Raw]):
         self._returned.append(block)
 
     def release(self) -> int:
-        """Release the cached blocks to the source; return their bytes."""
+        """Release the cached blocks to the source, and return their size in bytes."""
         self._sort_in()
         nbytes = 0
         gone = []
@@ -173,7 +173,7 @@ class MemoryPool(Generic[Raw]):
         )
 
     def _new(self, size: int) -> Raw:
-        """Allocate from the source; if memory is short, release the cached blocks before."""
+        """Allocate from the source; if memory is short, release the cached blocks first."""
         if self._reserve and self._held:
             free, total = self._source.free_and_total()
             if free - size < total * self._reserve:
@@ -186,7 +186,7 @@ class MemoryPool(Generic[Raw]):
         return self._source.allocate(size)
 
     def _sort_in(self) -> None:
-        """Move the returned blocks to the free lists; an unpooled one only counts them."""
+        """Move the returned blocks to the free lists; an unpooled pool only counts them."""
         while True:
             try:  # no test before `popleft`: other code may run at each turn of a loop
                 block = self._returned.popleft()

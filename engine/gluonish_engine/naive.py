@@ -1,7 +1,7 @@
-"""NaiveEngine: runs each operator at its push; the oracle for the threaded engines.
+"""NaiveEngine: runs each operator at its push; the reference for tests of the threaded engines.
 
 Invariants: one re-entrant lock is held while an operator runs, so operators of several threads
-never overlap. Only here does the engine call out with a lock held. So an operator must not wait for
+never overlap. Only this engine calls operators with a lock held. So an operator must not wait for
 another thread that pushes. A push from inside an operator runs at once, inside it.
 """
 
@@ -53,7 +53,7 @@ class NaiveEngine(Engine):
                     failure = var.error.standing(self._raises)
                     if failure is not None:
                         break
-                    # Outdated for all later pushes, too: this one is the newest.
+                    # Outdated for all later pushes, too, since this push is the newest.
                     var.error = None
             else:
                 failure = None
@@ -86,7 +86,7 @@ class NaiveEngine(Engine):
         lane: Hashable,
         name: str = "",
     ) -> None:
-        """Refuse: this engine makes no promises; see `Engine.promise`."""
+        """Raise an error: this engine makes no promises; see `Engine.promise`."""
         self._refuse("keep: expected an engine that makes promises, got NaiveEngine")
 
     def wait(self, var: Var) -> None:
@@ -101,7 +101,7 @@ class NaiveEngine(Engine):
         """Do nothing: everything is done at its push; see `Engine.wait_written`."""
 
     def wait_to_write(self, var: Var) -> None:
-        """Do as `wait`: nothing reads in the background; see `Engine.wait_to_write`."""
+        """Do the same as `wait`: nothing runs in the background; see `Engine.wait_to_write`."""
         self.wait(var)
 
     def wait_all(self) -> None:
@@ -124,7 +124,7 @@ class NaiveEngine(Engine):
         self._lock = threading.RLock()
 
     def _is_inside(self) -> bool:
-        """Whether the caller is inside an operator; searches the stack, so pushes pay nothing."""
+        """Whether the caller is inside an operator; searches the stack, at no cost for pushes."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if frame.f_code is _PUSH and frame.f_locals["self"] is self:

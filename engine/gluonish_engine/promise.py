@@ -21,14 +21,14 @@ class _Submit(Protocol):
 
 
 class Promise:
-    """A variable that is held until `fulfill` or `fail`; made by `ThreadedEngine.promise`.
+    """A promise to write a variable, held until `fulfill` or `fail`; see `Engine.promise`.
 
     Args:
         core: The engine's scheduler.
         var: A variable that nothing is pending on.
-        submit: Pushes a call.
-        failed: Returns a failure for an operator's name and exception.
-        await_reads: Blocks until no stream writes the variables any more.
+        submit: Function that pushes a call.
+        failed: Function that returns a failure for an operator's name and exception.
+        await_reads: Function that blocks until no stream writes the variables any more.
     """
 
     __slots__ = ("_await_reads", "_call", "_core", "_failed", "_held", "_submit", "_var")
@@ -56,10 +56,10 @@ class Promise:
         return self._held in self._core.promises
 
     def fulfill(self, call: Call) -> None:
-        """Push the call that writes the variable; its end releases the variable.
+        """Push the call that writes the variable; the end of the call releases the variable.
 
         Args:
-            call: A failure of one of its ``inputs`` skips it and propagates to the variable.
+            call: The call; if one of its ``inputs`` failed, the variable gets the failure instead.
         """
         fn, reads, name = call.fn, call.inputs, call.name
 
@@ -89,7 +89,7 @@ class Promise:
             self._release(None)
 
     def is_deadlocked(self) -> bool:
-        """Whether its call waits for the promise itself, and so can never start."""
+        """Whether the promise's call waits for the promise itself, and so can never start."""
         call = self._call
         if call is None or not call.wait:
             return False
@@ -99,6 +99,6 @@ class Promise:
         self._core.drop_promise(self._held, failure)
 
     def __del__(self) -> None:
-        # The last attribute that is set; an interrupt may have come before.
+        # `_call` is set last; an interrupt may have come before.
         if getattr(self, "_call", self) is None and self.pending:
             self.fail("promise", EngineError("the promise was dropped before it was fulfilled"))

@@ -2,14 +2,14 @@
 
 There is no lock: state changes in *steps*, between the points where CPython may run other code
 (rules and reasons: docs/engine.md). At each such point a signal handler, a destructor or another
-thread finds a consistent scheduler, and can finish the work that was begun (`catch_up`); nothing is
+thread finds a consistent scheduler, and can finish any work that was begun (`catch_up`); nothing is
 ever undone. If a step that must not fail runs out of memory, ``reserve`` is freed and the step is
 retried.
 
 Invariants between steps:
 
 - A task *enters* (acquires its variables, or queues for them) while it is ``entering``: one task at
-  a time, so that no two tasks are in different orders in two queues. Other threads help it.
+  a time, so that no two tasks are in different orders in two queues. Other threads help the task.
   ``Task.to_acquire`` is one iterator that all helpers share, and each turn of it is a step.
 - A finished task releases its variables while it is in ``leaving``, by ``Task.to_release`` in the
   same way. The head of the queue of a variable in ``freed`` may be ready for its grant.
@@ -21,14 +21,14 @@ Invariants between steps:
 - ``pushes`` counts the tasks that began to enter; a task's ``sequence`` is its number.
 - ``untracked`` is an inline operator that began while nothing was pending: ``active`` of its
   variables is not set, and ``pending`` does not count it, so its cost does not depend on the number
-  of its variables. Before anything else enters, queues or waits, `reveal` makes it a tracked one:
-  in ``inline``, by the id of its frame. ``untracked`` is None while something is pending.
+  of its variables. Before anything else enters, queues or waits, `reveal` makes it a tracked
+  operator: in ``inline``, by the id of its frame. ``untracked`` is None while something is pending.
 - ``orphans`` holds operators that their threads could not end because something was raised: a
   function that ends the operator, with its arguments. So an operator is ended even when nothing
   more can be called, as at the recursion limit.
 - ``open`` holds the bulks that may still grow, ``promises`` the pending promises, and ``waiters``
   the gates of the threads in `gluonish_engine.idle`.
-- ``stuck`` counts the operators that wait for everything else from inside.
+- ``stuck`` counts the operators that wait, from inside, for everything else to end.
 - ``barred``: pushes must call `pass_bar`, because the engine is closed or the process forks.
 """
 
@@ -44,7 +44,7 @@ _RESERVE_NBYTES = 1 << 16
 
 
 class Scheduler:
-    """Decides when a task may run; does not run tasks."""
+    """Decides when tasks may run, by the variables that they hold; does not run them."""
 
     __slots__ = (
         "await_bar",
@@ -312,11 +312,11 @@ class Scheduler:
     def overtake(self, task: Task, later: set[Task]) -> None:
         """Move a waiting task to the front of its queues.
 
-        It was pushed inside a running operator, so it runs before the tasks that wait for that
-        operator.
+        The task was pushed inside a running operator, so it runs before the tasks that wait for
+        that operator.
 
         Args:
-            later: Tasks that wait for the operator. They queue again for variables that they hold.
+            later: Tasks that wait for the operator; these queue again for variables that they hold.
         """
         for var in list(task.held):
             queue = var.queue
@@ -338,7 +338,7 @@ class Scheduler:
                     var.active = active
                     other.wait = wait
             me = (task,)
-            # Another thread may have removed it meanwhile.
+            # Another thread may have removed the task meanwhile.
             with contextlib.suppress(ValueError, IndexError):
                 index = queue.index(task)
                 if var.queue is queue and queue[index] is task:  # a step
@@ -383,7 +383,7 @@ class Scheduler:
 
         Args:
             held: The hold of the promise.
-            failure: Error of the variable; None: its value was written.
+            failure: Error of the variable; None if the value was written.
         """
         (var,) = held.held
         if held in self.promises:  # a step
@@ -479,7 +479,7 @@ class Scheduler:
         if behind is not None:
             others = [bulk for bulk in bulks if behind not in bulk.calls]
             if len(others) < len(bulks) and behind.wait == 1:
-                return  # it waits only for its own bulk
+                return  # the task waits only for its own bulk
             bulks = others
         for bulk in bulks:
             self.close(bulk)
@@ -505,7 +505,7 @@ class Scheduler:
             self.notify_all()
 
     def pass_bar(self, caller: str) -> bool:
-        """Refuse a push if closed, else wait for the bar; whether the push may ignore it."""
+        """Raise if closed, else wait until pushes resume; return whether to ignore the bar."""
         if self.closed:
             raise EngineError(f"{caller}: expected a running engine, got one that was shut down")
         return bool(self.await_bar())

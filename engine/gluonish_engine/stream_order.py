@@ -1,4 +1,4 @@
-"""StreamOrder: the waits of launches and CPU operators for streams.
+"""StreamOrder: makes launches and CPU operators wait for the streams that they depend on.
 
 Invariants: a `StreamUse` changes in steps (docs/engine.md). Callers hold the variables
 (`gluonish_engine.var`), except for `done` and for host waits, which only remove finished uses.
@@ -24,7 +24,7 @@ class StreamOrder:
             if use is not None:
                 before += use.pending(write)
         for other, stamp in before:
-            # A stream is ordered in itself.
+            # Work on one stream is ordered anyway.
             if other is not lane:
                 lane.wait_for(other, stamp)
         try:
@@ -42,7 +42,7 @@ class StreamOrder:
         """Block until no stream uses the variables of a CPU operator.
 
         Raises:
-            Exception: Whatever the device reports.
+            Exception: The error that the device reports.
         """
         # Not `held`: a call that fulfills a promise waits for its reads itself.
         for writes, some in ((False, call.inputs), (True, call.writes)):
@@ -54,7 +54,7 @@ class StreamOrder:
         """Block until no stream writes these variables any more.
 
         Raises:
-            Exception: Whatever the device reports.
+            Exception: The error that the device reports.
         """
         for var in reads:
             if var.stream is not None:
@@ -64,7 +64,7 @@ class StreamOrder:
         """Block until streams no longer write a variable and, with ``write``, no longer read it.
 
         Raises:
-            Exception: Whatever the device reports.
+            Exception: The error that the device reports.
         """
         use = var.stream
         before = [] if use is None else use.pending(write)
@@ -73,7 +73,7 @@ class StreamOrder:
         self._retire(var, use, before)
 
     def _retire(self, var: Var, use: StreamUse | None, done: list[tuple[StreamLane, int]]) -> None:
-        """Remove finished launches of a variable."""
+        """Remove finished launches from the use of a variable."""
         if use is None:
             return
         for lane, stamp in done:  # each turn is a step
@@ -85,7 +85,7 @@ class StreamOrder:
             var.stream = None
 
     def done(self, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
-        """Whether some variables were in use by streams and all uses have ended; does not block."""
+        """Whether streams used any of these variables, and all uses have ended; does not block."""
         used = [var for var in (*reads, *writes) if var.stream is not None]
         try:
             for var in used:
@@ -100,7 +100,7 @@ class StreamOrder:
         return bool(used)
 
     def record(self, call: Call) -> None:
-        """Record the events that a CPU operator will need, before the streams get more work."""
+        """Record the events that a CPU operator will need, before more work is launched."""
         for var in (*call.inputs, *call.writes):
             use = var.stream
             if use is not None and use.write is not None:

@@ -1,11 +1,11 @@
-"""GPU lanes: the interface of CUDA streams, and the launches that still use a variable.
+"""GPU lanes: the interface of streams, and the launches that may still use a variable.
 
-Work on a stream is numbered by *stamps*: 1 for the first launch on the lane, and so on. A variable
-refers to stamps, not events; an event is recorded only when another lane or the host needs one, or
-will (`Engine.mark`), and then covers all launches since the previous event.
+Launches on a lane are numbered by *stamps*: 1 for the first launch, and so on. A variable refers to
+stamps, not events. An event is recorded only when another lane or the host needs one, or will need
+one (`Engine.mark`); it then covers all launches since the previous event.
 
-Invariants: all of this changes in steps (docs/engine.md), without a lock. ``_events``
-has rising stamps, none above ``_launched``; ``_finished <= _launched``, and both only grow.
+Invariants: all of this changes in steps (docs/engine.md), without a lock. The stamps in
+``_events`` increase, none is above ``_launched``; ``_finished <= _launched``, and both only grow.
 """
 
 import itertools
@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol
 
-# Events that a lane stores; a later event replaces a dropped one correctly.
+# Maximum number of events of a lane; a later event may stand in for a dropped one.
 _MOST_EVENTS = 64
 
 
 class Stream(Protocol):
-    """A device stream as the engine sees it; events are opaque to the engine.
+    """Interface of a device stream; events are opaque to the engine.
 
     Every method may be called from any thread and makes the device current by itself.
     """
@@ -28,7 +28,7 @@ class Stream(Protocol):
         ...
 
     def record(self) -> Any:
-        """Return a new event behind everything launched so far."""
+        """Record and return a new event after everything launched so far."""
         ...
 
     def wait_event(self, event: Any) -> None:
@@ -36,7 +36,7 @@ class Stream(Protocol):
         ...
 
     def synchronize_event(self, event: Any) -> None:
-        """Block the calling thread until ``event``; raise errors of the device."""
+        """Block the calling thread until ``event`` is reached; raise errors of the device."""
         ...
 
     def event_done(self, event: Any) -> bool:
@@ -45,7 +45,7 @@ class Stream(Protocol):
 
 
 class StreamLane:
-    """One registered stream with its stamps.
+    """The lane of one registered stream, which counts its launches.
 
     Attributes:
         siblings: Lanes of other streams, used round-robin with this one.
@@ -73,7 +73,7 @@ class StreamLane:
         return self.siblings[turn - 1] if turn else self
 
     def mark(self) -> int:
-        """Count one launch and return its stamp."""
+        """Count a launch and return its stamp."""
         self._launched = stamp = self._launched + 1  # a step
         return stamp
 
@@ -82,11 +82,11 @@ class StreamLane:
         return self._launched
 
     def event_for(self, stamp: int) -> Any:
-        """Return an event behind launch ``stamp``, recording one if there is none yet."""
+        """Return an event after launch ``stamp``, recording one if there is none yet."""
         return self._behind(stamp)[1]
 
     def _behind(self, stamp: int) -> tuple[int, Any]:
-        """Return the first event behind launch ``stamp``, and the last launch before that."""
+        """Return the first event after launch ``stamp``, preceded by the last stamp it covers."""
         for entry in list(self._events):
             if entry[0] >= stamp:
                 return entry
@@ -110,7 +110,7 @@ class StreamLane:
         """Block the calling thread until launch ``stamp`` is done.
 
         Raises:
-            Exception: Whatever the device reports.
+            Exception: The error that the device reports.
         """
         if self._finished >= stamp:
             return
@@ -146,7 +146,7 @@ class StreamLane:
 
 
 class StreamUse:
-    """Launches that may still use a variable: the last write, and later reads by lane."""
+    """The launches that may still use a variable: the last write, and later reads by lane."""
 
     __slots__ = ("reads", "write")
 

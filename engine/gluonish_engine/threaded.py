@@ -1,9 +1,9 @@
 """ThreadedEngine: operators run in worker lanes, on streams, or inline when ready.
 
 Invariants: all bookkeeping is in `gluonish_engine.scheduler`; this module runs operators and
-streams, and `gluonish_engine.workers` the threads. A thread that runs an operator owns its
-variables meanwhile. While ``_dropping``, operators fail instead of running, which ends all waits in
-the usual way.
+streams, and `gluonish_engine.workers` the threads. While a thread runs an operator, it
+owns the operator's variables. While ``_dropping``, operators fail instead of running, which ends
+all waits in the usual way.
 """
 
 import threading
@@ -42,9 +42,9 @@ _CALL_S = 0.1  # time limit of `call_in_idle_workers`
 class ThreadedEngine(Engine):
     """The engine with worker threads; see `gluonish_engine.factory.create_engine` for its kinds.
 
-    A push runs inline if nothing is pending on its variables, none carries an error or is in use by
-    a stream, and no job is ready or running in its lane. All threads are daemons, started at the
-    first push to their lane that is not inline.
+    A push runs inline if nothing is pending on its variables, no variable carries an error or is in
+    use by a stream, and no job is ready or running in its lane. All threads are daemons, started at
+    the first push to their lane that is not inline.
 
     Args:
         workers: Number of threads by the last item of a lane key ("compute", "copy", "priority"),
@@ -73,7 +73,7 @@ class ThreadedEngine(Engine):
             workers, per_device, self._core, self._thread, self._run, self._fail_call, most_pending
         )
         self._dropping = False
-        self._bulks = False  # whether a thread ever had a bulk size
+        self._bulks = False  # whether any thread ever set a bulk size
         self._fork = ForkHold(self._core, self._thread)
 
     def push(
@@ -143,7 +143,7 @@ class ThreadedEngine(Engine):
         return True
 
     def promise(self, var: Var) -> Promise:
-        """Hold a variable that a later push will write; see `Engine.promise`."""
+        """Reserve a variable that a later push will write; see `Engine.promise`."""
         self._flush_bulk()
         try:
             return Promise(
@@ -299,9 +299,9 @@ class ThreadedEngine(Engine):
         self._core.submit(call)
 
     def _await_capacity(self, lane: WorkerLane) -> None:
-        """Throttle a caller that never waits.
+        """Block until the lane has capacity, to throttle a caller that never waits.
 
-        Returns at once inside an operator, which the lane may be waiting for, and while a promise
+        Returns at once inside an operator, which the lane may be waiting for, or while a promise
         is pending.
         """
         if self._thread.state.running is None and not self._core.promises:
@@ -336,14 +336,14 @@ class ThreadedEngine(Engine):
         wait_idle(self._core, _DROP_S)
 
     def _raises_seen(self) -> int:
-        """Return the number of raises before the pushes and waits that this thread does now."""
+        """Return the number of raises that precede this thread's current pushes and waits."""
         raises = self._thread.state.raises
         return self._raises if raises is None else raises
 
     def _run_blocking(self, call: BlockingCall, target: Any) -> None:
         """Run a call in the calling thread, after blocking until its variables are granted.
 
-        Variables of the operators that the thread is inside of are held already.
+        Variables of the operators that the thread is inside of are already held.
         """
         core, local = self._core, self._thread.state
         outer = local.running
@@ -385,7 +385,7 @@ class ThreadedEngine(Engine):
         """End a call whose thread was interrupted: with an error if the call had not run yet."""
         core = self._core
         if not call.sequence or call.to_release is not None or call in core.leaving:
-            return  # it never entered, or was released
+            return  # the call never entered, or was released
         if core.entering is call:
             core.help(call)
         if error is not None:
@@ -482,7 +482,7 @@ class ThreadedEngine(Engine):
                     var.error = self._fail("stream", error, 0)
 
     def _await(self, var: Var, write: bool, running: Any) -> None:
-        """Block until a variable can be read, or written."""
+        """Block until a variable can be read or, with ``write``, written."""
         wait = HostWait(var, write, running)
         try:
             self._core.enter_wait(wait)
@@ -498,4 +498,4 @@ class ThreadedEngine(Engine):
 
 
 def _nothing() -> None:
-    """Replace an operator that must not run any more."""
+    """Do nothing, in place of an operator that must not run any more."""

@@ -7,15 +7,15 @@ two steps these hold:
   for reading, else 0.
 - ``queue`` is None or a list of tasks that is not empty, in push order (`Scheduler.overtake` makes
   the one exception). Its head cannot be granted, or the variable is in ``Scheduler.freed``. So
-  nobody overtakes: a read pushed after a waiting write waits behind it.
+  no task overtakes another: a read pushed after a waiting write waits behind the write.
 - An untracked operator (`gluonish_engine.scheduler`) holds its variables without setting
   ``active``.
-- ``active`` is set before ``queue`` shrinks. A thread that sees no untracked operator, *then* no
-  queue, and then an ``active`` of at least 0 knows that no write was pending at that time.
+- ``active`` is set before ``queue`` shrinks. If a thread finds no untracked operator, *then*
+  no queue, and then an ``active`` of at least 0, no write was pending at that time.
 - ``wait`` counts the queues that the task is in, plus 1 while it enters, plus 1 while it is in an
   open bulk. At 0 the task owns all its variables until it releases them.
-- ``error`` is written by the holder for writing, before the release; by a host wait that finds a
-  broken stream; or, only while nothing is pending, by an inline push that removes a stale mark.
+- ``error`` is written by the task that writes the variable, before its release; by a host wait that
+  finds a broken stream; or, if nothing is pending, by an inline push that removes a stale mark.
 - ``version`` grows at each push of a write, in the pushing thread.
 - ``stream`` is None unless a GPU stream may still use the variable.
 
@@ -56,18 +56,18 @@ class Var:
 
 
 class Task:
-    """Holds variables, or waits for them.
+    """A unit of work that holds variables, or waits for them.
 
     Attributes:
-        held: Each variable, and whether it is written.
+        held: The variables, and whether the task writes each of them.
         to_acquire: The remaining items of ``held`` while the task enters; one iterator that all
             helping threads share.
         to_release: The same during the release; None before.
-        lane: The worker lane that runs it. None: a thread waits at its ``gate``, or it is running.
+        lane: The worker lane that runs the task. None if a thread waits at its ``gate`` or runs it.
         priority: Ready tasks of a lane start in descending priority.
-        sequence: Number of the push; 0: it holds nothing (`HostWait`).
+        sequence: Number of the push; 0 if the task holds nothing (`HostWait`).
         wait: See the invariants.
-        flushes: 1 if its operator writes a file, else 0.
+        flushes: 1 if the operator writes a file, else 0.
         next: The next task in the list of ready tasks, or in its lane.
     """
 
@@ -96,7 +96,7 @@ class Task:
 class Call(Task):
     """One pushed operator; ``inputs`` and ``writes`` as passed, duplicates included.
 
-    ``raises`` is the number of raises before the push: it decides which stale marks still count.
+    ``raises`` is the number of raises before the push, which decides which stale marks still count.
     """
 
     __slots__ = ("fn", "inputs", "key", "name", "raises", "where", "writes")
@@ -157,7 +157,7 @@ class BlockingCall(Call):
 
 
 class Hold(Task):
-    """Variables that are held without a call: by a promise, or by an inline operator."""
+    """A task that holds variables without a call: for a promise, or an inline operator."""
 
     __slots__ = ()
 
@@ -174,9 +174,9 @@ class Hold(Task):
 
 
 class HostWait(Task):
-    """A thread that waits for a variable.
+    """The wait of a thread for a variable.
 
-    It holds nothing once granted, so it needs no cleanup if its thread has gone.
+    The wait holds nothing once granted, so it needs no cleanup if its thread has ended.
 
     Args:
         write: Whether to wait for readers, too.
@@ -196,11 +196,11 @@ class HostWait(Task):
 
 
 def standing_failure(reads: Sequence[Var], raises: int) -> Failure | None:
-    """Return the first failure among an operator's inputs; None if it may run.
+    """Return the first failure among an operator's inputs; None if the operator may run.
 
     Args:
-        reads: Variables that it reads; the caller holds them.
-        raises: Number of raises before its push.
+        reads: Variables that the operator reads; the caller holds them.
+        raises: Number of raises before the push of the operator.
     """
     for var in reads:
         if var.error is not None:
@@ -235,7 +235,7 @@ def frames_of(frame: Frame | None) -> list[tuple[Sequence[Var], Sequence[Var]]]:
 
     A call that still waits for its variables is excluded.
     """
-    # No generator: an exception raised while it is being closed would be lost.
+    # Not a generator: an exception raised while it is being closed would be lost.
     found = []
     while frame is not None:
         if isinstance(frame, tuple):
@@ -249,12 +249,12 @@ def frames_of(frame: Frame | None) -> list[tuple[Sequence[Var], Sequence[Var]]]:
 
 
 def conflicts(frame: Frame | None, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
-    """Whether an operator depends on one that its thread is inside of.
+    """Whether an operator depends on another operator that its thread is inside of.
 
     Args:
         frame: The innermost operator that the thread is inside of.
         reads: Variables that the operator reads.
-        writes: Variables that it writes.
+        writes: Variables that the operator writes.
     """
     variables = {*reads, *writes}
     for held_reads, held_writes in frames_of(frame):
@@ -285,7 +285,7 @@ def reclaim(failure: Failure, frame: Frame | None) -> None:
         for var in writes:
             var.active, var.error = -1, None
         for var in set(reads):
-            # An enclosing operator may write it.
+            # An enclosing operator may write the variable.
             if var.active >= 0 and var not in writes:
                 var.active += 1
 

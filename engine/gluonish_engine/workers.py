@@ -2,7 +2,7 @@
 
 Invariants: threads are daemons, started at the first task of their lane. The state of lanes
 (`gluonish_engine.lanes`) changes in steps (docs/engine.md); the state of a thread is private to it.
-A thread that runs a task owns the task's variables meanwhile.
+While a thread runs a task, it owns the task's variables.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ class Workers:
 
     Args:
         counts: Number of threads by lane kind; see `gluonish_engine.threaded.ThreadedEngine`.
-        per_device: As in `ThreadedEngine`.
+        per_device: See `ThreadedEngine`.
         core: The engine's scheduler.
         thread: The engine's thread-local state.
         run: Runs a call whose variables are granted, on a stream if there is one.
@@ -64,7 +64,7 @@ class Workers:
         self.reset()
 
     def reset(self) -> None:
-        """Drop the threads, in a forked child."""
+        """Drop the threads; called in a forked child."""
         self._pool = None
         if not self._per_device:
             count = self._counts["compute"] + self._counts["copy"]
@@ -95,10 +95,10 @@ class Workers:
                 begun.append(self._new_thread(lane))
                 begun[-1].start()
         except BaseException as error:
-            # The next push starts all of them again, so the running ones are surplus.
+            # The next push starts all threads again, so those that are running are surplus.
             lane.started = False
             lane.surplus += sum(thread.is_alive() for thread in begun)
-            # Python refuses new threads at interpreter exit; the pushing thread runs the job.
+            # Python starts no new threads at interpreter exit; the pushing thread runs the job.
             if isinstance(error, RuntimeError):
                 return False
             raise
@@ -108,7 +108,7 @@ class Workers:
         """Block until an entered task is granted.
 
         Raises:
-            EngineError: It can never be granted.
+            EngineError: The task can never be granted.
         """
         core, lane = self._core, local.lane
         core.catch_up()
@@ -135,10 +135,10 @@ class Workers:
 
     @contextlib.contextmanager
     def away(self, lane: WorkerLane | None) -> Iterator[None]:
-        """Scope in which the calling thread waits; a spare worker replaces it in its lane.
+        """Scope in which the calling thread waits, and a spare worker replaces it in its lane.
 
         Args:
-            lane: The lane; None: the thread is not a worker.
+            lane: The thread's lane; None if the thread is not a worker.
         """
         if lane is None:
             yield
@@ -185,7 +185,7 @@ class Workers:
                 leaving[task] = None
                 local.running = local.task = None
                 core.release(task)
-                # It keeps arrays alive, and the next task may come much later.
+                # The task keeps arrays alive, and the next task may come much later.
                 del task
                 if lane.surplus and lane.retires():
                     return

@@ -19,7 +19,7 @@ from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
 
 class Function:
-    """A differentiable function written by the user as ``forward`` and ``backward``.
+    """Base class of differentiable functions that define ``forward`` and ``backward``.
 
     ``forward`` computes on NDArrays and is not recorded; ``backward`` gets the gradients of the
     outputs (zeros for unused ones) and returns one gradient for each input (None for zeros). An
@@ -69,7 +69,7 @@ class Function:
         Raises:
             ArgumentTypeError: An input is not an NDArray.
             AutogradError: The instance was called before.
-            UntraceableError: It is called while a block is traced; the block then runs
+            UntraceableError: The instance is called while a block is traced; the block then runs
                 imperatively.
         """
         name = type(self).__name__
@@ -144,7 +144,7 @@ def _as_list(result: Any, what: str) -> list[NDArray]:
 
 
 class _FunctionNode:
-    """The call of one Function on the tape."""
+    """The tape node of a call of a Function."""
 
     __slots__ = (
         *("function", "input_shapes", "output_count", "output_converters", "output_specs"),
@@ -176,7 +176,7 @@ class _FunctionNode:
         *,
         last: bool = False,
     ) -> Sequence[NDArray | None]:
-        """Return the gradients of the user's ``backward``."""
+        """Return the gradients that the user's ``backward`` computes."""
         if self.function is None:
             raise freed_error()
         name = type(self.function).__name__
@@ -188,7 +188,7 @@ class _FunctionNode:
         ]
         result = self.function.backward(*filled)
         several = result if isinstance(result, list | tuple) else [result]
-        # No result at all is a mistake.
+        # Returning nothing at all is a mistake.
         _as_list(
             None if result is None else [g for g in several if g is not None], f"{name}.backward"
         )

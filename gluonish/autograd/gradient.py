@@ -44,10 +44,10 @@ def mark_variables(
     """Attach gradient buffers to arrays, so that `backward` writes their gradients there.
 
     Args:
-        variables: The arrays. They become leaves, detached from their recorded computation.
+        variables: The arrays, which become leaves, detached from their recorded computation.
         gradients: For each variable an array of its shape that receives the gradient.
-        grad_reqs: What backward does with a gradient, for all variables or one for each:
-            ``"write"`` it, ``"add"`` it to the buffer, or ``"null"``: compute none.
+        grad_reqs: How backward stores gradients, one value for all variables or one for each:
+            ``"write"`` overwrites the buffer, ``"add"`` adds to it, ``"null"`` computes none.
 
     Raises:
         ArgumentError: The lists differ in length, or a buffer has another shape than its variable.

@@ -35,17 +35,17 @@ from gluonish.ops.support.work import SMALL
 Gradients = list[NDArray | None]
 Run = Callable[..., None]
 
-_MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
+_MAX_PLANS = 4096  # when exceeded, all plans are dropped, to bound memory if shapes never repeat
 
 _data_of, _spec_of, _var_of = attrgetter("_data"), attrgetter("_spec"), attrgetter("_var")
 
 
 class Rule(NamedTuple):
-    """A gradient rule for one signature of a call.
+    """A gradient rule, traced for one signature of a call.
 
     Attributes:
-        graph: From the rule's arguments to the gradients.
-        needed: For each output of the graph the index of the operator's input.
+        graph: Graph that computes gradients from the arguments of the rule.
+        needed: Index of the operator input that each output of the graph is the gradient of.
         inputs: Number of inputs of the operator.
     """
 
@@ -62,7 +62,7 @@ def trace_rule(
     outputs: Sequence[Spec],
     needed: Iterable[bool],
 ) -> Rule | None:
-    """Trace an operator's gradient rule; its inputs are existing gradients, inputs and outputs.
+    """Trace an operator's gradient rule over gradients, inputs and outputs with these specs.
 
     ``grads`` has None for outputs without a gradient, and ``outputs`` is empty unless the rule
     reads them. The result is None if the rule does more than call simple operators.
@@ -88,7 +88,7 @@ def trace_rule(
 
 
 def _is_simple(node: Node) -> bool:
-    """Whether a node is a variable, or a pure function of its inputs of known shape."""
+    """Whether a node is a variable, or a pure function of its inputs with known shapes."""
     op = node.op
     if op is None:
         return node.array is None
@@ -98,14 +98,14 @@ def _is_simple(node: Node) -> bool:
 
 
 class _Call(NamedTuple):
-    """An instruction of a plan; values have indices.
+    """An instruction of a plan, which refers to values by index.
 
     Attributes:
-        kernel: Called with NumPy, outputs, and inputs.
+        kernel: Function that is called with NumPy, outputs, and inputs.
         inputs: Indices of the inputs.
         made: Indices and specs of the outputs.
-        single: Whether the kernel gets a single output array, not a tuple.
-        dead: Indices of values that are not read any more.
+        single: Whether the kernel receives a single output array, not a tuple.
+        dead: Indices of values that no later instruction reads.
     """
 
     kernel: Run
@@ -116,7 +116,7 @@ class _Call(NamedTuple):
 
 
 class _Plan:
-    """Kernels of a traced rule, the gradient of an operator."""
+    """The kernels of a traced gradient rule, which run as one engine operation."""
 
     __slots__ = ("_calls", "_count", "inline", "name", "on_team", "outputs", "results")
 
@@ -193,7 +193,7 @@ class _Plan:
 
 
 def _by_input(numbers: Sequence[int], rule: Rule) -> tuple[int | None, ...]:
-    """Return for each input of the operator the index of its gradient; None for no gradient."""
+    """Return the index of the gradient of each operator input; None for no gradient."""
     found = dict(zip(rule.needed, numbers, strict=True))
     return tuple([found.get(i) for i in range(rule.inputs)])
 
@@ -210,9 +210,9 @@ def planned_gradients(
     """Return the gradients of the inputs of a recorded call; None if the call has no plan.
 
     Args:
-        node: The call, with its saved arrays.
+        node: The recorded call, with its saved arrays.
         grads: Gradients of the outputs.
-        targets: For each input an array that its gradient may be written to, or None.
+        targets: For each input, an array that the gradient may be written to, or None.
         switches: The `kernel_switches`.
     """
     heads: Sequence[Any] = grads
@@ -266,7 +266,7 @@ def _fits(target: NDArray, spec: Spec, operands: Sequence[NDArray]) -> bool:
 
 
 def _is_eager_only(node: Node) -> bool:
-    """Whether only the eager path supports a call: it starts a layout, or its result is sparse."""
+    """Whether a call must run eagerly: it starts a memory layout, or its result is sparse."""
     op, attrs = node.op, node.attrs
     if op is None:
         return False
@@ -278,7 +278,7 @@ def _is_eager_only(node: Node) -> bool:
 def _planned(
     key: tuple[Any, ...], node: OperatorNode, grads: Sequence[NDArray | None]
 ) -> _Plan | None:
-    """Make and store the plan of a call with some gradients of its outputs."""
+    """Plan the gradient of a call for these output gradients, and cache the plan."""
     op = node.op
     needed = [parent is not None for parent in node.parents]
     if len(_plans) >= _MAX_PLANS:

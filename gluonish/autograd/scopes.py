@@ -1,4 +1,4 @@
-"""Scopes for recording and training modes, and the recorded computation as a Symbol."""
+"""Scopes for recording and training mode, and recorded computations as Symbols."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from gluonish.ops.autocast import switch_off
 
 
 class ModeScope(ValueScope):
-    """Scope that sets the mode bits of a mask to a value; reusable."""
+    """Reusable scope that sets the bits of the current mode in ``mask`` to ``value``."""
 
     __slots__ = ("_mask", "_value")
 
@@ -26,7 +26,7 @@ class ModeScope(ValueScope):
 
 
 class GradientMode(ValueScope):
-    """Scope for the operators of a backward pass, which are recorded with ``create_graph``."""
+    """Scope of a backward pass; operators are recorded with ``create_graph``."""
 
     __slots__ = ("_flags",)
 
@@ -124,8 +124,8 @@ def get_symbol(x: NDArray) -> Any:
 
     Raises:
         ArgumentTypeError: ``x`` is not an NDArray.
-        AutogradError: It was not recorded, or a backward pass has freed the record.
-        NotSupportedError: It used an `autograd.Function`, which a Symbol cannot represent.
+        AutogradError: The array was not recorded, or a backward pass has freed the record.
+        NotSupportedError: The computation used an `autograd.Function`; a Symbol cannot contain one.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")

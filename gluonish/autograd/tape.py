@@ -23,11 +23,11 @@ from gluonish_engine import Var
 
 Heads = Sequence[NDArray]
 Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], None]
-# (id of node or leaf, output) -> gradient so far: the array, or a list of small terms, in order.
-# One operation that adds many terms takes a fraction of the time of one for each.
+# (id of node or leaf, output) -> gradient so far: an array, or a list of small terms, in order.
+# One operation that adds many terms takes a fraction of the time of one operation per term.
 Grads = dict[tuple[int, int], "NDArray | list[NDArray]"]
 
-# Number of nodes from which garbage collection pauses: it would scan the tape repeatedly.
+# Number of nodes from which garbage collection is paused, which would scan the tape repeatedly.
 _LONG = 1024
 
 # Terms of at most _SMALL_SIZE elements are collected until there are _MANY.
@@ -46,17 +46,17 @@ def run_backward(
 
     Args:
         heads: Recorded array or arrays, such as losses.
-        head_grads: Their gradients; None for ones.
+        head_grads: Gradients of the heads; None for ones.
         retain_graph: Whether the graph is kept for another pass.
-        observe: Called for each node with the node, the gradients of its outputs, and the gradients
+        observe: Function that receives each node, the gradients of its outputs, and the gradients
             of its inputs.
 
     Raises:
-        AutogradError: A head was not recorded, its graph was already freed, or it depends on no
-            array with a gradient.
+        AutogradError: A head was not recorded, its graph was already freed, or the heads depend on
+            no array with a gradient.
     """
     found = _walk(heads, head_grads, retain_graph=retain_graph, in_place=True, observe=observe)
-    for leaf in found:  # a generator would cost a call for each
+    for leaf in found:  # `any` with a generator would cost a call per leaf
         if leaf.req != "null":
             break
     else:
@@ -97,7 +97,7 @@ def gradients_of(
 
 
 def _recorded_constant(gradient: NDArray, variable: NDArray) -> NDArray:
-    """Return a differentiable gradient, with zero derivative if it was not recorded."""
+    """Return the gradient, or if it was not recorded, a copy with a derivative of zero."""
     if gradient._edge is not None:
         return gradient
     constant = gradient.detach()
@@ -149,7 +149,7 @@ def _accumulate(out: Any, value: Any) -> None:
 
 
 def filled_like(array: NDArray, value: float) -> NDArray:
-    """Return a new array like another, with one value everywhere."""
+    """Return a new array with the shape and dtype of another, filled with a value."""
     device = array._device if array.stype == "default" else device_of(array.context)
     spec = array._spec
     if device.is_host and spec.size <= LIGHT_INLINE_SIZE:  # a new array needs no engine
@@ -200,7 +200,7 @@ def _visit(
     pop, unfreed = grads.pop, math.inf
     targets: Sequence[NDArray | None] = ()
     for node in reversed(order):
-        if node.freed < unfreed:  # `_is_detached` says whether to those that read it
+        if node.freed < unfreed:  # `_is_detached` checks this for its readers
             continue
         number, is_reached = id(node), False
         received = []
@@ -305,7 +305,7 @@ def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) ->
 
 
 def _is_detached(node: Node, parent: Node | Leaf) -> bool:
-    """Whether a parent was freed before the node was recorded, and so is a constant for it.
+    """Whether a parent was freed before the node was recorded, and so is a constant.
 
     Raises:
         AutogradError: The parent was freed later.
@@ -322,7 +322,7 @@ def _freed(node: Node | Leaf) -> AutogradError:
 
 
 def _constants(order: Sequence[Node]) -> set[Var]:
-    """Return the variables of inputs that need no gradient: they may be old gradients."""
+    """Return the engine variables of inputs without gradient, which may be gradient buffers."""
     return {
         x._var
         for node in order
@@ -335,7 +335,7 @@ def _constants(order: Sequence[Node]) -> set[Var]:
 def _writable(leaves: Mapping[Leaf, int], order: Sequence[Node]) -> dict[Node | Leaf, NDArray]:
     """Return the gradient buffers that may be written directly, by leaf.
 
-    A leaf with ``"write"`` that one node reads, if no node has yet to read the buffer.
+    That applies to a leaf with ``"write"`` that one node reads, if no node reads the buffer.
     """
     found: dict[Node | Leaf, NDArray] = {
         leaf: leaf.grad
@@ -349,10 +349,10 @@ def _writable(leaves: Mapping[Leaf, int], order: Sequence[Node]) -> dict[Node | 
 def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, int]]:
     """Return ``starts`` and their ancestors, each after its parents, and the leaves.
 
-    Depth first and iterative, so chains of any length work.
+    The search is depth first and iterative, so that chains may have any length.
 
     Returns:
-        The nodes, and the leaves with the number of their readers.
+        The nodes, and the leaves with the number of reads of each.
     """
     order: list[Node] = []
     leaves: dict[Leaf, int] = {}

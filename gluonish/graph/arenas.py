@@ -4,8 +4,8 @@ A forward and a backward pass never need their intermediate values at once, so b
 Invariant: an `Arena` belongs to one call from `Arenas.acquire` to `Arenas.release`; each changes
 the queue in one bytecode instruction.
 
-A call gives its arena back when its launches are made, not when they are done. On one stream the
-next call's launches come behind them. On a device with several compute streams, a call therefore
+A call releases its arena when its launches are made, not when they are done. On one stream the
+next call's launches run after them. On a device with several compute streams, a call therefore
 uses only an arena that was last used on its own stream.
 """
 
@@ -32,12 +32,12 @@ _SMALL_NBYTES = 32 << 20
 
 
 class Arena:
-    """Bytes, and the static views of executables on them.
+    """The bytes of intermediate values, and the static views of executables on them.
 
     Attributes:
-        owner: Context and name of the plan, as text.
-        static_views: By number of the executable, for executables without a state.
-        stream: The compute stream of the last use, on a device with several.
+        owner: Context, and the name that profiles and messages show for the memory.
+        static_views: Views of executables without a state, by number of the executable.
+        stream: The compute stream of the last use, on a device with several streams.
     """
 
     __slots__ = ("__weakref__", "_views_on_states", "owner", "raw", "static_views", "stream")
@@ -52,7 +52,7 @@ class Arena:
     def static_views_on(self, state: object) -> dict[int, Values]:
         """Return the static views on the arena and a state, by number of the executable.
 
-        They refer to the bytes of the state, but not to the state, and are freed with it.
+        The views refer to the bytes of the state, but not to the state, and are freed with it.
         """
         views = self._views_on_states.get(state)
         if views is None:
@@ -61,14 +61,14 @@ class Arena:
 
 
 class Arenas:
-    """The arenas of a plan.
+    """A pool of the arenas of one plan.
 
-    Up to 8 stay between calls; of large arenas as many as ``MXNET_EXEC_NUM_TEMP`` was when the
-    plan was made.
+    Up to 8 arenas are kept between calls; of large arenas as many as ``MXNET_EXEC_NUM_TEMP`` was
+    when the plan was made.
 
     Args:
-        device: The device that they are allocated on.
-        keep: Whether they stay as long as the plan; otherwise `gluonish.graph.idle_memory` bounds
+        device: The device that the arenas are allocated on.
+        keep: Whether arenas live as long as the plan; otherwise `gluonish.graph.idle_memory` bounds
             the idle memory of all plans together.
         name: Name of the Block.
     """
@@ -97,7 +97,7 @@ class Arenas:
         self._nbytes = 0
 
     def join(self, nbytes: int) -> int:
-        """Make later arenas at least ``nbytes`` large; return a number for the executable."""
+        """Make later arenas at least ``nbytes`` large, and return a number for the executable."""
         self._nbytes = max(self._nbytes, nbytes)
         if self._nbytes > _SMALL_NBYTES:
             self._most = MXNET_EXEC_NUM_TEMP.value if self._keep else 0
@@ -132,7 +132,7 @@ class Arenas:
         """Remove and return an idle arena that was last used on a stream.
 
         Raises:
-            IndexError: There is none.
+            IndexError: There is no such arena.
         """
         for arena in tuple(self._idle):
             if arena.stream == stream and drop_idle(ref(self._idle), arena):

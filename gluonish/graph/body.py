@@ -1,8 +1,8 @@
-"""Body: a graph that belongs to a node of another graph, as the loops of control flow.
+"""Body: a graph that belongs to a node of another graph, such as a loop of control flow.
 
 A body has no shapes; it is planned for each set of input specs, with the passes, memory plan and
 fast kernels of any graph. Its plan runs inside the instruction of the node that owns it, in the
-same thread. Two threads may make the same plan; the first one counts.
+same thread. If two threads make the same plan, the first one is used.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,8 +42,8 @@ class Body:
 
     Args:
         inputs: Variables, in the order of the arrays that a call supplies.
-        outputs: Values.
-        name: Name in messages.
+        outputs: Outputs of the graph.
+        name: Name of the body, for messages.
     """
 
     def __init__(self, inputs: Sequence[Node], outputs: Sequence[Value], name: str) -> None:
@@ -105,7 +105,7 @@ class Body:
         """Return the specs of the outputs, then of the saved values.
 
         Raises:
-            OperatorError: An operator refuses its inputs; the message names the node.
+            OperatorError: An operator rejects its inputs; the message names the node.
         """
         graph = self.graph(specs, train=False)
         return tuple(value.spec for value in graph.outputs)
@@ -119,7 +119,7 @@ class Body:
         return graph
 
     def complete(self, inputs: list[PartialSpec], outputs: list[PartialSpec]) -> None:
-        """Complete partial specs of inputs and outputs from each other."""
+        """Complete the partial specs of the inputs from those of the outputs, and vice versa."""
         inference = Inference(topological_order(self.outputs), {})
         for node, spec in zip(self.inputs, inputs, strict=True):
             inference.add(Value(node), spec)
@@ -133,7 +133,7 @@ class Body:
         """Return a function that runs the body, and the number of random keys of each run.
 
         Args:
-            arrays: Raw arrays with the specs of its inputs.
+            arrays: Raw arrays with the specs of the body's inputs.
             keep: Whether the outputs are followed by the saved values.
         """
         device = device_of_library(xp)
@@ -201,7 +201,7 @@ class Body:
 
 
 def saved_values(order: Sequence[Node]) -> list[Value]:
-    """Return the values that cannot be computed again: of nodes that draw or overwrite."""
+    """Return the outputs of nodes that cannot run again: they draw numbers or overwrite inputs."""
     return [
         Value(node, i)
         for node in order

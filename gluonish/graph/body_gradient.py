@@ -1,6 +1,6 @@
 """The gradient of a body, as a separate graph.
 
-It computes forward values again, and reads only saved values, which cannot be computed again.
+The graph recomputes forward values. It reads only the saved values, which cannot be recomputed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ _Key = tuple[int, int]
 
 
 class BodyGradient(NamedTuple):
-    """Inputs and outputs of a gradient's graph, and the positions of the gradients."""
+    """A graph that computes gradients, and the inputs of the body that they belong to."""
 
     graph: tuple[Sequence[Node], Sequence[Value]]
     flows: tuple[tuple[int, ...], ...]
 
 
 class _Back:
-    """A copy of a body's graph over variables for inputs and saved values, and its gradients.
+    """A copy of a body's graph that reads saved values from variables, to be differentiated.
 
     Args:
         graph: The body's graph; saved values are its last outputs.
@@ -45,12 +45,12 @@ class _Back:
         )
 
     def heads(self, positions: Sequence[int]) -> list[Value]:
-        """Return variables for gradients of some outputs."""
+        """Return a variable for the gradient of each output at ``positions``."""
         outputs = self.graph.outputs
         return [variable(f"head{i}", outputs[i].spec) for i in positions]
 
     def gradients(self, positions: Sequence[int], heads: Sequence[Value]) -> list[Any]:
-        """Return the gradient of every input (None if none flows), from heads of some outputs."""
+        """Return each input's gradient, or None, given those of the outputs at ``positions``."""
         floating_inputs = [
             i for i, node in enumerate(self.graph.inputs) if is_floating(node.specs[0].dtype)
         ]
@@ -64,7 +64,7 @@ class _Back:
 
 
 def _copies(graph: Graph, replaced: Mapping[_Key, Value]) -> dict[_Key, Value]:
-    """Return the copy of each value of a graph."""
+    """Copy the nodes of a graph, and return the copy of each value, by key."""
     made = dict(replaced)
     for node in graph.nodes:
         if (id(node), 0) in made:
@@ -86,7 +86,7 @@ def loop_gradient(
         graph: The body's graph: its inputs are data, states and remaining inputs, its outputs are
             outputs, new states and saved values.
         num_saved: Number of saved values.
-        counts: Numbers of data and of states.
+        counts: Number of data inputs, and number of states.
         heads: Whether each output, each earlier state and each saved value has a gradient.
     """
     back = _Back(graph, num_saved)
@@ -141,8 +141,8 @@ def branch_gradient(
         graph: The body's graph: its outputs are outputs, then saved values.
         num_saved: Number of saved values.
         heads: Whether each output and saved value has a gradient.
-        flows: Positions of the inputs whose gradient is computed, zero if none flows; None for the
-            inputs that a gradient flows to.
+        flows: Positions of the inputs to differentiate; those that no gradient reaches get zeros.
+            None: all inputs that a gradient reaches.
     """
     back = _Back(graph, num_saved)
     positions = [i for i, present in enumerate(heads) if present]

@@ -1,7 +1,7 @@
 """CachedGraph: the traced graph of a hybridized block.
 
-It is planned once for each signature, and a call is recorded as one tape node. A signature is the
-specs and device of the inputs, the training mode, and which inputs require a gradient.
+The graph is planned once for each signature, and a call is recorded as one tape node. A signature
+consists of specs and device of the inputs, training mode, and which inputs require a gradient.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,17 +39,17 @@ class CachedGraph:
     Args:
         inputs: Variables, in call order: data, parameters and auxiliary states.
         outputs: Values of the traced graph.
-        static_alloc: Keep memory between calls.
+        static_alloc: Whether to keep memory between calls.
         static_shape: With ``static_alloc`` and ``MXNET_ENABLE_CUDA_GRAPHS``, a GPU repeats the
             launches of an earlier call with the same addresses.
-        forward_bulk_size: Most operators in one engine job of the forward pass; None for the value
-            of the environment.
+        forward_bulk_size: Maximum number of operators in one engine job of the forward pass; None
+            for the value set in the environment.
         backward_bulk_size: The same for the backward pass.
-        data_count: Number of inputs, from the first, that are data; the others are parameters,
-            which rarely change at inference. None: all are data.
-        name: For engine jobs and messages.
+        data_count: Number of inputs that are data; the inputs after them are parameters, which
+            rarely change at inference. None: all are data.
+        name: Name of engine jobs, and in messages.
         lines: Source lines of the nodes, for messages.
-        inline_limit: As in `CallPlan`; 0 with ``static_alloc``.
+        inline_limit: See `CallPlan`; 0 with ``static_alloc``.
     """
 
     def __init__(
@@ -90,8 +90,8 @@ class CachedGraph:
 
         Raises:
             GraphError: The number of inputs is wrong.
-            DeviceError: They lie on several devices.
-            OperatorError: An operator refuses shapes or dtypes; the message names the node.
+            DeviceError: The inputs are on different devices.
+            OperatorError: An operator rejects shapes or dtypes; the message names the node.
         """
         device = inputs[0]._device
         specs = []
@@ -115,7 +115,7 @@ class CachedGraph:
 
         Args:
             inputs: One array for each variable, all on one device and contiguous.
-            outputs: For each output an array of its shape and dtype, or None for a new one.
+            outputs: For each output an array of its shape and dtype, or None to allocate one.
             key: Key of an earlier call, to draw its random numbers again.
 
         Returns:
@@ -132,7 +132,7 @@ class CachedGraph:
     def _plan_for(
         self, inputs: Sequence[NDArray], specs: list[Spec], device: Device
     ) -> tuple[CallPlan, Links]:
-        """Return the plan for a call in the current mode, and the producers of the inputs."""
+        """Return the plan for a call in the current mode, and the tape links of the inputs."""
         flags = mode.get()
         links: Links = ()
         requires_grad: list[bool] = []
@@ -151,13 +151,13 @@ class CachedGraph:
     def repeated(
         self, inputs: Sequence[NDArray]
     ) -> Callable[[Sequence[NDArray]], list[NDArray]] | None:
-        """Return the last call as a function of the data, which have equal specs.
+        """Return a function that repeats the last call on other data of the same specs.
 
         Args:
-            inputs: Inputs of the last call; later calls use the same parameters.
+            inputs: Inputs of the last call; the function reads the same parameters.
 
         Returns:
-            The function; None while recording, or after another thread's call.
+            The function; None while recording, or if another thread made the last call.
         """
         flags, program = mode.get(), self._program
         if flags not in (0, TRAINING) or program is None:
@@ -210,7 +210,7 @@ class CachedGraph:
         return self._plans.add(signature, plan)
 
     def _gathered(self, inputs: Sequence[NDArray]) -> list[NDArray]:
-        """Return the inputs on one device, for CPU devices, which share host memory.
+        """Return the inputs on one device, if all are on CPU devices, which share host memory.
 
         Parameters are on the device of their network, so that only data are copied.
 
@@ -235,7 +235,7 @@ class CachedGraph:
         )
 
     def segment_sizes(self, *, train: bool, repeats: bool = False) -> tuple[int, int]:
-        """Return the most operators in one engine job, forward and backward.
+        """Return the maximum number of operators in one engine job, forward and backward.
 
         A pass that a device repeats (a CUDA graph) is one job unless variables say otherwise, or
         sums of gradients over devices should overlap with the rest of the backward pass.
@@ -260,5 +260,5 @@ class CachedGraph:
 
 
 def _is_default(size: Flag[int]) -> bool:
-    """Whether neither a segment size nor the common one, its default, is set."""
+    """Whether neither a segment size nor the variable that provides its default is set."""
     return size.source == MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN.source == "default"

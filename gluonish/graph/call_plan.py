@@ -33,14 +33,14 @@ class CallPlan:
     """Executables for one signature: forward, and backward if an input requires a gradient.
 
     Args:
-        plans: The plans.
+        plans: Plans of the forward and the backward pass.
         traced: Variables and outputs of the traced graph.
         device: The device that the plans were made for.
-        static_alloc: Keep memory between calls.
-        name: For engine jobs and messages.
+        static_alloc: Whether to keep memory between calls.
+        name: Name of engine jobs, and in messages.
         lines: Source lines of the nodes, for messages.
         inline_limit: `autograd.get_symbol` shows a recorded call as one node if the graph has more
-            operators; None: never.
+            operators than this; None for no limit.
 
     Attributes:
         backward: Executable of the last backward pass of a recorded call; None without gradients.
@@ -90,12 +90,12 @@ class CallPlan:
                 name=f"{name}_backward",
                 lines=self._lines,
             )
-            if self._retaining is None:  # of several made at the same time, the first counts
+            if self._retaining is None:  # if threads make several at once, the first is used
                 self._retaining = made
         return self._retaining
 
     def __call__(self, inputs: Sequence[NDArray], links: Links) -> list[NDArray]:
-        """Return new outputs; with links, recorded."""
+        """Compute and return new outputs; record the call if there are links."""
         kind = type(inputs[0])
         device, name = self.device, self.forward.name
         outputs = [empty_like_spec(spec, device, kind, name) for spec in self.output_specs]
@@ -103,10 +103,10 @@ class CallPlan:
         return outputs
 
     def bind(self, parameters: Sequence[NDArray]) -> Callable[[Sequence[NDArray]], list[NDArray]]:
-        """Return unrecorded calls as a function of the data alone.
+        """Return a function of the data alone that makes unrecorded calls.
 
         Args:
-            parameters: The inputs behind the data, in order; later calls use the same arrays.
+            parameters: The inputs after the data, in order; all calls use the same arrays.
         """
         device, name, specs = self.device, self.forward.name, self.output_specs
         submit, parameter_vars = self.forward.submit, [x._var for x in parameters]
@@ -145,7 +145,7 @@ class CallPlan:
         outputs: Sequence[NDArray],
         key: tuple[int, int] | None = None,
     ) -> tuple[int, int]:
-        """Compute into ``outputs``; with links, recorded.
+        """Compute the outputs into ``outputs``; record the call if there are links.
 
         Returns:
             The key that the random numbers of the call start from; ``key`` if that is not None.

@@ -1,6 +1,6 @@
-"""Chains: neighbouring instructions of one library in one call, so that Python is left only once.
+"""Chains: consecutive instructions that run in one call into their library, rather than one each.
 
-An instruction costs some 3 us in addition to its primitive; a chain costs that once. That is 3 to
+An instruction costs about 3 us in addition to its primitive; a chain costs that once. That is 3 to
 4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/cpu/chained_steps.py).
 """
 
@@ -13,11 +13,11 @@ from gluonish.ops.kernel import Attached, Joinable, Key
 
 
 class InstructionError(Exception):
-    """An instruction of a chain failed that ran by itself.
+    """An instruction of a chain failed while it ran by itself.
 
     Args:
-        instruction: The instruction.
-        error: Its exception.
+        instruction: The instruction that failed.
+        error: The exception that it raised.
     """
 
     def __init__(self, instruction: PlannedInstruction, error: Exception) -> None:
@@ -27,16 +27,16 @@ class InstructionError(Exception):
 
 
 class _Named(NamedTuple):
-    """The name of a chain in messages, in place of a node and an operator."""
+    """The name of a chain in messages, in place of the name of a node or an operator."""
 
     name: str
 
 
 class Chain:
-    """Instructions that run as one, once each of them has run on some memory.
+    """Instructions that run in one call, after each has run by itself on the same memory.
 
     Args:
-        instructions: Two or more, neighbours.
+        instructions: Two or more consecutive instructions.
         entry: The chain's entry in the list of attached kernels.
     """
 
@@ -54,8 +54,8 @@ class Chain:
         """Run all instructions; one by one on memory on which they have not run before.
 
         Raises:
-            InstructionError: An instruction failed that ran by itself.
-            Exception: Instructions failed that ran as one.
+            InstructionError: An instruction that ran by itself failed.
+            Exception: Instructions that ran in one call failed.
         """
         entries = values[self.instructions[0].entries]
         joined = entries[self._entry]
@@ -71,7 +71,7 @@ class Chain:
 
 
 class _AttachedChain:
-    """Attached kernels, joined where their library can."""
+    """Attached kernels, joined into one call where their library supports that."""
 
     __slots__ = ("_calls",)
 
@@ -96,10 +96,10 @@ class _AttachedChain:
 
 
 def chained(instructions: Sequence[Instruction], first_entry: int) -> list[Instruction | Chain]:
-    """Return the instructions of a segment with chains in place of neighbours of one library.
+    """Return a segment with chains in place of consecutive instructions of one library.
 
     Args:
-        instructions: The instructions.
+        instructions: The instructions of the segment.
         first_entry: Entry of the first chain in the list of attached kernels.
     """
     found: list[Instruction | Chain] = []
@@ -115,7 +115,7 @@ def chained(instructions: Sequence[Instruction], first_entry: int) -> list[Instr
 
 
 def unchained(runs: Sequence[Instruction | Chain]) -> list[Instruction]:
-    """Return the instructions, those of chains included."""
+    """Return the instructions, with chains replaced by their members."""
     found: list[Instruction] = []
     for run in runs:
         found += run.instructions if isinstance(run, Chain) else [run]

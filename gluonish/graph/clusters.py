@@ -1,4 +1,4 @@
-"""Clusters of nodes that can become one node, and their contraction.
+"""Clusters of nodes that can be replaced by one node, and the contraction of a graph.
 
 Two groups, one of which reads the other, can become one unless a path also leads from the first to
 the second through a third: the joined group would have to run before and after that. Callers of
@@ -18,10 +18,10 @@ from gluonish.graph.ir import Node, Value, topological_order
 
 
 class Contraction:
-    """A graph of groups, by number.
+    """A graph of numbered groups that can be joined.
 
-    Joining two costs as many steps as the smaller has neighbours, so that joining all nodes of a
-    graph one by one is nearly linear.
+    Joining two groups takes as many steps as the smaller one has neighbours, so that joining all
+    nodes of a graph one by one takes nearly linear time.
     """
 
     __slots__ = ("_after", "_before")
@@ -40,7 +40,7 @@ class Contraction:
         return number
 
     def has_detour(self, first: int, last: int, limit: int | None = None) -> bool:
-        """Whether a path leads from one group to a reader of it through a third.
+        """Whether a path leads from a group to one of its readers through a third group.
 
         The search runs from both ends at once, until one of them has no more edges to follow.
 
@@ -75,7 +75,7 @@ class Contraction:
 
 
 def _walk(neighbours: Mapping[int, set[int]], start: int, end: int) -> Iterator[int]:
-    """Yield the ends of edges from a group onwards, except for the edge from it to ``end``."""
+    """Yield the groups reachable from ``start`` without the edge to ``end``; may repeat some."""
     seen = {start}
     waiting = [start]
     while waiting:
@@ -95,7 +95,7 @@ Build = Callable[[Sequence[Value]], Sequence[Value]]
 
 
 class Cluster:
-    """Operators that form one node of the graph of clusters.
+    """Operators that are replaced together, one node in the graph of clusters.
 
     Args:
         nodes: The operators, or one variable or constant.
@@ -107,7 +107,7 @@ class Cluster:
         self.nodes = list(nodes)
 
     def reads(self) -> list[Value]:
-        """Return the values of other clusters that it reads, without duplicates, in order."""
+        """Return the values of other clusters that the cluster reads, in order, each once."""
         inside = {id(node) for node in self.nodes}
         read = (value for node in self.nodes for value in node.inputs)
         return list({value.key: value for value in read if id(value.node) not in inside}.values())
@@ -123,13 +123,13 @@ def find_clusters(
 
     Args:
         nodes: A graph in topological order.
-        select: Whether a cluster may begin at an operator.
-        select_input: Whether a cluster with the first operator may include the second, which the
-            first reads.
+        select: Returns whether a cluster may start at an operator.
+        select_input: Returns whether a cluster with the first operator may include the second,
+            which the first reads.
         select_output: The same for a second operator that reads the first.
 
     Returns:
-        Clusters without common operators, each of operators in topological order.
+        Disjoint clusters; the operators of each are in topological order.
     """
     operators = [node for node in nodes if node.op is not None]
     seeds = {id(node) for node in operators if select(node)}
@@ -152,7 +152,7 @@ def _joinable_edges(
     select_input: SelectNeighbour,
     select_output: SelectNeighbour,
 ) -> set[tuple[int, int]]:
-    """Return the edges whose ends may be joined, as pairs of producer and reader."""
+    """Return the edges that may be joined, as pairs of producer and reader."""
     readers: dict[int, list[Node]] = {id(node): [] for node in operators}
     for node in operators:
         for producer in _producers(node):
@@ -183,7 +183,7 @@ def _producers(node: Node) -> list[Node]:
 
 
 class _Clusters:
-    """The graph of clusters, at first one for each node. It never has a cycle.
+    """An acyclic graph of clusters, with one cluster for each node at first.
 
     Args:
         nodes: A graph in topological order.
@@ -195,14 +195,14 @@ class _Clusters:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.of: dict[int, Cluster] = {}
         self._contraction = Contraction()
-        self._numbers: dict[int, int] = {}  # of the clusters in the contraction
+        self._numbers: dict[int, int] = {}  # numbers of the clusters in the contraction
         for node in nodes:
             before = {self._numbers[id(self.of[id(value.node)])] for value in node.inputs}
             cluster = self.of[id(node)] = Cluster([node])
             self._numbers[id(cluster)] = self._contraction.add(before)
 
     def join(self, producer: Node, reader: Node) -> None:
-        """Join the clusters of a node and of a reader of it, unless that closes a cycle."""
+        """Join the clusters of a node and of one of its readers, unless that closes a cycle."""
         first, last = self.of[id(producer)], self.of[id(reader)]
         numbers = self._numbers[id(first)], self._numbers[id(last)]
         if first is last or self._contraction.has_detour(*numbers):
@@ -255,7 +255,7 @@ def replace_clusters(
 def _outputs_of(
     nodes: Sequence[Node], outputs: Sequence[Value], of: Mapping[int, Cluster]
 ) -> dict[int, list[Value]]:
-    """Return the values of each cluster that others read, without duplicates."""
+    """Return the values of each cluster that other clusters or the caller read, each once."""
     found: dict[int, dict[tuple[int, int], Value]] = {}
     for node in nodes:
         for value in node.inputs:
@@ -268,7 +268,7 @@ def _outputs_of(
 
 
 def _copy_changed(nodes: Sequence[Node], made: dict[tuple[int, int], Value]) -> None:
-    """Copy nodes whose inputs have new values."""
+    """Copy the nodes whose inputs have been replaced."""
     for node in nodes:
         inputs = [_of_same_class(value, made[value.key]) for value in node.inputs]
         copy = node
@@ -286,5 +286,5 @@ def _copy_changed(nodes: Sequence[Node], made: dict[tuple[int, int], Value]) -> 
 
 
 def _of_same_class(old: Value, new: Value) -> Value:
-    """Return a value in the class of another: of ``mx.nd`` or ``mx.np``."""
+    """Return ``new`` as a value of the class of ``old``: of ``mx.nd`` or ``mx.np``."""
     return type(old)(new.node, new.index)

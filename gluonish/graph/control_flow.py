@@ -1,4 +1,4 @@
-"""foreach, while_loop and cond on values of graphs: their functions become bodies of a node.
+"""foreach, while_loop and cond on graph values: the functions passed become bodies of a node.
 
 This code serves Symbols and values with shapes; a `Frontend` adapts it to each.
 
@@ -21,12 +21,12 @@ from gluonish.ops.registry import Attrs, Operator
 
 
 class CutBody(NamedTuple):
-    """An extracted body.
+    """A control-flow body, extracted from the graph that it was traced into.
 
     Attributes:
         inputs: Variables, depth first, as in files.
-        outputs: Outputs.
-        free: The outer value of each input, except loop variables.
+        outputs: Outputs of the body.
+        free: The outer value of each input, by node id; loop variables have none.
     """
 
     inputs: list[Node]
@@ -48,8 +48,8 @@ def cut_body(
     Args:
         outputs: Results of the traced function.
         loop_variables: The loop variables.
-        inside: Whether an operator node belongs to the body.
-        name_of: Returns the name of a value.
+        inside: Function that returns whether an operator node belongs to the body.
+        name_of: Function that returns the name of a value.
     """
     made: dict[tuple[int, int], Value] = {}
     free: dict[int, Value] = {}
@@ -88,7 +88,7 @@ _MARK = "__subgraph_name__"
 
 
 class Frontend(Protocol):
-    """Operations on one class of graph values, ``kind``."""
+    """Operations on graph values of the class ``kind``."""
 
     kind: type
 
@@ -113,7 +113,7 @@ class Frontend(Protocol):
         raise NotImplementedError
 
     def copy(self, x: Any) -> Any:
-        """Return the value of a new copy node."""
+        """Return a copy of a value, computed by a new node."""
         raise NotImplementedError
 
     def key(self, value: Value) -> Any:
@@ -130,7 +130,7 @@ class Frontend(Protocol):
 
 
 class _Traced(NamedTuple):
-    """A traced function: its body, and the structure of its results."""
+    """A traced function: its body, loop variables and name, and the structure of its results."""
 
     cut: CutBody
     variables: list[Node]
@@ -149,11 +149,11 @@ def _trace(
     """Trace a function on new variables, and extract its body.
 
     Args:
-        frontend: The class of values.
-        function: The function.
+        frontend: Operations on the class of values.
+        function: The function to trace.
         variables: Outer value of each variable, and whether the variable is a slice of it.
         name: Name of the scope; a number is appended.
-        call: Calls the function on the variables; returns its results in groups.
+        call: Calls the function on the variables, and returns its results in groups.
     """
     name = frontend.unique(name)
     with frontend.scope(name):
@@ -172,9 +172,9 @@ def _trace(
 
 
 def _distinct(frontend: Frontend, groups: Sequence[Sequence[Any]], name: str) -> list[Value]:
-    """Return the results as distinct nodes of the body.
+    """Return a distinct node of the body for each result.
 
-    Variables, outer values, and states of a node that also computes outputs are copied.
+    Variables and outer values are copied, and so are states of a node that also computes outputs.
     """
     used: set[str] = set()
     results = []
@@ -215,7 +215,7 @@ def _flat(frontend: Frontend, group: Any) -> tuple[list[Any], Any]:
 
 
 def _widened(frontend: Frontend, group: Any) -> Any:
-    """Return a pytree with lists in place of Symbols with several outputs."""
+    """Return a pytree in which a Symbol with several outputs becomes a list of them."""
     if isinstance(group, frontend.kind):
         outputs = frontend.outputs(group)
         return group if len(outputs) == 1 else list(outputs)
@@ -236,7 +236,7 @@ def foreach(
     """Return outputs and final states of a body applied to each slice of the data.
 
     Args:
-        frontend: The class of values.
+        frontend: Operations on the class of values.
         body: ``body(data, states)`` returns outputs and new states.
         data: A value, or a nested list of values, sliced along axis 0.
         init_states: States before the first slice, a value or a nested list.
@@ -295,7 +295,7 @@ def _listed(structure: Any) -> Any:
 
 
 class _Inputs:
-    """The inputs of a node whose bodies share some."""
+    """The inputs of a node whose bodies may share inputs, in order."""
 
     def __init__(self, frontend: Frontend) -> None:
         self._frontend = frontend
@@ -306,8 +306,8 @@ class _Inputs:
         """Return the index of each input of a body, adding new inputs.
 
         Args:
-            traced: The body.
-            outer: Outer values of its loop variables.
+            traced: The traced body.
+            outer: Outer values of the body's loop variables.
         """
         numbers = {id(node): i for i, node in enumerate(traced.variables)}
         indices = []
@@ -333,11 +333,11 @@ def while_loop(
     """Return stacked outputs and final variables of a function that runs while a condition holds.
 
     Args:
-        frontend: The class of values.
+        frontend: Operations on the class of values.
         condition: ``condition(*loop_vars)`` returns one number.
         function: ``function(*loop_vars)`` returns outputs and new variables.
         loop_vars: The variables, a value or a list of values.
-        max_iterations: The most iterations.
+        max_iterations: Maximum number of iterations.
         name: Name of the bodies.
 
     Raises:
@@ -406,8 +406,8 @@ def cond(
     """Return the result of one of two functions, selected by a value.
 
     Args:
-        frontend: The class of values.
-        pred: The condition.
+        frontend: Operations on the class of values.
+        pred: The condition, a scalar.
         then_func: Function without arguments, for a condition that is not 0.
         else_func: Function without arguments, for a condition of 0.
         name: Name of the bodies.

@@ -1,6 +1,6 @@
 """Graphs that cannot be planned, and run operator by operator.
 
-Their shapes depend on values, or an operator communicates with other devices in training.
+In these, shapes depend on values, or an operator communicates with other devices in training.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from gluonish.ops.registry import apply
 
 
 def is_dynamic(outputs: Sequence[Value], *, train: bool = True) -> bool:
-    """Whether an operator behind the outputs cannot be planned, in training mode or not."""
+    """Whether the outputs depend on an operator that cannot be planned in this mode."""
     return any(_is_unplanned(node, train) for node in topological_order(outputs))
 
 
@@ -39,10 +39,10 @@ def run_imperatively(
         variables: Inputs of the graph.
         outputs: Outputs of the graph.
         inputs: An array for each variable.
-        monitor: As in `gluonish.graph.interpreter.evaluate`.
+        monitor: See `gluonish.graph.interpreter.evaluate`.
 
     Raises:
-        OperatorError: An operator refuses its inputs.
+        OperatorError: An operator rejects its inputs.
     """
     values = {(id(node), 0): x for node, x in zip(variables, inputs, strict=True)}
     context = inputs[0].context

@@ -6,13 +6,13 @@ leaves it to the garbage collector.
 
 The constant values of the plan are computed by the first call after a constant input (a parameter
 at inference) changed, under a lock; the versions of the variables show a change. All calls share
-them. Nobody reads them meanwhile, because a writer of a parameter has waited for all calls that
+them. No call reads them meanwhile, because a writer of a parameter has waited for all calls that
 read it. On a device with several compute streams, an engine variable orders the calls of a plan
 with constant values. A handler or a destructor that interrupts the computation may call the
 network, too: it acquires the lock again and computes everything; the interrupted call then writes
 the same values again.
 
-StaticValues: the arrays of a plan that later calls use again.
+StaticValues: the arrays of a plan that later calls reuse.
 """
 
 from collections.abc import Sequence
@@ -41,12 +41,12 @@ from gluonish_engine import Var
 
 
 class StaticValues:
-    """The constants of a layout on a device, and memory for the values that its prologue computes.
+    """The constants of a layout on a device, and memory for the results of its prologue.
 
     Args:
-        layout: The layout.
-        device: The device.
-        entry_count: Planned instructions and chains, each of which has an entry behind the values.
+        layout: The instructions, and the memory of their values.
+        device: The device that the arrays are allocated on.
+        entry_count: Number of planned instructions and chains; each has an entry after the values.
     """
 
     def __init__(self, layout: ValueLayout, device: Device, entry_count: int = 0) -> None:
@@ -64,11 +64,11 @@ class StaticValues:
         }
 
     def views(self, arena: Any, state: Any = None) -> Values:
-        """Return the values behind the arguments of a call.
+        """Return the values that follow the arguments of a call.
 
         Args:
-            arena: Bytes, `ValueLayout.arena_nbytes` or more.
-            state: Bytes of the state, where there is one.
+            arena: Bytes of the arena, at least `ValueLayout.arena_nbytes`.
+            state: Bytes of the state, if the plan uses one.
         """
         layout = self._layout
         first = layout.argument_count
@@ -114,13 +114,13 @@ Versions = list[tuple[Var, int]]
 
 
 class Executable:
-    """A plan for one set of input specs on one device.
+    """A plan for one set of input specs, which runs on one device.
 
     Args:
-        plan: The plan.
-        device: The device that it was made for.
+        plan: The plan to execute.
+        device: The device that the plan was made for.
         arenas: Memory for intermediate values, which executables may share.
-        name: For engine jobs and errors.
+        name: Name of engine jobs, and in errors.
         lines: Source lines of the nodes, for errors.
     """
 
@@ -144,7 +144,7 @@ class Executable:
         # Versions that the constant values belong to; without a prologue, those of no variables.
         self._prepared: Versions | None = None if plan.has_prologue else []
         self._lock = TimeoutLock()  # of `_prepare`
-        # Which call computes the constant values shows when it runs, so each is their writer.
+        # Only when calls run is it clear which one computes the constant values: each is a writer.
         several = plan.has_prologue and device.stream_count > 1
         self._constants_var = Var() if several else None
         self._constant_inputs = plan.constant_inputs
@@ -164,9 +164,9 @@ class Executable:
         """Push the call to the engine.
 
         Args:
-            externals: Arrays of the externals.
+            externals: An array for each external.
             outputs: Allocated arrays that receive the outputs.
-            state: For an executable that uses one.
+            state: State to read or write, if the plan uses one.
             key: Key of an earlier call, to draw its random numbers again.
 
         Returns:
@@ -183,7 +183,7 @@ class Executable:
         return self.submit(values, reads, writes, state, key)
 
     def run_here(self, values: Values, key: Key) -> None:
-        """Run everything in the calling thread, as part of an engine job that holds the arrays.
+        """Run the plan in the calling thread, as part of an engine job that holds the arrays.
 
         Args:
             values: Raw arrays of the externals and the outputs; the list is extended.
@@ -211,8 +211,8 @@ class Executable:
             values: Raw arrays of the externals and the outputs.
             reads: Variables of the externals.
             writes: Variables of the outputs.
-            state: As in `__call__`.
-            key: As in `__call__`.
+            state: See `__call__`.
+            key: See `__call__`.
         """
         layout, device = self.layout, self.device
         versions: Versions = []
@@ -235,7 +235,7 @@ class Executable:
         if self._constants_var is not None:
             writes.append(self._constants_var)
         submit(
-            lambda: self._run_all(values, state, key, versions),  # half the price of a `partial`
+            lambda: self._run_all(values, state, key, versions),  # half the cost of a `partial`
             reads,
             writes,
             device.lane,
@@ -321,7 +321,7 @@ class Executable:
             self._arenas.release(acquired[0])
 
     def _prepare(self, values: Values, versions: Versions) -> None:
-        """Compute the constant values, if a constant input changed since the last time."""
+        """Compute the constant values if a constant input has changed since the last call."""
         with self._lock:
             if versions != self._prepared:
                 self._prepared = None
@@ -348,7 +348,7 @@ class Executable:
                 if isinstance(raised, InstructionError):
                     failed, error = raised.instruction, raised.error
                 name = failed.op.name
-                detail = str(error).removeprefix(f"{name}: ")  # most kernels' errors begin with it
+                detail = str(error).removeprefix(f"{name}: ")  # most kernel errors begin with it
                 message = f"{failed.node.name}: {name} failed: {detail}"
                 if self._lines is not None:
                     message = self._lines.completed(message)

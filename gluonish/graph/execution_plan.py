@@ -1,4 +1,4 @@
-"""ExecutionPlan: the engine jobs of a graph, and what each of them runs and holds.
+"""ExecutionPlan: the engine jobs of a graph, with their instructions and the arrays that they hold.
 
 SegmentUse: the arguments of a call that each of its engine jobs uses.
 
@@ -24,10 +24,10 @@ class SegmentUse(NamedTuple):
     """The externals and outputs that one segment uses, by position.
 
     Attributes:
-        reads: Externals that it reads or overwrites.
-        updates: Externals that it overwrites.
-        reread: Outputs that it only reads.
-        writes: Outputs that it writes.
+        reads: Externals that the segment reads or overwrites.
+        updates: Externals that the segment overwrites.
+        reread: Outputs that the segment only reads.
+        writes: Outputs that the segment writes.
     """
 
     reads: tuple[int, ...]
@@ -37,7 +37,7 @@ class SegmentUse(NamedTuple):
 
 
 def origins(instructions: Sequence[Instruction], argument_count: int) -> dict[int, int]:
-    """Return the argument whose memory each argument or view of one uses."""
+    """Return the argument whose memory is used, for each argument or view of one."""
     found = {index: index for index in range(argument_count)}
     for instruction in instructions:
         if isinstance(instruction, ViewInstruction) and instruction.reads[0] in found:
@@ -52,7 +52,7 @@ def segment_uses(
     output_count: int,
     constant_inputs: Collection[int] = (),
 ) -> list[SegmentUse]:
-    """Return the use of each segment.
+    """Return the externals and outputs that each segment uses.
 
     Args:
         segments: Instructions of each segment, in order.
@@ -60,7 +60,7 @@ def segment_uses(
         external_count: Number of externals, which are the first values.
         output_count: Number of outputs, which are the next values.
         constant_inputs: Positions of externals that the first segment may read in the prologue,
-            and that must not change until the last one is done.
+            and that must not change until the last segment is done.
     """
     arguments = range(external_count + output_count)
     origin = origins([x for segment in segments for x in segment], len(arguments))
@@ -101,22 +101,22 @@ Run = Sequence[Instruction | Chain]
 
 @dataclass(frozen=True, slots=True)
 class ExecutionPlan:
-    """Plan of an `Executable`; as text it has its layout, cut into segments.
+    """Plan of an `Executable`; printed as its layout, divided into segments.
 
     Attributes:
         layout: Instructions and memory.
         segments: Instructions of each engine job.
-        runs: The same with chains; with ``repeats`` equal to ``segments``.
+        runs: The segments with chains; equal to ``segments`` with ``repeats``.
         uses: Arguments that each segment uses.
         constant_inputs: Positions of the externals that the prologue and the packing read.
         has_prologue: Whether there is a prologue or packing.
-        entry_count: Planned instructions and chains.
+        entry_count: Number of planned instructions and chains.
         reads_state: Whether a call reads the state.
         writes_state: Whether a call writes the state.
         is_light: Whether the work is too little for a second thread.
         is_small: Whether an engine job may run in the calling thread.
         repeats: Whether the device repeats the segments as CUDA graphs.
-        origins: Argument whose memory each argument or view of one uses.
+        origins: For each argument, or view of one, the argument whose memory it uses.
         copied: Arguments that change from call to call, and are small enough to be copied to
             the memory of a CUDA graph.
     """
@@ -164,12 +164,12 @@ def plan_execution(
         externals: Values that each call supplies, in order.
         outputs: Values that each call delivers into arrays of the caller, in order.
         device: Device that runs it.
-        segment_size: Most instructions in one engine job, at least 1.
+        segment_size: Maximum number of instructions in one engine job, at least 1.
         constant_inputs: Positions of the externals that rarely change.
-        channels_last: Keys of values that lie channels last.
-        state: The use of a state; None without one.
+        channels_last: Keys of values that are laid out channels last.
+        state: How the graph uses a state; None without a state.
         repeats: Whether a device that has CUDA graphs captures and repeats the instructions.
-        reallocated: Positions of the externals, then of the outputs behind them, whose arrays
+        reallocated: Positions of the externals, then of the outputs after them, whose arrays
             change from call to call.
     """
     layout = plan_layout(

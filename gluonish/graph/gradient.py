@@ -6,15 +6,15 @@ from typing import Any
 from gluonish.graph.ir import Graph, Node, Value, topological_order, variable
 from gluonish.ops.support.composite import input_gradients
 
-Grads = dict[tuple[int, int], Any]  # the gradient so far of each value
+Grads = dict[tuple[int, int], Any]  # sum of the gradients of each value so far
 
 
 class GradientGraph:
-    """Gradients of a graph's outputs.
+    """The gradients of a graph's outputs with respect to some inputs.
 
     Attributes:
-        heads: Variables for the gradients of the outputs, one each.
-        gradients: For each requested input its gradient; None if no gradient flows to it.
+        heads: A variable for the gradient of each output.
+        gradients: The gradient of each requested input; None if no gradient flows to it.
     """
 
     __slots__ = ("gradients", "heads")
@@ -51,7 +51,7 @@ def walk_back(
         graph: Specs on every value, training mode on every node that depends on it.
         positions: Positions of inputs of the graph.
         heads: Gradients of the outputs, of the type that ``value_of`` returns.
-        value_of: Returns the operand of rules for a value of the graph: itself, or an array.
+        value_of: Returns the operand of rules for a value of the graph: the value, or an array.
 
     Returns:
         Gradients in the order of ``sorted(positions)``; None if no gradient flows to an input.
@@ -68,7 +68,7 @@ def walk_back(
 
 
 def _nodes_behind(graph: Graph, targets: Sequence[Node]) -> set[int]:
-    """Return the nodes that depend on a target, through which gradients flow."""
+    """Return the targets and the nodes that depend on them, through which gradients flow."""
     needed = {id(node) for node in targets}
     for node in graph.nodes:
         if any(id(value.node) in needed for value in node.inputs):
@@ -87,7 +87,7 @@ def _step_back(
         return
     attrs: dict[str, Any] = dict(node.attrs)
     if op.draws(attrs):
-        attrs["key"] = None  # rules read random numbers from the outputs, and never draw again
+        attrs["key"] = None  # rules read random numbers from the outputs, and never draw new ones
     outputs = [value_of(Value(node, i)) for i in range(node.num_outputs)]
     inputs = [value_of(value) for value in node.inputs]
     requires_grad = [id(value.node) in needed for value in node.inputs]
@@ -106,10 +106,10 @@ Key = tuple[int, int]
 
 
 class Joint:
-    """The two sides of a graph of outputs and gradients.
+    """A graph of outputs and gradients, divided into a forward and a backward pass.
 
     Args:
-        graph: Its variables are inputs, then gradients of the outputs (heads); its outputs are
+        graph: The variables are inputs, then gradients of the outputs (heads); the outputs are
             those of the forward pass, then gradients of inputs.
         input_count: Number of inputs.
         output_count: Number of outputs of the forward pass.

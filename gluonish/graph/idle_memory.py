@@ -20,11 +20,11 @@ MAX_NBYTES = 64 << 20
 
 
 class _Block(ref[Any]):
-    """A reference to a block of memory.
+    """A weak reference to a block of memory.
 
     Attributes:
-        key: Its key in the table.
-        drop: Drops the block if it is idle, and returns whether it was.
+        key: Key of the reference in the table.
+        drop: Function that drops the block if it is idle, and returns whether it was.
     """
 
     __slots__ = ("drop", "key", "nbytes")
@@ -34,18 +34,18 @@ class _Block(ref[Any]):
     drop: Callable[[Any], bool]
 
 
-# The least recently used first.
+# In order of use, the least recently used first.
 _blocks: dict[int, _Block] = {}
 
 
 def drop_idle(idle: "ref[deque[Any]]", block: Any) -> bool:
-    """Remove a block from a plan's idle blocks; whether it was among them."""
+    """Remove a block from a plan's idle blocks, and return whether it was among them."""
     blocks = idle()
     if blocks is None:
         return False
     try:
         blocks.remove(block)
-    except (ValueError, IndexError):  # in use; or another thread changed the queue meanwhile
+    except (ValueError, IndexError):  # in use, or another thread has just changed the queue
         return False
     return True
 
@@ -54,7 +54,7 @@ def mark_used(block: Any, nbytes: int, drop: Callable[[Any], bool]) -> None:
     """Record that a call acquires a block, and drop idle blocks beyond the bound.
 
     Args:
-        drop: As `_Block.drop`; it must not refer to the plan.
+        drop: See `_Block.drop`; the function must not refer to the plan.
     """
     key = id(block)
     known = _blocks.pop(key, None)
@@ -72,7 +72,7 @@ def _forget(block: _Block) -> None:
 
 
 def _shrink(most_nbytes: int) -> None:
-    """Drop idle blocks until at most so many bytes, in use or not, are left."""
+    """Drop idle blocks until all blocks, in use or not, have at most ``most_nbytes`` bytes."""
     blocks = list(_blocks.values())
     nbytes = sum(block.nbytes for block in blocks)
     for known in blocks:

@@ -15,14 +15,14 @@ from gluonish.ops.support.shape_rules import Shapes, open_spec, probe, same_shap
 # Each sweep propagates known specs one node further against the order of the nodes; practical
 # graphs have no longer chain of unknown specs.
 _MAX_SWEEPS = 16
-_MAX_AXES = 5  # of the inputs for which inference is tried for dtypes alone
+_MAX_AXES = 5  # limit of the axes that `_infer_dtypes` tries
 
 
 class Inference:
     """Partial specs of every value of a graph.
 
     Args:
-        nodes: In topological order.
+        nodes: Nodes of the graph, in topological order.
         known: Partial specs of variables, by name.
     """
 
@@ -46,7 +46,7 @@ class Inference:
         """Add a partial spec of a value.
 
         Raises:
-            OperatorError: It contradicts the known spec.
+            OperatorError: The spec contradicts what is known of the value.
         """
         self._merge(value.key, spec, value.node.name)
 
@@ -54,7 +54,7 @@ class Inference:
         """Propagate specs through the graph until nothing changes.
 
         Raises:
-            OperatorError: An operator refuses its inputs; the message names the node.
+            OperatorError: An operator rejects its inputs; the message names the node.
         """
         for sweep in range(_MAX_SWEEPS):
             self._changed = False
@@ -149,7 +149,7 @@ def specialize(
 
     Raises:
         GraphError: A variable is not among the inputs.
-        OperatorError: An operator refuses its inputs; the message names the node.
+        OperatorError: An operator rejects its inputs; the message names the node.
     """
     copies: dict[int, Node] = {
         id(node): Node(None, node.name, specs=(spec,), extra=node.extra)
@@ -179,13 +179,13 @@ _Made = dict[int, Node | list[Value]]
 
 
 def _made(value: Value, made: _Made) -> Value:
-    """Return the copy of a value."""
+    """Return the copy of a value in the new graph."""
     found = made[id(value.node)]
     return found[value.index] if isinstance(found, list) else Value(found, value.index)
 
 
 def _expand(node: Node, made: _Made, nodes: list[Node]) -> None:
-    """Replace a node with the operators that it expands to."""
+    """Append the operators that a node expands to, in place of the node."""
     assert node.op is not None
     assert node.op.expand is not None
     inputs = [_made(value, made) for value in node.inputs]
@@ -200,7 +200,7 @@ def _expand(node: Node, made: _Made, nodes: list[Node]) -> None:
 def _open_spec(node: Node) -> PartialSpec | None:
     """Return the partial spec of a node without inputs whose shape follows from its readers.
 
-    Recurrent layers begin with zeros of shape (0, units), where 0 is the batch size.
+    Recurrent layers begin with zeros of shape (0, units), where 0 is the unknown batch size.
     """
     if node.op is None or node.inputs:
         return None
@@ -218,7 +218,7 @@ def inferred_attributes(
         specs: Specs of the variables.
 
     Raises:
-        OperatorError: An operator refuses its inputs; the message names the node.
+        OperatorError: An operator rejects its inputs; the message names the node.
     """
     open_ = [node for node in order if _open_spec(node) is not None]
     if not open_:
@@ -267,7 +267,7 @@ _same_shape = same_shape()
 
 
 def _refine_shapes(node: Node, inputs: list[PartialSpec], outputs: list[PartialSpec]) -> None:
-    """Refine shapes by the operator's rule, or by a rule for its kind."""
+    """Refine shapes by the operator's rule or, if it has none, by a general one."""
     op = node.op
     assert op is not None
     known: Shapes = [spec.shape for spec in inputs]
@@ -287,9 +287,9 @@ def _refine_shapes(node: Node, inputs: list[PartialSpec], outputs: list[PartialS
 
 
 def _infer_dtypes(node: Node, inputs: list[PartialSpec], outputs: list[PartialSpec]) -> None:
-    """Set the dtypes of outputs by the operator's inference, tried with shapes of ones.
+    """Set the dtypes of the outputs, inferred for inputs of shape (1, 1, ...).
 
-    The number of axes is the first that inference accepts.
+    The number of axes is the smallest one that the operator's inference accepts.
     """
     op = node.op
     assert op is not None

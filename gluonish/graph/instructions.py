@@ -18,9 +18,9 @@ class KernelInstruction:
     """A kernel, and the indices of the values that it reads and writes.
 
     Attributes:
-        node: The node that it computes, for messages.
+        node: The node that the instruction computes, for messages.
         fast: The fast kernel; None for the reference kernel.
-        random: Number of its random key among those of the call; None if it draws nothing.
+        random: Number of the random key among those of the call; None if the kernel draws nothing.
     """
 
     __slots__ = ("attrs", "fast", "kernel", "node", "op", "random", "reads", "single", "writes")
@@ -77,10 +77,10 @@ class PlannedInstruction(KernelInstruction):
 
     Args:
         instruction: The instruction; its fast kernel has a plan.
-        entry: Its entry in the list of attached kernels, which belongs to one memory.
+        entry: Position in the list of attached kernels; each block of memory has such a list.
         entries: Index of this list among the values.
         reallocated: Indices of the values whose arrays may change from call to call.
-        constant: Indices of the constant values; `pack` computes what depends on them only.
+        constant: Indices of the constant values; `pack` computes what depends only on these.
     """
 
     __slots__ = ("_packing", "constant", "entries", "entry", "reallocated")
@@ -109,7 +109,7 @@ class PlannedInstruction(KernelInstruction):
         attached.run(values)
 
     def pack(self, xp: Any, values: Values) -> None:
-        """Compute what depends on constant values only; one thread at a time."""
+        """Compute what depends only on constant values; call from one thread at a time."""
         attached = values[self.entries][self.entry]
         if attached is None:
             attached = self._attach(xp, values)
@@ -132,7 +132,7 @@ class PlannedInstruction(KernelInstruction):
 
 
 class _Unattached:
-    """Runs the kernel of an instruction that has no plan for the arrays."""
+    """Runs the kernel of an instruction whose operator has no plan for the arrays."""
 
     __slots__ = ("_instruction", "_xp")
 

@@ -30,8 +30,8 @@ def evaluate(
         graph: Specs on every value, training mode on every node that depends on it.
         inputs: One array for each input of the graph; without inputs, it runs in the current
             context.
-        monitor: A function that is called with name, operator name and array of every output of an
-            operator, and whether it is called for every input, too.
+        monitor: A function that receives the name, operator name and array of each operator output;
+            and whether it receives the inputs of operators, too.
         variables: Whether inputs that are variables are also reported under their names.
     """
     values = _forward(graph, inputs)
@@ -46,10 +46,10 @@ def report(
     """Report the values of operators to a monitor.
 
     Args:
-        nodes: Nodes in order; those without operator are skipped.
+        nodes: Nodes in order; those without an operator are skipped.
         values: Values by key.
-        monitor: As in `evaluate`.
-        variables: As in `evaluate`.
+        monitor: See `evaluate`.
+        variables: See `evaluate`.
     """
     callback, monitor_all = monitor
     for node in nodes:
@@ -110,8 +110,8 @@ def _forward(
     """Return every value of a graph.
 
     Args:
-        repeated: The random key of an earlier call to repeat it; then moving statistics do not
-            change.
+        repeated: The random key of an earlier call that is repeated; moving statistics do not
+            change then.
     """
     device = inputs[0]._device if inputs else device_of(current_context())
     values: Values = {(id(node), 0): x for node, x in zip(graph.inputs, inputs, strict=True)}

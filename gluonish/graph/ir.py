@@ -53,7 +53,7 @@ class Node:
     """One operator application, a variable (no ``op``) or a constant (no ``op``, but ``array``).
 
     Attributes:
-        name: For files, messages and printing; unique by convention only.
+        name: Name in files, messages and text; unique by convention only.
         attrs: Parsed attributes of the operator.
         specs: Specs of the outputs; empty if unknown, as in Symbol graphs.
         extra: Other attributes, as strings: ``__shape__``, ``__lr_mult__`` and those of users.
@@ -99,8 +99,8 @@ class Value(Fluent):
     """One output of a node; operators on values append nodes.
 
     Args:
-        node: The node.
-        index: Index of the output.
+        node: The node that computes the value.
+        index: Index of the output of the node.
 
     Attributes:
         key: Identity of the value while its node lives.
@@ -176,7 +176,7 @@ class Value(Fluent):
         """Return the value itself.
 
         Raises:
-            GraphError: The context is of another device.
+            GraphError: The context is another device than that of the graph.
         """
         if context != self.context:
             raise GraphError(
@@ -209,10 +209,10 @@ class Value(Fluent):
     __iter__ = None
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Refuse: a traced value has no elements.
+        """Raise an error: a traced value has no elements.
 
         Raises:
-            NoValuesError: always.
+            NoValuesError: Always.
         """
         raise NoValuesError(
             "asnumpy: expected a computation without host access, got it on "
@@ -237,14 +237,14 @@ def variable(
 
 
 def constant(array: NDArray, name: str = "constant") -> Value:
-    """Return an array as a constant of a graph; it becomes dense."""
+    """Return an array as a constant of a graph; sparse arrays become dense."""
     if array.stype != "default":
         array = array.tostype("default")
     return VALUE_KINDS.get(type(array), Value)(Node(None, name, specs=(array._spec,), array=array))
 
 
 def infer_specs(op: Operator, specs: Sequence[Spec], attrs: Attrs) -> tuple[Spec, ...]:
-    """Return the specs of an operator's outputs; inference takes no runtime attributes."""
+    """Return the specs of an operator's outputs, inferred without its runtime attributes."""
     if not op.stateless:
         known = op.schema.attributes
         attrs = {k: v for k, v in attrs.items() if k in known or k in _STRUCTURAL}
@@ -270,8 +270,8 @@ def append(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
     """Return the visible outputs of a new node; arrays among the inputs become constants.
 
     Raises:
-        OperatorError: Inference refuses the inputs; in a traced forward the message names the node.
-        DynamicShapeError: The shape of its output depends on values.
+        OperatorError: Inference rejects the inputs; in a traced forward the message names the node.
+        DynamicShapeError: The shape of an output depends on values.
     """
     if op.measure is not None:
         raise DynamicShapeError(
@@ -307,9 +307,9 @@ class Graph:
     """Nodes in topological order, with input variables and output values.
 
     Args:
-        inputs: Variables, in the order of a call; also those that no node reads.
-        outputs: Values.
-        nodes: In topological order; by default the nodes that the outputs depend on.
+        inputs: Variables, in the order of a call, including those that no node reads.
+        outputs: Values that the graph computes.
+        nodes: Nodes in topological order; by default those that the outputs depend on.
     """
 
     __slots__ = ("inputs", "nodes", "outputs")
@@ -395,7 +395,7 @@ FlatGraph = tuple[list[tuple[Any, ...]], list[_Reference]]
 
 
 def flattened(outputs: Sequence[Value]) -> FlatGraph:
-    """Return the graph of some values as a list."""
+    """Return the graph of some values as a list that can be copied without recursion."""
     indices: dict[int, int] = {}
     nodes: list[tuple[Any, ...]] = []
 

@@ -11,12 +11,12 @@ Key = tuple[int, int]
 def planner_steps(
     nodes: Sequence[Node], external: Collection[Key], saved: Sequence[Value] = ()
 ) -> tuple[list[Step], dict[int, int]]:
-    """Return steps of the memory planner for nodes, and the bytes of each planned value.
+    """Return the nodes as steps of the memory planner, and the bytes of each planned value.
 
     Args:
         nodes: Operators in execution order.
-        external: Keys of values outside of the planned memory.
-        saved: Planned values that other nodes compute or read; they have the first numbers.
+        external: Keys of values that are not in the planned memory.
+        saved: Planned values that other nodes compute or read; they get the first numbers.
     """
     numbers = {value.key: i for i, value in enumerate(saved)}
     sizes = {i: value.spec.nbytes for i, value in enumerate(saved)}
@@ -42,8 +42,8 @@ def _number(numbers: dict[Key, int], value: Value) -> int:
 
 
 def peak_nbytes(steps: Sequence[Step], sizes: dict[int, int]) -> int:
-    """Return the most bytes that live at once; steps write in place if possible."""
-    owners: dict[int, int] = {}  # by alias, the value that owns its memory
+    """Return the most bytes that live at once, if steps write in place where possible."""
+    owners: dict[int, int] = {}  # value that owns the memory of each alias
     for step in steps:
         if step.alias:
             owners[step.writes[0]] = owners.get(step.reads[0], step.reads[0])

@@ -14,13 +14,13 @@ Key = tuple[int, int]
 
 
 class MemoryFigures(NamedTuple):
-    """Bytes of the two passes, without inputs, outputs and gradients.
+    """Memory of the two passes in bytes, without inputs, outputs and gradients.
 
     Attributes:
         saved: The state: values that the forward pass saves for the backward pass.
         forward: Arena of the forward pass.
         backward: Arena of a backward pass that may overwrite the state.
-        retaining: Arena of a backward pass that may not.
+        retaining: Arena of a backward pass that must leave the state unchanged.
         joint: One arena for both passes and the saved values, without fixed offsets.
     """
 
@@ -32,7 +32,7 @@ class MemoryFigures(NamedTuple):
 
     @property
     def planned(self) -> int:
-        """The state and the arena that both passes share."""
+        """Bytes of the state, and of the arena that both passes share."""
         return self.saved + max(self.forward, self.backward)
 
 

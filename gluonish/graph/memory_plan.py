@@ -13,7 +13,7 @@ Two strategies place the buffers, and the smaller arena wins. One goes step by s
 goes to the dead block of the best size, all in the arena. The other places the largest buffer
 first, each at the lowest offset that is free while it lives, in the state if possible. The first
 reuses recently used memory, and is as good for a chain; the second leaves fewer gaps between
-different sizes. It is skipped if the first needs no more than the bytes that live at once.
+different sizes; it is skipped if the first needs no more than the bytes that live at once.
 """
 
 import heapq
@@ -25,8 +25,8 @@ from itertools import accumulate
 
 import numpy as np
 
-# Buffers that are packed; the time is quadratic, and ten thousand take half a second. Of more
-# buffers, the smaller ones go to blocks behind these.
+# Maximum number of buffers to pack; the time is quadratic, and ten thousand take half a second. If
+# there are more, the smaller ones go to blocks behind these.
 _MAX_PACKED = 8192
 
 ALIGNMENT = 64  # bytes; a cache line, for vector loads
@@ -37,11 +37,11 @@ class Step:
     """One operator of a memory plan.
 
     Attributes:
-        reads: Values by number.
-        writes: Values by number.
-        in_place: Whether an output may take the memory of an input of its size.
+        reads: Numbers of the values that the operator reads.
+        writes: Numbers of the values that it writes.
+        in_place: Whether an output may reuse the memory of an input of its size.
         alias: Whether the only output is the first input in another shape.
-        over: Position of the only read whose memory an output may take; None for none.
+        over: Position of the only input whose memory an output may reuse, if there is one.
     """
 
     reads: tuple[int, ...]
@@ -53,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Bytes of the arena or the state: ``offset`` and ``nbytes``."""
+    """A range of bytes in the arena or the state: ``offset`` and ``nbytes``."""
 
     offset: int
     nbytes: int
@@ -65,7 +65,7 @@ class MemoryPlan:
     """The slot of every planned value.
 
     Attributes:
-        slots: By value number; values without bytes have offset 0.
+        slots: The slot of each value, by number; values without bytes have offset 0.
         nbytes: Size of the arena.
     """
 
@@ -74,7 +74,7 @@ class MemoryPlan:
 
 
 class _Buffer:
-    """Memory from the step ``start`` to the step ``end``, both included.
+    """Memory that is in use from the step ``start`` to the step ``end``, both included.
 
     A ``fixed`` buffer is in the state at its ``offset``.
     """
@@ -85,7 +85,7 @@ class _Buffer:
         self.nbytes = nbytes
         self.start = start
         self.end = start
-        self.users = 0  # values that live in it at the current step
+        self.users = 0  # values that live in the buffer at the current step
         self.offset = 0
         self.in_state = self.fixed = False
 
@@ -96,7 +96,7 @@ class _Buffer:
 
 
 class _Block:
-    """A block of the arena, as large as the largest buffer that it ever holds."""
+    """A block of the arena, as large as the largest of the buffers placed on it."""
 
     __slots__ = ("nbytes", "offset")
 
@@ -117,8 +117,8 @@ def plan_memory(
     """Return a slot for every planned value.
 
     Args:
-        steps: In execution order.
-        sizes: Bytes of each planned value; other values (inputs, outputs) are not in the plan.
+        steps: Steps in execution order.
+        sizes: Bytes of each planned value; other values, such as inputs, are not in the plan.
         state: Fixed offsets of values in the state; ``sizes`` includes them. Values that no step
             writes are there from the start. The state ends with the last of them.
         lasting: Values of the state that must be there after the last step.
@@ -208,7 +208,7 @@ def _inherited(
 
 
 def _most_living(buffers: Sequence[_Buffer]) -> int:
-    """Return the most bytes that live at once: no arena and state together can be smaller."""
+    """Return the most bytes that live at once, a lower bound of arena and state together."""
     changes: Counter[int] = Counter()
     for buffer in buffers:
         changes[buffer.start] += padded(buffer.nbytes)
@@ -270,7 +270,7 @@ def _by_blocks(buffers: Sequence[_Buffer], match_range: int) -> tuple[list[int],
 
 
 class _FreeBlocks:
-    """Free blocks by size; among equal blocks, the first is used first."""
+    """Free blocks by size; of blocks of equal size, the first added is used first."""
 
     def __init__(self, match_range: int) -> None:
         self._match_range = match_range
@@ -285,7 +285,7 @@ class _FreeBlocks:
         self._blocks[block.nbytes].append(block)
 
     def pop(self, nbytes: int) -> _Block | None:
-        """Remove the smallest block that is large enough, else the largest; None out of range."""
+        """Remove the smallest large enough block, else the largest; None if out of range."""
         position = bisect_left(self._sizes, nbytes)
         for i in (position, position - 1):
             if 0 <= i < len(self._sizes):

@@ -1,4 +1,4 @@
-"""Partition: a graph of outputs and gradients, split into a forward and a backward pass."""
+"""Partition: a graph of outputs and gradients that is split into a forward and a backward pass."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ from gluonish.ops.registry import Attrs
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """The two passes of a graph.
+    """The forward and the backward pass of a graph.
 
     Attributes:
         forward: Operators of the forward pass, in order.
-        backward: Operators of the backward pass, in an order that keeps little memory alive.
+        backward: Operators of the backward pass, in an order that needs little memory.
         inputs: The graph's inputs.
         outputs: The graph's outputs.
         heads: Gradients of the outputs, which are inputs of the backward pass.
         gradients: Results of the backward pass.
         gradient_positions: Position of the input that each gradient belongs to.
-        row_gradients: By position of an input with a row-sparse gradient, the attributes of
-            EMBEDDING_BACKWARD, which makes that gradient after the backward pass from the two
-            gradients of the position (the rows, and their indices). So nothing of the size of the
-            input is computed.
+        row_gradients: For each position of an input with a row-sparse gradient, the attributes of
+            EMBEDDING_BACKWARD, which builds that gradient after the backward pass from the two
+            gradients with this position (the rows, and their indices). So no array of the size
+            of the input is computed.
         saved: Values, other than inputs and outputs, that the backward pass reads or delivers.
         read_inputs: Positions of the inputs that the backward pass reads or delivers.
         read_outputs: Positions of the outputs that the backward pass reads or delivers.
@@ -60,7 +60,7 @@ def split_passes(
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
         grad_inputs: Positions of the inputs that require a gradient; may be empty.
-        prepare: Applied to the graph of outputs and gradients before the split.
+        prepare: Function that transforms the graph of outputs and gradients before the split.
     """
     row_gradients: dict[int, Attrs] = {}
     flowing: list[tuple[int, Value]] = []
@@ -106,13 +106,13 @@ def _effort() -> Effort:
 
 
 def _positions_read(outputs: Sequence[Value], read: set[tuple[int, int]]) -> list[int]:
-    """Return the positions of the outputs that are read; only the first of equal outputs."""
+    """Return the positions of the outputs that are read; of equal outputs, only the first."""
     first = {value.key: i for i, value in reversed(list(enumerate(outputs)))}
     return sorted(i for key, i in first.items() if key in read)
 
 
 def _joined(graph: Graph, heads: Sequence[Node], gradients: Sequence[Value]) -> Graph:
-    """Return the graph with gradients among its outputs, forward nodes first."""
+    """Return the graph with the gradients appended to its outputs, forward nodes first."""
     outputs = [*graph.outputs, *gradients]
     known = {id(node) for node in graph.nodes}
     behind = [node for node in topological_order(outputs) if id(node) not in known]

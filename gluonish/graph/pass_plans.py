@@ -1,4 +1,4 @@
-"""PassPlans: the forward and the backward pass of a graph, planned for one signature."""
+"""PassPlans: plans of the forward and the backward pass of a graph, for one signature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ Key = tuple[int, int]
 
 
 class PassOptions(NamedTuple):
-    """Options of a plan.
+    """Options of the plans of a graph.
 
     Attributes:
-        segment_sizes: Most operators in one engine job, forward and backward.
-        data_count: Number of inputs, from the first, that are not parameters.
-        repeats: Whether the device repeats launches, if it can.
+        segment_sizes: Maximum number of operators in one engine job, forward and backward.
+        data_count: Number of inputs that are data; they come before the parameters.
+        repeats: Whether to repeat launches by CUDA graphs on a device that supports them.
     """
 
     segment_sizes: tuple[int, int]
@@ -34,12 +34,12 @@ class PassOptions(NamedTuple):
 
 
 class SavedLayout(NamedTuple):
-    """Memory of the saved values in a state.
+    """Layout of the saved values in a state.
 
     Attributes:
-        offsets: Offset of each, in bytes.
+        offsets: Offset of each value, in bytes.
         nbytes: Size of the state.
-        channels_last: For each whether its layout is channels last.
+        channels_last: Whether the layout of each value is channels last.
     """
 
     offsets: Sequence[int]
@@ -49,7 +49,7 @@ class SavedLayout(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PassPlans:
-    """Plans for one signature.
+    """Plans of the forward and the backward pass for one signature.
 
     Attributes:
         graph: The graph with specs, before fusion.
@@ -92,7 +92,7 @@ def plan_passes(
         specs: Specs of the inputs.
         device: Device that runs it.
         training: Whether in training mode.
-        requires_grad: For each input whether it requires a gradient; empty for none.
+        requires_grad: Whether each input requires a gradient; empty if none does.
         options: Options of the plan.
     """
     grad_inputs = [i for i, needed in enumerate(requires_grad) if needed]
@@ -162,7 +162,7 @@ def plan_backward(
         saved: Memory of the saved values.
         device: Device that runs it.
         options: Options of the plan.
-        lasting: Whether the pass leaves the state unchanged.
+        lasting: Whether the pass must leave the state unchanged.
     """
     externals = [
         *partition.heads,
@@ -191,7 +191,7 @@ def plan_backward(
 def _reallocated(partition: Partition, external_count: int, data_count: int) -> list[int]:
     """Return the arguments of a backward pass that change from call to call.
 
-    These are all but parameters and their gradients.
+    These are all arguments except parameters and their gradients.
     """
     heads = len(partition.heads)
     read = enumerate(partition.read_inputs, heads)
@@ -204,7 +204,7 @@ def _reallocated(partition: Partition, external_count: int, data_count: int) -> 
 def _channels_last(
     graph: Graph, last_inputs: Sequence[Key], contiguous_count: int, device: Device
 ) -> frozenset[Key]:
-    """Return the values that lie channels last: none of the first ``contiguous_count`` outputs."""
+    """Return the values laid out channels last, except the first ``contiguous_count`` outputs."""
     if "channels_last" not in back_ends.passes(device.platform):
         return frozenset()
     found = channels_last_values(graph.nodes, last_inputs)

@@ -39,8 +39,8 @@ from gluonish.graph.passes import (
 from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels import back_ends
 
-# Each with the option that switches it off, if there is one. Classic operators come first, because
-# other passes know them; then simplification, which makes subexpressions equal. Dead code is
+# Each pass has the option that switches it off, if any. Classic operators come first, because
+# other passes support them; then simplification, which makes subexpressions equal. Dead code is
 # eliminated last, because the other passes leave some.
 PASSES: tuple[tuple[Callable[[Graph], Graph], Flag[bool] | None], ...] = (
     (use_classic_operators, None),
@@ -60,15 +60,15 @@ def optimize(graph: Graph) -> Graph:
 
 
 def without_history(graph: Graph) -> Graph:
-    """Return a graph without gradients, in which control flow saves no values for them."""
+    """Return a graph in which control flow saves no values, for a graph without gradients."""
     return _run(graph, drop_history)
 
 
 def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None) -> Graph:
-    """Return the graph with layers and the operators behind them fused into one primitive.
+    """Return the graph with layers and the operators after them fused into one primitive.
 
     Args:
-        graph: The graph; its inputs stay.
+        graph: The graph; its inputs are unchanged.
         device: Device that will run it.
         constant: Inputs that rarely change; None if a gradient may be required.
     """

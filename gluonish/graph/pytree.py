@@ -15,7 +15,7 @@ class Keys(NamedTuple):
 
 
 class Constant(NamedTuple):
-    """A leaf that is no array; its type distinguishes 1 from True and 1.0."""
+    """A leaf that is not an array; its type distinguishes 1 from True and 1.0."""
 
     kind: type
     value: Any
@@ -26,7 +26,7 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Stru
 
     Args:
         value: A leaf, a list, tuple or dict of pytrees, or anything else, which is a constant.
-        is_leaf: Whether a value is a leaf.
+        is_leaf: Function that returns whether a value is a leaf.
     """
     if is_leaf(value):
         return [value], None
@@ -70,7 +70,7 @@ def from_numbers(form: Any) -> Structure:
 
 
 def regroup(leaves: Sequence[Any], structure: Structure) -> Any:
-    """Return the pytree of a structure and leaves."""
+    """Return the pytree with a structure and leaves."""
     return _build(iter(leaves), structure)
 
 

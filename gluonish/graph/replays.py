@@ -1,4 +1,4 @@
-"""Replays: instructions of an executable that a device repeats by one call, as a CUDA graph.
+"""Replays: instructions of an executable that a device repeats in one launch, as a CUDA graph.
 
 A *chunk* is a run of neighbouring instructions of one engine job that can be captured. A CUDA graph
 holds the addresses that it was captured with, and the settings that its kernels read when they were
@@ -11,7 +11,7 @@ it serves only the calls of its version.
 
 A chunk runs instruction by instruction at first, and is captured when the same version recurs. An
 instruction whose capture fails is not tried again: one chunk ends before it and another begins
-behind it. A failed capture executes nothing, so the instructions can run normally after it.
+after it. A failed capture executes nothing, so the instructions can run normally after it.
 
 Random numbers: repeated launches read their key from memory, where each call writes its key.
 """
@@ -30,17 +30,17 @@ _LOG = logging.getLogger("gluonish")
 RunEach = Callable[[Sequence[Instruction], Values, Any], None]
 Version = tuple[Hashable, ...]  # the settings of the launches, and addresses
 
-_MAX_REPLAYS = 8  # of a chunk on one memory; the least recently used is dropped first
+_MAX_REPLAYS = 8  # per chunk and block of memory; the least recently used is dropped first
 _MAX_SEEN = 64  # versions that are remembered until they recur
 
 
 class _Memo:
-    """The replays of one chunk on one memory; it belongs to one call at a time.
+    """The replays of one chunk on one block of memory; used by one call at a time.
 
     Attributes:
-        replays: By version, which are the version of a replay.
+        replays: The replays, by version.
         fixed: Memory of the replays for copied arguments, by index.
-        key: Memory that they read a random key from; None if they draw nothing.
+        key: Memory that the replays read a random key from; None if they draw no numbers.
     """
 
     __slots__ = ("_captures", "_seen", "fixed", "key", "replays")
@@ -55,8 +55,8 @@ class _Memo:
     def is_due(self, version: Version, shortages: int) -> bool:
         """Whether to capture a call of this version.
 
-        They must have come before; the more captures there were, and the more often memory ran
-        out, the more often, so that a capture pays.
+        A version must recur first. The number of recurrences required grows with the captures so
+        far, and with the number of times that memory ran out, so that a capture pays off.
         """
         count = self._seen.pop(version, 0) + 1
         self._seen[version] = count
@@ -65,28 +65,28 @@ class _Memo:
         return count >= 2 * (1 + self._captures // _MAX_REPLAYS) << min(2 * shortages, 20)
 
     def add(self, version: Version, replay: Replay) -> None:
-        """Cache a replay, in index of the least recently used one."""
+        """Cache a replay; a full cache drops the least recently used one."""
         self._captures += 1
         self._seen.pop(version, None)
         self.replays.add(version, replay)
 
 
 class _Chunk:
-    """Neighbouring instructions.
+    """Consecutive instructions that are captured and replayed together.
 
     Args:
-        instructions: In order.
-        start: Index of the first in its segment.
-        origins: Argument whose memory each argument or view of one uses.
-        copied: Copied arguments.
+        instructions: The instructions, in order.
+        start: Index of the first instruction in its segment.
+        origins: For each argument, or view of one, the argument whose memory it uses.
+        copied: Indices of the copied arguments.
         repeated: Whether the instructions may be captured.
 
     Attributes:
-        draws: Whether they draw random numbers.
-        name: Name in messages.
-        read: Copied arguments that they read.
-        views: Those of the instructions that only make views.
-        written: Copied arguments that they write.
+        draws: Whether the instructions draw random numbers.
+        name: Name of the chunk, for messages.
+        read: Copied arguments that the instructions read.
+        views: The instructions that only make views.
+        written: Copied arguments that the instructions write.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class _Chunk:
     def version(self, values: Values, settings: Hashable) -> Version | None:
         """Return the version of a replay: settings, and addresses of the arguments used in place.
 
-        None if an argument is not contiguous.
+        The result is None if an argument is not contiguous.
         """
         for index in (*self.read, *self.written):
             if not values[index].flags.c_contiguous:
@@ -133,7 +133,7 @@ class _Chunk:
         return tuple(found)
 
     def fixed_values(self, xp: Any, values: Values, fixed: dict[int, Any]) -> Values:
-        """Return values with the chunk's memory for copied arguments, allocated the first time."""
+        """Return values with the chunk's own memory, allocated once, for the copied arguments."""
         result = list(values)
         for index in {*self.read, *self.written}:
             if index not in fixed:
@@ -148,9 +148,9 @@ class RepeatedSegment(list[Instruction]):
     """The instructions of one engine job, on a device that repeats them.
 
     Args:
-        instructions: In order.
-        origins: Argument whose memory each argument or view of one uses; views that earlier
-            segments made are included.
+        instructions: The instructions, in order.
+        origins: For each argument, or view of one, the argument whose memory it uses; includes
+            views that earlier segments made.
         copied: Arguments that change from call to call, and are small enough to be copied.
         graphs: The CUDA graphs of the device.
     """
@@ -172,7 +172,7 @@ class RepeatedSegment(list[Instruction]):
         self._chunks = self._split()
 
     def _split(self) -> list[_Chunk]:
-        """Return the chunks, which end at refused instructions and at cuts."""
+        """Return the chunks, which end at instructions that cannot be captured, and at cuts."""
         before = {
             (chunk.start, len(chunk.instructions), chunk.repeated): chunk for chunk in self._chunks
         }
@@ -198,11 +198,11 @@ class RepeatedSegment(list[Instruction]):
         """Run the instructions.
 
         Args:
-            run_each: Runs instructions one by one.
+            run_each: Function that runs instructions one by one.
             xp: The array module.
-            values: Values of the call; the last one is a dict of the replays on its memory.
+            values: Values of the call, followed by a dict of the replays on its memory.
             key: The key that the random numbers of the call start from.
-            note: Called with the name of what runs, for messages.
+            note: Function that receives the name of what runs, for messages.
         """
         if not self._graphs.can_capture():
             run_each(self[:], values, key)
@@ -223,7 +223,7 @@ class RepeatedSegment(list[Instruction]):
     def _launched(
         self, replay: Replay, chunk: _Chunk, memo: _Memo, xp: Any, values: Values, key: Any
     ) -> bool:
-        """Launch a replay on the arrays of a call; whether the launch succeeded."""
+        """Launch a replay on the arrays of a call, and return whether the launch succeeded."""
         copy, fixed = self._graphs.copy, memo.fixed
         for index in chunk.read:
             copy(fixed[index], values[index])
@@ -258,7 +258,7 @@ class RepeatedSegment(list[Instruction]):
         return made
 
     def _capture(self, chunk: _Chunk, run_each: RunEach, xp: Any, values: Values) -> Replay | None:
-        """Capture a chunk; None if that fails."""
+        """Capture a chunk and return the replay; None if the capture fails."""
         memos: dict[_Chunk, _Memo] = values[-1]
         memo, count, done = memos[chunk], len(chunk.instructions), 0
         try:

@@ -59,7 +59,7 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
 
 
 def _new_nodes(value: Value, present: set[int]) -> list[Node]:
-    """Return the nodes behind a value that are not in the new graph yet, inputs first."""
+    """Return the nodes that a value depends on and the new graph lacks, inputs first."""
 
     def missing(values: Iterable[Value]) -> list[Node]:
         return [x.node for x in values if id(x.node) not in present]
@@ -74,7 +74,7 @@ def detached(nodes: Sequence[Node], external: Sequence[Value], outputs: Sequence
 
     Args:
         nodes: Operators of the subgraph, in order.
-        external: Values that it reads from outside, or delivers unchanged; they become inputs.
+        external: Values that the subgraph reads from outside, or delivers unchanged: its inputs.
         outputs: Results of the subgraph.
     """
     copies = {value.key: variable(value.node.name, value.spec) for value in external}
@@ -102,14 +102,14 @@ def constants(nodes: Iterable[Node]) -> list[Node]:
 
 
 def replay(outputs: Sequence[Value], variables: Mapping[str, Any]) -> list[Value]:
-    """Return copies of a graph's outputs on other values, to include the graph in another.
+    """Return copies of a graph's outputs over other values, to include the graph in another.
 
     Args:
         outputs: Values of a graph, with or without specs.
         variables: Values or arrays in place of variables, by name.
 
     Raises:
-        OperatorError: An operator refuses its inputs.
+        OperatorError: An operator rejects its inputs.
     """
     made: dict[tuple[int, int], Any] = {}
     for node in topological_order(outputs):
@@ -133,7 +133,7 @@ def count_reads(graph: Graph) -> Reads:
 
 
 def inlined(outputs: Sequence[Value]) -> Sequence[Value]:
-    """Return values of a graph without ``_CachedOp`` nodes.
+    """Return the outputs of a graph in which ``_CachedOp`` nodes are inlined.
 
     Requires: a graph of a Symbol.
     Ensures: each ``_CachedOp`` is replaced by copies of its body's nodes, whose names begin with
@@ -172,7 +172,7 @@ def copied_graph(
         variables: Variables of the graph.
         outputs: Outputs of the graph.
         inputs: A value for each variable.
-        prefix: Prefix of the names of the copies; None: no names.
+        prefix: Prefix of the names of the copies; None to leave the copies unnamed.
     """
     made: dict[tuple[int, int], Value] = {
         (id(variable), 0): value for variable, value in zip(variables, inputs, strict=True)

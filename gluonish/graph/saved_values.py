@@ -1,4 +1,4 @@
-"""The choice of forward values to save for the backward pass, and to compute again.
+"""The choice of the forward values to save for the backward pass, and of those to recompute.
 
 Maximum flow, for minimum cuts.
 
@@ -37,7 +37,7 @@ _PASSES_OVER_MEMORY = frozenset(
 
 
 class Effort(IntEnum):
-    """The effort for a copy."""
+    """The operators that may run again to recompute a value."""
 
     NOTHING = 0  # reshapes of available values
     LITTLE = 1  # passes over memory, too
@@ -45,11 +45,11 @@ class Effort(IntEnum):
 
 
 class Recipe(NamedTuple):
-    """A way to compute one value again.
+    """A way to recompute one value.
 
     Attributes:
-        sources: The values that it reads.
-        make: Returns the copy, given the sources or copies of them.
+        sources: The values that the computation reads.
+        make: Function that returns the copy, given the sources or copies of them.
     """
 
     sources: tuple[Value, ...]
@@ -60,8 +60,8 @@ def recipe_of(value: Value, effort: Effort, overwritten: Collection[Key] = ()) -
     """Return a recipe for a value; None if there is none, or it costs too much.
 
     Args:
-        value: The value.
-        effort: The most effort.
+        value: The value to recompute.
+        effort: The maximum effort.
         overwritten: Keys of values that change, such as moving statistics.
     """
     op = value.node.op
@@ -77,7 +77,7 @@ def recipe_of(value: Value, effort: Effort, overwritten: Collection[Key] = ()) -
 
 
 def _repeats(node: Node, op: Operator, effort: Effort) -> bool:
-    """Whether a node may run twice with this effort."""
+    """Whether a node may run again with this effort."""
     if op.draws(node.attrs) or op.mutated_inputs(node.attrs) or not node.inputs:
         return False
     if effort == Effort.NOTHING:
@@ -104,7 +104,7 @@ def _batch_norm_relu(value: Value) -> Recipe | None:
 
 
 def _normalized(value: Value, *, relu: bool, addend: Value | None) -> Recipe | None:
-    """Return the recipe of a batch normalization and a following sum and ReLU."""
+    """Return the recipe of a batch normalization and, optionally, a following sum and ReLU."""
     node = value.node
     if value.index:
         return None
@@ -174,7 +174,7 @@ UNLIMITED = 1 << 62  # capacity of an edge that no cut contains
 
 
 class FlowNetwork:
-    """Nodes, numbered as they are added, and edges with capacities.
+    """A flow network of numbered nodes, and edges with capacities.
 
     An edge and its reverse have neighbouring numbers, so that ``edge ^ 1`` is the other.
     """
@@ -187,12 +187,12 @@ class FlowNetwork:
         self._left: list[int] = []  # remaining capacity
 
     def add_node(self) -> int:
-        """Return the number of a new node."""
+        """Add a node and return its number."""
         self._edges.append([])
         return len(self._edges) - 1
 
     def add_edge(self, start: int, end: int, capacity: int) -> None:
-        """Let up to ``capacity`` flow from one node to another."""
+        """Add an edge with a capacity, and its reverse without one."""
         for node, target, left in ((start, end, capacity), (end, start, 0)):
             self._edges[node].append(len(self._targets))
             self._targets.append(target)
@@ -212,7 +212,7 @@ class FlowNetwork:
                 pass
 
     def _levels(self, source: int) -> dict[int, int]:
-        """Return the distance from the source of each node with a residual path."""
+        """Return the distance from the source, for each node with a residual path from it."""
         levels = {source: 0}
         waiting = deque([source])
         while waiting:
@@ -227,7 +227,7 @@ class FlowNetwork:
     def _push(
         self, source: int, sink: int, levels: dict[int, int], unseen: list[list[int]]
     ) -> bool:
-        """Push flow along one shortest path; False if none is left."""
+        """Push flow along one shortest path; return False if there is none."""
         path: list[int] = []
         node = source
         while node != sink:
@@ -272,11 +272,11 @@ _BULKY = 64 << 20
 
 
 class SavedChoice(NamedTuple):
-    """A choice of values to save.
+    """A choice of forward values to save, and of values to recompute.
 
     Attributes:
         saved: Saved values, by key.
-        recomputed: Recipes of the others, by key, and of values that only these recipes read.
+        recomputed: Recipes of the other values, and of values that only these recipes read, by key.
     """
 
     saved: dict[Key, Value]
@@ -284,12 +284,12 @@ class SavedChoice(NamedTuple):
 
 
 def cheapest_choice(joint: Joint, effort: Effort, checkpoints: Collection[Key] = ()) -> SavedChoice:
-    """Return the choice that saves the fewest bytes and, of several, recomputes the least.
+    """Return the choice that saves the fewest bytes and, among equals, recomputes the least.
 
     Args:
-        joint: Both passes. Its outputs need not be saved.
-        effort: The most effort for a copy.
-        checkpoints: Keys of values that are not computed again.
+        joint: Both passes; outputs of the forward pass need not be saved.
+        effort: The maximum effort to recompute a value.
+        checkpoints: Keys of values that are not recomputed.
     """
     delivered = {value.key for value in joint.outputs}
     read = [value for value in joint.read.values() if value.key not in delivered]
@@ -334,7 +334,7 @@ def cheapest_choice(joint: Joint, effort: Effort, checkpoints: Collection[Key] =
 
 
 def _is_one_pass(recipe: Recipe) -> bool:
-    """Whether at most one large value is read; then a chain of such recipes is one kernel."""
+    """Whether a recipe reads at most one large value; a chain of such recipes is one kernel."""
     return sum(source.spec.nbytes >= _BULKY for source in recipe.sources) <= 1
 
 

@@ -4,7 +4,7 @@ Gradients follow one chain, from the heads to the deepest input. A node that end
 value runs as early as possible: the gradient of a weight runs before the chain continues. Nodes
 that do not depend on heads are recomputed forward values, and run when they are needed.
 
-The amount of work of a graph, from shapes, to decide whether another thread pays.
+The amount of work in a graph, computed from shapes, to decide whether a second thread pays off.
 """
 
 import heapq
@@ -23,24 +23,24 @@ _MAX_COPIES = 16
 def low_memory_order(
     nodes: Sequence[Node], heads: Iterable[Node], results: Sequence[Value]
 ) -> list[Node]:
-    """Return the nodes in an order that keeps few bytes alive.
+    """Return the nodes in an order that needs little memory.
 
     Args:
         nodes: Operators, in topological order; specs on every value.
         heads: Variables that the gradients start from.
-        results: Results of the nodes, which are outside of the planned memory.
+        results: Results of the nodes, which are not in the planned memory.
     """
     return _Scheduler(nodes, heads, results).run()
 
 
 class _Scheduler:
-    """Remaining nodes, and the memory that they would free.
+    """Orders nodes greedily by the memory that they would free.
 
     A node that depends on a head is a *gradient*, any other a *copy*. A gradient is *ready* if only
-    copies are missing before it; its *cluster* is these copies and itself. The *growth* of a
-    cluster is the number of bytes that live after it minus those before. It is measured when the
-    gradient becomes ready, and again only after one of the copies was computed, or when few nodes
-    outside of the cluster still read its inputs.
+    copies are missing before it; its *cluster* consists of these copies and the gradient. The
+    *growth* of a cluster is the number of bytes that live after it minus those before. It is
+    measured when the gradient becomes ready, and again only after one of the copies was computed,
+    or when few nodes outside of the cluster still read its inputs.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class _Scheduler:
         return [self._root.get(value.key, value.key) for value in node.inputs]
 
     def run(self) -> list[Node]:
-        """Return the order."""
+        """Return the nodes in the order chosen."""
         order: list[Node] = []
         demand = self._demand()
         for node in self._nodes:
@@ -94,7 +94,7 @@ class _Scheduler:
         return order
 
     def _demand(self) -> list[Node]:
-        """Return the nodes depth first from the results, deepest first."""
+        """Return the nodes in depth-first order, starting from the deepest results."""
         ends = [node for node in self._nodes if not self._consumers[id(node)]]
         ends.sort(key=lambda node: -self._depths.get(id(node), 0))
         return post_order(ends, self._missing_before)
@@ -107,7 +107,7 @@ class _Scheduler:
         self._measure(id(node))
 
     def _best_cluster(self) -> list[Node] | None:
-        """Return a cluster that does not grow memory; None if there is none."""
+        """Return a cluster that does not increase the live bytes; None if there is none."""
         while self._growths:
             growth, _, key = heapq.heappop(self._growths)
             if key not in self._done and self._growth_of[key] == growth:
@@ -115,7 +115,7 @@ class _Scheduler:
         return None
 
     def _measure(self, key: int) -> None:
-        """Measure the growth of a ready gradient, and queue it if memory does not grow."""
+        """Measure the growth of a ready gradient's cluster, and queue it unless memory grows."""
         number, node = self._ready[key]
         copies = self._few_copies(node)
         for copy in copies:
@@ -141,7 +141,7 @@ class _Scheduler:
         return copies
 
     def _growth(self, cluster: Sequence[Node]) -> int:
-        """Return the bytes that live after some nodes minus those before."""
+        """Return the bytes that live after a cluster has run minus those before."""
         inside = {id(node) for node in cluster}
         growth = 0
         seen: set[Key] = set()
@@ -179,7 +179,7 @@ class _Scheduler:
 
 
 def _depths(nodes: Sequence[Node], heads: Iterable[Node]) -> dict[int, int]:
-    """Return the longest distance from a head to each node that depends on one."""
+    """Return the longest distance from any head, for each node that depends on a head."""
     depths = {id(head): 0 for head in heads}
     for node in nodes:
         earlier = [depths[id(v.node)] for v in node.inputs if id(v.node) in depths]
@@ -203,10 +203,10 @@ def work(nodes: Sequence[Node]) -> Work:
 
 
 def is_light(nodes: Sequence[Node]) -> bool:
-    """Whether the nodes are too little work for a second thread."""
+    """Whether the nodes do too little work to be worth a second thread."""
     return len(nodes) <= _LIGHT_STEPS and work(nodes).is_within(LIGHT)
 
 
 def is_small(nodes: Sequence[Node]) -> bool:
-    """Whether submission to another thread is a large part of the work; kernels may use a team."""
+    """Whether submitting the nodes costs much compared with their work on a team of threads."""
     return len(nodes) <= _SMALL_STEPS and work(nodes).is_within(SMALL)

@@ -1,4 +1,4 @@
-"""Source lines of the user's program that made the nodes of a traced call, for messages.
+"""Lines of the user's program that made the nodes of a traced call, for messages.
 
 While a block is traced, a `SourceLines` is the recorder of its thread, and all code that names a
 node calls `note`. Frames of this package are skipped: a node made inside a layer has the line that
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 class SourceLines:
-    """The lines that made a graph's nodes, by node name; a scope that records them.
+    """A scope that records the lines that make a graph's nodes, by node name.
 
     Frames outside the scope are ignored, so that no message names code around the blocks.
     """
@@ -56,7 +56,7 @@ class SourceLines:
             _recorder.reset(self._token)
 
     def note(self, name: str, frame: FrameType | None) -> None:
-        """Record the innermost user line from a frame outwards, for the node ``name``."""
+        """Record the innermost user line, from a frame outwards, as that of the node ``name``."""
         while frame is not None and frame is not self._frame:
             code = frame.f_code
             if not code.co_filename.startswith(_PACKAGE):
@@ -99,5 +99,5 @@ def innermost(traceback: TracebackType | None) -> Line | None:
 
 
 def with_line(message: str, line: Line | None) -> str:
-    """Append a line to a message, unless it has one or the line is None."""
+    """Append a line to a message, unless the message has one or the line is None."""
     return message if line is None or _HAS_LINE.search(message) else f"{message}; at {line}"

@@ -1,4 +1,4 @@
-"""State: the values that a forward pass saves for its backward pass, in one block of memory.
+"""State: one block of memory with the values that a forward pass saves for its backward pass.
 
 Each saved value has a fixed offset, in the order in which the backward pass reads them. So values
 that are last read together are neighbours, and the backward pass can compute in their memory.
@@ -33,10 +33,10 @@ _SMALL_NBYTES = 32 << 20
 
 
 class State:
-    """Bytes, and the engine's variable for all of them.
+    """The bytes of saved values, and one engine variable for all of them.
 
     Attributes:
-        owner: Context and name of the plan, as text.
+        owner: Context, and the name that profiles and messages show for the memory.
     """
 
     __slots__ = ("__weakref__", "owner", "raw", "var")
@@ -48,7 +48,7 @@ class State:
 
 
 class _Idle(Finalizer):
-    """An idle state, which is the finalizer of the node that used it before."""
+    """A finalizer that holds an idle state; it runs when the node that used the state is freed."""
 
     __slots__ = ("state",)
 
@@ -56,14 +56,14 @@ class _Idle(Finalizer):
 
 
 class StateUse(NamedTuple):
-    """The use of a state by a pass.
+    """How a pass uses a state.
 
     Attributes:
         values: The saved values in the graph of the pass.
-        offsets: Offset of each in bytes.
-        filled: Whether the values are there when the pass starts; otherwise the pass computes them.
-        lasting: Whether they must be there when the pass ends; otherwise it may overwrite each
-            after the last instruction that reads it.
+        offsets: Offset of each value in bytes.
+        filled: Whether the state holds the values when the pass starts; else the pass makes them.
+        lasting: Whether the values must be intact when the pass ends; otherwise the pass may
+            overwrite each after the last instruction that reads it.
     """
 
     values: Sequence[Value]
@@ -79,12 +79,12 @@ def state_offsets(specs: Sequence[Spec]) -> tuple[list[int], int]:
 
 
 class States:
-    """The states of a plan.
+    """A pool of the states of one plan.
 
     Args:
-        device: The device that they are allocated on.
-        nbytes: Size of each.
-        keep: Whether idle states stay as long as the plan; otherwise `gluonish.graph.idle_memory`
+        device: The device that the states are allocated on.
+        nbytes: Size of each state.
+        keep: Whether idle states live as long as the plan; otherwise `gluonish.graph.idle_memory`
             bounds the idle memory of all plans together.
         name: Name of the Block.
     """
@@ -103,7 +103,7 @@ class States:
 
     @property
     def nbytes(self) -> int:
-        """Size of each, in bytes."""
+        """Size of each state, in bytes."""
         return self._nbytes
 
     @property
@@ -136,7 +136,7 @@ class States:
         return keep(idle, owner)
 
     def cancel_release(self, release: Registration | None) -> bool:
-        """Cancel the release of a state with its owner; whether it was still to come."""
+        """Cancel the release of a state with its owner; return whether it was still pending."""
         return release is not None and cancel(release)
 
     def release(self, state: State) -> None:

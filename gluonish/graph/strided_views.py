@@ -23,13 +23,13 @@ _KERNEL = "onednn.batch_matmul"
 
 
 class StridedView(NamedTuple):
-    """An array on the memory of another value.
+    """A strided view on the memory of another value.
 
     Attributes:
         root: Index of the value that owns the memory.
         shape: Shape of the view.
         strides: Strides in elements of the root.
-        offset: Elements of the root before the first one.
+        offset: Number of elements of the root before the first element of the view.
     """
 
     root: int
@@ -38,7 +38,7 @@ class StridedView(NamedTuple):
     offset: int = 0
 
     def of(self, memory: Any, dtype: np.dtype[Any]) -> Any:
-        """Return the view of the root's bytes."""
+        """Return the view as an array on the root's bytes."""
         strides = tuple(stride * dtype.itemsize for stride in self.strides)
         return np.ndarray(self.shape, dtype, memory, self.offset * dtype.itemsize, strides)
 
@@ -49,7 +49,7 @@ def strided_views(
     """Return views by index, and the positions of the instructions that they replace.
 
     Args:
-        instructions: Instructions in order.
+        instructions: Instructions in execution order.
         roots: Specs of contiguous values in planned memory, by index.
         free: Indices of values that may have any memory and strides.
     """
@@ -90,7 +90,7 @@ def _candidates(
     free: Collection[int],
     excluded: Collection[int],
 ) -> tuple[dict[int, StridedView], set[int]]:
-    """Return all values that can be views, and the positions of the instructions that make them."""
+    """Return the values that can be views, and the positions of instructions that make them."""
     found: dict[int, StridedView] = {}
     makers: set[int] = set()
     for i, instruction in enumerate(instructions):
@@ -117,7 +117,7 @@ def _unreadable(
     found: Mapping[int, StridedView],
     makers: Collection[int],
 ) -> set[int]:
-    """Return the position of the first instruction that makes an unreadable view, in a set."""
+    """Return the position of the first instruction whose view a reader cannot read, as a set."""
     for i in sorted(makers):
         for index in instructions[i].writes:
             for reader, position in readers.get(index, ()):
@@ -139,7 +139,7 @@ def _written(
     readers: Mapping[int, Sequence[tuple[int, int]]],
     instructions: Sequence[KernelInstruction],
 ) -> StridedView | None:
-    """Return a product as a view of its transpose, if that is its only reader."""
+    """Return a product as a view on its transpose, if the transpose is its only reader."""
     if not _is_product(instruction) or instruction.writes[0] not in free:
         return None
     read = readers.get(instruction.writes[0], ())
@@ -171,7 +171,7 @@ def _axes(instruction: KernelInstruction, rank: int) -> list[int]:
 
 
 def _viewed(instruction: KernelInstruction, view: StridedView) -> list[StridedView] | None:
-    """Return the outputs of an instruction on a view as views; None if that needs a copy."""
+    """Return views for the outputs of an instruction that reads a view; None if it must copy."""
     name, attrs, rank = instruction.op.name, instruction.node.attrs, len(view.shape)
     if name == "transpose":
         axes = _axes(instruction, rank)
@@ -248,7 +248,7 @@ def channels_last_values(nodes: Sequence[Node], external: Collection[Key] = ()) 
     Args:
         nodes: Operators in order, with specs.
         external: Keys of external values in this layout. Only these are returned if
-            ``MXNET_DISABLED_GRAPH_PASSES`` has ``channels_last``.
+            ``MXNET_DISABLED_GRAPH_PASSES`` contains ``channels_last``.
     """
     found = set(external)
     if "channels_last" in MXNET_DISABLED_GRAPH_PASSES.value:

@@ -1,6 +1,6 @@
 """Tracing a ``forward(x)`` in the style of MXNet 2.0.
 
-It runs once on arrays with shapes but without values; see `gluonish.graph.traced_array`.
+The function runs once on arrays with shapes but no values; see `gluonish.graph.traced_array`.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from gluonish.ops.registry import Attrs, Operator
 
 
 class Trace:
-    """A traced call.
+    """The variables, parameters and outputs of a traced call.
 
     Attributes:
         data: Variables for the arrays of the call, in order.
-        parameters: Traced arrays of the parameters that it read, by name, in order of first use.
-        outputs: Values.
-        structure: Structure of the outputs.
+        parameters: Traced arrays of the parameters that were read, by name, in order of first use.
+        outputs: Values of the outputs, flattened.
+        structure: Structure of the outputs, as returned by `pytree.flatten`.
     """
 
     __slots__ = ("data", "outputs", "parameters", "structure")
@@ -51,7 +51,7 @@ class Trace:
 
 
 class _Tracing(ValueScope):
-    """Scope in which a trace records parameters and sources."""
+    """Scope in which a trace records parameters, and operators without inputs."""
 
     __slots__ = ("_namer", "_trace")
 
@@ -78,14 +78,14 @@ def trace_forward(
     """Run ``forward`` once on traced arrays.
 
     Args:
-        forward: Called with one traced array for each array.
+        forward: Function that is called with one traced array for each array.
         names: Names of the data variables.
         arrays: Arrays of a call; the variables have their specs and class.
-        name_node: Returns the name of a new node, from the base name of its operator.
+        name_node: Function that returns the name of a new node, given its operator's base name.
 
     Raises:
         NoValuesError: No output is an array, or the computation needs values.
-        OperatorError: An operator refuses its inputs; the message names the node.
+        OperatorError: An operator rejects its inputs; the message names the node.
     """
     trace = Trace()
     values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]

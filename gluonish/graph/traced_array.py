@@ -1,8 +1,8 @@
 """Traced arrays: the arguments of a traced ``forward``, NDArrays without values.
 
-They have shape, dtype and context, and operators on them append nodes to the graph. Access to
+Traced arrays have shape, dtype and context; operators on them append nodes to the graph. Access to
 values or memory raises a `NoValuesError`, and the block runs without a graph: all access to data
-goes through a few attributes, which raise here.
+goes through a few attributes, which raise the error here.
 
 In-place arithmetic binds the same object to another value of the graph, unless the object may share
 memory that the trace cannot follow: an argument, a parameter, or a view.
@@ -42,7 +42,7 @@ def _refuse(action: str) -> NoReturn:
 
 
 class _Traced:
-    """Base of both classes; ``_value`` is the graph value, ``_fixed`` forbids writing."""
+    """Base class of traced arrays; ``_value`` is the graph value, ``_fixed`` forbids writing."""
 
     __slots__ = _NO_SLOTS
 
@@ -75,7 +75,7 @@ class _Traced:
         return out._assigned(results)
 
     def _assigned(self, other: Any) -> Any:
-        """Bind the array to the value of another, as if its elements were copied."""
+        """Bind the array to the graph value of ``other``, as if its elements were copied."""
         if self._fixed or other._spec != self._spec:
             _refuse("writing to an array")
         self._value = other._value
@@ -135,11 +135,11 @@ class _Traced:
         self._assigned(as_traced(value_of(same)))
 
     def detach(self) -> Any:
-        """Return the array without gradient."""
+        """Return the array, detached from its gradient."""
         return apply_named("BlockGrad", self)
 
     def copy(self, order: str = "C") -> Any:
-        """Return a copy.
+        """Return a copy of the array.
 
         Args:
             order: Ignored; all arrays are in C order.
@@ -169,7 +169,7 @@ class TracedArray(_Traced, NDArray):  # type: ignore[misc, override]  # no memor
     __slots__ = ("_fixed", "_value")
     __hash__ = object.__hash__
 
-    # Those of NDArray are views.
+    # The methods of NDArray return views.
     expand_dims = Fluent.expand_dims
     flatten = Fluent.flatten
     reshape = Fluent.reshape
@@ -186,7 +186,7 @@ class TracedNumpyArray(_Traced, NumpyMethods, ndarray):  # type: ignore[misc, ov
 
 
 def apply_named(name: str, x: Any) -> Any:
-    """Apply an operator without attributes; the result is no view."""
+    """Apply an operator without attributes; the result is not a view."""
     return as_traced(append(find_operator(name), (value_of(x),), {}))
 
 
@@ -194,8 +194,8 @@ def as_traced(value: Any, fixed: bool = False) -> Any:
     """Return the traced array of a graph value, or a list of them for a list.
 
     Args:
-        value: The value.
-        fixed: Whether to forbid writing.
+        value: The graph value or values.
+        fixed: Whether to forbid writing to the arrays.
     """
     if isinstance(value, list):
         return [as_traced(item, fixed) for item in value]

@@ -93,7 +93,7 @@ def _lifting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Functions:
-    """Implementations of `gluonish.ndarray.control_flow` for traced arrays."""
+    """The functions of `gluonish.ndarray.control_flow`, implemented for traced arrays."""
 
     def foreach(self, body: Callable[..., Any], data: Any, init_states: Any) -> Any:
         found = load(_CONTROL_FLOW).foreach(

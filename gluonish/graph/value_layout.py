@@ -3,12 +3,12 @@
 While a call runs, its *values* are one list of raw arrays. The list begins with the *arguments* of
 the call: the *externals* (inputs, and what a backward graph reads of its forward graph), then the
 *outputs*. The other entries are made once for an arena and used by call after call: constants,
-values at planned offsets in an *arena* or a *state*, and empty entries for *views*, which are other
-shapes of arguments in the arguments' memory.
+values at planned offsets in an *arena* or a *state*, and empty entries for *views*, which are
+arguments in another shape, in the memory of the arguments.
 
-Some externals rarely change, as parameters at inference. A value is *constant* if it is one of
-these, a constant of the graph, or computed from constant values only. The *prologue* computes such
-values once, into memory that all calls share.
+Some externals rarely change, such as parameters at inference. A value is *constant* if it is one
+of these, a constant of the graph, or is computed from constant values only. The *prologue* computes
+such values once, into memory that all calls share.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -39,26 +39,26 @@ Strided = dict[int, tuple[StridedView, Spec]]
 
 @dataclass(frozen=True, slots=True)
 class ValueLayout:
-    """Instructions and memory of one graph on one platform; it prints one line each.
+    """Instructions of a graph, and memory of its values; printed with one line for each.
 
     Attributes:
         count: Number of values.
         argument_count: Number of arguments, which are the first values.
-        instructions: In order, without those that have nothing to do and those of the prologue.
+        instructions: Instructions in order, without those in the prologue or without effect.
         prologue: Instructions that depend on constant values only, in order.
         packing: Instructions that pack constant values beforehand.
         copies: Pairs of source and target, for outputs and saved values that no instruction
-            writes: those that are arguments, or delivered twice.
+            writes, because they are arguments or are delivered twice.
         mutated: Positions of the externals that an instruction overwrites.
-        random_count: Random keys that a call uses.
-        entry_count: Planned instructions, each of which has an entry in a list behind the values.
+        random_count: Number of random keys that a call uses.
+        entry_count: Number of planned instructions; each has an entry in a list after the values.
         arena_nbytes: Size of the arena.
-        slots: Bytes of the values in the arena and the state, by index.
-        specs: Specs of these values.
+        slots: Slot of each value in the arena or the state, by index.
+        specs: Specs of these values, by index.
         strided: Strided views of these values, each with the spec of the value that it views.
         constants: Constants of the graph.
         shared: Specs of the values that the prologue computes.
-        channels_last: Indices of the values that lie channels last.
+        channels_last: Indices of the values that are laid out channels last.
     """
 
     count: int
@@ -120,8 +120,8 @@ def plan_layout(
         outputs: Values that each call delivers into arrays of the caller, in order.
         device: Device of the constants and kernels.
         constant_inputs: Positions of the externals that rarely change.
-        channels_last: Keys of values that lie channels last, arguments included.
-        state: The use of a state; None without one.
+        channels_last: Keys of values that are laid out channels last, arguments included.
+        state: How the graph uses a state; None without a state.
     """
     bound = _bind(nodes, externals, outputs, device, channels_last, state)
     constant, ahead = _ahead(bound, constant_inputs)
@@ -159,7 +159,7 @@ def plan_layout(
 
 
 class _Indices:
-    """Index of each value; one that is not known yet gets the next."""
+    """The index of each value by key; looking up a new value assigns the next index."""
 
     def __init__(self, externals: Sequence[Value], output_count: int) -> None:
         self.of: dict[Key, int] = {value.key: i for i, value in enumerate(externals)}
@@ -179,10 +179,10 @@ class _Bound:
 
     Attributes:
         saved: Spec and offset in the state of each saved value, by index.
-        channels_last: Keys of values that lie channels last.
-        last_indices: Their indices.
-        overwritten: Values that an instruction overwrites.
-        delivered: Outputs and saved values.
+        channels_last: Keys of values that are laid out channels last.
+        last_indices: Indices of these values.
+        overwritten: Indices of the values that an instruction overwrites.
+        delivered: Indices of outputs and saved values.
     """
 
     count: int
@@ -236,7 +236,7 @@ def _bind(
 def _saved_values(
     indices: _Indices, state: StateUse
 ) -> tuple[dict[int, tuple[Spec, int]], list[tuple[int, int]]]:
-    """Return spec and offset of each saved value, and copies of those that are not computed."""
+    """Return spec and offset of each saved value, and the copies for values not computed here."""
     saved, copies = {}, []
     for value, offset in zip(state.values, state.offsets, strict=True):
         index = indices.count
@@ -298,7 +298,7 @@ def _fast_kernel(
 def _ahead(
     bound: _Bound, constant_inputs: Collection[int]
 ) -> tuple[set[int], list[KernelInstruction]]:
-    """Return the constant values, and the instructions that compute some of them."""
+    """Return the constant values, and the prologue: instructions that compute constants."""
     if not constant_inputs:
         return set(), []
     constant = {*constant_inputs, *bound.constants} - bound.overwritten
@@ -335,7 +335,7 @@ def _views(bound: _Bound, constant: set[int]) -> dict[int, ViewInstruction]:
 def _without_copies(
     bound: _Bound, unplanned: Collection[int]
 ) -> tuple[list[KernelInstruction], Strided]:
-    """Return the instructions but for those whose outputs can be strided views, and the views."""
+    """Return the instructions except those that strided views replace, and the views."""
     fixed = {*unplanned, *bound.overwritten, *bound.last_indices}
     roots = _planned_specs(bound.instructions, fixed)
     free = {*roots}.difference(bound.delivered, dict(bound.copies))
@@ -379,7 +379,7 @@ def _memory_step(
 
 
 def _overwritten_read(bound: _Bound, instruction: KernelInstruction) -> int | None:
-    """Return the position of the one read whose memory the output may take."""
+    """Return the position of the only input whose memory the output may reuse, or None."""
     if instruction.op.overwrites is None:
         return None
     position = instruction.op.overwrites(instruction.attrs)
@@ -390,7 +390,7 @@ def _overwritten_read(bound: _Bound, instruction: KernelInstruction) -> int | No
 
 
 def _same_layout(bound: _Bound, instruction: KernelInstruction) -> bool:
-    """Whether all inputs of the output's size have the output's memory layout."""
+    """Whether all inputs that are as large as the output have the same memory layout."""
     node = instruction.node
     last = (id(node), 0) in bound.channels_last
     return all(
@@ -401,13 +401,13 @@ def _same_layout(bound: _Bound, instruction: KernelInstruction) -> bool:
 
 
 def _is_alias(bound: _Bound, instruction: KernelInstruction) -> bool:
-    """Whether the output is the same bytes as the first input."""
+    """Whether the output has the same bytes as the first input."""
     identity = instruction.op.identity and instruction.single
     return identity and instruction.node.inputs[0].key not in bound.channels_last
 
 
 def _has_no_effect(bound: _Bound, instruction: KernelInstruction, memory: MemoryPlan) -> bool:
-    """Whether output and input have the same slot and the same elements."""
+    """Whether the output has the slot of the input, and the same elements."""
     if not _is_alias(bound, instruction):
         return False
     source, target = instruction.reads[0], instruction.writes[0]
@@ -420,7 +420,7 @@ def _planned(
     views: Mapping[int, ViewInstruction],
     constant: Collection[int],
 ) -> tuple[list[Instruction], int]:
-    """Return the instructions with views and planned kernels, and how many of these there are."""
+    """Return the instructions with views and planned kernels, and the number of the latter."""
     found: list[Instruction] = []
     entry_count = 0
     reallocated = {*range(bound.argument_count), *views}
@@ -459,7 +459,7 @@ def _mutated_inputs(instruction: KernelInstruction) -> tuple[int, ...]:
 def _planned_specs(
     instructions: Sequence[KernelInstruction], unplanned: set[int]
 ) -> dict[int, Spec]:
-    """Return the specs of the values that need memory of the plan, by index."""
+    """Return the specs of the values that the memory plan must place, by index."""
     return {
         index: spec
         for instruction in instructions

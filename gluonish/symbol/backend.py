@@ -22,7 +22,7 @@ _LOG = logging.getLogger("gluonish")
 
 
 def get_backend_symbol(self: Symbol, backend: str) -> Symbol:
-    """Return the graph as a back end partitions it without knowing shapes or values.
+    """Return the graph, partitioned by a back end without known shapes or values.
 
     Args:
         self: The graph.
@@ -63,13 +63,13 @@ def optimize_for(
         ctx: Has no effect: a graph gets its device when it is bound.
         shape_dict: Shapes by variable name.
         type_dict: Dtypes by variable name.
-        stype_dict: Has no effect: back ends do not see storage types.
-        skip_infer: Whether to leave shapes unknown to the back end.
+        stype_dict: Has no effect: back ends do not receive storage types.
+        skip_infer: Whether to skip shape inference, so that the back end gets no shapes.
         **kwargs: Options of the back end.
 
     Raises:
         ArgumentError: The back end does not accept the options.
-        GraphError: It fails, or its replacement does not fit.
+        GraphError: The back end fails, or its replacement does not fit.
         OperatorError: The shapes contradict each other.
     """
     if find_backend(backend) is None:
@@ -101,7 +101,7 @@ def partitioned_for_environment(symbol: Symbol, arrays: Mapping[str, NDArray]) -
 
     Args:
         symbol: The graph.
-        arrays: Arrays that its variables are bound to, by name.
+        arrays: Arrays that the variables are bound to, by name.
 
     Raises:
         ConfigError: The environment variable names a back end that is not registered.

@@ -113,7 +113,7 @@ def simple_bind(
         type_dict: Dtypes by argument name.
         stype_dict: Storage types by argument name; they override those that variables declare. A
             gradient is row-sparse if its argument is, or if all operators that read the argument
-            give row-sparse gradients (`gluonish.symbol.storage`).
+            have row-sparse gradients (`gluonish.symbol.storage`).
         group2ctx: Dict from ``ctx_group`` (set by `AttrScope`) to the device of its nodes.
         shared_arg_names: Arguments that may share the arrays of ``shared_exec``.
         shared_exec: Executor whose arrays of these arguments, gradients and auxiliary states are
@@ -262,7 +262,7 @@ def _allocated(
     buffer: dict[str, NDArray] | None,
     stype: str = "default",
 ) -> NDArray:
-    """Return an array: a reused one, or one in the buffer's memory, or a new one."""
+    """Return the array of an argument: reused, in the buffer's memory, or new."""
     x = reused.get(name)
     if x is not None and (x._spec, x.context, x.stype) == (spec, context, stype):
         return x

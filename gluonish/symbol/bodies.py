@@ -30,7 +30,7 @@ def bodies_of(
 
     Args:
         node: The node.
-        attrs: Its parsed attributes.
+        attrs: Parsed attributes of the node.
         outputs: Outputs of each subgraph.
 
     Raises:
@@ -66,7 +66,7 @@ def _variables(outputs: Sequence[Value]) -> list[Node]:
 
 
 def _ordered(node: NodeData, attrs: Mapping[str, Any], body: Body) -> Body:
-    """Return the body of a loop with data, states and the other inputs in this order."""
+    """Return the body of a loop with its inputs in the order: data, states, others."""
     order = (*attrs["in_data_locs"], *attrs["in_state_locs"], *attrs["remain_locs"])
     if sorted(order) != list(range(body.num_inputs)) or attrs["num_args"] != 1 + len(order):
         raise OperatorError(

@@ -1,7 +1,7 @@
-"""Graphs that executors of one Symbol share, so that binding it again does not plan it again.
+"""Graphs that executors of one Symbol share, so that binding the Symbol again needs no new plan.
 
-A Symbol refers to the graph of its last executor while that lives. The last 16 small graphs are
-cached, because programs bind and drop many.
+A Symbol refers to the graph of its last executor as long as the graph lives. The last 16 small
+graphs are cached, because programs bind and drop many executors.
 """
 
 from collections import deque
@@ -22,7 +22,7 @@ _recent: deque[PlacedGraph] = deque(maxlen=_MAX_RECENT)
 
 
 class _Placed(NamedTuple):
-    """The graph of a Symbol's last executor, and what it was made from."""
+    """The graph of a Symbol's last executor, and the settings that the graph was made for."""
 
     values: Sequence[Any]
     context: Context
@@ -31,11 +31,11 @@ class _Placed(NamedTuple):
 
 
 def graph_of(symbol: Symbol, context: Context) -> PlacedGraph:
-    """Return the graph that an executor runs; reuses the last executor's if the Symbol is the same.
+    """Return the graph that an executor runs, if possible that of the Symbol's last executor.
 
     Args:
-        symbol: The Symbol.
-        context: Device of all its nodes.
+        symbol: The Symbol that is bound.
+        context: Device of all nodes.
     """
     settings = *current_settings(), attributes_set[0]
     last: _Placed | None = symbol._placed
@@ -50,7 +50,7 @@ def graph_of(symbol: Symbol, context: Context) -> PlacedGraph:
 
 
 def keep_if_small(placed: PlacedGraph, graph: Graph) -> None:
-    """Cache a graph for the Symbol's next executor, if the values of the graph are small.
+    """Cache a graph for the Symbol's next executor, if the values in the graph are small.
 
     Args:
         placed: The graph.

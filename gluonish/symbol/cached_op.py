@@ -19,7 +19,7 @@ def _inline_limit(text: str) -> int:
 
 
 class CachedOp:
-    """A Symbol that is called with arrays; execution is planned once for each kind of input.
+    """A Symbol that is called with arrays; planned once for each signature of the inputs.
 
     Args:
         sym: The Symbol.
@@ -47,7 +47,7 @@ class CachedOp:
 
     @property
     def is_np_sym(self) -> bool:
-        """Whether it was made from a Symbol of ``mx.sym.np``."""
+        """Whether the CachedOp was made from a Symbol of ``mx.sym.np``."""
         return self._is_np_sym
 
     def __call__(

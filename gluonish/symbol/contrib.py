@@ -1,4 +1,4 @@
-"""``sym.contrib``: operators that MXNet held to be experimental, and control flow."""
+"""``sym.contrib``: operators that were experimental in MXNet, and control flow."""
 
 from gluonish.ops.frontend import prefixed
 from gluonish.symbol.control_flow import cond, foreach, rand_zipfian, while_loop

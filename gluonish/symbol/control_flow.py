@@ -1,4 +1,4 @@
-"""``sym.contrib``'s control flow: functions on Symbols that become bodies of a node."""
+"""Control flow of ``sym.contrib``: functions on Symbols become the bodies of a node."""
 
 import math
 from collections.abc import Callable, Sequence

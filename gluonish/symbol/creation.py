@@ -1,6 +1,6 @@
 """Symbols of constant arrays, and arithmetic functions that take numbers on either side.
 
-AdamW updates of ``sym.contrib``; the gradient's scale is a number or a Symbol.
+AdamW updates of ``sym.contrib``; the scale of the gradient is a number or a Symbol.
 """
 
 import math
@@ -114,10 +114,10 @@ def histogram(
     """Return the number of elements in each bin, and the edges of the bins.
 
     Args:
-        a: The elements.
+        a: Symbol with the elements.
         bins: Number of equal bins in ``range``, or a Symbol of their edges.
-        range: Lower and upper end of the bins. It is required unless ``bins`` is a Symbol, because
-            a Symbol has no values to find it from.
+        range: Lower and upper end of the bins. Required unless ``bins`` is a Symbol, because a
+            Symbol has no values to determine the range from.
         **kwargs: ``name`` and ``attr`` of the node.
 
     Raises:

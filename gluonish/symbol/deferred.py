@@ -37,7 +37,7 @@ def _number(value: Any) -> Any:
 
 
 def _marked(value: Any, symbols: list[Symbol]) -> Any:
-    """Return an argument for JSON; Symbols in it are appended to ``symbols`` and numbered."""
+    """Return an argument as JSON data; Symbols in it are appended to ``symbols`` and numbered."""
     if isinstance(value, Symbol):
         symbols.append(value)
         return {_INPUT: len(symbols) - 1}
@@ -69,8 +69,8 @@ def deferred_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
     Args:
         function: A function of ``np`` or one of its submodules.
-        args: Its arguments: Symbols, numbers, strings, and sequences of them.
-        kwargs: Its keyword arguments.
+        args: Arguments of the function: Symbols, numbers, strings, and sequences of these.
+        kwargs: Keyword arguments of the function.
 
     Returns:
         A Symbol, or a list of them if the function returns a list.

@@ -1,4 +1,4 @@
-"""Reports of an Executor with a monitor: arrays of forward and backward passes, by name."""
+"""Reports of an Executor to a monitor: arrays of forward and backward passes, by name."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -12,7 +12,7 @@ class ExecutionReport:
     """Passes the arrays of a forward or backward pass to a monitor, under MXNet's names.
 
     Args:
-        callback: Called with a name and an array.
+        callback: Function that receives a name and an array.
         monitor_all: Whether to report operators' inputs as well as their outputs.
         variables: Names of the graph's variables.
     """
@@ -26,15 +26,15 @@ class ExecutionReport:
         self._names: dict[Node, str] = {}
 
     def begin(self) -> None:
-        """Forget the names of the last forward pass."""
+        """Clear the names of the last forward pass."""
         self._names = {}
 
     def forward(self, name: str, op_name: str, array: NDArray) -> None:
         """Report an array of the forward pass.
 
         Args:
-            name: Name of the variable; or of the node, with the suffix of its input or output.
-            op_name: Name of the operator that reads or computes it.
+            name: Name of the variable; or of the node, with the suffix of an input or output.
+            op_name: Name of the operator that reads or computes the array.
             array: The array, on the tape if the pass is recorded.
         """
         source = None if array._edge is None else array._edge[0]
@@ -49,9 +49,9 @@ class ExecutionReport:
         """Report the incoming and the computed gradients of one operator.
 
         Args:
-            node: The operator's call.
-            heads: Gradients of its outputs.
-            found: Gradients of its inputs.
+            node: The recorded call of the operator.
+            heads: Gradients of the outputs.
+            found: Gradients of the inputs.
         """
         name = self._names.get(node)
         if name is None:

@@ -57,7 +57,7 @@ def _ignores_head(value: Value) -> bool:
 
 
 def _holds(memory: NDArray, x: NDArray) -> bool:
-    """Whether an array's memory can hold another array."""
+    """Whether the memory of one array can hold another array."""
     return memory.context == x.context and memory.dtype == x.dtype and memory.size >= x.size
 
 
@@ -245,7 +245,7 @@ class Executor:
     def _run(
         self, outputs: Arrays, mode: int, arrays: Arrays, keys: CallKeys | None = None
     ) -> Arrays:
-        """Compute outputs in a mode; return them connected to the tape if it records."""
+        """Compute outputs in a mode, and return them, connected to the tape if the mode records."""
         connected = []
         # A monitor receives all gradients, also those that are not stored.
         reported = self._monitor is not None and mode & recording.RECORDING
@@ -443,8 +443,8 @@ class Executor:
     def debug_str(self) -> str:
         """Return the graph as text, and the planned memory of a pass in MB.
 
-        It counts the outputs, what the forward pass keeps for the backward pass, and intermediate
-        values, but not the arguments and their gradients.
+        The memory includes outputs, values that the forward pass saves for the backward pass, and
+        intermediate values, but not the arguments and their gradients.
         """
         variables = self._symbol._variables()
         arrays = {**self.arg_dict, **self.aux_dict}
@@ -459,8 +459,8 @@ class Executor:
     def get_optimized_symbol(self) -> Symbol:
         """Return the graph that runs, without common subexpressions.
 
-        They stay with ``MXNET_ELIMINATE_COMMON_EXPR=0``, and with ``group2ctx``. Replacements by a
-        user's back end that ``MXNET_SUBGRAPH_BACKEND`` names are included.
+        ``MXNET_ELIMINATE_COMMON_EXPR=0`` and ``group2ctx`` keep them. Replacements by a user's back
+        end that ``MXNET_SUBGRAPH_BACKEND`` names are included.
         """
         if self._group2ctx or not MXNET_ELIMINATE_COMMON_EXPR.value:
             return Symbol(self._values)

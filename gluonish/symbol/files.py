@@ -126,7 +126,7 @@ def _num_outputs(node: NodeData) -> int:
 
 
 def _has_workspace(op: Operator, attrs: Mapping[str, Any]) -> bool:
-    """Whether MXNet counts a hidden output that the operator of gluonish does not have."""
+    """Whether the operator has a hidden output in MXNet that it does not have in gluonish."""
     if op.num_outputs(attrs) > 1:
         return False
     if op.name == "Pooling":
@@ -276,14 +276,14 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
 
 
 def _check_count(node: NodeData, op: Operator, attrs: Mapping[str, Any]) -> None:
-    """Refuse an operator whose attributes claim more inputs than it has.
+    """Raise an error if an operator's attributes claim more inputs than it has.
 
-    This comes before the inputs are named one by one, because the number may be anything.
+    The check precedes naming the inputs one by one, because a file may claim any number.
     """
     stated = {key: attrs[key] for key in (op.variadic or "num_args", "num_args") if key in attrs}
     locations = [key for key in attrs if key.endswith("_input_locs")]
     stated |= {key: max(attrs[key], default=0) for key in locations}
-    present = len(node.inputs) + len(node.subgraphs)  # some count both
+    present = len(node.inputs) + len(node.subgraphs)  # some operators count both
     for key, count in stated.items():
         if count > present:
             raise OperatorError(
@@ -302,7 +302,7 @@ def _input_names(node: NodeData) -> Sequence[str]:
 
 
 def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:
-    """Return the attributes of variables that are inputs of an operator: their initializers."""
+    """Return the attributes that an operator sets on its input variables: initializers."""
     starts = VARIABLE_STARTS.get(_operator(node).name, {})
     return {name: {"__init__": start} for name, start in starts.items()}
 

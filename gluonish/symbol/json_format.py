@@ -1,7 +1,7 @@
 """Graph files (``-symbol.json``) as data: read from any version of MXNet, written as by 1.9.
 
-Nothing here knows an operator. `parse` checks what needs no such knowledge: types, and that every
-node follows its inputs, so that what it returns can be walked without fear of holes or cycles.
+This module does not depend on operators. `parse` checks everything else: types, and that every
+node follows its inputs, so that the result has no cycles and no references to missing nodes.
 """
 
 import json
@@ -44,7 +44,7 @@ class NodeData:
         attrs: The operator's parameters and the user's attributes, as strings.
         inputs: The value that each input reads, of an earlier node.
         subgraphs: Bodies of a control-flow operator.
-        control_deps: Earlier nodes that must have run before.
+        control_deps: Earlier nodes that must run before this one.
     """
 
     op: str
@@ -99,8 +99,8 @@ def parse(text: str | bytes, name: str = "symbol") -> GraphData:
         name: Name of the file, for error messages.
 
     Raises:
-        FileFormatError: It is not JSON, or not a graph: a key is missing or unknown, a value has
-            the wrong type, an entry refers to nothing, or a node comes before one of its inputs.
+        FileFormatError: The text is not JSON, or not a graph: a key is missing or unknown, a value
+            has the wrong type, an entry refers to nothing, or a node precedes one of its inputs.
     """
     content = parse_json(text, name, "the JSON of a graph")
     return _graph(content, name, _MAX_SUBGRAPH_DEPTH)
@@ -220,7 +220,7 @@ def _kind(content: Any) -> str:
 
 
 def renumber(graph: GraphData, nodes: Iterable[NodeData], indices: Mapping[int, int]) -> GraphData:
-    """Return the graph with other nodes, and its references changed to their indices.
+    """Return the graph with new nodes, and with references changed to the new indices.
 
     Args:
         graph: The graph.

@@ -1,4 +1,4 @@
-"""Upgrades of graphs that older versions of MXNet wrote, step by step.
+"""Stepwise upgrades of graphs that older versions of MXNet wrote.
 
 The steps need the inputs of operators. The caller passes two functions for them, so that this
 module does not depend on operators.
@@ -72,7 +72,7 @@ def _move_hidden_keys(graph: GraphData, input_names: InputNames) -> GraphData:
         if node.is_variable or not pairs:
             continue
         hidden = {key: node_attrs.pop(key) for key in pairs}
-        # The operator would refuse these keys.
+        # The operator would reject these keys.
         names = list(input_names(replace(node, attrs=node_attrs)))
         for key, value in hidden.items():
             variable = _variable_feeding(graph, node, names, pairs[key][0])
@@ -149,9 +149,9 @@ def _drop_last_axis(graph: GraphData) -> GraphData:
 
 
 def _rename_fused_relu(graph: GraphData) -> GraphData:
-    """Rename the attributes that marked the relu of a fused layer, in subgraphs, too.
+    """Rename the attributes that marked the relu of a fused layer, including subgraphs.
 
-    1.4 used them in convolutions, 1.4 and 1.5 in dense layers.
+    MXNet 1.4 used them in convolutions, 1.4 and 1.5 in dense layers.
     """
     nodes = []
     for node in graph.nodes:

@@ -1,4 +1,4 @@
-"""Methods of Symbol from other modules: composition, inference, evaluation, files, operators.
+"""Methods of Symbol defined in other modules: composition, inference, evaluation, files, operators.
 
 Methods for operators name their nodes and accept ``name`` and ``attr`` as the functions do.
 """

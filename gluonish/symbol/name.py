@@ -1,4 +1,4 @@
-"""NameManager, Prefix and AttrScope: names and attributes of new Symbols by scope."""
+"""NameManager, Prefix and AttrScope: scopes that set names and attributes of new Symbols."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def stored_attributes(attrs: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _current_names(cls: "type[NameManager]") -> "NameManager":
-    """The innermost name manager; outside any scope, one for the thread. May be assigned."""
+    """The innermost name manager; outside all scopes, that of the thread. May be assigned."""
     found = _names.get()
     if found is None:
         found = NameManager()

@@ -188,7 +188,7 @@ def _spelled(
 
 
 def _has_file_form(value: Any) -> bool:
-    """Whether str(value) is the form of files."""
+    """Whether files store a value as ``str(value)``."""
     if isinstance(value, list | tuple):
         return all(type(item) in (int, float) for item in value)
     return type(value) in (bool, int, float, str)

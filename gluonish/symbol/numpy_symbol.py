@@ -18,7 +18,7 @@ __all__ = ["NumpySymbol", "make_np_function", "symbolic"]
 
 
 class UnknownShapeError(AttributeError):
-    """The shape of a Symbol was requested; to programs it looks like a missing attribute."""
+    """The shape of a Symbol was requested; an AttributeError, so that ``hasattr`` is False."""
 
 
 class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's arguments

@@ -1,4 +1,4 @@
-"""Partitioning of a graph for a user's back end: subgraphs are found and replaced."""
+"""Partitioning of a graph for a user's back end, which selects and replaces subgraphs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -43,7 +43,7 @@ def partition(
 
     Raises:
         ArgumentError: There is no such back end, or it does not accept the options.
-        GraphError: It fails, or its replacement does not fit; the message names it and the nodes.
+        GraphError: The back end fails or its replacement does not fit. The message names the nodes.
     """
     backend = make_backend(function, name, options)
     values = _hooked(function, name, backend, "begin", values)
@@ -54,7 +54,7 @@ def partition(
 def _hooked(
     function: str, name: str, backend: SubgraphBackend, hook: str, values: Sequence[Value]
 ) -> list[Value]:
-    """Return a graph's outputs after a hook of the back end."""
+    """Return a graph's outputs after `begin` or `end` of the back end."""
     graph = Symbol(values)
     made = _called(function, name, hook, "the graph", lambda: getattr(backend, hook)(graph))
     if made is None:
@@ -68,7 +68,7 @@ def _hooked(
 
 
 def _called(function: str, name: str, method: str, where: str, call: Callable[[], Any]) -> Any:
-    """Call the user's code; a failure names it."""
+    """Call a method of the user's back end; errors name the method and the back end."""
     try:
         return call()
     except GluonishError as error:
@@ -80,7 +80,7 @@ def _called(function: str, name: str, method: str, where: str, call: Callable[[]
 
 
 class _Partition:
-    """One graph and one back end; arguments of `partition`."""
+    """Partitions one graph for one back end; takes the arguments of `partition`."""
 
     def __init__(
         self,
@@ -216,18 +216,18 @@ class _Partition:
 
 
 def _inlined(made: Symbol, given: Mapping[str, Value]) -> Sequence[Value]:
-    """Return a replacement's outputs on its input values; other variables are new."""
+    """Return a replacement's outputs over the input values ``given``; other variables are new."""
     names = (*made.list_arguments(), *made.list_auxiliary_states())
     return replaced(made, {x: Symbol([given[x]]) for x in names if x in given})._values
 
 
 def _complete(spec: PartialSpec) -> tuple[int, ...] | None:
-    """Return a shape if it is fully known."""
+    """Return the shape of a spec if it is fully known, else None."""
     return None if spec.shape is None or UNKNOWN in spec.shape else spec.shape
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """Return unique names, with numbers appended to duplicates."""
+    """Return the names, made unique by numbers that are appended to duplicates."""
     made: dict[str, None] = {}
     for name in names:
         free, number = name, 0

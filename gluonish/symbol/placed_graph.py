@@ -1,7 +1,7 @@
 """PlacedGraph: a graph on several devices, split into subgraphs on one device each.
 
 A subgraph has as many nodes of one device as can run without results of another device in between.
-Its inputs from other subgraphs are copied; the copies are recorded, so that gradients flow through
+Inputs from other subgraphs are copied; the copies are recorded, so that gradients flow through
 them.
 """
 
@@ -43,7 +43,7 @@ class PlacedGraph:
         name: Name of the graph, for engine jobs and messages.
 
     Attributes:
-        output_specs: Specs of the outputs found so far, by the specs of the variables.
+        output_specs: Cached specs of the outputs, by the specs of the variables.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class PlacedGraph:
 
         Returns:
             Handles of the outputs, connected to the tape if the call was recorded, and the random
-            state at its start.
+            state at the start of the call.
         """
         values = self._constants | dict(zip(self._variables, arrays, strict=True))
         handles: dict[Key, NDArray] = {}
@@ -115,7 +115,7 @@ class PlacedGraph:
     def _delivered(
         self, values: Mapping[Key, NDArray], outputs: Sequence[NDArray]
     ) -> list[NDArray]:
-        """Return the outputs' handles; copy outputs that were computed elsewhere."""
+        """Return handles of the outputs, copying those not computed into their own arrays."""
         delivered = []
         for value, output in zip(self._outputs, outputs, strict=True):
             handle = values[value.key]
@@ -130,8 +130,8 @@ class _Subgraph:
 
     Attributes:
         context: The device.
-        inputs: Variables and outputs of other subgraphs that it reads.
-        outputs: Values that other subgraphs read, or outputs of the graph.
+        inputs: Variables and outputs of other subgraphs that the subgraph reads.
+        outputs: Values that other subgraphs read, and outputs of the graph.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class _Subgraph:
         return (0, 0)
 
     def monitored(self, values: dict[Key, NDArray], hook: tuple[Monitor, bool]) -> None:
-        """Compute the outputs operator by operator."""
+        """Compute the outputs operator by operator, and report each result to ``hook``."""
         inputs = self._gathered(values)
         train = bool(recording.mode.get() & recording.TRAINING)
         graph = specialize(self._nodes, self._heads, [x._spec for x in inputs], train=train)
@@ -215,7 +215,7 @@ def _split(
 def _assignments(
     order: Sequence[Node], context_of: Callable[[Node], Context]
 ) -> dict[int, tuple[int, Context]]:
-    """Return the subgraph of each operator node: its level and device.
+    """Return the subgraph of each operator node, as its level and device.
 
     An edge to another device leads to the next level, so that subgraphs have no cycles.
     """
@@ -234,7 +234,7 @@ def _assignments(
 
 
 def _copied(outputs: Sequence[Value], replaced: Mapping[Key, Value]) -> list[Value]:
-    """Return copies of values over the new inputs."""
+    """Return copies of the outputs that read the values in ``replaced``."""
     made: dict[Key, Value] = dict(replaced)
     stack = [value.node for value in outputs]
     while stack:

@@ -33,7 +33,7 @@ __all__ = [
 
 
 def _draw(name: str, parameters: Mapping[str, Any], options: dict[str, Any]) -> Symbol:
-    """Draw with parameters that are numbers, or Symbols with one draw per element."""
+    """Draw from a distribution with parameters that are all numbers, or all Symbols."""
     options = {key: value for key, value in options.items() if value is not None}
     options.pop("ctx", None)  # a graph runs on the device of its inputs
     if options.get("shape") == () and not is_np_shape():

@@ -39,9 +39,9 @@ def symbol_of(link: GradientEdge) -> Symbol:
 
 
 class _Translation:
-    """Graph values of recorded calls, by id.
+    """Translates recorded calls to graph values, which it stores by the id of the call.
 
-    Calls hold the arrays that they read, so that the ids are unique.
+    Calls hold the arrays that they read, so that ids stay unique.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class _Translation:
         return self._outputs[id(node)][index]
 
     def add(self, node: recording.Node) -> None:
-        """Translate a call whose inputs are translated; skip a freed call."""
+        """Translate a call whose inputs have been translated; skip a freed call."""
         if node.freed < math.inf:
             return
         if isinstance(node, OperatorNode):
@@ -108,7 +108,7 @@ def _check(node: recording.Node | Leaf) -> None:
 
 
 def _operator_node(op: Operator, inputs: Sequence[Value], attrs: Attrs) -> Node:
-    """Return a node without the mode and random keys of the call."""
+    """Return a node for an operator call, without the mode and random keys of the call."""
     stored = {
         name: value
         for name, value in attrs.items()
@@ -118,14 +118,14 @@ def _operator_node(op: Operator, inputs: Sequence[Value], attrs: Attrs) -> Node:
 
 
 def _graph_call(plan: CallPlan, inputs: Sequence[Value]) -> list[Value]:
-    """Return the outputs of a call of a graph: its operators, or one node for many operators."""
+    """Return the outputs of a graph's call, as its operators or, if they are many, one node."""
     variables, outputs = plan.traced
     order = topological_order(outputs)
     count = sum(node.op is not None for node in order)
     if plan.inline_limit is None or count <= plan.inline_limit:
         return copied_graph(variables, outputs, inputs)
     value_of = {id(variable): value for variable, value in zip(variables, inputs, strict=True)}
-    # In the order of files.
+    # In the order that files use.
     read = [node for node in order if id(node) in value_of]
     body = Body(read, outputs, "_CachedOp")
     node = Node(

@@ -14,9 +14,9 @@ def _make_symbol_function(handle: object, name: str, func_name: str) -> Any:
     """Return the function of an operator.
 
     Args:
-        handle: Not used; in MXNet the operator in its C library.
+        handle: Not used; in MXNet a handle of the operator in the C library.
         name: The operator's name.
-        func_name: Not used; the function has the name of the operator.
+        func_name: Not used; the function is named after the operator.
 
     Raises:
         AttributeError: There is no such operator.
@@ -25,10 +25,10 @@ def _make_symbol_function(handle: object, name: str, func_name: str) -> Any:
 
 
 def _verify_np_symbol(op_name: str, func_name: str, sym: Any) -> None:
-    """Check that a Symbol is of ``mx.sym.np``.
+    """Check that a Symbol has NumPy semantics (``mx.sym.np``).
 
     Raises:
-        ArgumentTypeError: It is a classic Symbol.
+        ArgumentTypeError: The Symbol is a classic one.
     """
     if isinstance(sym, Symbol) and not isinstance(sym, NumpySymbol):
         raise ArgumentTypeError(
@@ -41,7 +41,7 @@ def _verify_legacy_symbol(op_name: str, func_name: str, sym: Any) -> None:
     """Check that a Symbol is a classic one.
 
     Raises:
-        ArgumentTypeError: It is of ``mx.sym.np``.
+        ArgumentTypeError: The Symbol has NumPy semantics (``mx.sym.np``).
     """
     if isinstance(sym, NumpySymbol):
         raise ArgumentTypeError(

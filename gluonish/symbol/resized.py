@@ -18,8 +18,8 @@ def fitted(array: NDArray, shape: Shape) -> NDArray:
     """Return an array of the given shape in the memory of another, which may be larger.
 
     Args:
-        array: Array whose memory is used; it is returned itself if the shape is equal.
-        shape: The shape.
+        array: Array whose memory is used; returned unchanged if it has the shape.
+        shape: Shape of the result.
     """
     if array.shape == shape:
         return array

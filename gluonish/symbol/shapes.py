@@ -1,6 +1,6 @@
-"""Shape and dtype inference of a Symbol, and open shapes.
+"""Shape and dtype inference of a Symbol, and shapes that follow from readers.
 
-Shapes in files that were written without NumPy's shape semantics, where 0 is an unknown size.
+Conversion of shapes in files written without NumPy's shape semantics, where 0 is an unknown size.
 """
 
 import ast
@@ -147,7 +147,7 @@ def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
 def _shapes(
     symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Lists, Inference]:
-    """Return what is known of arguments, outputs and auxiliary states, and of all values."""
+    """Infer the shapes of arguments, outputs and auxiliary states; return the inference, too."""
     shapes = _by_name(symbol, args, kwargs)
     given = {name: PartialSpec(from_public(shape)) for name, shape in shapes.items()}
     inference = _run(symbol, given)
@@ -228,17 +228,17 @@ def infer_type_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
 def check_open_shapes(
     caller: str, outputs: Sequence[Value], variables: Sequence[Node], specs: Sequence[Spec]
 ) -> None:
-    """Check that the shape of every operator without inputs and shape follows from its readers.
+    """Check that readers determine the shape of every operator without inputs and shape.
 
     Args:
         caller: The method's name, for the message.
-        outputs: The graph.
-        variables: Its variables.
-        specs: A spec for each.
+        outputs: Outputs of the graph.
+        variables: Variables of the graph.
+        specs: A spec for each variable.
 
     Raises:
-        GraphError: That of one does not.
-        OperatorError: An operator refuses what reaches it.
+        GraphError: The readers of an operator do not determine its shape.
+        OperatorError: An operator rejects its inputs.
     """
     found = undetermined(topological_order(outputs), variables, specs)
     if found:
@@ -252,15 +252,15 @@ def check_open_shapes(
 def with_found_shapes(
     outputs: Sequence[Value], variables: Sequence[Node], specs: Sequence[Spec]
 ) -> Sequence[Value]:
-    """Return a graph that can be divided: arrays from nothing have the shape of their readers.
+    """Return a graph that can be split: missing shapes are set to those that readers require.
 
     Args:
-        outputs: The graph; returned unchanged if no shape is missing.
-        variables: Its variables.
-        specs: A spec for each.
+        outputs: Outputs of the graph, returned unchanged if no shape is missing.
+        variables: Variables of the graph.
+        specs: A spec for each variable.
 
     Raises:
-        OperatorError: An operator refuses what reaches it.
+        OperatorError: An operator rejects its inputs.
     """
     order = topological_order(outputs)
     attributes = inferred_attributes(order, variables, specs)
@@ -279,7 +279,7 @@ def with_found_shapes(
 
 
 _SHAPE = "__shape__"
-# Operators whose shape follows from their readers if it is missing, or () in such a file.
+# Operators whose shape follows from their readers if it is missing, or () in such files.
 _SAMPLERS = "_random_"
 
 

@@ -8,7 +8,7 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS, STORAGE_TYPES
 from gluonish.symbol.symbol import Symbol
 
-# Operators whose gradient of the second input has only the rows that the first input selects.
+# Operators where the gradient of the second input has only the rows that the first one selects.
 _LOOKUPS = {"Embedding": "sparse_grad", "_contrib_SparseEmbedding": None}
 # Operators whose gradients have the rows of their inputs if all inputs are row-sparse.
 _KEEP_ROWS = frozenset(
@@ -42,9 +42,9 @@ def makes_sparse(outputs: Sequence[Value]) -> bool:
 def storage_types(symbol: Symbol, given: Mapping[str, str | None]) -> dict[str, Storage]:
     """Return the storage types of all arguments and of their gradients.
 
-    The gradient of an argument is row-sparse if every operator that reads it gives such a gradient:
-    an embedding with ``sparse_grad``, or a product with a csr array as first operand; of a
-    row-sparse argument also operators of single elements that keep zeros.
+    The gradient of an argument is row-sparse if every operator that reads it has a row-sparse
+    gradient: an embedding with ``sparse_grad``, or a product with a csr array as first operand. For
+    a row-sparse argument, elementwise operators that keep zeros qualify, too.
 
     Args:
         symbol: The graph, whose variables may declare their storage type.
@@ -68,7 +68,7 @@ def storage_types(symbol: Symbol, given: Mapping[str, str | None]) -> dict[str, 
 
 
 def _inputs_by_rows(node: Node, own: Mapping[str, str]) -> set[int]:
-    """Return the inputs of an operator whose gradients have few rows, if they are row-sparse."""
+    """Return the positions of the inputs whose gradients may be row-sparse."""
     if _gives_rows(node, own):
         return {1}
     if node.op is None or any(own.get(x.node.name) != "row_sparse" for x in node.inputs):
@@ -92,7 +92,7 @@ def _declared(node: Node, given: Mapping[str, str | None]) -> str:
 
 
 def _gives_rows(node: Node, own: Mapping[str, str]) -> bool:
-    """Whether the gradient of an operator's second input has few rows."""
+    """Whether the gradient of an operator's second input can be row-sparse."""
     if node.op is None:
         return False
     if node.op.name in _LOOKUPS:

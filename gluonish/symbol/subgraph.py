@@ -1,4 +1,4 @@
-"""Back ends that users write in Python: they take parts of a graph and put something else there.
+"""Back ends that users write in Python to replace parts of a graph.
 
 A back end is a class, registered under a name. `Symbol.optimize_for`, `HybridBlock.optimize_for`
 and ``MXNET_SUBGRAPH_BACKEND`` name it.
@@ -34,7 +34,7 @@ from gluonish.graph.ir import variable
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.symbol import Symbol
 
-# A plan fuses for oneDNN by itself, so that these ask for nothing more.
+# Plans fuse operators for oneDNN anyway, so that these back ends have nothing to do.
 BUILT_IN = ("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "ONEDNN_QUANTIZE", "NONE", "default")
 
 # Replacement of a subgraph; None keeps the subgraph.
@@ -49,8 +49,8 @@ class OperatorNode(NamedTuple):
         op: Registered name of the operator, such as ``"FullyConnected"``.
         attrs: All parameters of the operator, as Python values.
         extra: Further attributes as strings, including the user's.
-        inputs: Names of the arrays it reads.
-        input_shapes: Their shapes; None if unknown.
+        inputs: Names of the arrays that the operator reads.
+        input_shapes: Shapes of these arrays; None if unknown.
         output_shapes: Shapes of its outputs; None if unknown.
         output_dtypes: NumPy types of its outputs; None if unknown.
     """
@@ -71,15 +71,15 @@ class Subgraph:
     Args:
         name: The back end's name followed by a number.
         symbol: The computation, with variables for its inputs.
-        nodes: Its operators, in execution order.
-        arrays: Known values of those inputs that are parameters, by name.
+        nodes: The operators of the subgraph, in execution order.
+        arrays: Known values of the inputs that are parameters, by name.
         shapes: Shape of each input; None if unknown.
         add: Function that takes a new parameter's name and value and returns its name in the
             graph.
 
     Attributes:
         inputs: Names of the inputs, in the order of the arguments of a replacement function.
-        auxiliary: Names of the inputs that an operator overwrites, which are the last.
+        auxiliary: Names of the inputs that an operator overwrites; they come last.
         outputs: Names of the outputs.
     """
 
@@ -110,12 +110,12 @@ class Subgraph:
 
         Args:
             name: Name of the parameter; the subgraph's name is prefixed.
-            array: Its value. `Symbol.optimize_for` adds it to ``args``, a block adds it to its
+            array: Value of the parameter. `Symbol.optimize_for` adds it to ``args``, a block to its
                 parameters; if it was trained or loaded since, tracing the block again keeps that
                 value.
 
         Raises:
-            NotSupportedError: It cannot be stored, because no ``args`` were given.
+            NotSupportedError: The value cannot be stored, because no ``args`` were passed.
         """
         return Symbol([variable(self._add(f"{self.name}_{name}", array))])
 

@@ -1,12 +1,12 @@
-"""A user's function as an operator, with which a back end replaces a subgraph.
+"""A user's function as an operator, by which a back end replaces a subgraph.
 
-Its outputs have the shapes and dtypes that are inferred for the subgraph. The gradient runs the
+The outputs have the shapes and dtypes that are inferred for the subgraph. The gradient runs the
 function again, on copies of the inputs, while autograd records.
 
 Calls of a user's operator object on raw arrays, inside an engine operation.
 
-The object receives new NDArrays on the raw memory, without pending operations. Engine operations
-that it pushes run inline or in another worker; the call waits for them at the end.
+The object receives new NDArrays on the raw memory, without pending operations. Engine
+operations that it pushes run inline or in another worker; the call waits for them at the end.
 """
 
 from collections.abc import Callable, Sequence
@@ -125,8 +125,8 @@ class _Prop:
     """Describes a function in place of a subgraph, as a `CustomOpProp` describes an operator.
 
     Args:
-        subgraph: The subgraph.
-        function: The function.
+        subgraph: The subgraph that is replaced.
+        function: The function that replaces it.
     """
 
     need_top_grad_ = True
@@ -153,10 +153,10 @@ class _Prop:
 
 
 class _Call:
-    """Calls a function, as a `CustomOp`.
+    """Runs a function in place of a subgraph, with the interface of a `CustomOp`.
 
     Args:
-        function: Function of arrays that returns an array or a list.
+        function: Function of arrays that returns an array or a list of arrays.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -229,10 +229,10 @@ def function_node(
     """Return a node that calls a Python function in place of a subgraph.
 
     Args:
-        subgraph: The subgraph.
+        subgraph: The subgraph that is replaced.
         backend: Name of the back end, for error messages.
         function: Function that takes an NDArray for each of `Subgraph.inputs`.
-        inputs: Values for these inputs, in order.
+        inputs: Values of these inputs, in order.
     """
     state = CustomState(f"{subgraph.name} of {backend}", {}, _Prop(subgraph, function))
     given = {"backend": backend}

@@ -55,7 +55,7 @@ VARIABLE_STARTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-attributes_set = [0]  # number of changes of attributes of existing nodes
+attributes_set = [0]  # counts changes to the attributes of existing nodes
 
 if TYPE_CHECKING:
     from gluonish.symbol.attached import AttachedMethods  # a stub: `python -m tests.stubs`
@@ -307,7 +307,7 @@ def operator_attributes(node: Node) -> dict[str, str]:
 
 
 def node_attributes(node: Node) -> dict[str, str]:
-    """Return a node's attributes as strings, hidden attributes under both of their names."""
+    """Return a node's attributes as strings, with hidden attributes under both of their names."""
     found = operator_attributes(node)
     for key, value in node.extra.items():
         found[key] = value
@@ -354,7 +354,7 @@ def new_node(
         given: Parameters as the user wrote them.
         name: Name chosen by the user, or None.
         extra: Further attributes, strings by ``__key__``.
-        word: Start of an automatic name; by default that of the operator.
+        word: Start of an automatic name; by default that of the operator's nodes.
     """
     name = NameManager.current.get(name, word or base_name(op))
     note(name)

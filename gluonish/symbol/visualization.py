@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 
 _POSITIONS = (0.44, 0.64, 0.74, 1.0)
 _FIELDS = ("Layer (type)", "Output Shape", "Param #", "Previous Layer")
-# Inputs that are parameters; auxiliary states do not count.
+# Inputs that are parameters, without auxiliary states.
 _PARAMETERS = frozenset({"weight", "bias", "gamma", "beta", "parameters"})
 _WEIGHT_SUFFIXES = (
     *("_weight", "_bias", "_beta", "_gamma"),
@@ -268,7 +268,7 @@ def _line(fields: Sequence[str], ends: Sequence[int]) -> str:
 def _edge_labels(
     symbol: Symbol, shape: Mapping[str, Sequence[int]] | None, dtype: Mapping[str, Any] | None
 ) -> dict[tuple[int, int], str]:
-    """Return labels of edges, by value."""
+    """Return the labels of edges, by the value that an edge represents."""
     labels = {(id(value.node), value.index): "" for value in _internal_values(symbol)}
     if shape is not None:
         for value, found in _inferred("plot_network", symbol, shape):
@@ -294,7 +294,7 @@ def _node_color(node: Node) -> str:
 
 
 def _node_label(node: Node) -> str:
-    """Return the label of a node: for known layers their type and main attributes."""
+    """Return the label of a node: the type and, for known layers, the main attributes."""
     kind = "" if node.op is None else node.op.name
     attrs = operator_attributes(node)
     if kind == "FullyConnected":
@@ -315,7 +315,7 @@ def _node_label(node: Node) -> str:
 
 
 def _window(attrs: Mapping[str, str]) -> str:
-    """Return kernel and strides, as in ``3x3/2x2``."""
+    """Return kernel and strides as text, such as ``3x3/2x2``."""
     kernel, stride = (
         "x".join(re.findall(r"\d+", attrs.get(key, ""))) or "1" for key in ("kernel", "stride")
     )

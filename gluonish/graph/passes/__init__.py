@@ -1,4 +1,4 @@
-"""Passes: pure functions from a graph to a graph, one a file."""
+"""Passes: pure functions from a graph to a graph, one per module."""
 
 from gluonish.graph.passes.drop_bias_gradient import drop_bias_gradient
 from gluonish.graph.passes.drop_history import drop_history

@@ -40,7 +40,7 @@ def drop_bias_gradient(graph: Graph) -> Graph:
 
 
 def _zeros(like: Value, dtype: np.dtype[Any]) -> Value:
-    """Return zeros in the shape of a value; with parameters of 16 bits, BatchNorm's have 32."""
+    """Return zeros in the shape of ``like``, which is float32 even if the bias has 16 bits."""
     if like.spec.dtype == dtype:
         zeros: Value = apply(_ZEROS, (like,), {})
     else:

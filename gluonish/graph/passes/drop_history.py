@@ -1,4 +1,4 @@
-"""Loops and branches without gradients."""
+"""Loops and branches that save no values for gradients."""
 
 from collections.abc import Sequence
 

@@ -22,10 +22,10 @@ from gluonish.ops.fused.pointwise import (
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.registry import Attrs, Operator
 
-# Elements. A kernel for fewer saves only the overhead of calls, and compiling it costs more than
-# thousands of calls.
+# Minimum number of elements. A kernel for fewer saves only the overhead of calls, and compiling it
+# costs more than thousands of calls.
 _SMALLEST = 1024
-# The same for a single operator, which saves no pass over memory, or only some of its several.
+# The same for a single operator, whose fusion saves no pass over memory, or (slow) some passes.
 _SMALLEST_ALONE = 16384
 _SMALLEST_SLOW = 4096
 # Arrays that a kernel reads, and its operators, so that it fits registers and compiles quickly.
@@ -59,8 +59,8 @@ def fuse_pointwise(
         least: Minimum number of elements of the arrays of fused operators.
         alone: Whether to fuse single operators.
         several_passes: Fuse only those single operators that pass over memory several times.
-        platform: Platform whose fast kernels count.
-        supports: Whether the generated kernels support an operator, given its attributes and specs.
+        platform: Platform whose fast kernels are considered.
+        supports: Returns whether generated kernels support an operator, its attributes and specs.
         aligned_shape: Returns the shape in which an input of an operator broadcasts.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
@@ -78,10 +78,10 @@ def fuse_pointwise(
 
 
 class _Group:
-    """Nodes that become one.
+    """Nodes that become one fused node.
 
     Attributes:
-        number: Its number in the contraction of the graph.
+        number: Number of the group in the contraction of the graph.
         nodes: The nodes, in order.
         shape: Shape of their outputs; None for nodes that are not elementwise.
         random: Whether one of them may draw random numbers.
@@ -106,10 +106,10 @@ class _Groups:
         self._positions = {id(node): i for i, node in enumerate(graph.nodes)}
         self._contraction = Contraction()
         self._of: dict[int, _Group] = {}
-        self._all: dict[int, _Group] = {}  # by id, in order of their first nodes
+        self._all: dict[int, _Group] = {}  # groups by id, in order of their first nodes
 
     def add(self, node: Node) -> None:
-        """Add the next node to groups that it reads, or to a new one."""
+        """Add the next node to the groups that it reads, joining them, or to a new group."""
         # Variables that are not among the nodes have no group.
         read = [self._of[id(v.node)] for v in node.inputs if id(v.node) in self._of]
         number = self._contraction.add(group.number for group in read)
@@ -124,7 +124,7 @@ class _Groups:
                 self._join(other, group)
 
     def _shape(self, node: Node) -> Shape | None:
-        """Return the shape of the outputs of a node that can be fused."""
+        """Return the shape of a node's outputs if the node can be fused, else None."""
         op = node.op
         if op is None or op.identity:
             return None
@@ -153,7 +153,7 @@ class _Groups:
         return False
 
     def _join(self, a: _Group, b: _Group) -> None:
-        """Make one group of two; ``b`` was made later."""
+        """Join two groups; ``b`` was made later than ``a``."""
         a.number = self._contraction.join(a.number, b.number)
         a.nodes = sorted([*a.nodes, *b.nodes], key=lambda node: self._positions[id(node)])
         a.random |= b.random
@@ -214,7 +214,7 @@ def _rebuilt(graph: Graph, groups: Sequence[Sequence[Node]], aligned_shape: Alig
 
 
 def _readers(graph: Graph) -> dict[Key, set[int]]:
-    """Return the ids of the nodes that read each value; 0 is the caller of the graph."""
+    """Return the ids of the nodes that read each value; 0 stands for the caller of the graph."""
     read: dict[Key, set[int]] = {value.key: {0} for value in graph.outputs}
     for node in graph.nodes:
         for value in node.inputs:
@@ -223,7 +223,7 @@ def _readers(graph: Graph) -> dict[Key, set[int]]:
 
 
 def _in_order(graph: Graph, units: dict[int, Sequence[Node]]) -> Iterator[Sequence[Node]]:
-    """Yield nodes and groups, each after the nodes that it reads.
+    """Yield the nodes of each group, or a single node, after the nodes that they read.
 
     A group has the position of its last node or, so that random nodes keep their order and their
     keys, of its random node.

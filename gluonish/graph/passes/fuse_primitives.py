@@ -24,7 +24,7 @@ _DTYPES = (FLOAT32, BFLOAT16)
 
 
 class _Function(NamedTuple):
-    """An activation of `gluonish.ops.fused.activation`."""
+    """An activation of `gluonish.ops.fused.activation`, with its parameters."""
 
     activation: str
     alpha: float = 0.0
@@ -57,8 +57,8 @@ def fuse_primitives(graph: Graph, *, train: bool = False, constant: Collection[N
     """Make one operator of a Convolution or FullyConnected, a sum and an elementwise function.
 
     Args:
-        train: Whether a gradient may be required; then only functions are fused whose gradient
-            follows from their output.
+        train: Whether a gradient may be required; then only functions whose gradient can be
+            computed from their output are fused.
         constant: Variables that rarely change; a dense layer whose weight depends on them only may
             pack it once.
 
@@ -73,7 +73,7 @@ def fuse_primitives(graph: Graph, *, train: bool = False, constant: Collection[N
 
 
 class _Fusion:
-    """The rewrite rule, and facts of the original graph."""
+    """The rewrite rule, with the readers and the order of the original graph's nodes."""
 
     def __init__(self, graph: Graph, train: bool, constant: Collection[Node]) -> None:
         self._reads: Reads = count_reads(graph)
@@ -108,7 +108,7 @@ class _Fusion:
         return _extended(layer, node, packed=True)
 
     def _extends(self, old: Value, new: Value, reads: int = 1) -> bool:
-        """Whether a function can be fused into a layer: it has none, and ``reads`` readers."""
+        """Whether a function can be fused into a layer without one, which has ``reads`` readers."""
         node = new.node
         return (
             node.op is not None
@@ -163,7 +163,7 @@ def _is_sigmoid(node: Node) -> bool:
 
 
 def _extended(layer: Node, end: Node, *addend: Value, **attrs: Any) -> Sequence[Value]:
-    """Return the value that replaces ``end``: the layer with more attributes and an addend."""
+    """Return the value that replaces ``end``: the layer extended by attributes and an addend."""
     assert layer.op is not None
     op = _FUSED[layer.op.name]
     merged = {**op.schema.defaults, **layer.attrs, **attrs}

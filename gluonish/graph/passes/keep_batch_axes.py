@@ -15,7 +15,7 @@ _MOVES = ("transpose", "SwapAxis", "SliceChannel")  # operators that can be view
 
 
 def keep_batch_axes(graph: Graph) -> Graph:
-    """Multiply matrices over the batch axes that a reshape joined to one.
+    """Multiply matrices over the batch axes that a reshape merged into one.
 
     Attention heads come from a transposed array (N, heads, T, C), which users reshape to
     (N heads, T, C). Only an array of four axes can be a view of the array before the transpose.

@@ -17,7 +17,7 @@ from gluonish.graph.schedule import low_memory_order
 Key = tuple[int, int]
 
 # Numbers of segments to try, each of which saves the values that cross its ends; the search stops
-# after some numbers in a row that are no improvement.
+# after some numbers in a row without improvement.
 _SEGMENTS = (2, 3, 4, 6, 8, 11, 16, 24, 32, 48)
 _PATIENCE = 3
 
@@ -51,12 +51,12 @@ def mirror(joint: Joint, effort: Effort) -> Joint:
 
 
 def ordered_backward(joint: Joint) -> list[Node]:
-    """Return the backward operators in an order that keeps little memory alive."""
+    """Return the backward operators in an order that needs little memory."""
     return low_memory_order(joint.backward, joint.heads, joint.gradients)
 
 
 def _nbytes(joint: Joint) -> tuple[int, int]:
-    """Return the peak memory of the backward pass, and the saved bytes, to be compared.
+    """Return the peak memory of the backward pass, and the saved bytes, as a pair to compare.
 
     A saved value lives until its last reader.
     """
@@ -68,7 +68,7 @@ def _nbytes(joint: Joint) -> tuple[int, int]:
 
 
 def _rewritten(joint: Joint, choice: SavedChoice) -> Joint:
-    """Return both passes; the backward pass reads copies of values that are not saved."""
+    """Return both passes, where the backward pass reads copies of values that are not saved."""
     made: dict[Key, Value] = {}
 
     def copied(value: Value) -> Value:
@@ -103,7 +103,7 @@ def _rewritten(joint: Joint, choice: SavedChoice) -> Joint:
 
 
 def _checkpoints(joint: Joint, unlimited: SavedChoice, count: int) -> set[Key]:
-    """Return the values that cross the ends of ``count`` segments of about equal recomputed bytes.
+    """Return the values that cross the ends of ``count`` segments with similar recomputed bytes.
 
     Args:
         joint: Both passes.
@@ -116,7 +116,7 @@ def _checkpoints(joint: Joint, unlimited: SavedChoice, count: int) -> set[Key]:
     length = done[-1] / count
     found: set[Key] = set()
     for segment in range(1, count):
-        # The end in the middle half between two neighbours that the fewest bytes cross.
+        # The segment ends where the fewest bytes cross, within a quarter segment of an even split.
         low, high = (bisect_left(done, (segment + side) * length) for side in (-0.25, 0.25))
         if low < high:
             end = min(range(low, high), key=costs.__getitem__)
@@ -129,7 +129,7 @@ def _crossing(
 ) -> tuple[list[int], list[list[tuple[Key, int]]]]:
     """Return the recomputed bytes of each forward operator, and the values read after it.
 
-    Each value has its bytes; only recomputed values and reads of their recipes count.
+    The values come with their sizes. Only recomputed values, read by recipes, are included.
     """
     positions = {id(node): i for i, node in enumerate(joint.forward)}
     last: dict[Key, int] = {}

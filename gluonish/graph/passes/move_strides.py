@@ -78,7 +78,7 @@ def _read_strides(graph: Graph) -> dict[tuple[int, int], Shape]:
 
 
 def _requested(node: Node, strides_read: Shape | None) -> Iterator[tuple[Value, Shape]]:
-    """Yield the inputs that a node can read with strides, given the strides of its readers."""
+    """Yield inputs that a node can read with strides, and these, given those of its readers."""
     if _is_convolution(node) and _is_point(node):
         strides = _strides_of(node)
         if strides_read is not None:
@@ -114,7 +114,7 @@ def _product(one: Shape, other: Shape) -> Shape:
 def _maps(node: Node) -> list[int]:
     """Return the positions of the inputs that an elementwise operator maps to its output.
 
-    There are none if another input varies over the spatial axes.
+    The list is empty if another input varies over the spatial axes.
     """
     assert node.op is not None
     if node.op.name == "_int8_convolution":

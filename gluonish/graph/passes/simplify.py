@@ -40,7 +40,7 @@ def simplify(graph: Graph) -> Graph:
 
 
 def _simpler(node: Node, inputs: Sequence[Value], *, mask_is_read: bool) -> Sequence[Value] | None:
-    """Return values that replace the outputs of a node; None to keep it."""
+    """Return values that replace the outputs of a node; None to keep the node."""
     op = node.op
     if op is None or not inputs:
         return None
@@ -57,7 +57,7 @@ def _simpler(node: Node, inputs: Sequence[Value], *, mask_is_read: bool) -> Sequ
 
 
 def _cast(node: Node, source: Value, index: int) -> Value:
-    """Return the value that replaces a cast of mixed precision."""
+    """Return the value that replaces an output of amp_cast or amp_multicast."""
     spec = node.specs[index]
     while source.spec != spec:
         inner = source.node
@@ -88,7 +88,7 @@ def _reduces_nothing(node: Node, source: Value) -> bool:
 def _shorter_chain(node: Node, source: Value) -> Sequence[Value] | None:
     """Return the source of a reshape, or one reshape in place of two; None to keep the reshape.
 
-    A reduction is not kept.
+    A reduction is always replaced.
     """
     inner = source.node
     chained = inner.op is not None and inner.op.name in _RESHAPES
@@ -106,8 +106,8 @@ def eliminate_dead_code(graph: Graph) -> Graph:
     """Drop nodes whose outputs nothing reads.
 
     Requires: nothing.
-    Ensures: every operator node leads to an output of the graph; the order stays. A node that
-    updates moving statistics is dropped with its output, as in MXNet.
+    Ensures: every operator node leads to an output of the graph; the order is unchanged. A node
+    that updates moving statistics is dropped with its output, as in MXNet.
     """
     needed = {id(node) for node in topological_order(graph.outputs)}
     return Graph(graph.inputs, graph.outputs, [n for n in graph.nodes if id(n) in needed])

@@ -92,7 +92,7 @@ def _backward(node: Node, inputs: Sequence[Value], *, sole_reader: bool) -> Sequ
 
 
 def _bounds(node: Node, x: Value) -> tuple[float, ...]:
-    """Return the bounds of relu or clip of ``x`` if a node is its gradient, else none."""
+    """Return the bounds of a relu or clip of ``x`` if the node is its gradient, else ()."""
     if node.op is None:
         return ()
     if node.op is CLIP_BACKWARD and node.inputs[1].key == x.key:

@@ -1,4 +1,4 @@
-"""NumPy operators become the equal classic operators, which other passes know."""
+"""Replacement of NumPy operators by equal classic operators, which other passes support."""
 
 from collections.abc import Sequence
 
