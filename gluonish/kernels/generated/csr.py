@@ -1,4 +1,4 @@
-"""Generated kernels for products of CSR matrices and dense ones, in float32 and float64."""
+"""Generated kernels for products of CSR and dense matrices, in float32 and float64."""
 
 from types import ModuleType
 from typing import Any
