@@ -33,8 +33,8 @@ class FusedStep(Protocol):
         """Update the weights.
 
         Args:
-            columns: One column for each of the rule's rates. A list that is passed again must still
-                have the same values.
+            columns: One column for each of the rule's rates. A sequence that is passed again must
+                still have the same values.
             scalars: The rule's scalars, including rescale_grad and clip_gradient.
         """
 

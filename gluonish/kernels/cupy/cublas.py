@@ -1,6 +1,6 @@
 """cuBLAS by ctypes: a handle with a separate workspace for each stream of a device.
 
-CuPy's cuBLAS sets the stream before every call, which drops the workspace, and refuses to run while
+CuPy's cuBLAS sets the stream before every call, which drops the workspace, and cannot run while
 a stream captures (`NotImplementedError` on an H200 with CuPy 14.2: "captured: product of CuPy" in
 benchmarks/results/gpu-h200.md). nvmath-python would work, but is one more dependency for the
 functions of `PROTOTYPES`. Here a handle is bound to its stream once, in the order that cuBLAS
@@ -8,8 +8,8 @@ requires: create, stream, workspace.
 
 Invariants: the lock of a `Handle` is held around each product, since two threads may launch on one
 stream, and launches of two products that share a workspace must not interleave. `_opened` and the
-handles of a library only grow, by atomic dict operations; but when a stream is given up, its handle
-is no longer found. Keys include the process, so that a forked child, in which CUDA does not work,
+handles of a library only grow, by atomic dict operations; but when a stream is released, its handle
+is forgotten. Keys include the process, so that a forked child, in which CUDA does not work,
 does not use its parent's handles.
 """
 

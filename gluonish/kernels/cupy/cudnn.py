@@ -3,13 +3,13 @@
 The frontend loads at the first convolution on a device. A plan belongs to a device and a
 `gluonish.kernels.cupy.cudnn_graph.Problem`, and is shared by all networks; problems without a plan
 are cached, too. cuDNN's heuristics choose the engine, never a measured time, and engines without a
-fixed order of sums are excluded: equal runs give equal bits.
+fixed order of sums are excluded, so that equal runs give equal bits.
 
 Invariants: `_opened`, handles and plans change by atomic dict operations, and only grow; but when
 there are too many plans, those without a captured CUDA graph are dropped, and when a stream is
-given up, its handle is no longer found. Keys of handles include the
-process, so that a forked child, in which CUDA does not work, does not use its parent's. A handle's
-lock is held around each call with the handle, as cuDNN requires.
+released, its handle is forgotten. Keys of handles include the process, so that a forked child, in
+which CUDA does not work, does not use its parent's handles. A handle's lock is held around each
+call with the handle, as cuDNN requires.
 """
 
 import logging

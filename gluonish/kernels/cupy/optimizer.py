@@ -28,7 +28,7 @@ from gluonish.ops.updates.rules import Rule
 
 
 class FusedStep:
-    """A `gluonish.kernels.fused_updates.FusedStep` for contiguous arrays.
+    """Implements `gluonish.kernels.fused_updates.FusedStep` for contiguous CuPy arrays.
 
     Args:
         outs: Arrays for the updated weights; may be the weights themselves.

@@ -186,7 +186,7 @@ def _pass(
     stored: Sequence[str],
     squared: Sequence[str],
 ) -> str:
-    """Return a kernel that updates each element, and sums squares if there are any."""
+    """Return a kernel that computes and stores values for each element, and sums squares."""
     needed = inputs_of(lines, (*stored, *squared))
     loaded = [name for name in ("w", "g", *state_names(rule)) if name in needed]
     pointers, loads, stores = _memory(rule, dtype, separate, loaded, stored)

@@ -66,7 +66,7 @@ class Recycler:
         self._waiting: deque[tuple[Mark, list[Any]]] = deque()
 
     def add(self, owner: Any) -> None:
-        """Take over the owner of a block, so that the block is not yet returned to the pool."""
+        """Hold the owner of a block; destroying the owner returns the block to the pool."""
         self._returned.append(owner)
 
     def recycle(self) -> None:

@@ -2,7 +2,7 @@
 
 There is one loop for channels-last arrays (rows of channels), and one for contiguous arrays (a run
 of elements for each sample and channel). Blocks of elements are summed in float32, and the blocks
-in float64. Squares are of the difference from one value of the channel, so that a large mean does
+in float64. A channel's elements are first shifted by one of its values, so that a large mean does
 not cost precision. Each chunk of the batch has separate sums; chunks do not depend on the number of
 threads, so neither do results. Float32 only.
 """

@@ -2,8 +2,8 @@
 
 Such a kernel is ``out[region] = view of data``. NumPy copies on one core, and element by element
 from a transposed view. Here the same kernels run with outputs whose ``__setitem__`` copies by
-`gluonish.kernels.generated.strided_copy`, and with an ``xp`` whose concatenate and stack do so,
-too.
+`gluonish.kernels.generated.strided_copy`, and with an ``xp`` whose concatenate and stack do
+the same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from gluonish.kernels.generated.strided_copy import move
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.registry import Operator
 
-_LARGE = 1 << 15  # elements; below, NumPy is faster
+_LARGE = 1 << 15  # elements below which NumPy is faster
 
 Key = EllipsisType | slice | tuple[slice | int, ...]
 
@@ -75,7 +75,7 @@ class ParallelOutput:
 
     def __setitem__(self, key: Key, value: Any) -> None:
         target = self.raw if key is ... else self.raw[key]
-        value = np.asarray(value)  # a Python number has no dtype, and None == float64
+        value = np.asarray(value)  # without this, a Python number would have no dtype
         if value.dtype != target.dtype or value.shape == ():
             value = value.astype(target.dtype)
         if not target.size:

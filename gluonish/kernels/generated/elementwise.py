@@ -97,7 +97,7 @@ class LargeKernel:
 
     def supports(self, *specs: Spec, **attrs: Any) -> bool:
         """Whether the kernel supports these inputs."""
-        # The cheapest checks first: calls on small arrays pass here, too.
+        # The cheapest checks come first, since calls on small arrays also get here.
         least = self._least if attrs.get("act_type", "gelu") in _SPECIAL_ACTIVATIONS else LARGE
         return (
             (specs[0].size >= least or specs[-1].size >= least)
@@ -130,7 +130,7 @@ class LargeKernel:
 
 
 class LargeProgram:
-    """The kernel of a program: the reference kernels until compiling pays, then a generated one.
+    """Runs a program by reference kernels until compiling pays, then by a generated kernel.
 
     ``name`` identifies the program where rejected calls are counted.
     """
@@ -159,7 +159,7 @@ class LargeProgram:
 
 
 class WideReduction:
-    """The kernel of a reduction of 16-bit floats: its reference kernel on a float32 copy.
+    """A reduction of 16-bit floats that runs the reference kernel on a float32 copy.
 
     Only for reductions that compute in float32 and round once, or that select an element.
     """
@@ -177,7 +177,7 @@ class WideReduction:
 
     def supports(self, data: Spec, **attrs: Any) -> bool:
         """Whether the kernel supports this input."""
-        narrow = data.dtype.itemsize == 2  # checked first, as calls on small arrays pass here, too
+        narrow = data.dtype.itemsize == 2  # the cheapest check comes first
         return narrow and self._cast.supports(data, dtype=FLOAT32)
 
     def __call__(self, xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:

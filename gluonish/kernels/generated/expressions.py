@@ -1,8 +1,8 @@
 """The scalar expressions of all operators that generated kernels compute.
 
 Templates are Python expressions in ``{a}``, ``{b}``, .. for the inputs at one element. ``W(..)``
-converts to the computed type: float32 for 16-bit floats, too, int64 for integers; ``flag(..)`` is 1
-or 0 in it. Conditionals are ``select``, never ``if``, for which LLVM would select between
+converts to the computed type: float32 also for 16-bit floats, int64 for integers; ``flag(..)`` is 1
+or 0 in that type. Conditionals are ``select``, never ``if``, for which LLVM would select between
 addresses. Results equal those of the reference kernels, except for round-off in functions of
 `vector_math`: no operator is simplified away, and 16-bit results are rounded after each operator.
 """

@@ -22,7 +22,7 @@ from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.embedding import EMBEDDING
 from gluonish.ops.registry import Operator
 
-_LARGE = 1 << 15  # elements; below, NumPy is faster
+_LARGE = 1 << 15  # elements below which NumPy is faster
 _GRAIN = 1 << 15  # minimum elements for each thread
 
 _HEAD = """
@@ -118,9 +118,9 @@ def gather_rows(
     """Fill ``out`` with the rows of the data at positions, for every index of the outer axis.
 
     Args:
-        out: (outer, positions, width), contiguous, not empty.
-        data: (outer, count, width).
-        positions: Any shape.
+        out: The result (outer, positions, width), contiguous, not empty.
+        data: The rows (outer, count, width).
+        positions: Indices of rows, of any shape.
         mode: ``clip`` or ``wrap``.
     """
     text = _SINGLE if width == 1 else _ROWS

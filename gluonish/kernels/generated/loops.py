@@ -4,14 +4,11 @@ All arrays are broadcast to the shape of the outputs, with stride 0 along broadc
 sorted by the first output's strides, so that the innermost loop is contiguous. Adjacent axes merge
 if the strides of all arrays allow it: contiguous arrays need one loop.
 
-Source expressions for positions along an axis: truncated to integers, clipped or wrapped.
+Also source expressions for positions along an axis, truncated to integers, clipped or wrapped. They
+name the array ``positions``, its index ``i``, the result ``chosen`` and the axis' extent ``count``.
 
-The expressions name the array ``positions``, its index ``i``, the result ``chosen`` and the extent
-of the axis ``count``.
-
-Kernel sources for arrays of 16-bit floats, derived from those for float32.
-
-Elements are converted on load and store, so that all arithmetic is in float32.
+Also kernel sources for arrays of 16-bit floats, derived from sources for float32. Elements are
+converted on load and store, so that all arithmetic is in float32.
 """
 
 import re

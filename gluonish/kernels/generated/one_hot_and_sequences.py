@@ -22,7 +22,7 @@ from gluonish.ops.nn.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_s
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import in_dtype
 
-_LARGE = 1 << 15  # elements; below, NumPy is faster
+_LARGE = 1 << 15  # elements below which NumPy is faster
 _GRAIN = 1 << 15  # minimum elements for each thread
 
 # Params: result, positions; elements of a row, bits of the off value and of the on value.

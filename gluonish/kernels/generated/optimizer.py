@@ -3,7 +3,7 @@
 Threads split the elements of all weights evenly, and read and write every element once. Rules that
 need norms, such as LAMB, read it once more for each pass that sums squares.
 
-Sources of the kernels that update weights: a loop over elements for each optimizer rule.
+The source of a kernel that updates weights is a loop over elements, for each optimizer rule.
 
 Params of a kernel: number of weights; addresses of four tables: the start of each weight among all
 elements (in blocks for a pass that sums squares) with the total at the end, int64; the addresses of
@@ -196,7 +196,7 @@ _FUNCTIONS = {
 
 
 class FusedStep:
-    """A `gluonish.kernels.fused_updates.FusedStep` for contiguous arrays.
+    """Implements `gluonish.kernels.fused_updates.FusedStep` for contiguous NumPy arrays.
 
     Args:
         outs: Arrays for the updated weights; may be the weights themselves.

@@ -1,7 +1,7 @@
 """Generated kernels for sort, argsort and topk along the last axis. Float32 only.
 
-Rows are radix-sorted, eight bits at a time, by integer keys of the same order, in which NaN is the
-largest and both zeros are equal. The few largest numbers of a row are found in one pass.
+Rows are radix-sorted, eight bits at a time, by integer keys that have the same order, in which NaN
+is the largest and both zeros are equal. The few largest numbers of a row are found in one pass.
 """
 
 from collections.abc import Sequence

@@ -195,7 +195,7 @@ class _Passes:
         self._map = _Map()
 
     def add(self, kind: str, amount: Any) -> None:
-        """Add an adjustment."""
+        """Add an adjustment; for contrast, this computes the mean of the image first."""
         if kind == "hue":
             assert self._rotation is None  # operators rotate the hue once
             self._rotation = amount
@@ -256,7 +256,7 @@ def changed_colors(out: Array, image: Array, steps: Iterable[Step]) -> None:
     """Fill ``out`` with a color-adjusted image.
 
     Args:
-        out: (height, width, 3), uint8 or float32; must not overlap the image.
+        out: The result (height, width, 3), uint8 or float32; must not overlap the image.
         image: An image of the shape and dtype of ``out``, not empty, with any strides.
         steps: Adjustments in order, with at most one hue rotation.
     """

@@ -1,8 +1,8 @@
 """Convert an image (height, width, channels) to float32 (channels, height, width) in one pass.
 
-A list of steps applies to each element, each step with one number for all channels or one for each:
-dividing by 255, subtracting a mean and dividing by a deviation are three. Images may be views: a
-region, reversed rows or columns, BGR.
+A list of steps is applied to each element; a step has one number for all channels, or one for each.
+For example, dividing by 255, subtracting a mean and dividing by a deviation are three steps. Images
+may be views: a region, reversed rows or columns, BGR.
 
 For bytes, all steps become ``byte * a + b`` with one rounding; ``a`` and ``b`` are computed in
 float64. This is more exact than the operators one by one, and differs from them in the last bits.

@@ -2,7 +2,7 @@
 
 A plan depends on the layouts of its arrays. From call to call only their addresses, which are the
 first params, and the key of random numbers change. Plans are shared by all threads. The params of a
-call belong to one thread from their `pop` to their `append` on the plan's list of idle ones; both
+call belong to one thread from their `pop` to their `append` on the plan's list of idle params; both
 are atomic.
 """
 

@@ -1,6 +1,6 @@
 """Plans for programs of elementwise operators.
 
-The kernels of fused pointwise operators.
+Also the kernels of fused pointwise operators.
 """
 
 import math

@@ -3,9 +3,8 @@
 Loops come from `loops`, expressions from `expressions`. Extents, strides and numbers are params, so
 that one compiled kernel serves many calls; only strides of 0 and 1 are part of the source.
 
-Source lines that compute the values of one element, from the templates of `expressions`.
-
-The lines are valid in Python and in C++: assignments of calls, operators and conversions. A kernel
+The lines that compute the values of one element are written from the templates of `expressions`.
+They are valid in Python and in C++: assignments of calls, operators and conversions. A kernel
 provides the functions, and the type of each value.
 """
 

@@ -1,9 +1,9 @@
 """Max and average pooling of channels-last arrays, and their gradients.
 
 Other layouts use oneDNN's kernels. Threads split samples and, if there are few samples, blocks of
-channels, so that no two write to one element of the gradient. For float32, and for bfloat16 with a
-single window or, for the gradient, windows that tile the data: sums rounded in memory would lose
-digits, and oneDNN's forward is faster.
+channels, so that no two write to one element of the gradient. Supports float32, and bfloat16 with a
+single window or, for the gradient, windows that tile the data: otherwise, sums rounded in memory
+would lose digits, and oneDNN's forward pass is faster.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from gluonish.ops.support.windows import channels_first, is_channels_last
 
 _SMALL = 1 << 14  # elements below which compiling does not pay; minimum elements for each thread
 # Minimum channels for which these kernels are faster than oneDNN's. For data larger than the caches
-# the forward is slower for some numbers of channels.
+# the forward pass is slower for some numbers of channels.
 _CHANNELS, _CHANNELS_BACKWARD = 32, 17
 _SLOW_CHANNELS, _SLOW_BYTES = range(129, 384), 1 << 24
 _MAX_PLANS = 4096  # if exceeded, all are dropped, to bound memory if shapes never repeat

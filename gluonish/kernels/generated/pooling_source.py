@@ -3,9 +3,9 @@
 The outer loops are over windows, the innermost over channels. Small windows are unrolled; larger
 ones are loops over elements, with partial results of `CHUNK` channels on the stack.
 
-The gradient of overlapping windows accumulates into elements that are already written, and is
-stored to others: an element is written if its row was in an earlier row of windows, or its column
-in an earlier window. Only elements outside all windows are cleared.
+The gradient of overlapping windows is added to elements that are already written, and stored to all
+others: an element is written if its row was in an earlier row of windows, or its column in an
+earlier window. Only elements outside all windows are cleared.
 """
 
 from collections.abc import Iterator

@@ -137,8 +137,8 @@ def valid_masks(form: Form) -> Iterator[str]:
 
 def written_masks(form: Form) -> Iterator[str]:
     """Yield lines for the masks of elements that earlier windows or elements have written."""
-    # Indices clamped from below equal that of the first element inside; indices clamped from above
-    # that of the last.
+    # Indices clamped from below equal the index of the first element inside; indices clamped from
+    # above equal the index of the last.
     first = "{a}{i} < end_{a}"
     later = first + " or start_{a} + {i} <= 0 or start_{a} + {i} >= size_{a}"
     yield from _masks(form, "written", "|", first, later)
@@ -147,8 +147,8 @@ def written_masks(form: Form) -> Iterator[str]:
 def _masks(form: Form, name: str, join: str, *conditions: str) -> Iterator[str]:
     """Yield lines that compute a mask for each element of a window, from conditions along the axes.
 
-    Axes along which windows have one element are omitted: these windows do not overlap, nor extend
-    beyond the data.
+    Axes along which windows have a single element are omitted: there, windows neither overlap nor
+    extend beyond the data.
 
     Args:
         name: Prefix of the masks' names.

@@ -155,11 +155,11 @@ class SamplerKernel:
         self._generator = _Generator(source)
 
     def supports_few(self, *specs: Spec, **attrs: Any) -> bool:
-        """Whether to run in the calling thread."""
+        """Whether the kernel supports a call that is small enough for the calling thread."""
         return self._supports(specs, attrs) and self._size(specs, attrs) <= _SINGLE_THREAD
 
     def supports_many(self, *specs: Spec, **attrs: Any) -> bool:
-        """Whether to run on a team."""
+        """Whether the kernel supports a call that is large enough for a team of threads."""
         return self._supports(specs, attrs) and self._size(specs, attrs) > _SINGLE_THREAD
 
     def _supports(self, specs: tuple[Spec, ...], attrs: dict[str, Any]) -> bool:
@@ -189,7 +189,7 @@ _uniform_steps = _Generator(_STEPS)
 def _dropout(
     xp: ModuleType, outputs: tuple[Array, Array], data: Array, *, key: Key, **attrs: Any
 ) -> None:
-    """Fill the outputs of Dropout on a small array."""
+    """Compute Dropout of a small array."""
     if not drops(attrs):
         DROPOUT.kernel(xp, outputs, data, key=key, **attrs)
     elif not _uniform_steps.ready():

@@ -25,7 +25,7 @@ from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.host import scatter_accumulator
 
-_LARGE = 1 << 13  # elements; below, NumPy is faster
+_LARGE = 1 << 13  # elements below which NumPy is faster
 _GRAIN = 1 << 15  # minimum elements for each thread
 _NARROW = 32  # elements per row below which threads split rows, not columns
 _MANY = 16  # length of the outer axis from which threads split that axis

@@ -2,12 +2,12 @@
 
 For 16-bit floats the result is rounded again to 16 bits; no array is copied to float32.
 
-Adjacent axes merge if all are reduced, or none is. Then there are two algorithms. Long contiguous
-*runs* of elements of one sum are added one run at a time. Otherwise *columns*: lines of memory are
-added to a line of sums, and at the end sums of the same output are added. The gradient of a bias is
-a case of this, where a line is a row.
+Adjacent axes merge if all are reduced, or none is. Then there are two algorithms. *Runs*: if long
+contiguous runs of elements belong to the same sum, one run is added at a time. *Columns*:
+otherwise, lines of memory are added elementwise to a line of sums, and at the end sums of the same
+output are added; for the gradient of a bias, a line is a row.
 
-Sum, mean and the gradient of broadcasting, by `gluonish.kernels.generated.sums`.
+The operators are sum, mean and the gradient of broadcasting.
 """
 
 from collections.abc import Callable, Sequence
@@ -63,10 +63,10 @@ def body(begin, end, params):
         out[step] = float32(total){{share}}
 """
 
-# Rows of lines, strides apart, and of a shorter line with `rest` elements. A batch has `count`
-# steps of `size` columns each, of which a call processes at most `most` at once, and `results`
-# sums. Sums of a line at multiples of `chunk` are added, and so are `terms` adjacent sums of a
-# chunk.
+# A row has `lines` lines and a shorter one of `rest` elements; rows are a stride apart. A batch has
+# `count` steps of `size` columns each, of which a call processes at most `most` at once, and
+# `results` sums. Sums of a line at multiples of `chunk` are added, and so are `terms` adjacent sums
+# of a chunk.
 _COLUMNS = f"""
 def body(begin, end, params):
 {_HEAD}

@@ -277,7 +277,7 @@ def _write(
 
 
 def _filters(code: Assembler) -> None:
-    """Transform filters, whose elements are contiguous, to planes, whose columns are.
+    """Transform filters (contiguous elements) to planes (contiguous columns).
 
     Elements are first copied one by one to the first nine planes, as gather instructions would take
     several times as long.

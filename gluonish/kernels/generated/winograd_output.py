@@ -1,6 +1,6 @@
 """Winograd's convolution: outputs from data and filters, and the gradient of the data.
 
-Winograd's gradient of filters, from data and the gradient of the outputs.
+Also Winograd's gradient of filters, from data and the gradient of the outputs.
 """
 
 from collections.abc import Collection
@@ -61,7 +61,7 @@ class Epilogue(NamedTuple):
 
 
 class OutputPlan(TilesPlan):
-    """Plan that computes outputs, or the gradient of data from gradients and rotated filters.
+    """A plan for outputs, or for the gradient of data from gradients and rotated filters.
 
     Operands: out (N, O, H', W'), data (N, C, H, W), filters; then bias (O,) and an addend like
     out, if there are any. Images are channels last in memory.
@@ -217,10 +217,10 @@ _WINOGRAD_GRADIENT_LEAST = 32  # minimum tiles for each thread, which has separa
 
 
 class GradientPlan(TilesPlan):
-    """Plan that computes the gradient of filters and, if requested, of a bias.
+    """A plan for the gradient of filters and, if requested, of a bias.
 
-    Operands: gradient of the filters (O, C, 3, 3); that of the bias (O,), if requested; gradient of
-    the outputs (N, O, H', W') and data (N, C, H, W), both channels last in memory.
+    Operands: gradient of the filters (O, C, 3, 3); gradient of the bias (O,), if requested;
+    gradient of the outputs (N, O, H', W') and data (N, C, H, W), both channels last in memory.
 
     Args:
         pad: Rows and columns of zeros around the data.

@@ -1,6 +1,6 @@
 """oneDNN's library, its C functions with their prototypes, and its constants.
 
-The wheel ``onednn-cpu-gomp`` installs it beside the folder of its Python version, as in
+The wheel ``onednn-cpu-gomp`` installs it next to the folder of the Python version, as in
 ``lib/libdnnl.so.3`` and ``lib/python3.11/site-packages``. Package metadata would give the same
 path, but importing ``importlib.metadata`` takes 15 ms. A user may name another build of oneDNN 3.
 

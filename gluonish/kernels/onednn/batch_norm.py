@@ -119,7 +119,7 @@ def batch_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs
     relu = len(inputs) == 7
     require("batch_norm_backward", outputs[0], *inputs[:2], *inputs[5:6])
     require_statistics("batch_norm_backward", *outputs[1:], *inputs[2:5])
-    # The variance already includes eps.
+    # The operator's inverse standard deviation already includes eps.
     kind = _Kind(0.0, 0.0, not attrs["use_global_stats"], not attrs["fix_gamma"], relu)
     used = range(9 if relu else 8)
     return _bind("batch_norm_backward", _plan_backward, (*outputs, *inputs), kind, used, mask=9)

@@ -1,6 +1,6 @@
 """softmax and log_softmax along one axis, and their gradients.
 
-Sum, mean, maximum and minimum along axes.
+Also reductions: sum, mean, maximum and minimum along axes.
 """
 
 import math
