@@ -55,7 +55,7 @@ def _end_callers() -> None:
 
 
 def _resumes() -> bool:
-    """Whether callers may have teams again."""
+    """Count a small call; return whether callers may have teams again."""
     _State.small_calls += 1
     if _State.small_calls < _SMALL_IN_A_ROW:
         return False

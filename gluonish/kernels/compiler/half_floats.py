@@ -2,7 +2,7 @@
 
 Each function appends instructions to llvmlite's ``IRBuilder`` and returns LLVM's value.
 
-Philox4x32-10 in generated kernels, with the bits of `gluonish.ops.support.philox`.
+Also Philox4x32-10 in generated kernels, with the bits of `gluonish.ops.support.philox`.
 
 References:
     J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.

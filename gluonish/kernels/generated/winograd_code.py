@@ -336,7 +336,7 @@ def _elements(code: Assembler, at: Value, row: Value, column: Value) -> list[Val
 def _transform_row(
     code: Assembler, matrix: _Matrix, planes: Sequence[Value], left: Value, right: Value
 ) -> None:
-    """Transform columns of a row in place, between numbers of planes that the matrix determines."""
+    """Transform columns of a row in place; the matrix determines how many planes that changes."""
     start, stop = code.product(left, _FLOAT), code.product(right, _FLOAT)
     count = len(matrix[0]) ** 2
     with code.loop(start, stop, _FLOAT * lanes()) as c:

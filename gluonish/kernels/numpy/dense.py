@@ -2,7 +2,7 @@
 
 For small sizes, choosing a kernel takes longer than the product itself.
 
-Base class of plans that call NumPy; these depend on attributes only, not on memory.
+Also the base class of plans that call NumPy; these depend on attributes only, not on memory.
 """
 
 from abc import ABC, abstractmethod

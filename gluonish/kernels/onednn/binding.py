@@ -1,6 +1,6 @@
 """Helpers for the plans of all primitives: checks of arrays, cache look-ups, common layouts.
 
-Post-ops of fused operators: an addend, in place or separate, and an activation.
+Also the post-ops of fused operators: an addend, in place or separate, and an activation.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

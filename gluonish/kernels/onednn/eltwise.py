@@ -1,6 +1,6 @@
 """Elementwise plans: functions of one array, and operators on two or more.
 
-PReLU: data where it is positive, else data times a factor; forward and backward.
+Also PReLU, forward and backward: data where it is positive, else data times a factor.
 """
 
 import ctypes

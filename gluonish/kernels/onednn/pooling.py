@@ -7,7 +7,7 @@ The reference kernel computes what the library cannot: sums and other norms; win
 and with the convention "full", averages that count padding in windows that extend beyond the
 padding, where MXNet divides by the number of elements inside.
 
-Nearest-neighbour scaling by integer factors: forward and backward.
+Also nearest-neighbour scaling by integer factors, forward and backward.
 
 The library's bilinear scaling has no operator: MXNet's UpSampling with sample_type='bilinear' is a
 deconvolution, with other results at the borders.

@@ -142,7 +142,7 @@ class _Params:
     """The params of a kernel's calls, one row per time step.
 
     Args:
-        order: The time steps, in the order in which they are computed.
+        order: The time steps, in the order of the forward pass.
         *columns: For each param: an array whose first axis is time, from which a step gets its own
             slice; or a pair of such an array, from which a step gets the previous slice, and an
             array for the first step; or a number.
