@@ -1,6 +1,6 @@
 """The interface of a back end: its kernels, graph passes, fused optimizer steps and devices.
 
-Each back end (`gluonish.ops.kernel.BackEnd`) is a package beside this module. It provides
+Each back end (`gluonish.ops.kernel.BackEnd`) is a subpackage of `gluonish.kernels`. It provides
 
 - kernels of operators, in modules that `gluonish.kernels.preference` orders;
 - a `Support`, as ``SUPPORT`` of the package's module ``support``: graph passes that its kernels
@@ -26,15 +26,14 @@ Passes = Mapping[str, Mapping[str, Any]]
 
 
 class Support(NamedTuple):
-    """What a back end provides besides kernels of operators.
+    """What a back end provides besides the kernels of operators.
 
     Attributes:
-        passes: Returns the graph passes to run for its kernels, as flags are set now; empty
-            while the back end is switched off.
-        optimizer_step: Returns the factory of fused optimizer steps
-            (`gluonish.kernels.fused_updates`); None without one.
-        devices: Returns the factory of devices with arrays of their own; None for NumPy's
-            arrays.
+        passes: Function that returns the graph passes to run for the back end's kernels, by the
+            current flags; none while the back end is switched off.
+        optimizer_step: Function that returns the factory of fused optimizer steps
+            (`gluonish.kernels.fused_updates`); None if there is none.
+        devices: Function that returns the factory of devices; None if arrays are NumPy's.
     """
 
     passes: Callable[[], Passes]
@@ -50,7 +49,7 @@ def _support_of(platform: Platform) -> Iterator[Support]:
 
 
 def passes(platform: Platform) -> Passes:
-    """Return the graph passes to run for a platform's kernels, as flags are set now."""
+    """Return the graph passes to run for a platform's kernels, by the current flags."""
     return {
         name: options
         for support in _support_of(platform)

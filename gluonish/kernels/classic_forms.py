@@ -1,4 +1,4 @@
-"""Fast kernels of classic operators, reused for NumPy operators that compute the same."""
+"""Reuses the fast kernels of classic operators for NumPy operators that compute the same."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ def _form(op: Operator, specs: tuple[Spec, ...], attrs: dict[str, Any]) -> Form 
 
 
 def _translated(op: Operator, classic: Operator, fast: FastKernel) -> FastKernel:
-    """Wrap a kernel of a classic operator as a kernel of a NumPy operator."""
+    """Wrap a classic operator's kernel as a kernel of a NumPy operator."""
 
     def supports(*specs: Spec, **attrs: Any) -> bool:
         form = _form(op, specs, attrs)
@@ -40,9 +40,9 @@ def _translated(op: Operator, classic: Operator, fast: FastKernel) -> FastKernel
 
 
 def kernels_of(op: Operator) -> Iterator[FastKernel]:
-    """Yield the classic operators' kernels for a NumPy operator, in their order of preference."""
+    """Yield the classic operators' kernels that a NumPy operator can use, the preferred first."""
     for classic in classic_operators().get(op.name, ()):
         for fast in classic.fast_kernels:
-            # NumPy kernels are plans for graphs; elsewhere they do what NumPy does anyway.
+            # NumPy kernels only help as plans in graphs; elsewhere they do what NumPy does anyway.
             if fast.back_end is not BackEnd.NUMPY:
                 yield _translated(op, classic, fast)

@@ -1,8 +1,8 @@
-"""Fused optimizer steps: one rule updates several weights in few kernels, for each back end.
+"""Fused optimizer steps, by which a rule updates several weights in few kernels.
 
-A back end makes a `FusedStep` from a rule and arrays. Optimizers look it up by the device of their
-weights (`gluonish.kernels.back_ends.fused_step`); the multi-weight update operators have kernels
-built on it.
+A back end creates a `FusedStep` from a rule and arrays. Optimizers get it by the device of their
+weights (`gluonish.kernels.back_ends.fused_step`); the kernels of the multi-weight update operators
+are built on it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES, MultiUpdate
 from gluonish.ops.updates.rules import Rule
 
-# A number for each weight, or one for all.
+# One number for each weight, or a single number for all.
 Column = float | Sequence[float]
 # The arrays of each weight: weight, gradient, states and, unless all are float32, the float32
 # master weight.
@@ -33,19 +33,19 @@ class FusedStep(Protocol):
         """Update the weights.
 
         Args:
-            columns: One column for each of the rule's rates. A column that is passed again must
-                have the same values.
-            scalars: The rule's scalars, with rescale_grad and clip_gradient.
+            columns: One column for each of the rule's rates. A sequence that is passed again must
+                still have the same values.
+            scalars: The rule's scalars, including rescale_grad and clip_gradient.
         """
 
 
-# ``make(xp, rule, outs, groups, mixed)`` returns the step of some weights; None to use reference
+# ``make(xp, rule, outs, groups, mixed)`` returns the step for some weights; None to use reference
 # kernels. ``mixed``: whether 16-bit weights have float32 master copies.
 Make = Callable[[ModuleType, Rule, Sequence[Any], Groups, bool], FusedStep | None]
 
 
 def fits_dtypes(groups: Sequence[Sequence[Any]], mixed: bool) -> bool:
-    """Whether all dtypes are float32 or, if mixed, weights and gradients are of one 16-bit float.
+    """Whether all dtypes are float32 or, if mixed, weights and gradients share a 16-bit dtype.
 
     Args:
         groups: The dtypes of each weight's arrays.
@@ -66,10 +66,11 @@ def operator_kernels(
     worth: Callable[[int, int], bool],
     enabled: Callable[[], bool] = always,
 ) -> tuple[tuple[Operator, FastKernel], ...]:
-    """Return a back end's kernels of the multi-weight update operators.
+    """Return the multi-weight update operators, each with a back end's kernel.
 
     Args:
-        worth: ``worth(weights, elements)``: whether that many are worth a fused kernel.
+        worth: Predicate ``worth(weights, elements)``: whether this number of weights, with this
+            total number of elements, is worth a fused kernel.
     """
 
     def fast(multi: MultiUpdate) -> tuple[Operator, FastKernel]:

@@ -1,6 +1,6 @@
-"""Of which operators each module has kernels: written by ``python -m tests.ops.indexes``.
+"""The operators that each module has kernels for, written by ``python -m tests.ops.indexes``.
 
-The modules stand in `gluonish.kernels.preference` in their order. A test holds this table to them.
+`gluonish.kernels.preference` has the modules in order. A test compares this table with them.
 """
 
 MODULES: dict[str, str] = {

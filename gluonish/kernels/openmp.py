@@ -1,4 +1,4 @@
-"""The OpenMP team: libgomp, which oneDNN loads too, so that both share their threads.
+"""The OpenMP team of libgomp, which oneDNN also loads, so that both share their threads.
 
 A forked child has none of its parent's threads, and libgomp would wait for them forever: a child
 runs everything in the calling thread.
@@ -23,18 +23,18 @@ _PAUSE_SOFT = 1  # omp_pause_soft
 
 
 class Team:
-    """The threads that run the chunks of a kernel.
+    """The OpenMP threads that run the chunks of a kernel.
 
     Attributes:
         parallel: Address of ``GOMP_parallel``; 0 where there is no libgomp.
-        threads: How many threads a kernel called from this thread may use.
-        set_threads: Sets that number for the calling thread only.
+        threads: Function that returns how many threads a kernel called from this thread may use.
+        set_threads: Function that sets that number, for the calling thread only.
     """
 
     __slots__ = ("_library", "parallel", "set_threads", "threads")
 
     def __init__(self, library: ctypes.PyDLL | None) -> None:
-        self._library = library  # stays loaded as long as its address is used
+        self._library = library  # keeps it loaded while its functions' addresses are used
         self.parallel = 0
         self.threads: Callable[[], int] = _one
         self.set_threads: Callable[[int], Any] = _ignore
@@ -44,7 +44,7 @@ class Team:
             self.set_threads = library.omp_set_num_threads
 
     def release(self) -> None:
-        """End the idle threads of the calling thread's team; its next kernel starts new ones."""
+        """End the idle threads of the calling thread's team; the next kernel starts new ones."""
         if self._library is not None and hasattr(self._library, "omp_pause_resource_all"):
             self._library.omp_pause_resource_all(_PAUSE_SOFT)
 
@@ -53,7 +53,7 @@ class Team:
         best = math.inf
         if self._library is None:
             return best
-        nothing = ctypes.cast(ctypes.CDLL(None).free, ctypes.c_void_p)  # of no memory
+        nothing = ctypes.cast(ctypes.CDLL(None).free, ctypes.c_void_p)  # free(NULL)
         start = self._library.GOMP_parallel
         start.restype = None
         for _ in range(runs):
@@ -68,12 +68,12 @@ def _one() -> int:
 
 
 def _ignore(_count: int) -> None:
-    """There is one thread only."""
+    """Ignore the number of threads: without libgomp there is only one."""
 
 
 class _State:
     team: Team | None = None
-    epoch = 0  # incremented when all threads may have teams again
+    epoch = 0  # incremented when all threads are allowed teams again
 
 
 class _Thread(threading.local):
@@ -84,7 +84,7 @@ _thread = _Thread()
 
 
 def team() -> Team:
-    """Return the process's team; the first call loads libgomp, unless oneDNN has."""
+    """Return the process's team; the first call loads libgomp, unless oneDNN has loaded it."""
     found = _State.team
     if found is None:
         made = Team(_libgomp())  # a concurrent caller loads the same library

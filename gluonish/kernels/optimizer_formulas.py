@@ -1,4 +1,4 @@
-"""Optimizer updates of one element, for each rule, as source text for all back ends.
+"""The update of one element by each optimizer rule, as source text for all back ends.
 
 Operations have the order of the reference kernels, without contraction, so results equal the
 reference bit for bit; only norms are summed in another order. Statements are in a subset of Python:
@@ -34,9 +34,9 @@ class Norms:
     """A pass that sums squares over all elements of each weight, before the update.
 
     Args:
-        lines: Statements for each element; they read the same names as those of `Formula`.
-        squared: Names whose squares are summed.
-        finish: Statements for each weight. They read the norm of a name as ``norm_<name>``,
+        lines: Statements for each element, which read the same names as the lines of a `Formula`.
+        squared: Names of values whose squares are summed.
+        finish: Statements for each weight, which read the norm of a value as ``norm_<name>``, and
             rates and scalars by name, and set some of the computed rates.
         states: The states that the lines change.
     """
@@ -52,12 +52,12 @@ class Formula:
     """The update of one element by a rule.
 
     Args:
-        lines: Statements; they read weight ``w``, scaled gradient ``g``, states, rates and
+        lines: Statements that read the weight ``w``, the scaled gradient ``g``, states, rates and
             scalars by name, and change ``w`` and the states.
-        scalars: The float32 numbers that they read besides rescale, each computed from the
-            rule's scalars.
-        norms: Passes before the update.
-        computed: Names of rates that these passes compute.
+        scalars: The float32 numbers that the lines read besides rescale, with a function that
+            computes each from the rule's scalars.
+        norms: Passes over the elements before the update.
+        computed: Names of the rates that these passes compute.
         states: The states that the lines change; None for all.
     """
 
@@ -77,7 +77,7 @@ def _rest(name: str) -> dict[str, Callable[[Scalars], float]]:
 
 
 def _limit(name: str, of: str) -> dict[str, Callable[[Scalars], float]]:
-    """Return a limit for clipping; infinity if the rule has none."""
+    """Return the scalar ``name``, the limit of a clip; infinity if the rule does not clip."""
     return {name: lambda scalars: scalars[of] if scalars[of] >= 0 else float("inf")}
 
 
@@ -115,13 +115,13 @@ _LANS_DIRECTIONS = (
 
 
 def _sign(name: str) -> str:
-    """Return the sign of a number; NaN for NaN."""
+    """Return an expression for the sign of a value, which is NaN for NaN."""
     flags = f"flag_float32({name} > float32(0)) - flag_float32({name} < float32(0))"
     return f"select({name} == {name}, {flags}, {name})"
 
 
 def _trusted(norm: str) -> str:
-    """Return the ratio of the weight's norm to another norm; 1 if either is 0."""
+    """Return an expression for the weight's norm divided by another norm; 1 if either is 0."""
     usable = f"(size != float32(0)) & ({norm} != float32(0))"
     return f"select({usable}, size / select({usable}, {norm}, float32(1)), float32(1))"
 
@@ -155,7 +155,7 @@ _LANS_STEP = (
 
 
 def state_names(rule: Rule) -> tuple[str, ...]:
-    """Return the names of the states, with ``centre`` for the mean of gradients, not ``g``."""
+    """Return the names of a rule's states; the mean of gradients is ``centre`` instead of ``g``."""
     return tuple("centre" if name == "g" else name for name in rule.states)
 
 

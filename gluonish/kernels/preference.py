@@ -1,9 +1,9 @@
 """The kernels of each operator, in order of preference.
 
-If several kernels support a call, the one whose module comes first here runs it. A call that it
-refuses goes to the next, and last to the operator's reference kernel. A module of kernels loads at
-the first look-up of kernels for one of its operators. It has a table `KERNELS` of operators and
-kernels or, if any operator may have one, a function `kernels_of`.
+If several kernels support a call, the one whose module comes first here runs it. If that kernel
+raises `RefusedError`, the next one is tried, and last the operator's reference kernel. A module of
+kernels loads at the first look-up of kernels for one of its operators. It has a table `KERNELS` of
+operators and kernels or, if any operator may have one, a function `kernels_of`.
 """
 
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from gluonish.kernels.index import MODULES
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator
 
-# Modules before oneDNN's are faster than it for the calls that they support, or are requested by a
-# flag. Of oneDNN's modules the direct ones come first. General elementwise kernels come last, then
-# kernels of classic operators for the NumPy operators that compute the same.
+# Modules before oneDNN's are faster than oneDNN for the calls that they support, or are requested
+# by a flag. Of oneDNN's modules, the direct ones come first. General elementwise kernels come last,
+# then kernels of classic operators for the NumPy operators that compute the same.
 IN_ORDER = (
     "numpy.narrow_sums",
     "numpy.dense",

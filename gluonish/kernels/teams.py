@@ -1,10 +1,10 @@
-"""Choose the thread that runs kernels on an OpenMP team: the caller, or the lanes' workers.
+"""Decide which thread runs kernels on an OpenMP team: the caller, or the workers of lanes.
 
-libgomp gives every thread that starts a team a separate one, and puts all of them to sleep when
+libgomp gives each thread that starts a team a team of its own, and puts all teams to sleep when
 they have more threads than there are cores; then each kernel waits for its team to wake up. So only
-one thread should have a team. Small networks run in the caller: handing them to a worker would
-take longer than some of their kernels. The first work that is large enough for a worker moves the
-team to the workers, and the caller runs its kernels without one. The team returns to the caller
+one thread should have a team. Small networks run in the caller, since passing them to a worker
+would take longer than some of their kernels. The first work that is large enough for a worker moves
+the team to the workers, and the caller runs its kernels without one. The team returns to the caller
 after `_SMALL_IN_A_ROW` small calls in a row with all workers idle, so that the speed of a program
 does not depend on its past.
 """
@@ -15,19 +15,19 @@ from collections.abc import Callable
 from gluonish.core.hooks import end_idle_teams
 from gluonish.kernels import openmp
 
-_MAX_WORKER_RUNS = 16  # small networks that may run in a worker before workers get the team
+_MAX_WORKER_RUNS = 16  # runs of small networks in a worker before the workers get the team
 _SMALL_IN_A_ROW = 64  # small calls in a row after which the caller gets the team back
 
 
 class _State:
-    """The state of the process, read and written by several threads without a lock.
+    """The process-wide state, read and written by several threads without a lock.
 
     A read of one attribute returns an old or a new value, never a mixture. Two threads that
     count at the same time may lose an increment: the team then moves a few calls later.
     """
 
     owner = 0  # the calling thread that has the team; 0 if none has
-    ended = False  # whether workers have teams
+    ended = False  # whether the callers' teams are ended, and workers have teams
     worker_runs = 0  # small networks that ran in a worker before that
     small_calls = 0  # small calls since the last large one
 
@@ -44,7 +44,7 @@ def may_run_here() -> bool:
 
 
 def hand_over() -> None:
-    """Give the team to the workers, before one of them runs kernels."""
+    """Move the team to the workers, before one of them runs kernels."""
     _end_callers()
     openmp.disable_team()
 
@@ -55,7 +55,7 @@ def _end_callers() -> None:
 
 
 def _resumes() -> bool:
-    """Whether callers may have teams again."""
+    """Count a small call; return whether callers may have teams again."""
     _State.small_calls += 1
     if _State.small_calls < _SMALL_IN_A_ROW:
         return False
@@ -68,14 +68,14 @@ def _resumes() -> bool:
 
 
 def claim(*, small: bool) -> bool:
-    """Whether the calling thread, not a worker, may run work on its team; if not, a worker must.
+    """Whether the calling thread may run work on its own team; otherwise a worker must run it.
 
     Args:
-        small: Whether handing the work to a worker would take a large part of its time.
+        small: Whether passing the work to a worker would take a large part of the total time.
     """
     if small and may_run_here():
         return True
-    if not (small and _State.ended):  # two callers compete for the team, or the work is large
+    if not (small and _State.ended):  # the work is large, or two callers compete for the team
         hand_over()
     return False
 

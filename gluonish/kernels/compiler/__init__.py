@@ -1,8 +1,8 @@
 """Kernels from generated Python source, compiled by LLVM and run on OpenMP threads.
 
 `compile_kernel` compiles a source (`compile` documents the language) to a `CompiledKernel`, which
-is called with an extent and addresses. `lowering` translates the source to LLVM IR, and
-`machine_code` translates that to machine code, which is cached on disk (`disk_cache`) for later
+is called with an extent and the addresses of arrays. `lowering` translates the source to LLVM IR,
+and `machine_code` translates that to machine code, which is cached on disk (`disk_cache`) for later
 processes. The threads are shared with oneDNN.
 """
 

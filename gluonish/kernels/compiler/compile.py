@@ -1,4 +1,4 @@
-"""Kernels from generated Python source: compiled once, cached on disk, run on an OpenMP team.
+"""Kernels from generated Python source, compiled once, cached on disk, run on an OpenMP team.
 
 A source defines ``def body(begin, end, params)``, which computes the steps ``begin`` to ``end - 1``
 of an extent; several threads run it concurrently on different steps. ``params`` is a view of the
@@ -86,10 +86,10 @@ _FASTMATH = ("contract", "reassoc")
 
 
 class CompiledKernel:
-    """A compiled kernel; thread-safe.
+    """A compiled kernel, which any thread may run at any time.
 
     Attributes:
-        source: Its source, or its name.
+        source: The kernel's source, or the name given to `compile_assembly`.
     """
 
     __slots__ = (
@@ -111,8 +111,8 @@ class CompiledKernel:
         self._quick = code.quick
         self._team = openmp.team
         self._stamp = -1  # version of the flags for which the borders were determined
-        self._borders: dict[int, int] = {}  # by grain: the maximum steps in one thread
-        self._pending: dict[int, Timing] = {}  # measurements, by grain
+        self._borders: dict[int, int] = {}  # maximum steps in one thread, for each grain
+        self._pending: dict[int, Timing] = {}  # unfinished measurements, for each grain
         self._tuned = False
 
     def __call__(self, extent: int, params: Any, grain: int = GRAIN) -> None:
@@ -120,14 +120,14 @@ class CompiledKernel:
 
         Args:
             extent: Number of steps.
-            params: Contiguous int64 array; arrays whose addresses it has must live during the call.
+            params: A contiguous int64 array. Arrays whose addresses are in it must stay alive.
             grain: Estimated minimum steps for each thread, which
                 `gluonish.kernels.compiler.tuning` may adjust.
         """
         self.run_at(extent, address(params), grain)
 
     def run_at(self, extent: int, params: int, grain: int = GRAIN) -> None:
-        """Run as `__call__`, with the address of the params."""
+        """Do the same as `__call__`, given the address of the params."""
         if self._stamp != changes[0]:
             self._stamp = changes[0]
             self._tuned = is_tuned(self.source)
@@ -152,7 +152,7 @@ class CompiledKernel:
         self._launch(extent, params, min(grain, border), threads, parallel)
 
     def _is_timed(self, extent: int, params: int, grain: int) -> bool:
-        """Continue to determine the border for a grain; return whether this ran the kernel."""
+        """Determine the border for a grain, or time one more run; return whether the kernel ran."""
         if not self._tuned:
             self._borders[grain] = fixed_border(grain, 2 * GRAIN)
             return False
@@ -167,7 +167,7 @@ class CompiledKernel:
         return True
 
     def run_alone(self, extent: int, params: int) -> None:
-        """Run all steps in this thread, without the GIL; ``params`` is an address."""
+        """Run all steps in the calling thread, without the GIL; ``params`` is an address."""
         self._launch(extent, params, extent, 1, 0)
 
 
@@ -180,7 +180,7 @@ _lock = TimeoutLock()  # prevents concurrent compilation of one kernel
 
 @cache
 def available() -> bool:
-    """Whether llvmlite is installed, so that kernels can be compiled; does not import it."""
+    """Whether llvmlite is installed, so that kernels can be compiled; does not import llvmlite."""
     return find_spec("llvmlite") is not None
 
 
@@ -188,32 +188,32 @@ def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> Compiled
     """Return the kernel of a source, from memory, from disk, or newly compiled.
 
     Args:
-        source: Defines ``body(begin, end, params)``; see the module.
+        source: Text that defines ``body(begin, end, params)``; see the module.
         fastmath: Flags of floating-point instructions; see the module.
 
     Raises:
-        KernelError: llvmlite is missing, or the source is outside the language.
+        KernelError: llvmlite is missing, or the source is not in the supported language.
     """
     allowed = tuple(sorted(fastmath))
     return _find((source, *allowed), lambda: lower(source, allowed))
 
 
 def is_compiled(source: str, fastmath: Iterable[str] = _FASTMATH) -> bool:
-    """Whether the kernel of a source is compiled: in memory, or on disk."""
+    """Whether the kernel of a source is already compiled, in memory or on disk."""
     key = (source, *sorted(fastmath))
     return key in _kernels or disk_cache.is_saved(_digest(key))
 
 
 def compile_assembly(name: str, text: Callable[[], str]) -> CompiledKernel:
-    """Return the kernel of a text in LLVM IR, cached as by `compile_kernel`.
+    """Return the kernel of a text in LLVM IR, cached like those of `compile_kernel`.
 
     Args:
-        name: The kernel's key, which must identify the text, including the version of its writer.
-        text: Returns the text, if the kernel is not cached; it defines ``gluonish_body``, as by
-            `gluonish.kernels.compiler.vector_code.Assembler`.
+        name: Cache key, which must identify the text and the version of the code that writes it.
+        text: Function that returns the text, called if the kernel is not cached. The text defines
+            ``gluonish_body``, as `gluonish.kernels.compiler.vector_code.Assembler` does.
 
     Raises:
-        KernelError: llvmlite is missing, or LLVM refuses the text.
+        KernelError: llvmlite is missing, or LLVM rejects the text.
     """
     return _find((name,), text)
 
@@ -228,7 +228,7 @@ def _find(key: _Key, write: Callable[[], str]) -> CompiledKernel:
 
 
 def _make(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelError:
-    """Return the kernel of a key; of several compiled concurrently, the first is used."""
+    """Return the kernel of a key, compiling it unless another thread has done so."""
     with _lock:
         kernel = _kernels.get(key)
         return _kernels.setdefault(key, _new_kernel(key, write)) if kernel is None else kernel
@@ -238,7 +238,7 @@ def _new_kernel(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelE
     try:
         return CompiledKernel(key[0], _code(key, write))
     except KernelError as error:
-        return error  # cached, too: failing again takes as long as compiling
+        return error  # cached, too, since failing again takes as long as compiling
 
 
 def _code(key: _Key, write: Callable[[], str]) -> machine_code.Code:
@@ -248,14 +248,14 @@ def _code(key: _Key, write: Callable[[], str]) -> machine_code.Code:
         try:
             return machine_code.load(saved)
         except KernelError:
-            pass  # cannot be linked in this process
+            pass  # the saved code cannot be linked in this process
     made = machine_code.generate(write())
     disk_cache.save(digest, made)
     return machine_code.load(made)
 
 
 def _digest(key: _Key) -> bytes:
-    """Return the key of a kernel on disk."""
+    """Return the key under which a kernel is cached on disk."""
     source, *allowed = key
     fields = (*_toolchain(), *machine_code.host(), *allowed, source)
     return hashlib.sha256("\0".join(fields).encode()).digest()

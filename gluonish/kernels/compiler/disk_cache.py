@@ -1,6 +1,6 @@
-"""Cache of machine code on disk, one file for each kernel.
+"""A cache of machine code on disk, with one file for each kernel.
 
-As its content will run, a file is used only if it is intact (it has a digest of itself), has the
+Since its content will run, a file is used only if it is intact (checked by a digest), has the
 requested key, and the file and its folder belong to this user and are not writable by others. Other
 files count as missing, and are overwritten. Failures to write are ignored, and nothing is written
 to a folder of another user.
@@ -22,7 +22,7 @@ from gluonish.core.files import atomic_write
 _LOG = logging.getLogger("gluonish")
 _MAGIC = b"gluonish kernel 2\n"
 _DIGEST_NBYTES = 32
-# Windows protects a user's folder by other means.
+# On Windows, a user's folder is protected by other means than owners and modes.
 _HAS_OWNERS = os.name != "nt"
 _reported: set[Path] = set()
 
@@ -38,7 +38,7 @@ def is_saved(key: bytes) -> bool:
 
 
 def find(key: bytes) -> bytes | None:
-    """Return the machine code saved under a key; None without a trusted file."""
+    """Return the machine code saved under a key; None if there is no file, or it is not trusted."""
     try:
         with _trusted(path_of(key)) as file:
             content = file.read() if file is not None else b""
@@ -80,7 +80,7 @@ def _is_ours(status: os.stat_result) -> bool:
 
 
 def _report(folder: Path) -> None:
-    """Warn once that kernels are not cached."""
+    """Warn, once for each folder, that kernels are not cached."""
     if folder not in _reported:
         _reported.add(folder)
         _LOG.warning(
@@ -91,7 +91,7 @@ def _report(folder: Path) -> None:
 
 
 def _make_folder(folder: Path) -> bool:
-    """Create the folder if missing; return whether kernels may be saved in it."""
+    """Create the folder if it is missing; return whether kernels may be saved in it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = os.lstat(folder)
     if not _HAS_OWNERS or (stat.S_ISDIR(status.st_mode) and _is_ours(status)):
@@ -107,7 +107,7 @@ def save(key: bytes, code: bytes) -> None:
     with suppress(OSError, GluonishError):
         if not _make_folder(path.parent):
             return
-        path.unlink(missing_ok=True)  # replacing a file would preserve its permissions
+        path.unlink(missing_ok=True)  # replacing it would keep its permissions
         with atomic_write(path) as file:
             if _HAS_OWNERS:  # with a group-writable umask the file would not be trusted
                 os.fchmod(file.fileno(), 0o600)

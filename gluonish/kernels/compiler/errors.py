@@ -4,11 +4,11 @@ from gluonish.ops.kernel import RefusedError
 
 
 class KernelError(RefusedError):
-    """A kernel's source cannot be compiled."""
+    """Raised when a kernel's source cannot be compiled."""
 
 
 class SourceError(Exception):
-    """A statement outside the language; `lower` adds the line and raises KernelError."""
+    """Raised for an unsupported statement; `lower` adds the line and raises KernelError."""
 
     def __init__(self, expected: str, got: str) -> None:
         super().__init__(f"expected {expected}, got {got}")

@@ -2,7 +2,7 @@
 
 Each function appends instructions to llvmlite's ``IRBuilder`` and returns LLVM's value.
 
-Philox4x32-10 in generated kernels, with the bits of `gluonish.ops.support.philox`.
+Also Philox4x32-10 in generated kernels, with the bits of `gluonish.ops.support.philox`.
 
 References:
     J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
@@ -22,7 +22,7 @@ def _load_bf16(builder: Any, bits: Any) -> Any:
 def _store_bf16(builder: Any, x: Any) -> Any:
     from llvmlite import ir
 
-    # To nearest, ties to even; NaN is handled separately, as rounding may carry into its sign.
+    # Round to nearest, ties to even; NaN is separate, as rounding may carry into its sign bit.
     int32 = ir.IntType(32)
     bits = builder.bitcast(x, int32)
     odd = builder.and_(builder.lshr(bits, int32(16)), int32(1))
@@ -45,7 +45,7 @@ def _store_f16(builder: Any, x: Any) -> Any:
     return builder.bitcast(builder.fptrunc(x, ir.HalfType()), ir.IntType(16))
 
 
-# By names in sources: uint16 to float32, and back.
+# Names in sources: conversions of uint16 to float32, and back.
 LOADS: Mapping[str, Callable[[Any, Any], Any]] = {"load_bf16": _load_bf16, "load_f16": _load_f16}
 STORES: Mapping[str, Callable[[Any, Any], Any]] = {
     "store_bf16": _store_bf16,
@@ -59,13 +59,13 @@ _ROUNDS = 10
 
 
 def philox4x32(builder: Any, block: Any, seed: Any, offset: Any) -> list[Any]:
-    """Append instructions that compute a block of four numbers of 32 bits.
+    """Append instructions that compute a Philox block of four 32-bit numbers.
 
     Args:
         builder: llvmlite's ``IRBuilder``.
-        block: Index of the block, 64 bits.
-        seed: First half of the key, 64 bits.
-        offset: Second half of the key, 64 bits.
+        block: Index of the block, a 64-bit value.
+        seed: First half of the key, a 64-bit value.
+        offset: Second half of the key, a 64-bit value.
 
     Returns:
         Four values of 64 bits, below 2**32.
@@ -94,7 +94,7 @@ def philox4x32(builder: Any, block: Any, seed: Any, offset: Any) -> list[Any]:
 
 
 def philox_fill(builder: Any, view: Any, index: Any, block: Any, seed: Any, offset: Any) -> None:
-    """Append instructions that store the four uint32 of a block to a view, from ``index``."""
+    """Append instructions that store a block's four uint32 to a view, starting at ``index``."""
     for i, made in enumerate(philox4x32(builder, block, seed, offset)):
         at = builder.gep(view, [builder.add(index, index.type(i))])
         builder.store(builder.trunc(made, _uint32()), at)

@@ -48,11 +48,11 @@ def lower(source: str, fastmath: Iterable[str]) -> str:
 
     Args:
         source: A source in the language of `compile`.
-        fastmath: LLVM's fastmath flags; and ``functions`` to apply them inside elementary
+        fastmath: LLVM's fastmath flags, plus ``functions`` to apply them inside elementary
             functions.
 
     Raises:
-        KernelError: The source is outside the language.
+        KernelError: The source is not in the supported language.
     """
     functions = {}
     for definition in ast.parse(source).body:
@@ -72,7 +72,7 @@ def _message(error: SourceError, statement: ast.stmt) -> str:
 
 @cache
 def _target() -> tuple[str, str]:
-    """Return the triple and the data layout of this process."""
+    """Return LLVM's target triple and data layout for this process."""
     from llvmlite import binding
 
     binding.initialize_native_target()
@@ -82,7 +82,7 @@ def _target() -> tuple[str, str]:
 
 
 class _Loop:
-    """A loop under construction.
+    """A loop that is being lowered.
 
     Attributes:
         breaks: Blocks that end with ``break``.
@@ -99,10 +99,10 @@ class _Loop:
 
 
 class _Frame:
-    """A call under construction.
+    """A function call that is being inlined.
 
     Attributes:
-        name: The function.
+        name: Name of the function.
         variables: Types and addresses of variables.
         loops: The loops around the current statement.
         returns: Blocks that end with ``return``.
@@ -120,7 +120,7 @@ class _Frame:
 
 
 class _Lowering:
-    """The module under construction."""
+    """Lowers one source to an LLVM module."""
 
     def __init__(self, functions: dict[str, ast.FunctionDef], fastmath: Sequence[str]) -> None:
         from llvmlite import ir
@@ -137,7 +137,7 @@ class _Lowering:
         self._metadata = Metadata()
         self._group = self._metadata.add()
         self._count = 0
-        self._entry = ir.IRBuilder(self._block())  # for allocas
+        self._entry = ir.IRBuilder(self._block())  # for alloca instructions
         first = self._block()
         self._build = ir.IRBuilder(first)
         self._values = TypedValues(self._build, self._entry, fastmath)
@@ -147,7 +147,7 @@ class _Lowering:
         self._entry.branch(first)
 
     def text(self, *, everywhere: bool) -> str:
-        """Return the LLVM IR; with ``everywhere`` all arithmetic has the fastmath flags."""
+        """Return the LLVM IR; ``everywhere`` sets the fastmath flags on all arithmetic."""
         for block in self._function.blocks:
             for instruction in block.instructions:
                 if instruction.opname in _MEMORY:
@@ -171,7 +171,7 @@ class _Lowering:
         return block
 
     def _join(self, blocks: Iterable[Any]) -> None:
-        """Continue in a new block, to which these blocks and the current one branch."""
+        """Continue in a new block; these blocks and the current one branch to it."""
         ends = [*blocks, self._build.block]
         after = self._begin()
         for end in ends:
@@ -206,7 +206,7 @@ class _Lowering:
         self._leave(frame.returns)
 
     def _leave(self, blocks: list[Any]) -> None:
-        """End the current block, to branch later, and continue in an unreachable one."""
+        """End the current block, whose branch is added later; continue in an unreachable block."""
         blocks.append(self._build.block)
         self._begin()
 
@@ -233,7 +233,7 @@ class _Lowering:
                 self._set(one, value)
 
     def _all(self, node: ast.expr) -> list[Typed]:
-        """Return the values of a tuple, of a call with several results, or of one expression."""
+        """Return the values of an expression: several for a tuple or a call, else one."""
         if isinstance(node, ast.Tuple):
             return [self._values.default_typed(self._of(each)) for each in node.elts]
         if isinstance(node, ast.Call) and _name(node.func) in self._functions:
@@ -328,7 +328,7 @@ class _Lowering:
             self._ir.IRBuilder(block).branch(after)
 
     def _innermost(self, statement: str) -> _Loop:
-        """Return the loop around the current statement."""
+        """Return the innermost loop around the current statement."""
         if not self._frame.loops:
             raise SourceError(f"{statement} in a loop", "it outside")
         return self._frame.loops[-1]
@@ -450,7 +450,7 @@ class _Lowering:
         return Typed("bool", result)
 
     def _choice(self, node: ast.IfExp) -> Typed:
-        """Lower ``x if condition else y``, of which only one is computed."""
+        """Lower ``x if condition else y``, which computes only one of the two values."""
         test, fork = self._truth(node.test), self._build.block
         starts, values, ends = [], [], []
         for operand in (node.body, node.orelse):
@@ -473,7 +473,7 @@ def _name(node: ast.expr) -> str:
 
 
 def _number(node: ast.expr) -> int | float | None:
-    """Return the number of a constant expression; None for another expression."""
+    """Return the value of a constant numeric expression; None for other expressions."""
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return node.value  # type: ignore[return-value]  # its type was checked
     if isinstance(node, ast.Attribute):

@@ -97,11 +97,11 @@ together:
 
 
 class Code:
-    """A loaded kernel; its memory is freed with it.
+    """A kernel loaded into the process; its memory is freed with this object.
 
     Attributes:
-        launch: Runs it without the GIL.
-        quick: Runs it with the GIL held, for work shorter than releasing it.
+        launch: Function that runs the kernel without the GIL.
+        quick: The same with the GIL held, for work that takes less time than releasing it.
     """
 
     __slots__ = ("_library", "launch", "quick")
@@ -115,7 +115,7 @@ class Code:
 
 @cache
 def host() -> tuple[str, str]:
-    """Return LLVM's name and features of this CPU.
+    """Return the name and the features of this CPU, as LLVM spells them.
 
     Raises:
         KernelError: llvmlite cannot be imported.
@@ -146,13 +146,13 @@ def _target_machine() -> Any:
 
 
 def generate(text: str) -> bytes:
-    """Optimize LLVM IR, and return the object file of a kernel.
+    """Optimize a kernel's LLVM IR, and compile it to an object file.
 
     Args:
         text: LLVM IR that defines ``void @gluonish_body(i64 begin, i64 end, i64* params)``.
 
     Raises:
-        KernelError: It calls a function that the process does not have, or LLVM refuses it.
+        KernelError: The kernel calls a function that the process lacks, or LLVM rejects the text.
     """
     try:
         return _generated(text)
@@ -218,10 +218,10 @@ def _loader() -> _Loader:
 
 
 def load(data: bytes) -> Code:
-    """Load an object file that `generate` returned.
+    """Link an object file that `generate` returned into the process.
 
     Raises:
-        KernelError: It cannot be linked.
+        KernelError: The object file cannot be linked.
     """
     try:
         return _loader().link(data)

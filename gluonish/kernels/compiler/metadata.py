@@ -7,7 +7,7 @@ _FIRST = 900000  # above llvmlite's own node numbers
 
 
 class Node:
-    """A node, for `set_metadata` of llvmlite's instructions."""
+    """A metadata node that can be passed to `set_metadata` of llvmlite's instructions."""
 
     __slots__ = ("_name",)
 
@@ -20,7 +20,7 @@ class Node:
 
 
 class Metadata:
-    """The nodes of a module; ``str()`` returns their definitions, for the end of the text."""
+    """The distinct nodes of a module; ``str()`` returns their definitions in LLVM IR."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -29,11 +29,11 @@ class Metadata:
         return "".join(f"{line}\n" for line in self._lines)
 
     def add(self, *operands: str) -> Node:
-        """Add a distinct node with these operands."""
+        """Add a distinct node with these operands, and return it."""
         node = Node(f"!{_FIRST + len(self._lines)}")
         self._lines.append(f"{node.get_reference()} = distinct !{{{', '.join(operands)}}}")
         return node
 
     def add_loop(self, *properties: str) -> Node:
-        """Add the node of a loop, whose first operand is itself."""
+        """Add the node of a loop, whose first operand is the node itself."""
         return self.add(f"!{_FIRST + len(self._lines)}", *(f"!{{{each}}}" for each in properties))

@@ -40,26 +40,26 @@ _VIEWS = {
 
 @cache
 def types_of(source: str) -> frozenset[str]:
-    """Return the element types of the views in a kernel's source; float32 without views."""
+    """Return the element types of the views in a kernel's source; float32 if there are none."""
     found = {name for name, marks in _VIEWS.items() if any(mark in source for mark in marks)}
     return frozenset(found or {"float32"})
 
 
 @cache
 def _team_start_s(threads: int) -> float:
-    """Return the time to start a team, in seconds; measured once."""
+    """Return the time to start a team of threads, in seconds; measured once in the process."""
     return openmp.team().start_s(threads)
 
 
 def is_tuned(source: str) -> bool:
-    """Whether a kernel's border is measured, rather than `fixed_border`."""
+    """Whether a kernel's border is measured, instead of `fixed_border`."""
     if MXNET_ENFORCE_DETERMINISM.value:
         return False
     return types_of(source) <= set(MXNET_USE_OPERATOR_TUNING.value)
 
 
 def fixed_border(grain: int, copy_grain: int) -> int:
-    """Return the maximum steps in one thread, from ``MXNET_CPU_PARALLEL_SIZE`` elements.
+    """Return the maximum steps in one thread, according to ``MXNET_CPU_PARALLEL_SIZE``.
 
     Args:
         grain: The kernel's estimated minimum steps for each thread.
@@ -70,28 +70,28 @@ def fixed_border(grain: int, copy_grain: int) -> int:
 
 
 class Timing:
-    """The first runs of a kernel with one grain, until its border is known."""
+    """Times the first runs of a kernel with some grain, until its border is known."""
 
     __slots__ = ("_best_s", "_grain", "_runs")
 
     def __init__(self, grain: int) -> None:
         self._grain = grain
         self._runs = 0
-        self._best_s = math.inf  # time of a step
+        self._best_s = math.inf  # minimum time per step
 
     def is_useful(self, extent: int) -> bool:
         """Whether a run of this extent is long enough to time, and short enough for one thread."""
         return extent > 0 and self._grain <= extent * FACTOR <= self._grain * FACTOR**2
 
     def run(self, extent: int, alone: Callable[[], None]) -> int:
-        """Time a run in one thread.
+        """Run the kernel in one thread, and time the run.
 
         Args:
             extent: Number of steps.
-            alone: Runs them in this thread.
+            alone: Function that runs the steps in this thread.
 
         Returns:
-            The border, in steps; 0 while more runs are needed.
+            The border in steps; 0 if more runs are needed.
         """
         start = perf_counter()
         alone()
@@ -104,6 +104,6 @@ class Timing:
         threads = min(team, MXNET_USE_NUM_CORES_OPERATOR_TUNING.value or team)
         if threads < 2:
             return NEVER
-        saved_s = self._best_s * (1 - 1 / threads)  # of each step
+        saved_s = self._best_s * (1 - 1 / threads)  # per step
         steps = _MARGIN * _team_start_s(team) / max(saved_s, 1e-15)
         return max(1, int(min(max(steps, self._grain / FACTOR), self._grain * FACTOR)))

@@ -43,12 +43,12 @@ _OPERATIONS: Mapping[str, Mapping[str, str]] = {
 
 
 class Typed(NamedTuple):
-    """A value of a source.
+    """A value in a kernel's source, with its type.
 
     Attributes:
         kind: ``float32``, ``int64``, ..; ``bool``; ``*float32`` for a view; ``int`` or ``float``
             for a literal.
-        value: LLVM's value; a Python number for a literal.
+        value: An LLVM value; a Python number for a literal.
     """
 
     kind: str
@@ -56,15 +56,15 @@ class Typed(NamedTuple):
 
 
 class TypedValues:
-    """Appends operators and functions to a function under construction.
+    """Appends the instructions of operators and built-in functions to an LLVM function.
 
     Args:
         builder: llvmlite's ``IRBuilder``.
-        entry: A builder at the head of the function, for allocas.
+        entry: A builder at the head of the function, for alloca instructions.
         fastmath: LLVM's flags of operators on floats, not of functions.
 
     Raises:
-        SourceError: in every method, for values that it does not support.
+        SourceError: Raised by every method for types that it does not support.
     """
 
     def __init__(self, builder: Any, entry: Any, fastmath: Sequence[str]) -> None:
@@ -76,7 +76,7 @@ class TypedValues:
         self._flags = tuple(fastmath)
 
     def type_of(self, kind: str) -> Any:
-        """Return LLVM's type."""
+        """Return the LLVM type of a kind."""
         if kind[0] == "*":
             return self.type_of(kind[1:]).as_pointer()
         if kind in _FLOATS:
@@ -88,23 +88,23 @@ class TypedValues:
         return self.converted(x, _LITERALS.get(x.kind, x.kind))
 
     def integer(self, x: Typed) -> Any:
-        """Return an integer as LLVM's int64."""
+        """Return an integer as an LLVM value of 64 bits."""
         if x.kind != "int" and x.kind not in _INTEGERS:
             raise SourceError("an integer", x.kind)
         return self.converted(x, "int64").value
 
     def truth(self, x: Typed) -> Any:
-        """Return LLVM's value of a condition; numbers are compared with 0."""
+        """Return a condition as an LLVM value; numbers are compared with 0."""
         return x.value if x.kind == "bool" else self.comparison("!=", x, Typed("int", 0)).value
 
     def required(self, x: Typed, kind: str) -> Any:
-        """Return LLVM's value, which must have this type."""
+        """Return the LLVM value of ``x``, after checking that its type is ``kind``."""
         if x.kind != kind:
             raise SourceError(f"a value of {kind}", x.kind)
         return x.value
 
     def element(self, view: Typed, index: Typed) -> tuple[str, Any]:
-        """Return the type and the address of an element."""
+        """Return the type and the address of a view's element."""
         if view.kind[0] != "*":
             raise SourceError("a view of memory", view.kind)
         return view.kind[1:], self._build.gep(view.value, [self.integer(index)])
@@ -137,7 +137,7 @@ class TypedValues:
         return Typed("bool", self._build.not_(self.truth(x)))
 
     def comparison(self, symbol: str, x: Typed, y: Typed) -> Typed:
-        """Return the truth of ``x symbol y``."""
+        """Return the comparison ``x symbol y`` as a bool."""
         if _is_exact(y, x.kind):
             y = self.converted(y, x.kind)
         x, y = self.promoted(x, y)
@@ -153,12 +153,12 @@ class TypedValues:
         return Typed("bool", compare(symbol, x.value, y.value))
 
     def promoted(self, x: Typed, y: Typed) -> tuple[Typed, Typed]:
-        """Return operands promoted to one type."""
+        """Promote two operands to a common type."""
         kind = self.common(x, y)
         return self.converted(x, kind), self.converted(y, kind)
 
     def common(self, x: Typed, y: Typed) -> str:
-        """Return the promoted type of two operands."""
+        """Return the type to which two operands are promoted."""
         kinds = (_kind_with(x, y), _kind_with(y, x))
         if kinds[0] == kinds[1]:
             return kinds[0]
@@ -209,7 +209,7 @@ class TypedValues:
         return function(self, *args)
 
     def fill(self, view: Typed, *args: Typed) -> None:
-        """Append ``philox_fill``."""
+        """Append a call of ``philox_fill``."""
         integers = [self.integer(x) for x in args]
         if len(integers) != 4:
             raise SourceError("5 arguments of philox_fill()", str(len(integers) + 1))
@@ -222,7 +222,7 @@ class TypedValues:
         return self.converted(x, "uint64" if x.kind in _UNSIGNED else "int64")
 
     def _divided(self, x: Any, y: Any, *, rest: bool) -> Typed:
-        """Return the quotient rounded down, or the remainder, which has the divisor's sign."""
+        """Return the quotient rounded down, or the remainder with the sign of the divisor."""
         build = self._build
         quotient, left = build.sdiv(x, y), build.srem(x, y)
         zero = left.type(0)
@@ -233,7 +233,7 @@ class TypedValues:
         return Typed("int64", build.select(below, build.sub(quotient, zero.type(1)), quotient))
 
     def _elementary(self, formula: Callable[..., Number], *args: Typed) -> Typed:
-        """Apply a function of floats: of float32 if all arguments are, else of float64."""
+        """Apply a function of floats, in float32 if all arguments are float32, else in float64."""
         kind = "float32" if all(x.kind == "float32" for x in args) else "float64"
         numbers = [Number(self._build, self.converted(x, kind).value) for x in args]
         return Typed(kind, formula(*numbers).value)
@@ -272,14 +272,14 @@ class TypedValues:
 
 
 def _kind_with(x: Typed, y: Typed) -> str:
-    """Return the type of an operand; a literal's depends on the other operand."""
+    """Return the type of operand ``x``; the type of a literal depends on the other operand."""
     if x.kind == "int" and y.kind == "uint64" and x.value >= 0:
         return y.kind
     return _LITERALS.get(x.kind, x.kind)
 
 
 def _is_exact(x: Typed, kind: str) -> bool:
-    """Whether a literal is exact in a float type."""
+    """Whether a literal can be represented exactly in a float type."""
     if x.kind not in _LITERALS or kind not in _FLOATS:
         return False
     with np.errstate(over="ignore"):
@@ -290,7 +290,7 @@ _Call = tuple[int, Callable[..., Typed]]  # number of arguments, and the functio
 
 
 def _with(method: Callable[..., Typed], *first: Any) -> Callable[..., Typed]:
-    """Bind the first arguments of a method after ``self``."""
+    """Bind the leading arguments of a method, after ``self``."""
     return lambda values, *args: method(values, *first, *args)
 
 

@@ -22,14 +22,14 @@ def lanes() -> int:
 
 
 class Assembler:
-    """Writes the function ``body(begin, end, params)`` of a kernel.
+    """Writes a kernel's function ``body(begin, end, params)`` in LLVM IR.
 
     Args:
         names: The names of the params in order, separated by spaces.
 
     Attributes:
         begin: The first step.
-        end: The end of the steps, exclusive.
+        end: The end of the steps (exclusive).
         params: The params by name.
     """
 
@@ -51,7 +51,7 @@ class Assembler:
         self._metadata = Metadata()
 
     def finish(self) -> str:
-        """Return the text."""
+        """End the function, and return the text."""
         from llvmlite import binding
 
         self._builder.ret_void()
@@ -63,7 +63,7 @@ class Assembler:
         return self._int64(value)
 
     def sum(self, *terms: Value | int) -> Value:
-        """Return the sum of numbers."""
+        """Return the sum of integers."""
         total, *rest = map(self._number, terms)
         for term in rest:
             total = self._builder.add(total, term)
@@ -74,14 +74,14 @@ class Assembler:
         return self._builder.sub(x, self._number(y))
 
     def product(self, *factors: Value | int) -> Value:
-        """Return the product of numbers."""
+        """Return the product of integers."""
         result, *rest = map(self._number, factors)
         for factor in rest:
             result = self._builder.mul(result, factor)
         return result
 
     def divide(self, x: Value, y: Value) -> tuple[Value, Value]:
-        """Return quotient and remainder of non-negative numbers."""
+        """Return the quotient and the remainder of two non-negative integers."""
         return self._builder.udiv(x, y), self._builder.urem(x, y)
 
     def less(self, x: Value | int, y: Value | int) -> Value:
@@ -101,12 +101,12 @@ class Assembler:
         return self._builder.select(condition, self._number(x), self._number(y))
 
     def least(self, x: Value, y: Value) -> Value:
-        """Return the smaller number."""
+        """Return the smaller of two integers."""
         return self.select(self.less(x, y), x, y)
 
     @contextmanager
     def loop(self, start: Value | int, stop: Value | int, step: Value | int = 1) -> Iterator[Value]:
-        """Repeat the instructions of the scope; yield the counter."""
+        """Repeat the instructions of the ``with`` block; yield the counter."""
         builder = self._builder
         before = builder.block
         head, inside, after = (builder.append_basic_block() for _ in range(3))
@@ -132,7 +132,7 @@ class Assembler:
         self._builder.store(vector, self._pointer(address, self._vector), align=4)
 
     def load_int64(self, address: Value) -> Value:
-        """Load a number."""
+        """Load an integer."""
         return self._builder.load(self._pointer(address, self._int64))
 
     def copy(self, source: Value, target: Value) -> None:
@@ -146,11 +146,11 @@ class Assembler:
         return self._vector(None)
 
     def add(self, x: Value, y: Value) -> Value:
-        """Return the sum of vectors."""
+        """Return the sum of two vectors."""
         return self._builder.fadd(x, y)
 
     def combine(self, factors: Sequence[float], vectors: Sequence[Value]) -> Value:
-        """Return the sum of vectors times factors."""
+        """Return the sum of vectors, each multiplied by its factor."""
         total = None
         for factor, vector in zip(factors, vectors, strict=True):
             if not factor:
@@ -170,13 +170,13 @@ class Assembler:
         return self._builder.select(below, self.zeros(), vector)
 
     def invoke(self, function: Value, *arguments: Value) -> Value:
-        """Call a C function of numbers at an address, and return its int result as a number."""
+        """Call the C function at an address with integers, and return its int result."""
         kind = self._ir.FunctionType(self._ir.IntType(32), [self._int64] * len(arguments))
         target = self._builder.inttoptr(function, kind.as_pointer())
         return self._builder.sext(self._builder.call(target, arguments), self._int64)
 
     def note(self, name: str, value: Value) -> None:
-        """Combine the bits of a number into a param by or."""
+        """Combine an integer into the param ``name`` by bitwise or."""
         pointer = self._param_at(self._indices[name])
         self._builder.store(self._builder.or_(self._builder.load(pointer), value), pointer)
 

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 
 class _Format(NamedTuple):
-    """Constants of a floating type."""
+    """Constants of a floating-point type that the functions use."""
 
     bits: int
     fraction: int  # bits of the fraction
-    ln2_high: float  # with few bits, so that its product with an exponent is exact
+    ln2_high: float  # with few bits, so that products with an exponent are exact
     ln2_low: float
     exp_terms: int
     log_terms: int
@@ -43,11 +43,11 @@ _FORMATS = {
 
 
 class Number:
-    """A floating-point value in the function under construction.
+    """A floating-point value whose operators append LLVM instructions.
 
     Args:
         builder: llvmlite's ``IRBuilder``.
-        value: The LLVM value: a float or a double.
+        value: The LLVM value, a float or a double.
     """
 
     __slots__ = ("builder", "value")
@@ -58,7 +58,7 @@ class Number:
 
     @property
     def format(self) -> _Format:
-        """The constants of its type."""
+        """The constants of the number's type."""
         return _FORMATS[str(self.value.type)]
 
     def doubled(self) -> "Number":
@@ -68,7 +68,7 @@ class Number:
         return Number(self.builder, self.builder.fpext(self.value, ir.DoubleType()))
 
     def like(self, number: float) -> "Number":
-        """Return a constant of this type."""
+        """Return a constant of the same type."""
         return Number(self.builder, self.value.type(number))
 
     def _raw(self, other: "Number | float") -> Any:
@@ -96,7 +96,7 @@ class Number:
         return Number(self.builder, self.builder.fneg(self.value))
 
     def compare(self, symbol: str, other: "Number | float") -> Any:
-        """Return LLVM's value of an ordered comparison: false for NaN."""
+        """Return an ordered comparison as an LLVM value; it is false for NaN."""
         return self.builder.fcmp_ordered(symbol, self.value, self._raw(other))
 
     def unless(self, condition: Any, other: "Number | float") -> "Number":
@@ -124,12 +124,12 @@ class Number:
         return self.builder.bitcast(self.value, ir.IntType(self.format.bits))
 
     def from_bits(self, bits: Any) -> "Number":
-        """Return the number of this type with these bits."""
+        """Return the number of the same type that has these bits."""
         return Number(self.builder, self.builder.bitcast(bits, self.value.type))
 
 
 def _polynomial(x: Number, coefficients: Sequence[float]) -> Number:
-    """Return a polynomial; the constant coefficient is first."""
+    """Evaluate a polynomial at ``x``; the constant coefficient is first."""
     result = x.like(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         result = result.fma(x, coefficient)
@@ -137,7 +137,7 @@ def _polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 def _power_of_two(exponent: Any, x: Number) -> Number:
-    """Return 2 to an integer power in the range of normal numbers."""
+    """Return 2 ** exponent, which must be a normal number, in the type of ``x``."""
     builder, form = x.builder, x.format
     bias = (1 << (form.bits - form.fraction - 2)) - 1
     biased = builder.add(exponent, exponent.type(bias))
@@ -289,13 +289,13 @@ _COSINE = [(-1) ** k * math.pi ** (2 * k) / math.factorial(2 * k) for k in range
 
 
 def _mirrored(x: Number) -> tuple[Number, Any, Number]:
-    """Return the argument reflected above 0, whether it was, and its distance from an integer."""
+    """Return ``x`` reflected above 0, whether it was reflected, and its offset from an integer."""
     reflected = x.compare("<=", 0.0)
     return x.unless(reflected, 1.0 - x), reflected, x - x.intrinsic("rint")
 
 
 def _shifted(x: Number) -> tuple[Number, Number, Number]:
-    """Return an argument of at least 8, the product of the recurrence, and its derivative."""
+    """Shift ``x`` to 8 or more; return that, the recurrence's product, and its derivative."""
     product, slope = x, x.like(1.0)
     for i in range(1, _SHIFT):
         factor = x + float(i)
@@ -349,7 +349,7 @@ def _intrinsic(name: str) -> Callable[..., Number]:
     return lambda x, *others: x.intrinsic(name, *others)
 
 
-# Name in sources: number of arguments, and the function.
+# For each name in sources: the number of arguments, and the function.
 FUNCTIONS: Mapping[str, tuple[int, Callable[..., Number]]] = {
     "exp": (1, _exp),
     "expm1": (1, _expm1),

@@ -25,20 +25,20 @@ from gluonish.ops.normalization.batch_norm_parts import (
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
-# Constants of the source.
+# The same as in batch_norm.cu.
 _THREADS = 256
 _GROUP = 16
 _ELEMENTS = 8
-_ABREAST = 32  # channels of a block, if channels are innermost
+_ABREAST = 32  # channels per block, if channels are innermost
 
-_BLOCKS = 1024  # enough for any device
+_BLOCKS = 1024  # enough blocks to fill any device
 _MAX_CHUNKS = 128
-_MIN_CHUNK = 4 * _GROUP  # elements of a thread
+_MIN_CHUNK = 4 * _GROUP  # elements per thread
 _LIMIT_32 = 2**31
 
 
 class _Memory(NamedTuple):
-    """Arrays of one shape and their common layout, without gaps.
+    """Arrays of equal shape, contiguous in the same memory layout.
 
     Attributes:
         channels: Number of channels.
@@ -53,12 +53,12 @@ class _Memory(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Elements of each array."""
+        """Number of elements of each array."""
         return int(self.arrays[0].size)
 
     @property
     def per_channel(self) -> int:
-        """Elements of a channel."""
+        """Number of elements per channel."""
         return self.size // self.channels
 
     @property
@@ -68,7 +68,7 @@ class _Memory(NamedTuple):
 
     @property
     def chunks(self) -> tuple[int, int]:
-        """Number of chunks of each channel, and elements of each except the last."""
+        """Number of chunks per channel, and elements per chunk; the last may be shorter."""
         abreast = _ABREAST if self.inner == 1 else 1
         lanes = _THREADS // abreast
         limit = min(_MAX_CHUNKS, -(-_BLOCKS // -(-self.channels // abreast)))
@@ -78,12 +78,12 @@ class _Memory(NamedTuple):
         return -(-self.per_channel // chunk), chunk
 
     def macros(self, bounds: Bounds = ()) -> Macros:
-        """Return the macros of the source."""
+        """Return the macros to compile ``batch_norm.cu`` with."""
         return (("LAST", int(self.inner == 1)), ("BOUNDS", len(bounds)))
 
 
 def _memory(axis: int, *arrays: Any) -> _Memory:
-    """Return the common layout of arrays of one shape, copying those unlike the first."""
+    """Wrap arrays of equal shape in the layout of the first, copying those that differ."""
     shape = arrays[0].shape
     axis %= len(shape)
     order = (*range(axis), *range(axis + 1, len(shape)), axis)
@@ -98,7 +98,7 @@ def _memory(axis: int, *arrays: Any) -> _Memory:
 def _elements(
     xp: Any, memory: _Memory, function: str, arrays: tuple[Any, ...], out: Any, bounds: Any = None
 ) -> None:
-    """Run a kernel that writes each element."""
+    """Run an elementwise kernel that fills ``out``."""
     out = out.transpose(memory.order)
     target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
     lane = _THREADS if memory.inner == 1 else _THREADS // memory.inner
@@ -127,7 +127,7 @@ def _sum(
 
     Args:
         function: Kernel of the first stage.
-        bounds: For the macros.
+        bounds: Limits of a clip that follows the normalization.
         lead: Arguments of the first stage only.
         ends: Last arguments of both stages.
     """
@@ -157,7 +157,7 @@ def _find_statistics(
     train: bool,
     **_: Any,
 ) -> None:
-    """Fill mean, inverse deviation and scale; in training update the moving statistics."""
+    """Fill mean, inverse deviation and scale; in training, update the moving statistics."""
     number = parameters[0].dtype.type
     gamma, *moving = map(contiguous, parameters)
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
@@ -225,10 +225,10 @@ def _find_sums(
     Args:
         memory: Layout of grad and data.
         channels: mean, inverse deviation, scale (or gamma) and beta.
-        filled: Five arrays with a number for each channel.
+        filled: The five arrays to fill, with one number per channel.
         bounds: Limits of a clip that follows the normalization.
-        is_gamma: As in the source.
-        use_global_stats: As in the source.
+        is_gamma: As in ``batch_norm.cu``.
+        use_global_stats: As in ``batch_norm.cu``.
     """
     mean, inverse, scale, beta = map(contiguous, channels)
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
@@ -296,7 +296,7 @@ def _backward(
 
 
 def _supports(count: int, *specs: Spec, **_: Any) -> bool:
-    """Whether the kernels support ``count`` arrays of elements, and parameters as wide as sums."""
+    """Whether the kernels support ``count`` data arrays and parameters of the sums' dtype."""
     elements, parameters = specs[:count], specs[count:]
     dtype = elements[0].dtype
     return (

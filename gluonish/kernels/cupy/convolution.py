@@ -29,8 +29,8 @@ from gluonish.ops.support.windows import (
     is_channels_last,
 )
 
-# Columns up to the first limit are always allocated; beyond it, up to the second, free memory
-# counts.
+# Columns up to the first limit are always allocated; between the two limits, the size depends on
+# free memory.
 _SMALL_NBYTES = 64 << 20
 _MAX_NBYTES = 1 << 30
 # Fractions of total and of free memory. The first is the same in every run, so that equal runs add
@@ -40,13 +40,13 @@ _SHARE_OF_FREE = 4
 
 
 def _capacity(xp: Any) -> int:
-    """Return the limit of columns on the current device, in bytes."""
+    """Return the maximum size of columns on the current device, in bytes."""
     info = device_of(Context("gpu", xp.cuda.runtime.getDevice())).memory_info()
     return min(info.total // _SHARE_OF_ALL, (info.free + info.held) // _SHARE_OF_FREE)
 
 
 def _chunks(xp: ModuleType, samples: int, nbytes: int) -> Iterator[slice]:
-    """Yield slices of the batch axis whose columns, ``nbytes`` a sample, fit into memory."""
+    """Yield slices of the batch axis whose columns, ``nbytes`` per sample, fit into memory."""
     limit = min(samples * nbytes, _MAX_NBYTES)
     if limit > _SMALL_NBYTES:
         # With determinism enforced, chunks must not depend on free memory.
@@ -58,11 +58,11 @@ def _chunks(xp: ModuleType, samples: int, nbytes: int) -> Iterator[slice]:
 
 
 class _Windows:
-    """The windows of one call.
+    """Gathers the windows of a convolution into columns, and scatters columns back.
 
     Args:
         data: Shape (N, C, *spatial) of the data.
-        counts: Windows along each spatial axis.
+        counts: Number of windows along each spatial axis.
         dtype: Dtype of data and columns.
     """
 
@@ -93,12 +93,12 @@ class _Windows:
         return _chunks(self.xp, samples, each)
 
     def empty(self, samples: int) -> Any:
-        """Return uninitialized columns."""
+        """Return an uninitialized array of columns for this many samples."""
         shape = (self.groups, self.inner, samples, self.positions)
         return self.xp.empty(shape, self._dtype)
 
     def gather(self, data: Any) -> Any:
-        """Return the columns of contiguous samples."""
+        """Return the columns of contiguous samples (im2col)."""
         samples = len(data)
         if self.is_point:
             return self.grouped(data)
@@ -108,7 +108,7 @@ class _Windows:
         return columns
 
     def scatter(self, columns: Any, data: Any) -> None:
-        """Set contiguous samples to the sums of their windows."""
+        """Set contiguous samples to the sums of their elements in all windows (col2im)."""
         self._launch("scatter", (columns, data), data.size, len(data))
 
     def _launch(self, name: str, arrays: tuple[Any, ...], total: int, samples: int) -> None:
@@ -149,7 +149,7 @@ def _filters(xp: ModuleType, weight: Any, layout: str | None, groups: int) -> An
 
 
 def _target(xp: ModuleType, out: Any, layout: str | None) -> tuple[Any, Any]:
-    """Return ``out`` with channels first, and the array to fill: itself, or one to copy from."""
+    """Return ``out`` with channels first, and the array to fill: that view, or a temporary."""
     result = channels_first(xp, out, layout)
     return result, result if result.flags.c_contiguous else xp.empty(result.shape, result.dtype)
 
@@ -162,10 +162,10 @@ def _copy_back(result: Any, target: Any) -> None:
 def _add_products(
     windows: _Windows, target: Any, filters: Any, columns: Any, bias: Any | None
 ) -> None:
-    """Set samples (n, F, *counts) to filters times columns.
+    """Set samples (n, F, *counts) to the product of filters and columns, plus a bias.
 
     Args:
-        target: The samples, contiguous; for one group they already contain the bias, if any.
+        target: The samples, contiguous; with a single group they already contain the bias.
         filters: (groups, filters per group, inner).
         columns: (groups, inner, n, positions).
     """
@@ -312,7 +312,7 @@ def _backward_weight(
 def _add_to_weight(
     windows: _Windows, total: Any, rows: Any, data: Any, *, accumulate: bool
 ) -> None:
-    """Set ``total`` to the weight's gradient from samples, or accumulate into it.
+    """Set ``total`` to the weight's gradient over some samples, or accumulate into it.
 
     Args:
         total: (groups, filters per group, inner).

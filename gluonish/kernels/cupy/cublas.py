@@ -1,6 +1,6 @@
 """cuBLAS by ctypes: a handle with a separate workspace for each stream of a device.
 
-CuPy's cuBLAS sets the stream before every call, which drops the workspace, and refuses to run while
+CuPy's cuBLAS sets the stream before every call, which drops the workspace, and cannot run while
 a stream captures (`NotImplementedError` on an H200 with CuPy 14.2: "captured: product of CuPy" in
 benchmarks/results/gpu-h200.md). nvmath-python would work, but is one more dependency for the
 functions of `PROTOTYPES`. Here a handle is bound to its stream once, in the order that cuBLAS
@@ -8,8 +8,8 @@ requires: create, stream, workspace.
 
 Invariants: the lock of a `Handle` is held around each product, since two threads may launch on one
 stream, and launches of two products that share a workspace must not interleave. `_opened` and the
-handles of a library only grow, by atomic dict operations; but when a stream is given up, its handle
-is no longer found. Keys include the process, so that a forked child, in which CUDA does not work,
+handles of a library only grow, by atomic dict operations; but when a stream is released, its handle
+is forgotten. Keys include the process, so that a forked child, in which CUDA does not work,
 does not use its parent's handles.
 """
 
@@ -95,7 +95,7 @@ class Handle:
     Thread-safe: a lock protects the stream's workspace.
 
     Args:
-        call: Calls a function of the library by its name.
+        call: Calls a cuBLAS function by its name.
         stream: Address of the stream.
     """
 
@@ -115,7 +115,7 @@ class Handle:
         call("cublasSetMathMode", self._raw, _MATH_MODE)
 
     def destroy(self) -> None:
-        """Destroy the handle, which waits for the device."""
+        """Destroy the handle; this waits for the device."""
         self._call("cublasDestroy_v2", self._raw)
 
     def multiply(
@@ -132,15 +132,15 @@ class Handle:
         """Set each C to ``alpha A B + beta C``, column-major.
 
         Args:
-            size: Rows of A, columns of B, and the reduced extent.
+            size: Rows of A, columns of B, and length of the reduced axis.
             factors: Alpha and beta.
-            count: Number of matrices.
+            count: Number of matrices in each stack.
             compute: cublasComputeType.
             double: Whether the compute type is float64.
 
         Raises:
             OperatorError: An extent is too large for cuBLAS.
-            DeviceError: CuBLAS refuses.
+            DeviceError: cuBLAS reports a failure.
         """
         if max(*size, a.lead, b.lead, c.lead, count) > MAX_EXTENT:
             raise OperatorError(
@@ -160,18 +160,18 @@ class Handle:
 
 
 class CuBLAS:
-    """The library, with the functions of `PROTOTYPES`, and its handles."""
+    """The loaded cuBLAS library, with the functions of `PROTOTYPES` and one handle per stream."""
 
     def __init__(self, library: Any) -> None:
         self._functions = {name: getattr(library, name) for name in PROTOTYPES}
         self._handles: dict[tuple[int, int, int], Handle] = {}
-        self._forgotten: list[Handle | None] = []  # CUDA graphs use their workspaces
+        self._forgotten: list[Handle | None] = []  # kept alive: CUDA graphs use their workspaces
 
     def call(self, name: str, *args: Any) -> None:
-        """Call a function.
+        """Call a cuBLAS function, and check its status.
 
         Raises:
-            DeviceError: It reports a failure.
+            DeviceError: The function reports a failure.
         """
         status = self._functions[name](*args)
         if status:
@@ -179,14 +179,14 @@ class CuBLAS:
             raise DeviceError(f"{name}: expected {STATUS_NAMES[0]}, got {known} ({status})")
 
     def handle(self, xp: Any) -> Handle:
-        """Return the handle of the current stream; make it on first use."""
+        """Return the handle of the current stream, creating it on first use."""
         device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr
         key = (os.getpid(), device, stream)
         found = self._handles.get(key)
         if found is None:
             made = Handle(self.call, xp, device, stream)
             found = self._handles.setdefault(key, made)
-            if found is not made:  # another thread was faster
+            if found is not made:  # another thread created a handle first
                 made.destroy()
         return found
 
@@ -196,7 +196,7 @@ class CuBLAS:
             self._forgotten.append(self._handles.pop(key, None))
 
     def prepare(self, xp: Any) -> None:
-        """Make the handle of the current stream, and run a first product, which initializes cuBLAS.
+        """Create the handle of the current stream, and initialize cuBLAS by a first product.
 
         Waits for the product: graphs captured here run on another stream.
         """
@@ -216,7 +216,7 @@ _opened: weakref.WeakKeyDictionary[ModuleType, CuBLAS] = weakref.WeakKeyDictiona
 
 
 def adopt(xp: ModuleType, library: Any) -> None:
-    """Use a library for products of arrays of a module, instead of the installed one."""
+    """Use ``library`` instead of the installed cuBLAS for arrays of the module ``xp``."""
     _opened[xp] = CuBLAS(library)
 
 
@@ -233,7 +233,7 @@ def current_handle(xp: ModuleType) -> Handle:
 
 
 def prepare(xp: ModuleType) -> None:
-    """Prepare cuBLAS on the current stream, if any stream has used it."""
+    """Prepare cuBLAS on the current stream, if it is already in use on any stream."""
     found = _opened.get(xp)
     if found is not None:
         found.prepare(xp)

@@ -1,15 +1,15 @@
-"""cuDNN by its frontend: handles, and a cache of plans of convolutions.
+"""cuDNN through its frontend: handles, and a cache of convolution plans.
 
 The frontend loads at the first convolution on a device. A plan belongs to a device and a
 `gluonish.kernels.cupy.cudnn_graph.Problem`, and is shared by all networks; problems without a plan
 are cached, too. cuDNN's heuristics choose the engine, never a measured time, and engines without a
-fixed order of sums are excluded: equal runs give equal bits.
+fixed order of sums are excluded, so that equal runs give equal bits.
 
 Invariants: `_opened`, handles and plans change by atomic dict operations, and only grow; but when
 there are too many plans, those without a captured CUDA graph are dropped, and when a stream is
-given up, its handle is no longer found. Keys of handles include the
-process, so that a forked child, in which CUDA does not work, does not use its parent's. A handle's
-lock is held around each call with the handle, as cuDNN requires.
+released, its handle is forgotten. Keys of handles include the process, so that a forked child, in
+which CUDA does not work, does not use its parent's handles. A handle's lock is held around each
+call with the handle, as cuDNN requires.
 """
 
 import logging
@@ -49,11 +49,11 @@ class Plan:
     """A convolution that is ready to run, on any stream of its device.
 
     Args:
-        graph: The frontend's graph, built.
+        graph: A graph of the frontend whose plan has been built.
 
     Attributes:
-        captured: Whether a CUDA graph may contain it, and needs it from then on.
-        nbytes: Size of the workspace.
+        captured: Whether a CUDA graph may contain the plan; such plans are never dropped.
+        nbytes: Size of the workspace in bytes.
     """
 
     __slots__ = ("_graph", "captured", "nbytes")
@@ -72,7 +72,7 @@ class Plan:
         Raises:
             DeviceError: cuDNN reports a failure.
             RefusedError: There is no memory for the workspace.
-            MemoryError: The same, in a capture: the graph would repeat the fallback for ever.
+            MemoryError: The same during a capture, where the graph would record the fallback.
         """
         try:  # from the stream's pool
             workspace = xp.cuda.alloc(self.nbytes) if self.nbytes else None
@@ -91,10 +91,10 @@ class Plan:
 
 
 class CuDNN:
-    """The frontend with its handles and plans.
+    """The loaded frontend of cuDNN, with its handles and plans.
 
     Attributes:
-        plans: The plan for each device and problem; None if cuDNN has none.
+        plans: The plan for each device and problem; None if cuDNN does not support the problem.
     """
 
     def __init__(self, front_end: Any) -> None:
@@ -104,12 +104,12 @@ class CuDNN:
         self._forgotten: list[Handle | None] = []  # CUDA graphs may have been captured with them
 
     def find(self, xp: Any, problem: Problem) -> tuple[Plan, Handle] | None:
-        """Return a plan and the handle of the current stream; None without a plan.
+        """Return the plan for a problem and the current stream's handle; None without a plan.
 
         Both are made on first use, but not while the stream captures a graph.
 
         Raises:
-            DeviceError: The stream captures, and they were not used before.
+            DeviceError: The stream captures a graph, and plan or handle do not exist yet.
         """
         device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream()
         key = (device, problem)
@@ -130,14 +130,14 @@ class CuDNN:
         return None if plan is None else (plan, handle)
 
     def handle(self, xp: Any) -> Handle:
-        """Return the handle of the current stream; make it on first use."""
+        """Return the handle of the current stream, creating it on first use."""
         stream = xp.cuda.get_current_stream().ptr
         key = (os.getpid(), xp.cuda.runtime.getDevice(), stream)
         handle = self._handles.get(key)
         if handle is None:
             made = Handle(self._front_end, stream)
             handle = self._handles.setdefault(key, made)
-            if handle is not made:  # another thread was faster
+            if handle is not made:  # another thread created a handle first
                 self._front_end.destroy_handle(made.raw)
         return handle
 
@@ -166,7 +166,7 @@ _opened: weakref.WeakKeyDictionary[ModuleType, CuDNN | None] = weakref.WeakKeyDi
 
 
 def adopt(xp: ModuleType, front_end: Any) -> None:
-    """Use a frontend for arrays of a module instead of the installed one; None to use none."""
+    """Use ``front_end`` for arrays of the module ``xp``; None disables cuDNN for them."""
     _opened[xp] = None if front_end is None else CuDNN(front_end)
 
 
@@ -179,7 +179,7 @@ def opened(xp: ModuleType) -> CuDNN | None:
 
 
 def prepare(xp: ModuleType) -> None:
-    """Make the handle of the current stream, if any stream has used cuDNN."""
+    """Create the handle of the current stream, if cuDNN is already in use on any stream."""
     found = _opened.get(xp)
     if found is not None and found.plans:
         found.handle(xp)

@@ -1,7 +1,7 @@
 """Convolution, its gradients and Deconvolution by cuDNN.
 
-Arrays are used without copies, in either layout. Calls for which cuDNN has no plan are refused
-before anything is written, and go to `gluonish.kernels.cupy.convolution`. Sums are float32;
+Arrays are used without copies, in either layout. Calls for which cuDNN has no plan are rejected
+before anything is written, and fall back to `gluonish.kernels.cupy.convolution`. Sums are float32;
 products of float32 are exact, unless ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows
 TensorFloat-32.
 """
@@ -40,7 +40,7 @@ def supports(*specs: Spec, cudnn_off: bool, **_: Any) -> bool:
 
 
 class _Window(NamedTuple):
-    """The attributes that a plan depends on."""
+    """The operator's attributes that a plan depends on."""
 
     stride: Shape
     dilate: Shape
@@ -68,7 +68,7 @@ def _may_use_tensor_cores(dtype: np.dtype[Any]) -> bool:
 
 
 class _Call(NamedTuple):
-    """A plan, the handle of the current stream, and contiguous arrays by tensor id."""
+    """A call of cuDNN: a plan, the current stream's handle, and contiguous arrays by tensor id."""
 
     plan: Plan
     handle: Handle
@@ -77,11 +77,11 @@ class _Call(NamedTuple):
 
 
 def _prepare(xp: Any, kind: str, arrays: dict[int, Any], window: _Window) -> _Call | None:
-    """Return a call of cuDNN; None if it has no plan.
+    """Return a call of cuDNN that is ready to run; None if cuDNN has no plan for it.
 
     Args:
         kind: As in `Problem`.
-        arrays: Arrays by tensor id; copies replace those with gaps.
+        arrays: Arrays by tensor id; arrays with gaps are replaced by contiguous copies.
 
     Raises:
         RefusedError: cuDNN is switched off or missing.

@@ -17,31 +17,31 @@ from gluonish.ops.support.windows import channels_first_shape, is_channels_last
 
 DATA, WEIGHT, OUT, BIAS = 1, 2, 3, 4
 DTYPES = {FLOAT32: "FLOAT", FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}
-# The two tensors that each kind reads, and the one that it writes.
+# The two tensors that each kind of problem reads, and the tensor that it writes.
 _ROLES = {
     "forward": (DATA, WEIGHT, OUT),
     "data": (OUT, WEIGHT, DATA),
     "weight": (DATA, OUT, WEIGHT),
 }
-_MAX_SIZE = 2**31  # elements of an array, as engines may count in 32 bits
+_MAX_SIZE = 2**31  # elements per array, as engines may count in 32 bits
 
 
 class Problem(NamedTuple):
-    """The key of a plan.
+    """A convolution, or one of its gradients, that a plan computes; the plan's cache key.
 
     Attributes:
-        kind: The result: ``forward``, or the gradient of ``data`` or ``weight``.
+        kind: What to compute: ``forward``, or the gradient of ``data`` or ``weight``.
         dtype: Dtype of all arrays; sums are float32.
-        data: Shape in the layout.
-        weight: Shape in the layout.
-        out: Shape in the layout.
-        stride: The operator's; empty for ones.
-        dilate: The operator's; empty for ones.
-        pad: The operator's; empty for zeros.
+        data: Shape of the data, in the operator's layout.
+        weight: Shape of the weight, in the operator's layout.
+        out: Shape of the output, in the operator's layout.
+        stride: The operator's attribute; empty for all ones.
+        dilate: The operator's attribute; empty for all ones.
+        pad: The operator's attribute; empty for all zeros.
         has_bias: Whether to add a bias.
         aligned: Whether all addresses are multiples of 16 bytes.
         tensor_cores: Whether to allow tensor cores, which round float32.
-        limit: Limit of the workspace in bytes; None for no limit.
+        limit: Maximum size of the workspace in bytes; None for no limit.
     """
 
     kind: str
@@ -70,7 +70,7 @@ def _dense(dims: Sequence[int], last: bool) -> list[int]:
 
 
 class _Graph:
-    """The graph of a problem under construction."""
+    """Builds the frontend's graph of a problem."""
 
     def __init__(self, front_end: Any, handle: int, problem: Problem) -> None:
         kinds = front_end.data_type
@@ -91,7 +91,7 @@ class _Graph:
         return [n, c, *([1] if len(spatial) == 1 else []), *spatial]
 
     def _along(self, values: Shape, fill: int) -> list[int]:
-        """Return the values for each of cuDNN's axes."""
+        """Return an attribute's values for each of cuDNN's spatial axes."""
         rank = len(self._problem.data) - 2
         return [*([fill] if rank == 1 else []), *(values or (fill,) * rank)]
 
@@ -110,7 +110,7 @@ class _Graph:
         return tensor.set_dim(dims).set_stride(_dense(dims, self._last))
 
     def fill(self) -> None:
-        """Add the operation."""
+        """Add the convolution, and the bias if the problem has one."""
         problem = self._problem
         first, second, result = _ROLES[problem.kind]
         a, b = (self._read(number, self._dims[number]) for number in (first, second))
@@ -160,7 +160,7 @@ def build(front_end: Any, handle: int, problem: Problem) -> Any:
 
 
 def _excluded(notes: Any, problem: Problem) -> list[Any]:
-    """Return the notes of engines to exclude."""
+    """Return the numerical notes of engines that the plan must not use."""
     found = [notes.NONDETERMINISTIC, notes.REDUCED_PRECISION_REDUCTION]
     if not problem.tensor_cores:
         found += [notes.TENSOR_CORE, notes.DOWN_CONVERT_INPUTS]

@@ -1,10 +1,10 @@
 """GPUDevice: memory, streams and copies of one CUDA device.
 
 Five non-blocking streams: ``compute`` runs kernels, ``ahead`` fills new arrays from the host,
-``upload`` runs other copies to the device, ``download`` copies to the host, ``communication`` the
-work of stores. Arrays are allocated on ``compute``, where a freed block may still have pending
-work. So work on ``compute`` needs no synchronization. ``upload`` waits for earlier work of
-``compute`` before each launch, and holds its arrays until it has finished.
+``upload`` runs other copies to the device, ``download`` copies to the host, and ``communication``
+runs the work of stores. Arrays are allocated on ``compute``, where a freed block may still have
+pending work, so work on ``compute`` needs no synchronization. ``upload`` waits for earlier work of
+``compute`` before each launch, and holds its arrays until the launch has finished.
 ``MXNET_GPU_WORKER_NSTREAMS`` adds streams alongside ``compute``, which work like ``upload``.
 
 Large arrays that are created to be filled by a copy (`GPUDevice.empty_prefetch`) use memory of
@@ -12,7 +12,7 @@ Large arrays that are created to be filled by a copy (`GPUDevice.empty_prefetch`
 ``compute`` processes the previous ones (`gluonish.kernels.cupy.pool`).
 
 Sums of gradients run concurrently with ``compute``, so ``communication`` only waits for launches
-that use the same arrays, as the engine orders them. It holds its arrays, too. Its temporaries are
+that use the same arrays, as the engine orders them. It also holds its arrays, and temporaries are
 allocated on it (`GPUDevice.empty_priority`). To write an array that was not used before, the caller
 must order the write after ``compute`` (`gluonish.kvstore.device_sums.push_async`).
 """
@@ -46,12 +46,12 @@ class GPUDevice:
     """A CUDA device as a `gluonish.core.device.Device`.
 
     Args:
-        cupy: The module; device ``i`` of ``gpu(i)`` must exist.
+        cupy: The CuPy module; device ``i`` of ``gpu(i)`` must exist.
 
     Attributes:
         graphs: The CUDA graphs captured from its launches.
         health: Whether the device still works.
-        pool: Its memory pool, by ``MXNET_GPU_MEM_POOL_TYPE`` at creation.
+        pool: The memory pool, of the kind that ``MXNET_GPU_MEM_POOL_TYPE`` had at creation.
     """
 
     __slots__ = (
@@ -92,7 +92,7 @@ class GPUDevice:
         self.prefetch_lane: Lane = ("gpu", number, "ahead")
         self.priority_lane: Lane = ("gpu", number, "priority")
         self._pid = os.getpid()
-        self._peers: set[int] = set()  # GPUs that copies have come from
+        self._peers: set[int] = set()  # GPUs that arrays were copied from
         self._raw = cupy.cuda.Device(number)
         self.health = Health(context, cupy)
         self.pool = make_pool(cupy, self._raw, self.health)
@@ -122,11 +122,11 @@ class GPUDevice:
         }
 
     def empty(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
-        """Return an uninitialized array in the pool.
+        """Return an uninitialized array, allocated from the pool.
 
         Raises:
-            MemoryError: There is no memory for it.
-            DeviceError: in a child of the process that opened the device.
+            MemoryError: There is not enough memory.
+            DeviceError: The process was forked from the process that opened the device.
         """
         if os.getpid() != self._pid:
             raise DeviceError(
@@ -137,11 +137,11 @@ class GPUDevice:
             return self.xp.empty(shape, dtype)
 
     def empty_prefetch(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
-        """Return an array that ``prefetch_lane`` can fill without waiting; None for a small one.
+        """Return an array that ``prefetch_lane`` can fill without waiting; None if it is small.
 
         Raises:
-            MemoryError: There is no memory for it.
-            DeviceError: in a child of the process that opened the device, or if it is lost.
+            MemoryError: There is not enough memory.
+            DeviceError: The process was forked after the device was opened, or the device is lost.
         """
         if math.prod(shape) * dtype.itemsize < _LARGE or os.getpid() != self._pid:
             return None
@@ -153,7 +153,7 @@ class GPUDevice:
         """Return an uninitialized array for ``communication`` only.
 
         Raises:
-            MemoryError: There is no memory for it.
+            MemoryError: There is not enough memory.
         """
         with self._raw, self.communication.raw:
             return self.xp.empty(shape, dtype)
@@ -235,10 +235,10 @@ class GPUDevice:
                 raise
 
     def to_host(self, source: Any, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
-        """Copy an array whose values are computed to the host, and wait for the copy.
+        """Copy an array, whose values are already computed, to the host, and wait for the copy.
 
         Args:
-            out: Contiguous host array of its dtype and shape; None to allocate one.
+            out: Contiguous host array of the same dtype and shape; None to allocate one.
 
         Raises:
             DeviceError: The device reports a failure.
@@ -276,7 +276,7 @@ class GPUDevice:
     def empty_cache(self) -> None:
         """Release free blocks of this device, and free page-locked memory, to the driver.
 
-        Waits for pending work, which holds memory, too.
+        Waits for pending work first, since it holds memory, too.
         """
         self._release_held()
         self.pool.release()
@@ -285,7 +285,7 @@ class GPUDevice:
         self.xp.get_default_pinned_memory_pool().free_all_blocks()
 
     def _free_memory(self) -> None:
-        """Drop graphs, which can be captured again, and release memory held for finished work."""
+        """Drop CUDA graphs, which can be captured again, and memory held for pending work."""
         self.graphs.drop()
         self._release_held()
 
@@ -300,7 +300,7 @@ class GPUDevice:
         self._temporaries.release()
 
     def memory_info(self) -> MemoryInfo:
-        """Return the device's memory, and the shares of pool and graphs.
+        """Return the device's memory, and how much of it the pool and CUDA graphs use.
 
         Raises:
             DeviceError: The device is lost.

@@ -1,4 +1,4 @@
-"""LeakyReLU's GELU, and its gradient, in one launch each."""
+"""LeakyReLU with ``act_type="gelu"``, and its gradient, in one launch each."""
 
 from types import ModuleType
 from typing import Any
@@ -13,12 +13,12 @@ def supports_gelu(*_: Spec, act_type: str, **attrs: Any) -> bool:
 
 
 def gelu(xp: ModuleType, outputs: Any, data: Any, **_: Any) -> None:
-    """Compute GELU; 16-bit floats in float32, rounded once."""
+    """Compute GELU; 16-bit floats are computed in float32 and rounded once."""
     (out,) = outputs
     launch(xp, "gelu", "gelu", data.dtype, (contiguous(data), out), data.size)
 
 
 def gelu_backward(xp: ModuleType, out: Any, grad: Any, data: Any) -> None:
-    """Compute the gradient of the data, with the rounding of `gelu`."""
+    """Compute the gradient of the data, rounded as in `gelu`."""
     arrays = (contiguous(grad), contiguous(data), out)
     launch(xp, "gelu", "gelu_backward", data.dtype, arrays, data.size)

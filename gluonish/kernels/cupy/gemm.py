@@ -3,8 +3,8 @@
 Products of 16-bit floats are summed in float32, in cuBLAS's pedantic mode if
 ``MXNET_CUDA_ALLOW_TENSOR_CORE`` is off. Float32 matrices are rounded to TensorFloat-32 (19 bits) if
 ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows it. Transposed and broadcast views need no
-copy. CuPy's products convert stacks of float16 to float32, refuse those of bfloat16 and copy
-broadcast operands.
+copy. CuPy's own products convert stacks of float16 to float32, reject bfloat16 and copy broadcast
+operands.
 """
 
 import math
@@ -33,8 +33,8 @@ class _Layout(NamedTuple):
     """The layout of a stack of matrices.
 
     Attributes:
-        operation: cuBLAS's operation. cuBLAS is column-major: it reads a row-major matrix as its
-            transpose, and the product is computed transposed, too.
+        operation: cuBLAS's operation: 0 for none, 1 to transpose. cuBLAS is column-major, so it
+            reads a row-major matrix as its transpose, and computes the transposed product.
         lead: Elements from one row (or column) to the next.
         step: Elements from one matrix to the next.
     """
@@ -52,7 +52,7 @@ def supports_floats(*specs: Spec, **_: Any) -> bool:
 
 
 def _compute_type(dtype: np.dtype[Any]) -> int:
-    """Return cuBLAS's compute type for a dtype and the environment."""
+    """Return cuBLAS's compute type for a dtype, as environment variables allow."""
     if dtype == FLOAT64:
         return _COMPUTE_64F
     if dtype != FLOAT32:
@@ -62,9 +62,9 @@ def _compute_type(dtype: np.dtype[Any]) -> int:
 
 
 def _matrix_layout(shape: Shape, strides: Shape, item: int) -> tuple[int, int] | None:
-    """Return operation and leading dimension of (..., rows, columns).
+    """Return cuBLAS's operation and leading dimension for an array (..., rows, columns).
 
-    None if neither of the two axes is contiguous.
+    Return None if neither of the last two axes is contiguous.
     """
     rows, columns = shape[-2:]
     down, across = strides[-2:]
@@ -84,9 +84,9 @@ def _stack_step(shape: Shape, strides: Shape, item: int, lead: Shape) -> int | N
     """Return the elements between matrices, or None if they are not equally spaced.
 
     Args:
-        shape: (*lead, rows, columns), or with fewer axes or extents of 1 that broadcast.
-        strides: In bytes.
-        item: Itemsize.
+        shape: (*lead, rows, columns), or a shape that broadcasts to it.
+        strides: The strides in bytes.
+        item: The itemsize.
         lead: The leading axes of the result.
     """
     along = [0] * (len(lead) - len(shape) + 2)
@@ -108,7 +108,7 @@ def _layout(shape: Shape, strides: Shape, item: int, lead: Shape) -> _Layout | N
 
 
 def _readable(xp: ModuleType, array: Any, lead: Shape) -> tuple[Any, _Layout]:
-    """Return an operand, copied if cuBLAS cannot read it, and its layout."""
+    """Return an operand (or a copy if cuBLAS cannot read it in place), and its layout."""
     found = _layout(array.shape, array.strides, array.itemsize, lead)
     if found is None:
         if _stack_step(array.shape, array.strides, array.itemsize, lead) is None:
@@ -122,7 +122,7 @@ def _readable(xp: ModuleType, array: Any, lead: Shape) -> tuple[Any, _Layout]:
 def multiply(
     xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0, *, accumulate: bool = False
 ) -> None:
-    """Set ``out`` to the products of matrices, or accumulate into it.
+    """Set ``out`` to the products of stacked matrices, or accumulate into it.
 
     Args:
         out: (..., m, n), of the operands' dtype; may be float32 for 16-bit operands.

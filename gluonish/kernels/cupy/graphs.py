@@ -36,7 +36,7 @@ from gluonish.kernels.cupy.stream import DeviceStream
 
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 
-# The flags that kernels read at each launch. A test holds the list to their sources.
+# The flags that kernels read at each launch. A test compares the list with their sources.
 LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
@@ -44,19 +44,19 @@ LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
     MXNET_ENFORCE_DETERMINISM,
 )
 
-# Initialize a library for a stream; called with the capturing stream current.
+# Functions that initialize a library for a stream; the capturing stream is current.
 _PREPARE: tuple[Callable[[ModuleType], None], ...] = (cublas.prepare, cudnn.prepare)
 # Forget the handles of a stream, whose address a new stream may have.
 _FORGET: tuple[Callable[[ModuleType, int], None], ...] = (cublas.forget, cudnn.forget)
 
 
 class Replay:
-    """Captured launches that can be repeated, on the same memory.
+    """A captured CUDA graph, which repeats its launches on the same memory.
 
     Args:
-        graphs: Its owner.
+        graphs: The device's graphs, to which this one belongs.
         graph: CuPy's Graph.
-        memory: The temporaries of its kernels, held alive.
+        memory: Memory of the kernels' temporaries, kept alive with the graph.
     """
 
     __slots__ = ("__weakref__", "_graph", "_graphs", "_memory")
@@ -67,18 +67,18 @@ class Replay:
         self._memory = memory
 
     def launch(self) -> bool:
-        """Launch it on ``compute``; return False if it was dropped or lacks memory.
+        """Launch the graph on ``compute``; return False if it was dropped or memory is short.
 
         Raises:
             Exception: A failure that the device reports.
         """
-        memory = self._memory  # another thread may drop it in the middle
+        memory = self._memory  # keeps it alive: another thread may call `drop`
         launched = self._graphs.launch(self._graph)
         del memory
         return launched
 
     def drop(self) -> None:
-        """Release graph and memory once the stream has finished with them."""
+        """Release the graph and its memory once the stream has finished with them."""
         held = self._graph, self._memory
         self._graph, self._memory = None, []
         self._graphs.retire(held)
@@ -94,11 +94,11 @@ class Graphs:
     Args:
         device: CuPy's Device.
         compute: The stream to launch graphs on.
-        temporaries: Memory pool for their temporaries.
+        temporaries: Memory pool for the temporaries of captured kernels.
 
     Attributes:
-        shortages: Number of failures for lack of memory.
-        launches: Number of launches.
+        shortages: How often memory was too short for graphs.
+        launches: Number of graph launches.
     """
 
     __slots__ = (
@@ -134,8 +134,8 @@ class Graphs:
         """Capture the launches of a function, without executing them.
 
         Args:
-            run: Launches work on the current stream. It must have run before, so that first-call
-                initialization is done.
+            run: Launches work on the current stream. It must have run once before, so that
+                first-call initialization is done.
 
         Returns:
             None if another capture is running, or there is too little memory.
@@ -188,7 +188,7 @@ class Graphs:
         return made
 
     def launch(self, graph: Any) -> bool:
-        """Launch a graph on ``compute``; return False if it is None or lacks memory."""
+        """Launch a graph on ``compute``; return False if it is None or memory is short."""
         if self._retired:
             self.release_retired()
         if graph is None:
@@ -224,7 +224,7 @@ class Graphs:
         self._retired.append(held)
 
     def drop(self) -> None:
-        """Drop all graphs, as their memory is needed; they may be captured again."""
+        """Drop all graphs because their memory is needed; they may be captured again."""
         living = [replay for replay in tuple(self._living) if replay._graph is not None]
         if living:
             self.shortages += 1
@@ -232,7 +232,7 @@ class Graphs:
             replay.drop()
 
     def release_retired(self) -> None:
-        """Have the stream hold retired objects until it has finished with them."""
+        """Pass retired objects to the stream, which keeps them until it has finished with them."""
         retired = []
         with contextlib.suppress(IndexError):
             while True:

@@ -21,19 +21,19 @@ from gluonish.core.errors import DeviceError
 # uncorrectable memory errors, illegal addresses, time-outs, destroyed contexts, assertions, stack,
 # instruction, alignment, address space and program counter errors, failed launches, lost devices.
 _FATAL = frozenset({214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721})
-_MAX_NAMES = 32  # launches in a trail
+_MAX_NAMES = 32  # launches that a trail remembers
 _MAX_SHOWN = 6  # operators in a message
 
 
 class Mark(NamedTuple):
-    """An event, and the number of launches of its stream before it."""
+    """A CUDA event, and the number of launches on its stream before the event."""
 
     event: Any
     launched: int
 
 
 class Trail:
-    """The newest launches of one stream.
+    """The most recent launches of one stream.
 
     Two threads may launch on a stream at a time. A count lost in such a race only makes the list of
     suspects longer or shorter by one.
@@ -47,7 +47,7 @@ class Trail:
         self._names: deque[tuple[int, str]] = deque(maxlen=_MAX_NAMES)
 
     def add(self, name: str) -> None:
-        """Record a launch."""
+        """Record a launch of the operator ``name``."""
         self.launched = number = self.launched + 1
         self._names.append((number, name))
 
@@ -57,18 +57,18 @@ class Trail:
             self._ended = launched
 
     def suspects(self) -> Iterator[str]:
-        """Yield the names of launches that are not known to have finished, the oldest first."""
+        """Yield the operators that are not known to have finished, the oldest first."""
         for number, name in tuple(self._names):
             if number > self._ended:
                 yield name or "an operator without a name"
 
 
 class Health:
-    """Whether a GPU still works.
+    """The state of a GPU: working, or lost after an error that destroyed its context.
 
     Attributes:
         lost: The error message once the device is lost; empty before.
-        trails: One for each stream of the device.
+        trails: One trail for each stream of the device.
     """
 
     __slots__ = ("_context", "_errors", "lost", "trails")
@@ -81,10 +81,10 @@ class Health:
         self.trails: list[Trail] = []
 
     def check(self) -> None:
-        """Raise if the device is lost.
+        """Raise an error if the device is lost.
 
         Raises:
-            DeviceError: It is lost.
+            DeviceError: The device is lost.
         """
         if self.lost:
             raise DeviceError(self.lost)
@@ -93,7 +93,7 @@ class Health:
         """Return an error for the user: a `DeviceError` if the device is lost, else unchanged.
 
         Args:
-            error: Raised by a call on the device, or by an operator because of one.
+            error: An error of a CUDA call, or one that an operator raised because of it.
         """
         cause: BaseException | None = error
         while cause is not None:

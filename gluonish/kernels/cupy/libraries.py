@@ -23,23 +23,22 @@ from gluonish.core.loading import IMPORT_FAILURES
 
 
 class MissingLibraryError(DeviceError):
-    """A library of NVIDIA's was not found; the message has the package to install."""
+    """Raised when a library of NVIDIA's was not found; the message names the package to install."""
 
 
 class BrokenLibraryError(DeviceError):
-    """A library of NVIDIA's was found but does not load; the message has the loader's reason."""
+    """Raised when a library of NVIDIA's does not load; the message has the loader's reason."""
 
 
 class Library(NamedTuple):
-    """A library of NVIDIA's. ``{cuda}`` in a text stands for the major version of CUDA.
+    """A library of NVIDIA's; ``{cuda}`` in the texts stands for the major version of CUDA.
 
     Attributes:
-        title: Its name in messages.
-        file: Its soname.
-        package: The requirement for pip, as in the extra of pyproject.toml.
-        folder: Its folder below ``nvidia`` in wheels for CUDA 12. Wheels for CUDA 13 have one
-            folder
-            for the complete toolkit.
+        title: The library's name in messages.
+        file: The library's soname.
+        package: The requirement for pip, as in pyproject.toml.
+        folder: Folder below ``nvidia`` in wheels for CUDA 12; wheels for CUDA 13 have a single
+            folder for the complete toolkit.
         needs: Libraries to load before it.
     """
 
@@ -71,8 +70,8 @@ def import_cupy() -> ModuleType:
     """Import CuPy.
 
     Raises:
-        ImportError: It is not installed.
-        OSError: It does not start, for whatever reason.
+        ImportError: CuPy is not installed.
+        OSError: CuPy fails to import for any other reason.
     """
     try:
         module = loading.load("cupy")
@@ -94,7 +93,7 @@ def cuda_major(cupy: Any = None) -> int:
 
     Raises:
         ImportError: CuPy is not installed.
-        OSError: CuPy does not start.
+        OSError: CuPy fails to import.
         BrokenLibraryError: CuPy does not report a version of CUDA.
     """
     found: Any = import_cupy() if cupy is None else cupy
@@ -108,7 +107,7 @@ def cuda_major(cupy: Any = None) -> int:
 
 
 def requirements(cuda: int) -> tuple[str, ...]:
-    """Return the requirements, for pip, of all libraries."""
+    """Return the pip requirements of all libraries."""
     packages = [library.package.format(cuda=cuda) for library in LIBRARIES.values()]
     return tuple(dict.fromkeys([*packages, FRONT_END]))
 
@@ -119,15 +118,15 @@ def advice(package: str, cuda: int) -> str:
 
 
 def repair(package: str, cuda: int) -> str:
-    """Return the command to reinstall a package; arguments as in `advice`."""
+    """Return the command that reinstalls a package; the arguments are those of `advice`."""
     return f"pip install --force-reinstall '{package.format(cuda=cuda)}'"
 
 
 def load(name: str, cuda: int | None = None) -> ctypes.CDLL:
-    """Load a library and its dependencies, for the life of the process.
+    """Load a library and its dependencies for the lifetime of the process.
 
     Args:
-        name: One of `LIBRARIES`.
+        name: A key of `LIBRARIES`.
         cuda: The major version of CUDA; None for `cuda_major`.
 
     Returns:
@@ -135,8 +134,8 @@ def load(name: str, cuda: int | None = None) -> ctypes.CDLL:
 
     Raises:
         ArgumentError: No library has this name.
-        MissingLibraryError: It is not installed.
-        BrokenLibraryError: It is installed but does not load.
+        MissingLibraryError: The library is not installed.
+        BrokenLibraryError: The library is installed but does not load.
         ImportError: ``cuda`` is None, and CuPy is not installed.
     """
     if name not in LIBRARIES:
@@ -154,7 +153,7 @@ def load(name: str, cuda: int | None = None) -> ctypes.CDLL:
 
 
 def load_front_end(cuda: int | None = None) -> ModuleType:
-    """Load cuDNN's frontend, and cuDNN for it.
+    """Load cuDNN and its frontend.
 
     Only the extension module is loaded: ``import cudnn`` would import PyTorch if that is installed.
 
@@ -165,12 +164,12 @@ def load_front_end(cuda: int | None = None) -> ModuleType:
         The extension, with ``pygraph``, ``create_handle`` and ``backend_version``.
 
     Raises:
-        MissingLibraryError: It, or one of its libraries, is not installed.
-        BrokenLibraryError: It, or one of its libraries, does not load.
+        MissingLibraryError: The frontend, or a library that it needs, is not installed.
+        BrokenLibraryError: The frontend, or a library that it needs, does not load.
         ImportError: ``cuda`` is None, and CuPy is not installed.
     """
     cuda = cuda_major() if cuda is None else cuda
-    load("cudart", cuda)  # which it looks up by name among loaded libraries
+    load("cudart", cuda)  # the frontend looks up cuDNN among loaded libraries
     cudnn = load("cudnn", cuda)
     module = sys.modules.get(f"cudnn.{_EXTENSION}")  # if the program has imported cudnn
     if module is None:
@@ -204,7 +203,7 @@ def _load_extension(cuda: int) -> ModuleType:
 
 
 def _paths(name: str, library: Library, cuda: int) -> Iterator[str]:
-    """Yield paths of the library, best first."""
+    """Yield candidate paths of a library, best first."""
     file = library.file.format(cuda=cuda)
     found = _pathfinder_path(name, library, cuda)
     if found is not None and Path(found).name.startswith(file):

@@ -28,7 +28,7 @@ from gluonish.ops.updates.rules import Rule
 
 
 class FusedStep:
-    """A `gluonish.kernels.fused_updates.FusedStep` for contiguous arrays.
+    """Implements `gluonish.kernels.fused_updates.FusedStep` for contiguous CuPy arrays.
 
     Args:
         outs: Arrays for the updated weights; may be the weights themselves.
@@ -64,7 +64,7 @@ class FusedStep:
 
 
 class _Kernels:
-    """The kernels of a rule, compiled on first launch."""
+    """The kernels of an optimizer rule, compiled on first launch."""
 
     def __init__(self, xp: ModuleType, rule: Rule, dtype: np.dtype[Any], separate: bool) -> None:
         self.xp = xp
@@ -80,13 +80,13 @@ class _Kernels:
 
 
 class _Launch:
-    """The weights of one launch.
+    """One launch of a `FusedStep`: the weights that fit its parameters.
 
     Args:
-        layout: Layout of the kernels' Table.
+        layout: Layout of the Table that the kernels read.
         first: Index of the first weight.
-        arrays: The addresses of each weight's arrays by name.
-        sizes: The elements of each weight.
+        arrays: For each weight, the addresses of its arrays by name.
+        sizes: Number of elements of each weight.
     """
 
     __slots__ = ("_blocks", "_count", "_first", "_kernels", "_rates", "_scalars", "_table")
@@ -115,7 +115,7 @@ class _Launch:
         self._rates, self._scalars = fields["rates"], fields["scalars"]
 
     def set_rates(self, number: int, column: Column) -> None:
-        """Set a rate of the launch's weights from the column of all weights."""
+        """Set rate ``number`` of this launch's weights; ``column`` has the rate of all weights."""
         if isinstance(column, Sequence):
             column = column[self._first : self._first + self._count]
         self._rates[number, : self._count] = column
@@ -135,7 +135,7 @@ class _Launch:
         kernels.launch("update", self._blocks, (self._table, computed))
 
     def _sum(self, number: int, expressions: int, computed: Any) -> None:
-        """Compute rates from norms."""
+        """Compute rates from the norms of the weights."""
         kernels, blocks = self._kernels, self._blocks
         sums = kernels.xp.empty((expressions, blocks), np.float64)
         kernels.launch(f"norms{number}", blocks, (self._table, computed, sums))
@@ -152,11 +152,11 @@ def _named(rule: Rule, out: Any, group: Sequence[Any]) -> dict[str, int]:
 def fused_step(
     xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
 ) -> FusedStep | None:
-    """Return a fused step for CuPy arrays; arguments of `FusedStep`.
+    """Return a fused step for CuPy arrays; the arguments are those of `FusedStep`.
 
     Returns:
-        None to use reference kernels: for other dtypes, arrays that are not contiguous, or one
-        array passed several times.
+        None to use reference kernels: for other dtypes, arrays that are not contiguous, or an
+        array that is passed several times.
     """
     if not outs or rule not in FORMULAS:
         return None

@@ -26,7 +26,7 @@ THREADS = 256  # as in lanes.cuh
 # Each operation is rounded, as in NumPy and the reference kernels.
 OPTIONS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true")
 _LANES = 4  # elements that a thread loads at a time
-_PARAMETERS = 4096 - 64  # bytes of a launch's parameters, minus those besides the Table
+_PARAMETERS = 4096 - 64  # bytes of a launch's parameters, minus those other than the Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Layout:
 
     Attributes:
         written: Names of the arrays that a step changes.
-        read: Names of the arrays that it only reads.
-        most: Maximum number of weights.
-        table: The Table's dtype: addresses of written and read arrays, size and last block of each
-            weight, rates, scalars beginning with rescale, and the number of weights.
+        read: Names of the arrays that a step only reads.
+        most: Maximum number of weights per launch.
+        table: The Table's dtype: addresses of written and read arrays, size and end block of each
+            weight, rates, scalars (rescale_grad first), and the number of weights.
     """
 
     written: tuple[str, ...]
@@ -53,7 +53,7 @@ def layout_of(rule: Rule, dtype: np.dtype[Any], separate: bool) -> Layout:
 
     Args:
         dtype: Dtype of weights; 16-bit weights have float32 master copies.
-        separate: Whether updated weights are other arrays than the weights.
+        separate: Whether updated weights are written to arrays other than the weights.
     """
     first: tuple[str, ...]
     read: tuple[str, ...]
@@ -79,7 +79,7 @@ def layout_of(rule: Rule, dtype: np.dtype[Any], separate: bool) -> Layout:
 
 @cache
 def source_of(rule: Rule, dtype: np.dtype[Any], separate: bool) -> str:
-    """Return the source of a rule's kernels; arguments as in `layout_of`."""
+    """Return the source of a rule's kernels; the arguments are those of `layout_of`."""
     sources = [_head(rule, dtype, separate)]
     for i, norms in enumerate(FORMULAS[rule].norms):
         sources += [_norms(rule, norms, dtype, separate, i), _finish(rule, norms, i)]
@@ -186,7 +186,7 @@ def _pass(
     stored: Sequence[str],
     squared: Sequence[str],
 ) -> str:
-    """Return a kernel that stores values for each element, and sums squares."""
+    """Return a kernel that computes and stores values for each element, and sums squares."""
     needed = inputs_of(lines, (*stored, *squared))
     loaded = [name for name in ("w", "g", *state_names(rule)) if name in needed]
     pointers, loads, stores = _memory(rule, dtype, separate, loaded, stored)
@@ -235,7 +235,7 @@ def _over_block(squared: Sequence[str]) -> list[str]:
 
 
 def _tail(squared: Sequence[str]) -> list[str]:
-    """Return statements that store a block's sums of squares."""
+    """Return statements that store the sums of squares of a block."""
     if not squared:
         return []
     lines = _over_block(squared)
@@ -285,7 +285,7 @@ def _pointers(layout: Layout, arrays: Mapping[str, bool]) -> list[str]:
 
 
 def _numbers(rule: Rule, names: set[str]) -> list[str]:
-    """Return declarations of rates and scalars."""
+    """Return declarations of the rates and scalars with these names."""
     formula = FORMULAS[rule]
     values = {name: f"table.rates[{i}][owner]" for i, name in enumerate(rule.rates)}
     computed = [f"computed[{i} * table.count + owner]" for i in range(len(formula.computed))]

@@ -20,18 +20,18 @@ from gluonish.ops.fused.pointwise import (
 )
 from gluonish.ops.kernel import BackEnd, FastKernel
 
-_THREADS = 256  # as in the source
+_THREADS = 256  # as in the kernel's source
 _LIMIT_32 = 2**31
 # Products are rounded before sums, as by separate operators.
 _OPTIONS = ("--fmad=false",)
-_MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
+_MAX_PLANS = 4096  # if exceeded, all are dropped, to bound memory if shapes never repeat
 
 
 class _Plan(NamedTuple):
-    """A launch for arrays of some layouts.
+    """A kernel and its launch configuration for arrays of given dtypes, shapes and strides.
 
     Attributes:
-        orders: The axes of each array argument, in memory order.
+        orders: For each array argument, its axes in memory order.
         blocks: Number of blocks.
     """
 

@@ -1,4 +1,4 @@
-"""CUDA C++ of a kernel that runs a program of elementwise operators.
+"""CUDA C++ source of a kernel that runs a program of elementwise operators.
 
 The expressions are those of the CPU kernels. A thread computes a few elements, THREADS apart. It
 loads all inputs before it stores, so that an output may share memory with an input. Shapes, strides
@@ -31,7 +31,7 @@ C_TYPES = {
     np.dtype(np.int32): "int",
     np.dtype(np.int64): "long long",
 }
-_BLOCK = 4  # random numbers of a Philox block
+_BLOCK = 4  # random numbers per Philox block
 # The key of random numbers, relative to the key that ``base`` points to unless null (philox.cu).
 _KEY = (
     *("const unsigned long long *base", "unsigned long long seed"),
@@ -40,7 +40,7 @@ _KEY = (
 
 
 def divisor(number: int) -> tuple[int, int]:
-    """Return factor and shift with which `divided` of the source divides numbers below 2**31.
+    """Return the factor and shift by which ``divided`` in CUDA divides numbers below 2**31.
 
     References:
         T. Granlund, P. Montgomery, Division by Invariant Integers Using Multiplication, 1994.
@@ -53,16 +53,16 @@ class PointwiseKernel:
     """The source of one kernel, and its arguments.
 
     Args:
-        specs: Specs of all values of the program.
-        loops: Loops over outputs, inputs, and last the row-major indices of elements.
+        specs: The specs of all values of the program.
+        loops: Loops over the outputs, the inputs and, last, the row-major indices of elements.
         wide: Whether element indices need 64 bits.
 
     Attributes:
         text: The source.
-        used: Indices of the arrays that are arguments, in order.
-        numbers: The arguments after the arrays, except for the key of random numbers.
-        draws: Whether base, seed and offset of a key are the last arguments.
-        items: Elements of a thread.
+        used: Indices of the arrays that the kernel has as arguments, in order.
+        numbers: Arguments after the arrays, without the key of random numbers.
+        draws: Whether the last arguments are base, seed and offset of a random key.
+        items: Number of elements per thread.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class PointwiseKernel:
         self.numbers.append(value)
 
     def _number(self, kind: str, value: float) -> str:
-        """Return the name of a constant in a type."""
+        """Return the name of a constant of type ``kind``, adding it on first use."""
         key = (kind, repr(value))
         name = self._names.get(key)
         if name is None:
@@ -206,7 +206,7 @@ class PointwiseKernel:
         yield f"const float32 draw = float32({bits} >> 8) * 5.9604644775390625e-8f;"
 
     def _loop_indices(self, arrays: Sequence[int]) -> Iterator[str]:
-        """Yield lines for the index of element e in each loop, if an array has another layout."""
+        """Yield lines for an element's index in each loop, if any array has another layout."""
         used = {int(n) for n in re.findall(r"\bi(\d+)", " ".join(map(self._index, arrays)))}
         if not used:
             return
@@ -222,7 +222,7 @@ class PointwiseKernel:
             yield f"const Index i0 = {left};"
 
     def _extent(self, level: int) -> None:
-        """Add the arguments of a loop, unless added already."""
+        """Add the arguments of a loop, unless they are already added."""
         parameter = f"Index n{level}"
         if parameter in self._parameters:
             return

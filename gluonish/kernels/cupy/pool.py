@@ -1,4 +1,4 @@
-"""A GPU's memory pool: `gluonish_engine.MemoryPool` instead of CuPy's.
+"""The memory pool of a GPU: `gluonish_engine.MemoryPool` instead of CuPy's.
 
 The queue of a block is the stream that was current when it was allocated. CuPy has one allocator
 for the process; ours uses the pool of the current device, and CuPy's for devices that no
@@ -53,8 +53,8 @@ class Recycler:
     """Returns the memory of a device's uploaded arrays to the pool once kernels no longer use it.
 
     Args:
-        compute: The stream that may still use them.
-        ahead: The stream that will fill them again.
+        compute: The stream whose kernels may still use the arrays.
+        ahead: The upload stream, which reuses the memory.
     """
 
     __slots__ = ("_ahead", "_compute", "_returned", "_waiting")
@@ -66,11 +66,11 @@ class Recycler:
         self._waiting: deque[tuple[Mark, list[Any]]] = deque()
 
     def add(self, owner: Any) -> None:
-        """Hold the owner of a block, which returns to the pool when the owner is destroyed."""
+        """Hold the owner of a block; destroying the owner returns the block to the pool."""
         self._returned.append(owner)
 
     def recycle(self) -> None:
-        """Release blocks that are no longer used; call it before each upload.
+        """Release blocks that are no longer in use; called before each upload.
 
         Raises:
             DeviceError: The device is lost.
@@ -79,7 +79,7 @@ class Recycler:
         self._ahead.release()
 
     def clear(self) -> None:
-        """Release all blocks returned so far, waiting for the kernels that use them.
+        """Wait for the kernels that use the blocks added so far, and release all of these.
 
         Raises:
             DeviceError: The device is lost.
@@ -87,7 +87,7 @@ class Recycler:
         self._release(0)
 
     def _release(self, most: int) -> None:
-        """Release finished groups, and wait for the oldest until at most ``most`` remain."""
+        """Release finished groups of blocks; wait for the oldest while over ``most`` remain."""
         returned: list[Any] = []
         with contextlib.suppress(IndexError):
             while True:
@@ -99,7 +99,7 @@ class Recycler:
                 self._compute.synchronize_event(group[0])
             elif not self._compute.event_done(group[0]):
                 break
-            with contextlib.suppress(ValueError):  # a destructor has released it
+            with contextlib.suppress(ValueError):  # a destructor has already removed it
                 self._waiting.remove(group)
 
 
@@ -109,7 +109,7 @@ _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, for which CuPy has no name in P
 
 
 class _Driver:
-    """Memory of one device, from CUDA."""
+    """Allocates memory of one device from CUDA, for the pool."""
 
     __slots__ = ("_cuda", "_device", "_health")
 
@@ -119,11 +119,11 @@ class _Driver:
         self._health = health
 
     def allocate(self, nbytes: int) -> Any:
-        """Return CuPy's Memory.
+        """Allocate device memory; return it as CuPy's Memory object.
 
         Raises:
-            MemoryError: The device has too little.
-            DeviceError: It is lost.
+            MemoryError: The device has too little memory.
+            DeviceError: The device is lost.
         """
         runtime = self._cuda.runtime
         try:
@@ -139,14 +139,14 @@ class _Driver:
             raise MemoryError(f"no {nbytes} bytes on the device") from error
 
     def free_and_total(self) -> tuple[int, int]:
-        """Return free and total bytes."""
+        """Return the device's free and total memory in bytes."""
         with self._device:
             free, total = self._cuda.runtime.memGetInfo()
         return int(free), int(total)
 
 
 class _BlockOwner:
-    """Owns the block of an array; releases it when the array's last view is destroyed."""
+    """Owns the block of an array, and frees it when the array's last view is destroyed."""
 
     __slots__ = ("_block", "_pool")
 
@@ -159,7 +159,7 @@ class _BlockOwner:
 
 
 class _UploadOwner:
-    """Owns a block of the upload stream; passes it to the recycler when destroyed."""
+    """Owns a block of the upload stream, and passes it to the recycler when destroyed."""
 
     __slots__ = ("_owner", "_recycler")
 
@@ -172,12 +172,12 @@ class _UploadOwner:
 
 
 class _Opened(NamedTuple):
-    """An opened device.
+    """What the allocator needs for an opened device.
 
     Attributes:
-        free_memory: Waits for pending work, and releases memory that is not needed.
+        free_memory: Function that waits for pending work, and releases memory.
         uploads: CUDA's handle of the upload stream.
-        recycler: Receives the blocks of that stream.
+        recycler: Receives the upload stream's blocks when their arrays are destroyed.
     """
 
     pool: Pool
@@ -187,7 +187,7 @@ class _Opened(NamedTuple):
 
 
 class _Allocator:
-    """CuPy's allocator for all arrays of the process; ``opened`` has the devices by number."""
+    """The allocator that CuPy uses in this process; ``opened`` maps device numbers to pools."""
 
     def __init__(self, cupy: ModuleType) -> None:
         self.opened: dict[int, _Opened] = {}
@@ -214,10 +214,10 @@ class _Allocator:
         return cuda.MemoryPointer(memory, 0)
 
     def _allocate(self, opened: _Opened, nbytes: int, stream: int) -> Block[Any]:
-        """Return a block; if memory is short, collect garbage and free memory first.
+        """Allocate a block; if memory is short, collect garbage, free memory and retry.
 
         Raises:
-            MemoryError: There is still too little.
+            MemoryError: There is still too little memory.
         """
         try:
             return opened.pool.allocate(nbytes, stream)
@@ -228,7 +228,7 @@ class _Allocator:
 
 
 class _Segment:
-    """A memory segment of graphs; its size is in ``living`` while it exists."""
+    """A memory segment of CUDA graphs, whose size is in ``living`` while the segment exists."""
 
     __slots__ = ("_living", "ptr", "raw")
 
@@ -248,7 +248,7 @@ class Temporaries:
     A graph holds the memory that was allocated during its capture.
 
     Attributes:
-        peak: The maximum of `nbytes`.
+        peak: The maximum of `nbytes` so far.
     """
 
     __slots__ = ("_cuda", "_default", "_driver", "_living", "_number", "_pool", "peak")
@@ -263,27 +263,27 @@ class Temporaries:
         self.peak = 0
 
     def allocate(self, nbytes: int) -> _Segment:
-        """Return new memory, for the pool.
+        """Allocate a memory segment for the pool.
 
         Raises:
-            MemoryError: The device has too little.
+            MemoryError: The device has too little memory.
         """
         made = _Segment(self._driver.allocate(nbytes), nbytes, self._living)
         self.peak = max(self.peak, self.nbytes)
         return made
 
     def free_and_total(self) -> tuple[int, int]:
-        """Return the device's free and total bytes."""
+        """Return the device's free and total memory in bytes."""
         return self._driver.free_and_total()
 
     def allocate_pointer(self, held: dict[int, Any], nbytes: int) -> Any:
-        """Return a MemoryPointer, as an allocator for CuPy.
+        """Allocate memory for CuPy during a capture; return a MemoryPointer.
 
         Args:
-            held: Receives the object that keeps the memory alive, by a key.
+            held: Dict that receives the segment, which keeps the memory alive.
 
         Raises:
-            MemoryError: There is too little.
+            MemoryError: There is too little memory.
         """
         if not nbytes:
             return self._default.malloc(0)
@@ -295,17 +295,17 @@ class Temporaries:
         return self._cuda.MemoryPointer(memory, 0)
 
     def release(self) -> None:
-        """Release memory that no graph holds to the driver."""
+        """Return memory that no graph holds to the driver."""
         self._pool.release()
 
     @property
     def nbytes(self) -> int:
-        """Current bytes."""
+        """Size of all segments in bytes."""
         return sum(tuple(self._living.values()))
 
 
 def make_pool(cupy: ModuleType, device: Any, health: Health) -> Pool:
-    """Return a new memory pool of a device, by the current environment."""
+    """Return a new memory pool of a device, configured by environment variables."""
     return MemoryPool(
         _Driver(cupy, device, health), _sizes(), MXNET_GPU_MEM_POOL_RESERVE.value / 100
     )
@@ -319,11 +319,11 @@ def open_pool(
     uploads: int,
     recycler: Recycler,
 ) -> None:
-    """Have CuPy allocate from a pool on a device, unless the program has set an allocator.
+    """Make CuPy allocate from a device's pool, unless the program has set an allocator.
 
     Args:
-        free_memory: Called when memory is short.
-        uploads: The stream whose blocks go to the recycler.
+        free_memory: Function to call when memory is short.
+        uploads: Handle of the stream whose blocks go to the recycler.
     """
     current = cupy.cuda.get_allocator()
     if current == cupy.get_default_memory_pool().malloc:
@@ -334,7 +334,7 @@ def open_pool(
 
 
 def _sizes() -> Any:
-    """Return the strategy by the environment; None for no pool."""
+    """Return how the pool rounds sizes, by environment variables; None for no pooling."""
     kind, page = MXNET_GPU_MEM_POOL_TYPE.value, MXNET_GPU_MEM_POOL_PAGE_SIZE.value
     if kind == "Naive":
         return linear_sizes(page, MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE.value)
@@ -347,7 +347,7 @@ _HOST_MEMORY = 1  # cudaMemoryTypeHost: registered with the driver
 
 
 class PinnedDevice(CPUDevice):
-    """NumPy arrays in page-locked memory, from CuPy's pool; needs a GPU."""
+    """The device of NumPy arrays in page-locked memory, from CuPy's pool; needs a GPU."""
 
     __slots__ = ("_cuda",)
 
@@ -359,7 +359,7 @@ class PinnedDevice(CPUDevice):
         """Return an uninitialized array in page-locked memory.
 
         Raises:
-            MemoryError: The driver has none.
+            MemoryError: The driver cannot lock that much memory.
         """
         dtype = np.dtype(dtype)
         count = math.prod(shape)
@@ -373,7 +373,7 @@ class PinnedDevice(CPUDevice):
 
 
 def is_pinned(cupy: ModuleType, array: np.ndarray[Any, Any]) -> bool:
-    """Whether a host array is in page-locked memory, of any allocator."""
+    """Whether a host array is in page-locked memory, whichever allocator it is from."""
     found = cupy.cuda.runtime.pointerGetAttributes(array.ctypes.data)
     return bool(found.type == _HOST_MEMORY)
 

@@ -1,4 +1,4 @@
-"""Pooling in one launch, and its gradient in one, or two for the maximum."""
+"""Pooling in one launch, and its gradient in one launch, or in two for max pooling."""
 
 import math
 from functools import lru_cache
@@ -15,7 +15,7 @@ from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.windows import is_channels_last
 
 _POOLS = {"max": 0, "avg": 1, "sum": 2}
-_MAX_WINDOW = 1024  # elements of a window, which one thread reads sequentially
+_MAX_WINDOW = 1024  # elements per window, which one thread reads sequentially
 
 
 def _three(along: Shape, fill: int) -> Shape:
@@ -53,7 +53,7 @@ def _forward(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
 
 def _backward(xp: Any, result: Any, grad: Any, data: Any, out: Any, **attrs: Any) -> None:
     numbers, macros = _numbers(data.shape[2:], attrs), _macros(attrs)
-    first = grad  # not read unless for a maximum
+    first = grad  # read for max pooling only
     if attrs["pool_type"] == "max":
         first = xp.empty(out.shape, np.uint16)
         _run(xp, "first_maximum", (data, out), first, numbers, macros)
@@ -61,7 +61,7 @@ def _backward(xp: Any, result: Any, grad: Any, data: Any, out: Any, **attrs: Any
 
 
 def _window(data: Spec, attrs: Attrs) -> int:
-    """Return the elements of a window; 0 if the kernels do not support it."""
+    """Return the number of elements per window; 0 if the kernels do not support the call."""
     if attrs["pool_type"] not in _POOLS or is_channels_last(attrs["layout"]) or not data.size:
         return 0
     return math.prod(pooling_plan(data.shape[2:], **attrs)[0].kernel)

@@ -1,7 +1,7 @@
 """Random bits and Dropout: Philox4x32-10 in one launch, with the bits of `ops.support.philox`.
 
-A CUDA graph repeats launches with the same arguments. To draw other numbers each time, its kernels
-read their key from device memory: its seed is then a `StoredKey`.
+A CUDA graph repeats launches with the same arguments. To draw other numbers each time, captured
+kernels read their key from device memory: the seed of the key is then a `StoredKey`.
 
 Subnormal float32 numbers become 0, as in all kernels that CuPy compiles.
 """
@@ -22,13 +22,13 @@ _NULL = np.uint64(0)
 
 
 class StoredKey:
-    """A key in device memory, in place of the seed of a `Key`.
+    """A random key in device memory, which replaces the seed of a `Key`.
 
     The offset of such a key is relative to the stored one. It is not a number: a kernel that
     computes with the seed on the host fails, and cannot be captured.
 
     Args:
-        xp: CuPy, with the device and stream current that will use the key.
+        xp: CuPy; the device and stream that will use the key must be current.
     """
 
     __slots__ = ("array",)
@@ -37,7 +37,7 @@ class StoredKey:
         self.array = xp.empty((2,), np.uint64)
 
     def set(self, xp: Any, key: Key) -> None:
-        """Store a key, on the current stream."""
+        """Set the key, on the current stream."""
         launch(xp, "philox", "set_key", FLOAT32, (self.array,), 1, _numbers(key))
 
 
@@ -55,7 +55,7 @@ def key_arguments(key: Any) -> tuple[Any, Any, Any]:
 
 
 def random_bits(xp: Any, key: Key, first: int, count: int) -> Any:
-    """Return ``count`` Philox blocks of four uint32, from block ``first``."""
+    """Return ``count`` Philox blocks of four uint32 each, starting with block ``first``."""
     made = xp.empty(4 * count, np.uint32)
     launch(
         xp,

@@ -35,7 +35,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (NPI_MATMUL, _fast("matmul", gemm.matmul)),
     (LINALG_GEMM2, _fast("linalg_gemm2", gemm.gemm2)),
     (FULLY_CONNECTED, _fast("fully_connected", gemm.fully_connected)),
-    # cuDNN's come first; calls that it refuses go to the others.
+    # cuDNN's kernels come first; calls that cuDNN does not support go to the other kernels.
     (CONVOLUTION, _by_cudnn("convolution", cudnn_convolution.forward)),
     (
         CONVOLUTION_BACKWARD_DATA,

@@ -20,21 +20,21 @@ from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
 _SOURCE = "softmax_and_norms"
-# Constants of the source.
+# The same as in softmax_and_norms.cu.
 _THREADS = 256
 _ABREAST = 32
 
-_SHORT = 1024  # elements of a row up to which one warp computes it
-_BLOCKS = 1024  # enough for any device
+_SHORT = 1024  # elements up to which one warp computes a row
+_BLOCKS = 1024  # enough blocks to fill any device
 _MAX_CHUNKS = 64
-_MIN_ROWS = 64  # of a chunk
+_MIN_ROWS = 64  # per chunk
 _LIMIT_32 = 2**31
 
 
 def _launch(
     xp: Any, function: str, arrays: Any, size: int, numbers: Any = (), macros: Any = ()
 ) -> None:
-    """Run a kernel for the rows of the first array, of ``size`` elements each."""
+    """Run a kernel over the rows of the first array; a row has ``size`` elements."""
     data = arrays[0]
     lanes = 32 if size <= _SHORT else _THREADS
     rows = data.size // size
@@ -46,7 +46,7 @@ def _launch(
 
 
 def _targets(xp: Any, *outputs: Any) -> tuple[Any, ...]:
-    """Return the arrays for kernels to fill: contiguous outputs, or arrays to copy to them."""
+    """Return contiguous arrays to fill: the outputs themselves, or temporaries to copy from."""
     return tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in outputs)
 
 
@@ -145,7 +145,7 @@ def _softmax_backward(
 
 
 def _supports_norm(count: int, *specs: Spec, **_: Any) -> bool:
-    """Whether the kernels support ``count`` arrays of elements, and parameters."""
+    """Whether the kernels support ``count`` data arrays, followed by parameters."""
     elements, parameters = specs[:count], specs[count:]
     dtype, parameter_dtype = elements[0].dtype, parameters[0].dtype
     return (
@@ -158,7 +158,7 @@ def _supports_norm(count: int, *specs: Spec, **_: Any) -> bool:
 
 
 def _supports_softmax(*specs: Spec, dtype: np.dtype[Any] | None = None, **_: Any) -> bool:
-    """Whether all specs are equal, which excludes lengths, and not empty."""
+    """Whether all specs are equal (so that none is an array of lengths) and not empty."""
     equal = supports_floats(*specs) and all(spec == specs[0] for spec in specs)
     return equal and dtype in (None, specs[0].dtype) and bool(specs[0].size and specs[0].shape)
 

@@ -42,9 +42,9 @@ def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macro
 
     Args:
         name: Name of a file ``name.cu`` of this folder.
-        dtype: Dtype of arrays: Scalar of the source.
-        wide_index: Whether Index has 64 bits.
-        macros: Further macros and their values.
+        dtype: Dtype of the arrays, which is Scalar in the source.
+        wide_index: Whether Index in the source has 64 bits.
+        macros: Additional macros and their values.
     """
     index = "unsigned long long" if wide_index else "unsigned int"
     defined: Mapping[str, Any] = {"KIND": KINDS[dtype], "INDEX": index, **dict(macros)}
@@ -53,7 +53,7 @@ def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macro
 
 
 def contiguous(array: Any) -> Any:
-    """Return an array, or a contiguous copy if it has gaps."""
+    """Return the array, or a contiguous copy if the array is not contiguous."""
     return array if array.flags.c_contiguous else array.copy()
 
 
@@ -68,9 +68,9 @@ def compiled(
 
     Args:
         key: Key of the kernel; must differ from the keys of `launch`.
-        function: Its name in the source.
-        text: Returns the source.
-        options: Options of NVRTC.
+        function: Name of the kernel in the source.
+        text: Function that returns the source.
+        options: Compiler options for NVRTC.
     """
     made = _kernels.get(xp)
     if made is None:
@@ -97,10 +97,10 @@ def launch(
     Args:
         name: Name of the file.
         function: The kernel, whose parameters are the arrays, ``Index total`` and the numbers.
-        dtype: Scalar of the source.
+        dtype: Dtype that is Scalar in the source.
         arrays: Contiguous arrays.
-        total: Threads; 0 launches nothing.
-        numbers: NumPy scalars of the exact parameter types.
+        total: Number of threads; 0 launches nothing.
+        numbers: NumPy scalars of exactly the parameters' types.
         macros: As in `source_text`.
     """
     if not total:
@@ -112,7 +112,7 @@ def launch(
 
 
 def index(number: int, wide: bool) -> Any:
-    """Return a number as the source's Index."""
+    """Convert a number to the type that is Index in the source."""
     return np.uint64(number) if wide else np.uint32(number)
 
 
@@ -132,12 +132,12 @@ def launch_blocks(
 
     Args:
         name: Name of the file.
-        dtype: Scalar of the source.
-        args: All arguments: contiguous arrays, and NumPy scalars of the exact types.
-        blocks: Number of blocks, along one axis or two.
-        threads: Threads of a block.
+        dtype: Dtype that is Scalar in the source.
+        args: All arguments: contiguous arrays, and NumPy scalars of exactly the parameters' types.
+        blocks: Number of blocks along one or two axes.
+        threads: Number of threads per block.
         macros: As in `source_text`.
-        wide: Whether Index has 64 bits.
+        wide: Whether Index in the source has 64 bits.
     """
     key = (name, function, dtype, wide, macros)
     kernel = compiled(xp, key, function, lambda: source_text(name, dtype, wide, macros))
@@ -149,7 +149,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Sub: "-",
     ast.Mult: "*",
     ast.Div: "/",
-    ast.BitAnd: "&&",  # between comparisons
+    ast.BitAnd: "&&",  # between comparisons only
     ast.Eq: "==",
     ast.NotEq: "!=",
     ast.Lt: "<",
@@ -168,7 +168,7 @@ _CALLS = {
 
 
 def inputs_of(lines: Sequence[str], results: Iterable[str] = ()) -> set[str]:
-    """Return the names that statements, or ``results`` after them, read before they are set."""
+    """Return the names that statements read before setting them, and ``results`` they never set."""
     found: set[str] = set()
     made: set[str] = set()
     for line in lines:
@@ -191,7 +191,7 @@ def translated(lines: Sequence[str], known: Iterable[str]) -> list[str]:
 
 
 def _assignment(line: str) -> tuple[str, ast.expr]:
-    """Return target and value of an assignment."""
+    """Parse an assignment; return the target's name, and the value's syntax tree."""
     (node,) = ast.parse(line).body
     assert isinstance(node, ast.Assign), line
     (target,) = node.targets

@@ -24,13 +24,13 @@ HIGH_PRIORITY = -100
 
 
 class DeviceStream:
-    """A non-blocking stream of one device; implements the engine's ``Stream``.
+    """A non-blocking CUDA stream of one device, as the engine's ``Stream``.
 
     Args:
         device: CuPy's Device.
-        after: A stream of the same device; every launch waits for all earlier launches there.
-        keeps: Whether each launch holds its arrays until it has finished, as they belong to another
-            stream.
+        after: A stream of the same device; each launch first waits for all its earlier launches.
+        keeps: Whether to hold the arrays of each launch until it has finished, because they were
+            allocated on another stream.
         priority: Kernels of a stream with a lower number start first; None for CUDA's default, 0.
 
     Attributes:
@@ -76,7 +76,7 @@ class DeviceStream:
         """Run ``fn`` in the calling thread with this device and stream current.
 
         Args:
-            fn: Launches kernels.
+            fn: Function that launches kernels.
             name: The operator, for the message if the device is lost.
 
         Raises:
@@ -114,7 +114,7 @@ class DeviceStream:
         return Mark(event, launched)
 
     def wait_event(self, event: Mark) -> None:
-        """Make later work of this stream wait for an event, which may be another device's.
+        """Make later work of this stream wait for an event, possibly of another device.
 
         Raises:
             DeviceError: The device is lost.
@@ -128,7 +128,7 @@ class DeviceStream:
             self._raise(error)
 
     def synchronize_event(self, event: Mark) -> None:
-        """Block the calling thread until an event of this stream.
+        """Block the calling thread until this stream has reached an event.
 
         Raises:
             DeviceError: The device is lost; the message names the suspected operators.
@@ -165,11 +165,11 @@ class DeviceStream:
         self._held.append((mark, used))
 
     def note(self, name: str) -> None:
-        """Record the name of one operator of a launch, before its kernels."""
+        """Record the name of an operator, before its kernels are launched."""
         self._trail.add(name)
 
     def release(self) -> None:
-        """Drop the references whose work has finished."""
+        """Drop references held for work that has finished."""
         held = self._held
         while True:
             try:  # another thread may empty it at any time
@@ -182,7 +182,7 @@ class DeviceStream:
                 held.popleft()
 
     def _raise(self, error: Exception) -> NoReturn:
-        """Raise an error, or a `DeviceError` if the device is lost."""
+        """Raise the error, or a `DeviceError` if the device is lost."""
         explained = self._health.explained(error)
         if explained is error and isinstance(error, DeviceError | OperatorError):
             explained = self._checked(error)
@@ -192,7 +192,7 @@ class DeviceStream:
         raise explained from error
 
     def _checked(self, error: Exception) -> BaseException:
-        """Return CUDA's error for the device if it is lost, else the library's error."""
+        """Return a `DeviceError` if CUDA reports the device as lost, else the library's error."""
         try:
             with self._device:
                 self._cupy.cuda.Event(disable_timing=True).record(self.raw)
@@ -202,6 +202,6 @@ class DeviceStream:
         return error
 
     def _refuse(self) -> None:
-        """Raise the error of a lost device."""
+        """Drop held references, and raise the error of a lost device."""
         self._held.clear()
         self._health.check()

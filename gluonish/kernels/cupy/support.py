@@ -40,8 +40,9 @@ class CuPySupport:
     """Devices and their memory through CuPy.
 
     Args:
-        load: Imports CuPy; raises ImportError if it is missing, OSError if it does not start.
-        load_libraries: Loads NVIDIA's libraries for a CuPy with a device.
+        load: Function that imports CuPy; raises ImportError if CuPy is missing, OSError if the
+            import fails.
+        load_libraries: Function that loads NVIDIA's libraries for CuPy.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class CuPySupport:
         """Return the device of a GPU context.
 
         Raises:
-            DeviceError: CuPy, a driver, the device or a library of NVIDIA's is missing; the
+            DeviceError: CuPy, the driver, the device or a library of NVIDIA's is missing; the
                 message says what to install.
         """
         cupy = self._open(context.device_id)
@@ -83,7 +84,7 @@ class CuPySupport:
         """Return free and total memory of a device, in bytes.
 
         Raises:
-            DeviceError: as `make_device`.
+            DeviceError: As for `make_device`.
         """
         cupy = self._open(device_id)
         with cupy.cuda.Device(device_id):
@@ -94,12 +95,12 @@ class CuPySupport:
         """Return the compute capability of a device, for example 90 for 9.0.
 
         Raises:
-            DeviceError: as `make_device`.
+            DeviceError: As for `make_device`.
         """
         return int(self._open(device_id).cuda.Device(device_id).compute_capability)
 
     def _open(self, device_id: int) -> Any:
-        """Return CuPy if the device exists."""
+        """Return the CuPy module, after checking that the device exists."""
         try:
             cupy = self._load()
             count = _count(cupy)
@@ -119,7 +120,7 @@ class CuPySupport:
 
 
 def _check_versions(cupy: Any) -> None:
-    """Log a warning if the driver is for an older CUDA than the libraries."""
+    """Log a warning if the driver supports only an older CUDA than the libraries need."""
     driver, libraries = (
         (number // 1000, number % 1000 // 10)
         for number in (

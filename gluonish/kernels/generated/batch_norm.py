@@ -2,7 +2,7 @@
 
 There is one loop for channels-last arrays (rows of channels), and one for contiguous arrays (a run
 of elements for each sample and channel). Blocks of elements are summed in float32, and the blocks
-in float64. Squares are of the difference from one value of the channel, so that a large mean does
+in float64. A channel's elements are first shifted by one of its values, so that a large mean does
 not cost precision. Each chunk of the batch has separate sums; chunks do not depend on the number of
 threads, so neither do results. Float32 only.
 """
@@ -33,7 +33,7 @@ _CHUNKS = 32
 _SMALL = 1 << 14  # elements below which compiling does not pay
 
 # Params: 0 rows (samples) per chunk, 1 total rows, 2 channels, 3 elements per run; then addresses.
-# Arrays of sums are (chunks, 2, channels) float64.
+# Arrays of sums are float64 of shape (chunks, 2, channels).
 _STATISTICS_LAST = """
 def body(begin, end, params):
     step, rows, channels = params[0], params[1], params[2]
@@ -88,7 +88,7 @@ _NORMALIZED = "z * scale[c] + beta[c]"
 
 
 def _mask(bounds: Bounds) -> str:
-    # A factor, since a select takes a third longer.
+    # Multiply by 0 or 1, since a select takes a third longer.
     if not bounds:
         return "g"
     if len(bounds) == 1:
@@ -192,14 +192,14 @@ def _kernel(last: str, runs: str, is_last: bool, bounds: Bounds) -> CompiledKern
 
 
 def _layout(*arrays: Array) -> bool | None:
-    """Return True if all are channels last, False if all are contiguous, else None."""
+    """Return True if all arrays are channels last, False if all are contiguous, else None."""
     if all(np.moveaxis(x, 1, -1).flags.c_contiguous for x in arrays):
         return True
     return False if all(x.flags.c_contiguous for x in arrays) else None
 
 
 def _in_layout_of(pattern: Array, array: Array) -> Array:
-    """Return the array, or a copy in the layout of another array of its shape."""
+    """Return the array, or a copy in the layout of ``pattern``, which has the same shape."""
     if _layout(pattern, array) is not None:
         return array
     copy = np.empty_like(pattern)
@@ -212,7 +212,7 @@ def _layout_message(array: Array) -> str:
 
 
 def _sizes(data: Array, is_last: bool) -> tuple[int, int, int, int]:
-    """Return rows per chunk, total rows, channels, and elements per run."""
+    """Return the sizes that kernels need: rows per chunk, rows, channels, elements per run."""
     channels = data.shape[1]
     run = 1 if is_last else math.prod(data.shape[2:])
     rows = data.size // (channels * run)

@@ -30,7 +30,7 @@ from gluonish.ops.vision.bilinear_sampler import (
 )
 from gluonish.ops.vision.deformable_convolution import FORMS
 
-_MAX_SIZE = 1 << 31  # elements of one image
+_MAX_SIZE = 1 << 31  # elements per image
 _SMALL = 1 << 10  # elements below which NumPy is faster
 
 # Params: rows, columns, four indices, two offsets from the first pixel, two flags for a nonzero
@@ -92,7 +92,7 @@ _PIXELS = """
                 y, x = below[k], right[k]
 """
 
-# Steps are tiles of the positions of an image.
+# A step is a tile of an image's positions.
 _TILE = 256
 _READ = (
     _HEAD
@@ -115,7 +115,7 @@ _READ = (
 """
 )
 
-# The gradients of positions: ``out`` along rows, and a further array along columns.
+# The gradients of positions: ``out`` along rows, and another array along columns.
 _SLOPES = (
     _HEAD
     + """
@@ -143,7 +143,7 @@ _SLOPES = (
 """
 )
 
-# Steps are channels of images; ``data`` is the gradient of the interpolated values.
+# A step is a channel of an image; ``data`` is the gradient of the interpolated values.
 _ADD = (
     _HEAD
     + """
@@ -181,13 +181,13 @@ def _run(source: str, itemsize: int, extent: int, params: list[int], grain: int)
 
 
 class _Corners(NamedTuple):
-    """Result of the first kernel; must outlive the kernels that use its addresses."""
+    """The four pixels of each position; must outlive the kernels that use its addresses."""
 
     index: Any  # (4, N, P)
     weights: Any  # (4, N, P): offsets below and right, and the flags of both
 
     def params(self) -> list[int]:
-        """Return the addresses of all rows."""
+        """Return the params of the kernels: the addresses of all arrays."""
         return [address(row) for row in (*self.index, *self.weights)]
 
 
@@ -206,7 +206,7 @@ def _tiles(rows: Any) -> int:
 
 
 def _fill(out: Any, data: Any, rows: Any, columns: Any, border: str) -> None:
-    """Fill C-contiguous ``out`` (N, C, P)."""
+    """Interpolate at all positions into the C-contiguous array ``out`` (N, C, P)."""
     channels, height, width = data.shape[1:]
     data = np.ascontiguousarray(data)
     found = _corners(rows, columns, (height, width), border)
@@ -216,7 +216,7 @@ def _fill(out: Any, data: Any, rows: Any, columns: Any, border: str) -> None:
 
 
 def _fits(data: Any, rows: Any) -> bool:
-    """Whether the kernels support arrays, or specs, of these shapes."""
+    """Whether the kernels support the shapes of these arrays or specs."""
     height, width = data.shape[2:]
     enough = min(data.size, rows.size) > 0 and rows.size * data.shape[1] >= _SMALL
     return bool(enough and height * width < _MAX_SIZE)

@@ -65,7 +65,7 @@ def _bits(number: float) -> int:
 
 
 def suppress_overlaps(boxes: Matrix, classes: Matrix | None, rule: Rule) -> Matrix:
-    """Return a mask of the remaining boxes; as `gluonish.ops.detection.boxes.suppress_overlaps`."""
+    """Return a mask of remaining boxes, like `gluonish.ops.detection.boxes.suppress_overlaps`."""
     boxes = np.ascontiguousarray(boxes)
     keep = np.ones(len(boxes), np.uint8)
     named = boxes if classes is None else np.ascontiguousarray(classes)

@@ -20,7 +20,7 @@ from gluonish.ops.recurrent.cell_steps import (
 
 
 def _run(kernel: CompiledKernel, shape: tuple[int, int], *args: Any) -> None:
-    """Run a kernel on a state of shape (N, H), with arrays and strides, then H, as params.
+    """Run a kernel on a state of shape (N, H); params are the arrays and strides, then H.
 
     Raises:
         RefusedError: An array is not contiguous.

@@ -66,7 +66,7 @@ def _widths(axis: int, *arrays: Any) -> tuple[int, list[int]]:
     """Return the number of rows, and the length of each array's rows.
 
     Raises:
-        RefusedError: The arrays have different layouts, or one that is not supported.
+        RefusedError: The arrays have different layouts, or a layout that is not supported.
     """
     if all(x.flags.c_contiguous for x in arrays):
         rows = math.prod(arrays[0].shape[:axis])

@@ -1,4 +1,4 @@
-"""Generated kernels for products of CSR matrices and dense ones, in float32 and float64."""
+"""Generated kernels for products of CSR and dense matrices, in float32 and float64."""
 
 from types import ModuleType
 from typing import Any
@@ -34,8 +34,8 @@ def body(begin, end, params):
                 out[at + j] = out[at + j] + value * rhs[of + j]
 """
 
-# Params: the same; rows of the matrix, rows of the result. Threads split the columns, so that no
-# two add to the same element.
+# Params: the same, then rows of the matrix, rows of the result. Threads split the columns, so that
+# no two threads add to the same element.
 _TRANSPOSED = """
 def body(begin, end, params):
     out, values, rhs = {view}(params[0]), {view}(params[1]), {view}(params[2])

@@ -1,4 +1,4 @@
-"""CTCLoss of float32: forward and backward recursions, one sequence at a time in each thread.
+"""CTCLoss in float32: forward and backward recursions; a thread runs one sequence at a time.
 
 Probabilities are logarithms; log(0) is a large negative number, so that the loops over states need
 no special case.
@@ -16,7 +16,7 @@ from gluonish.kernels.generated.support import enabled
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.outputs.ctc_loss import CTC_LOSS, lengths_of, states_of, whole_labels
 
-_SMALL = 1 << 9  # states of all time steps below which compiling does not pay
+_SMALL = 1 << 9  # states, over all time steps, below which compiling does not pay
 _GRAIN = 1 << 12  # minimum states for each thread
 _LOW = -1e30  # the logarithm of 0
 

@@ -2,8 +2,8 @@
 
 Such a kernel is ``out[region] = view of data``. NumPy copies on one core, and element by element
 from a transposed view. Here the same kernels run with outputs whose ``__setitem__`` copies by
-`gluonish.kernels.generated.strided_copy`, and with an ``xp`` whose concatenate and stack do so,
-too.
+`gluonish.kernels.generated.strided_copy`, and with an ``xp`` whose concatenate and stack do
+the same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,15 +19,15 @@ from gluonish.kernels.generated.strided_copy import move
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.registry import Operator
 
-_LARGE = 1 << 15  # elements; below, NumPy is faster
+_LARGE = 1 << 15  # elements below which NumPy is faster
 
 Key = EllipsisType | slice | tuple[slice | int, ...]
 
 
 class ParallelOutput:
-    """An output for a reference kernel: assignments copy on all cores.
+    """Wraps an output of a reference kernel, so that assignments copy on all cores.
 
-    ``raw`` is the array.
+    ``raw`` is the wrapped array.
     """
 
     __slots__ = ("raw",)
@@ -37,13 +37,13 @@ class ParallelOutput:
 
     @property
     def shape(self) -> Shape:
-        """Extents."""
+        """Shape of the array."""
         shape: Shape = self.raw.shape
         return shape
 
     @property
     def dtype(self) -> Any:
-        """NumPy type of the elements."""
+        """NumPy dtype of the array."""
         return self.raw.dtype
 
     @property
@@ -59,11 +59,11 @@ class ParallelOutput:
         return rank
 
     def reshape(self, *shape: Any) -> "ParallelOutput":
-        """Reshape the array."""
+        """Return a reshaped view."""
         return ParallelOutput(self.raw.reshape(*shape))
 
     def transpose(self, *axes: Any) -> "ParallelOutput":
-        """Transpose the array."""
+        """Return a transposed view."""
         return ParallelOutput(self.raw.transpose(*axes))
 
     def fill(self, value: Any) -> None:
@@ -75,7 +75,7 @@ class ParallelOutput:
 
     def __setitem__(self, key: Key, value: Any) -> None:
         target = self.raw if key is ... else self.raw[key]
-        value = np.asarray(value)  # a Python number has no dtype, which for NumPy equals float64
+        value = np.asarray(value)  # without this, a Python number would have no dtype
         if value.dtype != target.dtype or value.shape == ():
             value = value.astype(target.dtype)
         if not target.size:
@@ -87,7 +87,7 @@ class ParallelOutput:
 
 
 class _Library:
-    """NumPy with parallel copies."""
+    """NumPy for reference kernels, with parallel concatenate and stack."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)

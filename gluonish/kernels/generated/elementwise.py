@@ -1,10 +1,10 @@
 """Generated kernels for single operators on large arrays.
 
-They come after all other fast kernels. NumPy computes on one core, some operators in several passes
-over memory, and converts 16-bit floats one by one. Compiling pays only for operators that are used
-a lot, so each runs its reference kernel first, until it has computed a fixed number of elements.
-The switch depends neither on time nor on the disk cache, so that each run of a program gives the
-same bits.
+They come after all other fast kernels. NumPy uses one core, computes some operators in several
+passes over memory, and converts 16-bit floats one by one. Compiling pays only for operators that
+are used a lot, so each runs its reference kernel first, until it has computed a fixed number of
+elements. The switch depends neither on time nor on the disk cache, so that each run of a program
+gives the same bits.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from gluonish.ops.registry import Operator
 from gluonish.ops.support.refusals import note_refusal
 
 LARGE = 1 << 16  # elements
-_LARGE_SPECIAL = 1 << 8  # the same for special functions, which NumPy lacks or computes slowly
+_LARGE_SPECIAL = 1 << 8  # elements, for special functions that NumPy lacks or computes slowly
 _SPECIAL = ("Activation", "LeakyReLU", "digamma", "_softplus", "erf", "gammaln")
 _SPECIAL_ACTIVATIONS = ("gelu", "softrelu")  # of Activation and LeakyReLU
 _SINGLE_THREAD = 1 << 12  # elements up to which a kernel runs without a team
@@ -40,7 +40,7 @@ _WORTH_SPECIAL = 1 << 17
 
 _COMPARISONS = ("equal", "greater", "greater_equal", "lesser", "lesser_equal", "not_equal")
 
-# Operators whose generated kernel is faster than NumPy: on all cores, in one pass.
+# Operators whose generated kernel is faster than NumPy, as it uses all cores and a single pass.
 SLOW = tuple(sorted(RULES))
 
 
@@ -51,9 +51,10 @@ _at_once = 0  # number of active scopes of `compiled_at_once`
 def compiled_at_once() -> Iterator[None]:
     """Within the scope, compile every kernel on first use, in all threads.
 
-    Otherwise a generated kernel replaces the reference kernel of an operator that is used a lot.
-    Their last bits differ, and so do those of the first and of a later call. The scope costs the
-    first run of a program a few seconds. ``MXNET_ENFORCE_DETERMINISM`` sets it for a program.
+    Otherwise a generated kernel replaces the reference kernel of an operator once it is used a lot.
+    The last bits of their results differ, so a later call may differ from the first. The scope
+    costs the first run of a program a few seconds. ``MXNET_ENFORCE_DETERMINISM`` does the same for
+    the whole program.
     """
     global _at_once
     _at_once += 1
@@ -64,7 +65,7 @@ def compiled_at_once() -> Iterator[None]:
 
 
 def pays(elements: int, worth: int = _WORTH) -> bool:
-    """Whether to compile a kernel, after ``elements`` computed by reference kernels."""
+    """Whether to compile a kernel, after reference kernels have computed ``elements`` elements."""
     return _at_once > 0 or elements >= worth or MXNET_ENFORCE_DETERMINISM.value
 
 
@@ -76,8 +77,8 @@ class LargeKernel:
     def __init__(self, op: Operator) -> None:
         self._op = op
         self._least = _LARGE_SPECIAL if op.name in _SPECIAL else LARGE
-        self._programs: dict[str, Program] = {}  # by number of inputs and attributes
-        self._elements = 0  # computed by the reference kernel
+        self._programs: dict[str, Program] = {}  # keyed by number of inputs, and attributes
+        self._elements = 0  # number computed by the reference kernel
 
     @property
     def compiles(self) -> bool:
@@ -96,7 +97,7 @@ class LargeKernel:
 
     def supports(self, *specs: Spec, **attrs: Any) -> bool:
         """Whether the kernel supports these inputs."""
-        # The cheapest checks first: calls on small arrays pass here, too.
+        # The cheapest checks come first, since calls on small arrays also get here.
         least = self._least if attrs.get("act_type", "gelu") in _SPECIAL_ACTIVATIONS else LARGE
         return (
             (specs[0].size >= least or specs[-1].size >= least)
@@ -129,9 +130,9 @@ class LargeKernel:
 
 
 class LargeProgram:
-    """The kernel of a program: the reference kernels until compiling pays, then a generated one.
+    """Runs a program by reference kernels until compiling pays, then by a generated kernel.
 
-    ``name`` is for the counts of refusals.
+    ``name`` identifies the program where rejected calls are counted.
     """
 
     __slots__ = ("_elements", "_name", "_program")
@@ -139,7 +140,7 @@ class LargeProgram:
     def __init__(self, program: Program, name: str) -> None:
         self._program = program
         self._name = name
-        self._elements = 0  # computed by the reference kernels
+        self._elements = 0  # number computed by the reference kernels
 
     def __call__(self, xp: ModuleType, out: Any, *inputs: Any) -> None:
         """Fill ``out``."""
@@ -158,7 +159,7 @@ class LargeProgram:
 
 
 class WideReduction:
-    """The kernel of a reduction of 16-bit floats: its reference kernel on a float32 copy.
+    """A reduction of 16-bit floats that runs the reference kernel on a float32 copy.
 
     Only for reductions that compute in float32 and round once, or that select an element.
     """
@@ -176,7 +177,7 @@ class WideReduction:
 
     def supports(self, data: Spec, **attrs: Any) -> bool:
         """Whether the kernel supports this input."""
-        narrow = data.dtype.itemsize == 2  # checked first, as calls on small arrays pass here, too
+        narrow = data.dtype.itemsize == 2  # the cheapest check comes first
         return narrow and self._cast.supports(data, dtype=FLOAT32)
 
     def __call__(self, xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
@@ -189,7 +190,7 @@ class WideReduction:
 
 
 def _converts(*dtypes: np.dtype[Any]) -> bool:
-    """Whether this CPU converts all of these dtypes."""
+    """Whether this CPU has instructions to convert all of these dtypes."""
     return FLOAT16 not in dtypes or has_float16()
 
 

@@ -1,8 +1,8 @@
 """The scalar expressions of all operators that generated kernels compute.
 
 Templates are Python expressions in ``{a}``, ``{b}``, .. for the inputs at one element. ``W(..)``
-converts to the computed type: float32 for 16-bit floats, too, int64 for integers; ``flag(..)`` is 1
-or 0 in it. Conditionals are ``select``, never ``if``, for which LLVM would select between
+converts to the computed type: float32 also for 16-bit floats, int64 for integers; ``flag(..)`` is 1
+or 0 in that type. Conditionals are ``select``, never ``if``, for which LLVM would select between
 addresses. Results equal those of the reference kernels, except for round-off in functions of
 `vector_math`: no operator is simplified away, and 16-bit results are rounded after each operator.
 """
@@ -34,12 +34,12 @@ Number = Callable[[float], str]
 
 
 class Writer:
-    """Names and attributes for a rule; ``writer[i]`` is the name of input ``i``.
+    """What a rule writes its expressions with; ``writer[i]`` is the name of input ``i``.
 
     Args:
-        number: Returns the name of a constant in the computed type.
-        typed: Returns the name of a constant that is first rounded to the data's dtype.
-        single: Returns the name of a constant in float32.
+        number: Function that returns the name of a constant in the computed type.
+        typed: The same for a constant that is first rounded to the data's dtype.
+        single: The same for a constant in float32.
     """
 
     __slots__ = ("attrs", "names", "number", "single", "typed")
@@ -61,10 +61,10 @@ class Rule(NamedTuple):
     """The expressions of an operator.
 
     Attributes:
-        write: Returns the expression of each output.
-        supports: Whether the rule supports these inputs and attributes.
-        exact: The result needs no rounding: it is one of the inputs, or 0 or 1.
-        by_output: The computed type is that of the output, not of the first input.
+        write: Function that returns the expression of each output.
+        supports: Predicate: whether the rule supports some inputs and attributes.
+        exact: Whether the result needs no rounding, as it is one of the inputs, or 0 or 1.
+        by_output: Whether the output determines the computed type, not the first input.
     """
 
     write: Callable[[Writer], tuple[str, ...]]

@@ -22,7 +22,7 @@ from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.embedding import EMBEDDING
 from gluonish.ops.registry import Operator
 
-_LARGE = 1 << 15  # elements; below, NumPy is faster
+_LARGE = 1 << 15  # elements below which NumPy is faster
 _GRAIN = 1 << 15  # minimum elements for each thread
 
 _HEAD = """
@@ -62,8 +62,8 @@ _SINGLE = (
 """
 )
 
-# A position for each element; `many` for each index of the outer axis. Divisions are omitted where
-# the quotient is known.
+# One position per element, `many` for each index of the outer axis. Divisions are omitted where the
+# quotient is known.
 _ALONG = (
     _HEAD
     + """
@@ -104,7 +104,7 @@ def _run(
     count: int,
     width: int,
 ) -> None:
-    """Run a kernel over ``extent`` steps; params are named as in the sources."""
+    """Run a kernel over ``extent`` steps; the sources explain the other parameters."""
     data, positions = np.ascontiguousarray(data), readable(positions)
     kernel = _kernel(text, out.itemsize, positions.dtype, mode, many == 1, width == 1)
     addresses = map(address, (out, data, positions))
@@ -115,12 +115,12 @@ def _run(
 def gather_rows(
     out: Array, data: Array, positions: Array, mode: str, count: int, width: int
 ) -> None:
-    """Fill ``out`` with rows of the data at positions, for every index of the outer axis.
+    """Fill ``out`` with the rows of the data at positions, for every index of the outer axis.
 
     Args:
-        out: (outer, positions, width), contiguous, not empty.
-        data: (outer, count, width).
-        positions: Any shape.
+        out: The result (outer, positions, width), contiguous, not empty.
+        data: The rows (outer, count, width).
+        positions: Indices of rows, of any shape.
         mode: ``clip`` or ``wrap``.
     """
     text = _SINGLE if width == 1 else _ROWS
@@ -169,7 +169,7 @@ def _batch_take(xp: ModuleType, out: Array, a: Array, indices: Array) -> None:
 
 
 class _Gathering:
-    """The predicate of an operator's kernel."""
+    """Decides which calls of an operator the generated gather kernel supports."""
 
     __slots__ = ("_op",)
 

@@ -25,8 +25,8 @@ def _real(specs: Sequence[Spec], attrs: Attrs) -> bool:
 
 def _over_square(w: Writer) -> tuple[str, ...]:
     x, a, b = w.names
-    # Beyond these limits squares overflow or underflow, unless scaled by the factor.
-    wide = w.number(1.0) != w.single(1.0)  # names differ if the types differ
+    # Beyond these limits, squares overflow or underflow unless they are scaled by the factor.
+    wide = w.number(1.0) != w.single(1.0)  # the two names differ if their types differ
     end, factor = (1e150, 2.0**800) if wide else (1e15, 2.0**100)
     size = f"maximum(fabs({a}), fabs({b}))"
     large, small = w.number(1 / factor), w.number(factor)

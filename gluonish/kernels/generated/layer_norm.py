@@ -20,7 +20,7 @@ from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
 
 # Elements up to which `gluonish.kernels.generated.softmax_and_norms` is used for short rows.
 _SMALL = 1 << 13
-_SHORT = 8  # elements of a row below which its loops do not pay
+_SHORT = 8  # elements per row below which the loops over a row do not pay
 _MANY = 256  # rows from which the order of summation matters
 _CHUNKS = 32
 _BLOCK = 16

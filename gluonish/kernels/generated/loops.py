@@ -4,14 +4,11 @@ All arrays are broadcast to the shape of the outputs, with stride 0 along broadc
 sorted by the first output's strides, so that the innermost loop is contiguous. Adjacent axes merge
 if the strides of all arrays allow it: contiguous arrays need one loop.
 
-Source expressions for positions along an axis: truncated to integers, clipped or wrapped.
+Also source expressions for positions along an axis, truncated to integers, clipped or wrapped. They
+name the array ``positions``, its index ``i``, the result ``chosen`` and the axis' extent ``count``.
 
-The expressions name the array ``positions``, its index ``i``, the result ``chosen`` and the extent
-of the axis ``count``.
-
-Kernel sources for arrays of 16-bit floats, derived from those for float32.
-
-Elements are converted on load and store, so that all arithmetic is in float32.
+Also kernel sources for arrays of 16-bit floats, derived from sources for float32. Elements are
+converted on load and store, so that all arithmetic is in float32.
 """
 
 import re
@@ -27,10 +24,10 @@ from gluonish.ops.kernel import Array
 
 
 class Loops(NamedTuple):
-    """Nested loops, the outermost first; at least one.
+    """Nested loops over arrays, the outermost first; at least one loop.
 
     Attributes:
-        strides: The stride of each array in each loop, in elements.
+        strides: For each array, its stride in each loop, in elements.
     """
 
     extents: tuple[int, ...]
@@ -51,10 +48,10 @@ def broadcast_strides(array: Any, array_shape: Shape, shape: Shape) -> tuple[int
     """Return an array's strides, in elements, when it is broadcast to ``shape``.
 
     Args:
-        array_shape: The array's shape, with trailing axes of size 1 if it has more axes.
+        array_shape: The array's shape, possibly with trailing axes of size 1 appended.
 
     Returns:
-        None for an array that is not aligned.
+        The strides; None if the array is not aligned.
     """
     if not array.flags.aligned or any(step % array.itemsize for step in array.strides):
         return None
@@ -65,7 +62,7 @@ def broadcast_strides(array: Any, array_shape: Shape, shape: Shape) -> tuple[int
 
 
 def stretch(steps: Sequence[int], array_shape: Shape, shape: Shape) -> tuple[int, ...]:
-    """Return strides, ``steps`` for ``array_shape``, when broadcast to ``shape``."""
+    """Broadcast the strides ``steps`` of an array of ``array_shape`` to ``shape``."""
     lead = len(shape) - len(array_shape)
     return (0,) * lead + tuple(
         0 if extent == 1 else step for extent, step in zip(array_shape, steps, strict=True)
@@ -73,15 +70,15 @@ def stretch(steps: Sequence[int], array_shape: Shape, shape: Shape) -> tuple[int
 
 
 def find_loops(shape: Shape, strides: Sequence[Sequence[int]]) -> Loops:
-    """Return the loops over arrays of one shape.
+    """Return the loops over arrays of equal shape, with as many axes merged as possible.
 
     Args:
-        strides: The strides of each array, in elements; the first array decides the order.
+        strides: The strides of each array, in elements; those of the first decide the order.
     """
     axes = [axis for axis, extent in enumerate(shape) if extent != 1]
     axes.sort(key=lambda axis: -abs(strides[0][axis]))
     extents: list[int] = []
-    steps: list[list[int]] = []  # of each array in each loop
+    steps: list[list[int]] = []  # strides of each array in each loop
     for axis in axes:
         inner = [array_strides[axis] for array_strides in strides]
         if extents and all(
@@ -116,14 +113,14 @@ POSITIONS: dict[np.dtype[Any], tuple[str, str]] = {
     }.items()
 }
 
-WITHIN = {  # by mode
+WITHIN = {  # keyed by the operator's ``mode``
     "clip": "select(chosen < 0, int64(0), select(chosen < count, chosen, count - 1))",
     "wrap": "chosen % count",
 }
 
 
 def readable(positions: Array) -> Array:
-    """Return contiguous positions of a supported dtype."""
+    """Return the positions, converted to a contiguous array of a supported dtype if necessary."""
     if positions.dtype not in POSITIONS:
         positions = positions.astype(np.int64)
     return np.ascontiguousarray(positions)
@@ -138,12 +135,12 @@ def is_narrow(dtype: np.dtype[Any]) -> bool:
 
 
 def narrowed(source: str, names: Sequence[str], dtypes: Sequence[np.dtype[Any]]) -> str:
-    """Return a source for arrays of other dtypes.
+    """Translate a source for float32 arrays to other dtypes.
 
     Args:
-        source: A source for float32. It reads an element only as ``name[...]``, and writes one only
-            in a line ``name[...] = ...``.
-        names: Names of the arrays, in the order of the params with their addresses.
+        source: A source that reads elements only as ``name[...]``, and writes them only in lines
+            ``name[...] = ...``.
+        names: Names of the arrays, in the order in which the params have their addresses.
         dtypes: Dtypes of the arrays: float32, or one for which `is_narrow` is true.
     """
     for i, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):

@@ -155,7 +155,7 @@ def wide_product(x, y):
 
 @cache
 def power_tables() -> Array:
-    """Return the int64 tables of ``read_number``."""
+    """Return the int64 tables that ``read_number`` uses."""
     entries = [0] * _WIDE
     exact = np.array([float(10**power) for power in range(_EXACT_POWERS)])
     entries[:_EXACT_POWERS] = exact.view(np.int64).tolist()
@@ -287,7 +287,7 @@ def skip_field(text, at, length):
 """
 
 
-# By kernel. Threads may lose a count, which only delays compiling.
+# Bytes parsed so far, for each kernel. Threads may lose a count, which only delays compiling.
 _requested_nbytes: Counter[str] = Counter()
 
 
@@ -297,7 +297,7 @@ def dense_lines(text: bytes, width: int) -> Array | None:
     Blank lines, lines that begin with ``#``, and a comma at the end of a line are ignored.
 
     Returns:
-        (lines, width) of float64; None if some line is not ordinary, or without a kernel.
+        float64 of shape (lines, width); None if a line is not ordinary, or without a kernel.
     """
     kernel = _kernel(_DENSE, text)
     if kernel is None or not 0 < width < _MAX_COLUMNS:
@@ -318,9 +318,8 @@ def sparse_lines(text: bytes, width: int) -> tuple[Array, Array, Array, Array] |
         width: Number of columns.
 
     Returns:
-        values (elements,) of float64, columns (elements,) of int64, row pointers (lines + 1,) of
-        int64, and labels (lines,) of float64; None if some line is not ordinary, or without a
-        kernel.
+        float64 values (elements,), int64 columns (elements,), int64 row pointers (lines + 1,) and
+        float64 labels (lines,); None if a line is not ordinary, or without a kernel.
     """
     kernel = _kernel(_SPARSE, text)
     if kernel is None or not 0 < width < _MAX_COLUMNS:

@@ -14,7 +14,7 @@ from gluonish.ops.registry import Attrs
 
 _WIDE = (FLOAT32, FLOAT64)
 
-# Operands of any two dtypes that promote to float32 or float64; each is converted first.
+# Operands of any two dtypes that promote to float32 or float64; both are converted first.
 _MIXED = {
     "_npi_add": "W({a}) + W({b})",
     "_npi_subtract": "W({a}) - W({b})",
@@ -69,7 +69,7 @@ def _number(symbol: str) -> Rule:
 
 
 def _where(first: str, second: str) -> Rule:
-    """Return the rule of a select; ``s`` is the scalar, ``b`` and ``c`` are the arrays."""
+    """Return the rule for ``where``; ``s`` is the scalar, ``b`` and ``c`` are the arrays."""
 
     def write(w: Writer) -> tuple[str, ...]:
         names = dict(zip("abc", w.names, strict=False))

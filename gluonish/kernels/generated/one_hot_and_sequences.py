@@ -22,7 +22,7 @@ from gluonish.ops.nn.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_s
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import in_dtype
 
-_LARGE = 1 << 15  # elements; below, NumPy is faster
+_LARGE = 1 << 15  # elements below which NumPy is faster
 _GRAIN = 1 << 15  # minimum elements for each thread
 
 # Params: result, positions; elements of a row, bits of the off value and of the on value.
@@ -40,7 +40,7 @@ def body(begin, end, params):
 """
 
 # Params: result, lengths, data; rows along the second axis, elements of a row, bits of the padding
-# value. Steps are the rows of both axes.
+# value. A step is a row of both axes.
 _MASK = """
 def body(begin, end, params):
     y, positions, x = {view}(params[0]), {kind}(params[1]), {view}(params[2])
@@ -59,7 +59,7 @@ def body(begin, end, params):
                 y[j] = value
 """
 
-# Params: result; first value and step as bits of float64, number of repeats. Steps are values;
+# Params: result; first value and step as bits of float64, number of repeats. A step is a value;
 # conversions of int32 to float vectorize.
 _COUNT = """
 def body(begin, end, params):
@@ -98,7 +98,7 @@ def _kernel(text: str, size: int, kind: np.dtype[Any], order: str = "") -> Compi
 
 
 def _bits(dtype: np.dtype[Any], value: float) -> int:
-    """Return a number's bits in a dtype."""
+    """Convert a number to a dtype, and return its bits as an integer."""
     element = np.asarray(in_dtype(dtype, value)).astype(dtype)
     return int(element.view(f"u{dtype.itemsize}"))
 
@@ -179,7 +179,7 @@ def _arange(
 
 
 def _large_output(op: Operator, known: Container[Any]) -> Callable[..., bool]:
-    """Return the predicate: whether the result is large, of a known dtype or itemsize."""
+    """Return a predicate: whether the result is large and its dtype or itemsize is supported."""
 
     def supports(*specs: Spec, **attrs: Any) -> bool:
         (made,) = op.infer(*specs, **attrs)

@@ -3,7 +3,7 @@
 Threads split the elements of all weights evenly, and read and write every element once. Rules that
 need norms, such as LAMB, read it once more for each pass that sums squares.
 
-Sources of the kernels that update weights: a loop over elements for each optimizer rule.
+The source of a kernel that updates weights is a loop over elements, for each optimizer rule.
 
 Params of a kernel: number of weights; addresses of four tables: the start of each weight among all
 elements (in blocks for a pass that sums squares) with the total at the end, int64; the addresses of
@@ -31,7 +31,7 @@ from gluonish.ops.kernel import BackEnd
 from gluonish.ops.updates.rules import Rule
 
 BLOCK = 4096  # elements of a norm summed at a time by one thread
-LANES = 16  # partial sums of a block, a vector register's worth
+LANES = 16  # partial sums per block: as many as a vector register holds
 
 # View, itemsize, load and store of weights and gradients by dtype; 16-bit weights have a float32
 # master copy.
@@ -74,7 +74,7 @@ _UPDATE = """\
         low += 1
 """
 
-# ``lanes`` sums of squares of each expression.
+# For each expression, ``lanes`` partial sums of its squares.
 _NORMS = """\
     sizes = i64(params[6])
     for block in range(begin, end):
@@ -102,7 +102,7 @@ _NORMS = """\
 
 
 def update_source(rule: Rule, precision: str) -> str:
-    """Return the source of the kernel that updates elements; its extent is their number."""
+    """Return the source of the kernel that updates elements; a step is an element."""
     formula = FORMULAS[rule]
     states = state_names(rule) if formula.states is None else formula.states
     body = _UPDATE.format(
@@ -115,7 +115,7 @@ def update_source(rule: Rule, precision: str) -> str:
 
 
 def norms_source(rule: Rule, norms: Norms, precision: str) -> str:
-    """Return the source of a pass that sums squares; its extent is the blocks."""
+    """Return the source of a pass that sums squares; a step is a block of elements."""
     sums = [
         f"sums[lane + {i * LANES}] = sums[lane + {i * LANES}] + float64({x}) * float64({x})"
         for i, x in enumerate(norms.squared)
@@ -141,7 +141,7 @@ def _head(formula: Formula) -> str:
 
 
 def _views(rule: Rule, precision: str) -> list[str]:
-    """Return lines for views of a weight's arrays from the first element on, and its rates."""
+    """Return lines that define views of a weight's arrays from an element on, and its rates."""
     kind, width, _, _ = PRECISIONS[precision]
     master = [] if precision == "float32" else ["master"]
     roles = ["out", "weight", "grad", *state_names(rule), *master]
@@ -186,7 +186,7 @@ _FEW_WEIGHTS = 16
 _GRAIN = 1 << 16
 _BLOCK_GRAIN = _GRAIN // BLOCK // 4
 
-# Functions of `Norms.finish`, for NumPy arrays with a number for each weight.
+# Functions that `Norms.finish` uses, for NumPy arrays with one number for each weight.
 _FUNCTIONS = {
     "float32": np.float32,
     "maximum": np.maximum,
@@ -196,7 +196,7 @@ _FUNCTIONS = {
 
 
 class FusedStep:
-    """A `gluonish.kernels.fused_updates.FusedStep` for contiguous arrays.
+    """Implements `gluonish.kernels.fused_updates.FusedStep` for contiguous NumPy arrays.
 
     Args:
         outs: Arrays for the updated weights; may be the weights themselves.
@@ -260,7 +260,7 @@ class FusedStep:
 
 
 class _NormsPass:
-    """A pass that sums squares for each weight, bound to the params of a `FusedStep`."""
+    """A pass that sums squares for each weight of a `FusedStep`, and uses its params."""
 
     __slots__ = (
         "_finish",
@@ -296,7 +296,7 @@ class _NormsPass:
         """Sum squares, update states, and compute rates from the norms.
 
         Args:
-            named: Rates and scalars as arrays; computed rates are written.
+            named: Arrays of rates and scalars by name; the computed rates are overwritten.
         """
         self._kernel(len(self._sums), self._params, _BLOCK_GRAIN)
         sums = np.add.reduceat(self._sums.sum(axis=2), self._first_blocks)
@@ -339,10 +339,10 @@ def _params(count: int, *tables: Any) -> Any:
 def fused_step(
     xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
 ) -> FusedStep | None:
-    """Return a fused step for NumPy arrays; arguments of `FusedStep`.
+    """Return a fused step for NumPy arrays; the arguments are those of `FusedStep`.
 
     Returns:
-        None to use reference kernels: for little work, other dtypes, arrays that are not
+        None to use reference kernels: for small updates, other dtypes, arrays that are not
         contiguous, or without llvmlite.
     """
     if not outs or not available():

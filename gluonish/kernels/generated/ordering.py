@@ -1,7 +1,7 @@
 """Generated kernels for sort, argsort and topk along the last axis. Float32 only.
 
-Rows are radix-sorted, eight bits at a time, by integer keys of the same order, in which NaN is the
-largest and both zeros are equal. The few largest numbers of a row are found in one pass.
+Rows are radix-sorted, eight bits at a time, by integer keys that have the same order, in which NaN
+is the largest and both zeros are equal. The few largest numbers of a row are found in one pass.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from gluonish.kernels.generated.expressions import KINDS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.reductions.ordering import ARGSORT, SORT, TOPK
 
-# Elements of a row: below, NumPy is faster for topk or for sort; from _LONG, indices exceed int32.
+# Elements per row below which NumPy is faster for topk or sort; from _LONG, indices exceed int32.
 _SHORT, _SHORT_SORTED, _LONG = 48, 256, 1 << 31
 _SMALL = 1 << 9  # elements below which NumPy is as fast
-_SINGLE_THREAD = 1 << 12  # elements for one thread
+_SINGLE_THREAD = 1 << 12  # elements up to which one thread is used
 _FEW = 64  # maximum k of the one-pass topk
 
 # Params: order, data, keys, spare keys, spare order; elements of a row, and a mask that inverts
@@ -134,7 +134,7 @@ def _sorted_order(data: Array, ascending: bool) -> Array:
 
 
 def _first_few(data: Array, most: int, ascending: bool) -> tuple[Array, Array]:
-    """Return indices and values of the first ``most`` numbers of each row in sorted order."""
+    """Return the indices and values of the first ``most`` numbers of each sorted row."""
     count = data.shape[-1]
     shape = (*data.shape[:-1], most)
     order, values = np.empty(shape, np.int32), np.empty(shape, np.float32)

@@ -4,10 +4,10 @@ Brightness, contrast, saturation and lighting are affine maps of a pixel's three
 sequence of them is one map. A hue rotation is not affine, so a list of adjustments becomes a map, a
 hue rotation and another map. Contrast needs a mean first, which takes one more pass.
 
-The kernels run in any calling thread without a team and release the GIL, as data loaders need. All
-is computed in float32, while the reference kernels use float64 for integers. Before truncation to a
-byte `_SLACK` is added, so that integers survive rounding errors: saturation must not change a gray
-pixel.
+The kernels run in the calling thread, without a team, and release the GIL, as data loaders need.
+They compute in float32, while the reference kernels use float64 for integers. Before truncation to
+a byte, `_SLACK` is added, so that integers survive rounding errors: saturation must not change a
+gray pixel.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -51,7 +51,7 @@ def body(begin, end, params):
 {epilogue}
 """
 
-# Numbers: an offset for each element of a row, and one factor.
+# Numbers: an offset for each element of a row, and a single factor.
 _ROWS = """
 def body(begin, end, params):
     y, x, n = {view}(params[0]), {view}(params[1]), f32(params[2])
@@ -148,11 +148,11 @@ def _compiled(kind: str, dtype: np.dtype[Any], across: int, rotates_hue: bool) -
 
 
 class _Map:
-    """An affine map of pixels.
+    """An affine map of a pixel's three channels.
 
     Attributes:
-        rows: For each channel the weights of red, green and blue, and an offset.
-        mixes: Whether a channel depends on another.
+        rows: For each output channel, the weights of red, green and blue, and an offset.
+        mixes: Whether an output channel depends on several input channels.
     """
 
     __slots__ = ("mixes", "rows")
@@ -171,13 +171,13 @@ class _Map:
             row[3] += offset
 
     def mix(self, factor: float) -> None:
-        """Scale each pixel's difference from its gray."""
+        """Scale the difference of the result from its gray, as a change of saturation does."""
         rest = [(1 - factor) * value for value in self._gray()]
         self.rows = [[factor * v + r for v, r in zip(row, rest, strict=True)] for row in self.rows]
         self.mixes = True
 
     def gray_of(self, pixel: Sequence[float]) -> float:
-        """Return the gray of the mapped pixel."""
+        """Return the gray of a pixel after the map."""
         total: float = sum(map(mul, self._gray(), (*pixel, 1.0)))
         return total
 
@@ -186,7 +186,7 @@ class _Map:
 
 
 class _Passes:
-    """The adjustments of one image, collected until they are applied."""
+    """Collects the adjustments of one image, and applies them in as few passes as possible."""
 
     def __init__(self, image: Array) -> None:
         self._image = image
@@ -195,7 +195,7 @@ class _Passes:
         self._map = _Map()
 
     def add(self, kind: str, amount: Any) -> None:
-        """Add an adjustment."""
+        """Add an adjustment; for contrast, this computes the mean of the image first."""
         if kind == "hue":
             assert self._rotation is None  # operators rotate the hue once
             self._rotation = amount
@@ -221,7 +221,7 @@ class _Passes:
         return means
 
     def fill(self, out: Array) -> None:
-        """Store the adjusted image."""
+        """Fill ``out`` with the adjusted image."""
         rows, itemsize = self._map.rows, self._image.itemsize
         if (
             self._rotation is None
@@ -256,7 +256,7 @@ def changed_colors(out: Array, image: Array, steps: Iterable[Step]) -> None:
     """Fill ``out`` with a color-adjusted image.
 
     Args:
-        out: (height, width, 3), uint8 or float32; must not overlap the image.
+        out: The result (height, width, 3), uint8 or float32; must not overlap the image.
         image: An image of the shape and dtype of ``out``, not empty, with any strides.
         steps: Adjustments in order, with at most one hue rotation.
     """

@@ -1,13 +1,13 @@
-"""Convert an image (height, width, channels) to float32 (channels, height, width), in one pass.
+"""Convert an image (height, width, channels) to float32 (channels, height, width) in one pass.
 
-A list of steps applies to each element, each step with one number for all channels or one for each:
-dividing by 255, subtracting a mean and dividing by a deviation are three. Images may be views: a
-region, reversed rows or columns, BGR.
+A list of steps is applied to each element; a step has one number for all channels, or one for each.
+For example, dividing by 255, subtracting a mean and dividing by a deviation are three steps. Images
+may be views: a region, reversed rows or columns, BGR.
 
-For bytes all steps become ``byte * a + b``, with float64 ``a`` and ``b`` and one rounding. It is
-more exact than the operators one by one, and differs from them in the last bits. A single step
-rounds as in NumPy, and so do all steps on floats. A source is generated for the dtype, channels,
-strides and kinds of steps, and compiled once; numbers are read from memory.
+For bytes, all steps become ``byte * a + b`` with one rounding; ``a`` and ``b`` are computed in
+float64. This is more exact than the operators one by one, and differs from them in the last bits.
+A single step rounds as in NumPy, and so do all steps on floats. A source is generated for the
+dtype, channels, strides and kinds of steps, and compiled once; numbers are read from memory.
 """
 
 import ctypes
@@ -55,7 +55,7 @@ _Layout = tuple[np.dtype[Any], int, int, int]
 
 
 class PixelPlanes:
-    """Converts images to planes by a list of steps.
+    """Converts images to planes of channels, applying a list of steps.
 
         ``PixelPlanes([("divide", [255]), ("subtract", mean), ("divide", std)])`` is `to_tensor` and
         `normalize`. It is thread-safe, runs in the calling thread only, and releases the GIL.
@@ -90,11 +90,11 @@ class PixelPlanes:
         """Fill ``out``, (channels, height, width) of float32, from an image.
 
         Args:
-            out: Must not overlap the image; fastest if C-contiguous.
+            out: The output, which must not overlap the image; fastest if C-contiguous.
             image: (height, width, channels) with any strides; fastest for bytes and float32.
 
         Raises:
-            ArgumentError: Shapes do not match one another or the steps.
+            ArgumentError: The shapes do not match each other, or the steps.
         """
         height, width, channels = image.shape
         if out.shape != (channels, height, width):
@@ -150,7 +150,7 @@ class PixelPlanes:
         return _Plan(kernel, self._numbers(channels) if joined is None else joined)
 
     def _joined(self, channels: int) -> Array | None:
-        """Return for each channel the factor and the term of all steps combined, if finite."""
+        """Return the factor and term of each channel that combine all steps; None if not finite."""
         factor, term = np.ones(channels), np.zeros(channels)
         with np.errstate(all="ignore"):
             for name, numbers in self._steps:
@@ -161,7 +161,7 @@ class PixelPlanes:
         return table if np.isfinite(table).all() else None
 
     def _numbers(self, channels: int) -> Array:
-        """Return the numbers as (channels, steps)."""
+        """Return the numbers of all steps as an array (channels, steps)."""
         table = np.empty((channels, len(self._steps)), np.float32)
         for s, (_, numbers) in enumerate(self._steps):
             table[:, s] = numbers
@@ -190,7 +190,7 @@ def _source(layout: _Layout, lines: Sequence[str]) -> str:
 
 
 class _Plan:
-    """A kernel and its numbers."""
+    """A kernel for images of one layout, and the numbers that it reads."""
 
     __slots__ = ("_kernel", "_numbers", "_table")
 

@@ -2,7 +2,7 @@
 
 A plan depends on the layouts of its arrays. From call to call only their addresses, which are the
 first params, and the key of random numbers change. Plans are shared by all threads. The params of a
-call belong to one thread from their `pop` to their `append` on the plan's list of idle ones; both
+call belong to one thread from their `pop` to their `append` on the plan's list of idle params; both
 are atomic.
 """
 
@@ -15,10 +15,10 @@ from gluonish.ops.kernel import Key, address
 
 
 class KernelPlan:
-    """A kernel and its params, for arrays of some layouts.
+    """A kernel with its params, for arrays of given dtypes, shapes and strides.
 
     Args:
-        params: The params; the first are addresses of operands, set by each call.
+        params: Initial params; the first are the addresses of operands, which each call sets.
         extent: Number of steps.
         grain: Minimum steps for each thread.
         key_at: Index of the random key in the params; 0 without random numbers.
@@ -53,7 +53,7 @@ class KernelPlan:
         self._kernel.run_at(self._extent, params[1], self._grain)
 
     def run(self, *arrays: Any, key: Key | None = None) -> None:
-        """Run on outputs and inputs of the plan's layouts.
+        """Run on outputs and inputs that have the plan's layouts.
 
         Args:
             *arrays: Outputs, then inputs.
@@ -79,7 +79,7 @@ class KernelPlan:
         movable: Collection[int],
         packing: None = None,
     ) -> "Attached":
-        """Bind the plan to memory; arguments of `Attached`."""
+        """Bind the plan to memory; the arguments are those of `Attached`."""
         return Attached(self, operands, arrays, movable)
 
 
@@ -87,7 +87,7 @@ class Attached:
     """A plan bound to memory, for one caller at a time.
 
     Args:
-        operands: Index of each operand among the arrays of `run`.
+        operands: For each operand, its index among the arrays of `run`.
         arrays: The current arrays.
         movable: Indices of arrays that may be reallocated between calls.
     """
@@ -111,7 +111,7 @@ class Attached:
                 self._params[0][i] = address(arrays[index])
 
     def run(self, arrays: Sequence[Any]) -> None:
-        """Run on the arrays."""
+        """Run the kernel; arrays that are not movable must be those of the constructor."""
         values = self._params[0]
         for i, index in self._movable:
             values[i] = address(arrays[index])

@@ -1,6 +1,6 @@
 """Plans for programs of elementwise operators.
 
-The kernels of fused pointwise operators.
+Also the kernels of fused pointwise operators.
 """
 
 import math
@@ -29,7 +29,7 @@ from gluonish.ops.fused.pointwise import (
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.registry import Attrs
 
-_MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
+_MAX_PLANS = 4096  # if exceeded, all are dropped, to bound memory if shapes never repeat
 
 _ELEMENTARY = re.compile(
     r"\b(?:exp|expm1|log\w*|tanh|sigmoid|softplus|erf|\w*gamma\w*|philox_\w+)\("
@@ -39,12 +39,12 @@ _plans: dict[tuple[Any, ...], KernelPlan] = {}
 
 
 def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> Bound:
-    """Find or make the plan of a program for some arrays.
+    """Return the plan of a program for these arrays, from the cache if possible.
 
     Args:
         outputs: Outputs of one shape.
         inputs: Inputs that broadcast to the outputs' shape.
-        program: Operators that `expressions` supports.
+        program: A program of operators that `expressions` supports.
 
     Raises:
         RefusedError: Arrays are empty or not aligned, the outputs have several shapes, or llvmlite

@@ -3,9 +3,8 @@
 Loops come from `loops`, expressions from `expressions`. Extents, strides and numbers are params, so
 that one compiled kernel serves many calls; only strides of 0 and 1 are part of the source.
 
-Source lines that compute the values of one element, from the templates of `expressions`.
-
-The lines are valid in Python and in C++: assignments of calls, operators and conversions. A kernel
+The lines that compute the values of one element are written from the templates of `expressions`.
+They are valid in Python and in C++: assignments of calls, operators and conversions. A kernel
 provides the functions, and the type of each value.
 """
 
@@ -39,7 +38,7 @@ _FLAG = re.compile(r"\bflag\(")
 
 
 def computed_type(dtype: np.dtype[Any]) -> str:
-    """Return the type that values of a dtype are computed in."""
+    """Return the type in which values of a dtype are computed."""
     if dtype == FLOAT64:
         return "float64"
     return "float32" if dtype in (FLOAT32, BFLOAT16, FLOAT16) else "int64"
@@ -57,7 +56,7 @@ def computed(program: Program, specs: Sequence[Spec], number: Number) -> Iterato
     count = program.num_inputs
     for instruction in program.instructions:
         made = _written(instruction, specs, number, count)
-        # The second output first: the first one reads it.
+        # The second output comes first, because the first one reads it.
         yield from reversed([(count + i, text) for i, text in enumerate(made)])
         count += len(made)
 
@@ -96,7 +95,7 @@ def _cast(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
 
 
 def _rounded(text: str, dtype: np.dtype[Any]) -> str:
-    """Return the expression, rounded to a dtype."""
+    """Return an expression that rounds ``text`` to a dtype."""
     if dtype in (FLOAT32, FLOAT64, BOOL, np.dtype(np.int64)):
         return text
     stored = STORES[dtype].format(text)
@@ -124,8 +123,8 @@ class PointwiseSource:
     there are any, then extents, strides and numbers.
 
     Args:
-        specs: Specs of all values of the program.
-        loops: Loops over outputs, inputs, and last the row-major indices of elements.
+        specs: The specs of all values of the program.
+        loops: Loops over the outputs, the inputs and, last, the row-major indices of elements.
 
     Attributes:
         text: The source.
@@ -139,7 +138,7 @@ class PointwiseSource:
         self._loops = loops
         self._arrays = [*program.outputs, *range(program.num_inputs)]
         self.params: list[int] = [0] * len(self._arrays)
-        self._head: list[str] = []  # before all loops
+        self._head: list[str] = []  # lines before all loops
         random = any(draws(op, attrs) for op, _, attrs in program.instructions)
         self.key_at = len(self.params) if random else 0
         if random:
@@ -162,7 +161,7 @@ class PointwiseSource:
         self.params.append(value)
 
     def _number(self, kind: str, value: float) -> str:
-        """Return the name of a constant in a type."""
+        """Return the name of a constant of type ``kind``, adding it on first use."""
         key = (kind, repr(value))
         name = self._numbers.get(key)
         if name is None:
@@ -220,7 +219,7 @@ class PointwiseSource:
             yield f"    {line}"
 
     def _loop(self, begin: str, end: str) -> Iterator[str]:
-        """Yield the innermost loop, and loads that are invariant in it."""
+        """Yield the loads that are invariant in the innermost loop, and the loop."""
         inner = [steps[-1] for steps in self._loops.strides]
         for i, step in enumerate(inner[:-1]):
             if step not in (0, 1) and i in self._used:

@@ -1,9 +1,9 @@
 """Max and average pooling of channels-last arrays, and their gradients.
 
 Other layouts use oneDNN's kernels. Threads split samples and, if there are few samples, blocks of
-channels, so that no two write to one element of the gradient. For float32, and for bfloat16 with a
-single window or, for the gradient, windows that tile the data: sums rounded in memory would lose
-digits, and oneDNN's forward is faster.
+channels, so that no two write to one element of the gradient. Supports float32, and bfloat16 with a
+single window or, for the gradient, windows that tile the data: otherwise, sums rounded in memory
+would lose digits, and oneDNN's forward pass is faster.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,19 +24,19 @@ from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import channels_first, is_channels_last
 
-_SMALL = 1 << 14  # elements below which compiling does not pay; minimum for each thread
+_SMALL = 1 << 14  # elements below which compiling does not pay; minimum elements for each thread
 # Minimum channels for which these kernels are faster than oneDNN's. For data larger than the caches
-# the forward is slower for some numbers of channels.
+# the forward pass is slower for some numbers of channels.
 _CHANNELS, _CHANNELS_BACKWARD = 32, 17
 _SLOW_CHANNELS, _SLOW_BYTES = range(129, 384), 1 << 24
-_MAX_PLANS = 4096  # beyond it all are dropped, to bound memory if shapes never repeat
+_MAX_PLANS = 4096  # if exceeded, all are dropped, to bound memory if shapes never repeat
 
 _ITEMS = 8  # minimum number of samples times blocks of channels
-_BLOCK = 32  # minimum channels of a block
+_BLOCK = 32  # minimum channels per block
 
 
 class _Windows:
-    """The windows over data of shape (N, C, *spatial), in depth, height and width.
+    """The pooling windows over data of shape (N, C, *spatial), as depth, height and width.
 
     Raises:
         RefusedError: A window contains no element of the data.
@@ -46,7 +46,7 @@ class _Windows:
 
     def __init__(self, data: Shape, attrs: Attrs) -> None:
         geometry, counts = pooling_plan(data[2:], **attrs)
-        # One axis is the height, two are height and width: a step is a row of windows.
+        # A single axis counts as the height, two as height and width: a step is a row of windows.
         before = (1,) * min(1, 3 - len(counts))
         after = (1,) * (3 - len(before) - len(counts))
         self.extents = before + data[2:] + after
@@ -76,7 +76,7 @@ class _Windows:
 
     @property
     def overlap(self) -> Shape | None:
-        """The overlap of consecutive windows along each axis; None if there are gaps."""
+        """Overlap of consecutive windows along each axis; None if there are gaps."""
         reach = tuple(k - s for k, s in zip(self.kernel, self.stride, strict=True))
         single = (count == 1 for count in self.counts)
         reach = tuple(0 if one else r for one, r in zip(single, reach, strict=True))
@@ -89,7 +89,7 @@ class _Windows:
         return self.inside and self.overlap == (0, 0, 0) and tuple(covered) == self.extents
 
     def unrolled(self) -> Shape | None:
-        """Return the kernel if it is small."""
+        """Return the kernel size if it is small enough to unroll, else None."""
         return self.kernel if np.prod(self.kernel) <= MAX_UNROLLED else None
 
     def params(self, channels: int, step: int) -> list[int]:
@@ -102,7 +102,7 @@ _plans: dict[tuple[Any, ...], KernelPlan] = {}
 
 
 def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan the forward.
+    """Plan the forward pass.
 
     Args:
         outputs: out (N, C, *pooled).
@@ -123,7 +123,7 @@ def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
             dense layer; data, and the output.
 
     Raises:
-        RefusedError: As `pooling`; or bfloat16 would accumulate.
+        RefusedError: As for `pooling`; or a bfloat16 gradient would accumulate in memory.
     """
     arrays = (*outputs, *inputs)
     used = arrays if attrs["pool_type"] == "max" else arrays[:2]
@@ -141,7 +141,7 @@ def _find(
     attrs: Attrs,
     planar: int | None = None,
 ) -> Bound:
-    """Find or make a plan; ``planar`` is the index of the array that may be contiguous."""
+    """Return a plan, cached or new; ``planar`` is the index of the array that may be contiguous."""
     views = [channels_first(np, array, attrs["layout"]) for array in arrays]
     last = [x for i, x in enumerate(views) if i != planar or not x.flags.c_contiguous]
     if not all(map(_channels_last, last)) or not all(x.flags.aligned for x in views):

@@ -3,9 +3,9 @@
 The outer loops are over windows, the innermost over channels. Small windows are unrolled; larger
 ones are loops over elements, with partial results of `CHUNK` channels on the stack.
 
-The gradient of overlapping windows accumulates into elements that are already written, and is
-stored to others: an element is written if its row was in an earlier row of windows, or its column
-in an earlier window. Only elements outside all windows are cleared.
+The gradient of overlapping windows is added to elements that are already written, and stored to all
+others: an element is written if its row was in an earlier row of windows, or its column in an
+earlier window. Only elements outside all windows are cleared.
 """
 
 from collections.abc import Iterator
@@ -29,11 +29,11 @@ from gluonish.kernels.generated.pooling_windows import (
     written_masks,
 )
 
-MAX_UNROLLED = 16  # elements of a window; beyond, loops over elements are as fast
+MAX_UNROLLED = 16  # elements per window up to which it is unrolled; beyond, loops are as fast
 
 
 def forward_source(form: Form) -> str:
-    """Return the kernel that fills operand 0 from operand 1; a step is a row of windows."""
+    """Return the source that fills operand 0 from operand 1; a step is a row of windows."""
     lines = [
         "def body(begin, end, params):",
         f"    out, x = {form.view(0)}, {form.view(1)}",
@@ -131,7 +131,7 @@ def clear(x, start, count, pitch, length):
 
 
 def backward_source(form: Form) -> str:
-    """Return the kernel that fills operand 0, the gradient of the data.
+    """Return the source that fills operand 0, the gradient of the data.
 
     Operands: gradient of the data, gradient of the output; for a maximum also data and output. A
     step is a sample, or a block of its channels.
@@ -188,7 +188,7 @@ def _backward_windows(form: Form) -> Iterator[str]:
 
 
 def _clear_lines(rows: str, column: str) -> list[str]:
-    """Return lines that clear rows, from a column on, that no window has reached."""
+    """Return lines that clear elements of rows, from a column on, which no window has written."""
     return [
         "for d in range(end_d, last_d):",
         f"    for h in range({rows}):",

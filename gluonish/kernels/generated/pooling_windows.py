@@ -17,21 +17,21 @@ AXES = "dhw"
 
 
 class Form(NamedTuple):
-    """What a source depends on; all else are params.
+    """The properties that a kernel's source depends on; everything else is a param.
 
     Params: addresses of the operands (at most 4), channels, channels of a block, blocks; then in
     depth, height and width the extents of the data, numbers of windows, kernel, stride, padding;
     1 if means count padding.
 
     Attributes:
-        largest: Whether to compute the maximum; else the mean.
-        narrow: Whether elements are bfloat16, else float32.
+        largest: Whether to compute the maximum rather than the mean.
+        narrow: Whether elements are bfloat16 rather than float32.
         inside: Whether all windows are inside the data.
-        kernel: The window in depth, height and width, to unroll it; None for loops.
+        kernel: Size of the window in depth, height and width, to unroll it; None to loop over it.
         overlap: For the gradient: overlap of consecutive windows along each axis. None clears the
             gradient first and accumulates. Without unrolling it is zeros, for windows that tile the
             data, or None.
-        planar: For the gradient: whether that of the output is contiguous rather than channels
+        planar: For the gradient: whether the output's gradient is contiguous rather than channels
             last.
     """
 
@@ -43,19 +43,19 @@ class Form(NamedTuple):
     planar: bool = False
 
     def load(self, view: str, index: str) -> str:
-        """Return the expression of an element as float32."""
+        """Return the expression that reads an element as float32."""
         return f"load_bf16({view}[{index}])" if self.narrow else f"{view}[{index}]"
 
     def store(self, view: str, index: str, value: str) -> str:
-        """Return the statement that stores a float32."""
+        """Return the statement that stores a float32 to an element."""
         return f"{view}[{index}] = " + (f"store_bf16({value})" if self.narrow else value)
 
     def view(self, operand: int) -> str:
-        """Return the view of an operand."""
+        """Return the expression for a view of an operand."""
         return f"{'u16' if self.narrow else 'f32'}(params[{operand}])"
 
     def taps(self) -> list[Shape]:
-        """Return the positions in an unrolled window, in order."""
+        """Return the positions (d, h, w) in an unrolled window, in order."""
         return list(product(*map(range, self.kernel or ())))
 
 
@@ -88,7 +88,7 @@ DIVISOR = "divisor = float32(span_d * span_h * span_w)"
 
 
 def element_loops(channel: str) -> list[str]:
-    """Return nested loops over a window's elements; ``t`` is the index of an element's channel."""
+    """Return nested loops over a window; ``t`` is the index of ``channel`` of an element."""
     return [
         "for d in range(first_d, last_d):",
         "    for h in range(first_h, last_h):",
@@ -99,7 +99,7 @@ def element_loops(channel: str) -> list[str]:
 
 
 def bounds(form: Form, axis: str, number: str) -> list[str]:
-    """Return lines for a window's bounds along an axis, and for the span that a mean counts."""
+    """Return lines for a window's bounds along an axis, and for the span that a mean divides by."""
     text = _BOUNDS if form.largest else _BOUNDS + _SPAN
     return text.format(a=axis, i=number).splitlines()
 
@@ -137,23 +137,23 @@ def valid_masks(form: Form) -> Iterator[str]:
 
 def written_masks(form: Form) -> Iterator[str]:
     """Yield lines for the masks of elements that earlier windows or elements have written."""
-    # Indices clamped from below equal that of the first element inside; indices clamped from above
-    # that of the last.
+    # Indices clamped from below equal the index of the first element inside; indices clamped from
+    # above equal the index of the last.
     first = "{a}{i} < end_{a}"
     later = first + " or start_{a} + {i} <= 0 or start_{a} + {i} >= size_{a}"
     yield from _masks(form, "written", "|", first, later)
 
 
 def _masks(form: Form, name: str, join: str, *conditions: str) -> Iterator[str]:
-    """Yield lines for a mask of each element of a window, from its conditions along the axes.
+    """Yield lines that compute a mask for each element of a window, from conditions along the axes.
 
-    Axes along which windows have one element are omitted: these windows do not overlap, nor extend
-    beyond the data.
+    Axes along which windows have a single element are omitted: there, windows neither overlap nor
+    extend beyond the data.
 
     Args:
         name: Prefix of the masks' names.
         join: Operator that combines the axes.
-        *conditions: Condition of an axis' first element, and optionally that of the others.
+        *conditions: Condition for the first element along an axis, and optionally for the others.
     """
     lengths = form.kernel or ()
     for axis, length in zip(AXES, lengths, strict=True):
@@ -168,20 +168,20 @@ def _masks(form: Form, name: str, join: str, *conditions: str) -> Iterator[str]:
 
 
 def at_tap(tap: Shape) -> str:
-    """Return the name of the variable with an element's index."""
+    """Return the name of the variable that has the index of a window's element."""
     return "t" + "_".join(map(str, tap))
 
 
 def masked(value: str, mask: str) -> str:
-    """Return the expression of a float32 that is zero where its mask is."""
+    """Return the expression of a float32 that is 0 where its mask is 0."""
     return f"float_of_bits(bits_of_float({value}) & {mask})"
 
 
 def indented(levels: int, lines: Iterable[str]) -> list[str]:
-    """Indent lines."""
+    """Indent lines by a number of levels."""
     return ["    " * levels + line for line in lines]
 
 
 def joined(lines: Iterable[str]) -> str:
-    """Join lines, without empty ones."""
+    """Join lines, omitting empty lines."""
     return "\n".join(line for line in lines if line.strip()) + "\n"

@@ -184,10 +184,10 @@ _PARAMS = {"lstm": 5, "gru": 6, "rnn_tanh": 2, "rnn_relu": 2}
 
 
 def step_forward(mode: str, *, narrow: bool = False) -> CompiledKernel:
-    """Return the kernel of a cell's forward step; its params are listed above its source.
+    """Return the kernel of a cell's forward step; the params are listed above the source.
 
     Args:
-        narrow: Whether it also writes the hidden state in bfloat16.
+        narrow: Whether the kernel also writes the hidden state in bfloat16.
     """
     source = _FORWARD[mode]
     if narrow:
@@ -203,15 +203,15 @@ _WITH_HALF = r"""\1new = \3
 
 
 def step_backward(mode: str, *, narrow: bool = False) -> CompiledKernel:
-    """Return the kernel of a cell's backward step; its params are listed above its source.
+    """Return the kernel of a cell's backward step; the params are listed above the source.
 
     Args:
-        narrow: Whether gradients of products are bfloat16.
+        narrow: Whether the gradients of the products are bfloat16.
     """
     kind, put = ("u16", "store_bf16") if narrow else ("f32", "")
     return compile_kernel(_BACKWARD[mode].replace("D(", f"{kind}(").replace("PUT(", f"{put}("))
 
 
 def dropout_mask() -> CompiledKernel:
-    """Return the kernel of dropout factors; its extent is tiles of `MASK_TILE`."""
+    """Return the kernel that generates dropout factors; a step is a tile of `MASK_TILE`."""
     return compile_kernel(_MASK)

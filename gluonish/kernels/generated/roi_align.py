@@ -18,7 +18,7 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.regions import image_number
 from gluonish.ops.vision.roi_align import MAX_SAMPLES, ROI_ALIGN, ROI_ALIGN_BACKWARD
 
-_MAX_ELEMENTS = 1 << 26  # of the matrices
+_MAX_ELEMENTS = 1 << 26  # elements of the matrices
 
 # Params: starts of regions along the axis, their lengths, matrices, bands; bins, extent of the
 # axis, samples (or 0) and their maximum.
@@ -77,7 +77,7 @@ _BIN = """
                     image = (images[region] * planes + plane) * height * width
 """
 
-# Steps are regions.
+# A step is a region.
 _ALIGN = (
     _HEAD
     + """
@@ -99,7 +99,7 @@ _ALIGN = (
 """
 )
 
-# Steps are channels of the result, so that threads share no pixels.
+# A step is a channel of the result, so that threads share no pixels.
 _ADJOINT = (
     _HEAD
     + """
@@ -129,13 +129,13 @@ def _compiled(source: str, itemsize: int) -> CompiledKernel:
 
 
 class _Axis(NamedTuple):
-    """The matrices (regions, bins, extent) along an axis, and the bands (regions, bins, 2)."""
+    """The matrices (regions, bins, extent) along one axis, and their bands (regions, bins, 2)."""
 
     matrices: Any
     bands: Any
 
     def params(self) -> list[int]:
-        """Return the addresses of both."""
+        """Return the addresses of the matrices and the bands."""
         return [address(self.matrices), address(self.bands)]
 
 
@@ -151,10 +151,10 @@ def _axis(starts: Any, lengths: Any, bins: int, extent: int, ratio: int) -> _Axi
 
 
 class _Regions:
-    """The matrices of all regions, and the params of the kernels.
+    """The matrices of all regions along both axes, and the kernels' params.
 
     Args:
-        rois: Rows (image, x1, y1, x2, y2).
+        rois: One row (image, x1, y1, x2, y2) for each region.
         shape: The shape of the images.
     """
 

@@ -25,12 +25,12 @@ from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.host import scatter_accumulator
 
-_LARGE = 1 << 13  # elements; below, NumPy is faster
+_LARGE = 1 << 13  # elements below which NumPy is faster
 _GRAIN = 1 << 15  # minimum elements for each thread
-_NARROW = 32  # elements of a row below which threads split rows, not columns
-_MANY = 16  # indices of the outer axis from which threads split them
+_NARROW = 32  # elements per row below which threads split rows, not columns
+_MANY = 16  # length of the outer axis from which threads split that axis
 
-# By dtype: views of result and terms, zero, and the expression of a term.
+# For each dtype: views of the result and of terms, zero, and the expression of a term.
 _FORMS = {
     FLOAT32: ("f32", "f32", "float32(0)", "g[{at}]"),
     FLOAT64: ("f64", "f64", "0.0", "g[{at}]"),
@@ -46,7 +46,7 @@ def body(begin, end, params):
     outer, many, count, width, chunk = params[3], params[4], params[5], params[6], params[7]
 """
 
-# Steps are rows of the result; each thread adds the positions among its rows.
+# A step is a row of the result; each thread adds the positions among its rows.
 _BY_ROWS = (
     _HEAD
     + """
@@ -65,7 +65,7 @@ _BY_ROWS = (
 """
 )
 
-# Steps are chunks of columns, for each index of the outer axis.
+# A step is a chunk of columns, for one index of the outer axis.
 _BY_COLUMNS = (
     _HEAD
     + """
@@ -147,7 +147,7 @@ def _run(
     extent: int,
     *params: int,
 ) -> None:
-    """Run a kernel over ``extent`` steps; ``params`` are the params after the addresses."""
+    """Run a kernel over ``extent`` steps; ``params`` follow the addresses."""
     grad, positions = np.ascontiguousarray(grad), readable(positions)
     wide = scatter_accumulator(out.dtype)
     total = out if out.dtype == wide else np.empty(out.shape, wide)
@@ -162,7 +162,7 @@ def _run(
 def _add_rows(
     out: Array, grad: Array, positions: Array, mode: str, shape: Shape, axis: int, axes: int = 1
 ) -> None:
-    """Fill ``out`` with rows of ``grad`` added at positions along one axis or several."""
+    """Fill ``out`` with the rows of ``grad``, added at positions along one or more axes."""
     outer, count = math.prod(shape[:axis]), math.prod(shape[axis : axis + axes])
     width, many = math.prod(shape[axis + axes :]), positions.size
     chunk = _chunk(outer, width)
@@ -174,7 +174,7 @@ def _add_rows(
 
 
 def _chunk(outer: int, width: int) -> int:
-    """Return the number of columns of a step."""
+    """Return the number of columns per step."""
     if outer >= _MANY:
         return width
     threads = openmp.team().threads()

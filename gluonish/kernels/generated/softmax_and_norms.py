@@ -22,10 +22,10 @@ from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWAR
 from gluonish.ops.normalization.lrn import L2_NORMALIZATION, L2_NORMALIZATION_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 
-_SHORT = 24  # elements of a row below which its loops do not pay
-_SINGLE_THREAD = 1 << 13  # elements for one thread
+_SHORT = 24  # elements per row below which the loops over a row do not pay
+_SINGLE_THREAD = 1 << 13  # elements up to which one thread is used
 
-# The maximum of a row. It may lose NaN, as the sum of the exponentials propagates it.
+# The maximum of a row. It need not propagate NaN, since the sum of the exponentials does.
 _TOP = """
         top = x[at]
         for j in range(16):
@@ -194,16 +194,17 @@ def body(begin, end, params):
 
 
 class _Row(NamedTuple):
-    """A kernel of an operator.
+    """One operator and its kernel.
 
     Attributes:
-        source: Returns the source for some attributes.
-        rows: Returns the number of rows for a shape and attributes; 0 if not supported.
+        source: Function that returns the source for an operator's attributes.
+        rows: Function that returns the number of rows for a shape and attributes; 0 if these are
+            not supported.
         data: Index of the data among the inputs.
         number: Name of the attribute passed as a param; empty for none.
-        most: Elements up to which it is the fastest; 0 for no limit.
-        single_step: Whether all rows are one step.
-        names: Names of its arrays, in order, if it supports 16-bit floats; else empty.
+        most: Number of elements up to which this kernel is the fastest; 0 for no limit.
+        single_step: Whether all rows are computed in one step.
+        names: Names of the arrays, in order, if the kernel supports 16-bit floats; else empty.
     """
 
     op: Operator

@@ -21,13 +21,13 @@ from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.support.work import LARGE_COPY
 
-VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # by itemsize
+VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # keyed by itemsize
 _GRAIN = 1 << 15  # minimum elements for each thread
-_TILE = 32  # elements along each side
+_TILE = 32  # elements along each side of a tile
 _SHORT = 8  # maximum elements of an unrolled loop
-_FEW = 512  # elements of rows below which a step has several rows
-_MANY = 64  # minimum steps for this
-_LONGEST = 1 << 14  # elements of a row above which it is split into chunks
+_FEW = 512  # elements per row below which a step copies several rows
+_MANY = 64  # minimum number of steps for that
+_LONGEST = 1 << 14  # elements above which a row is split into chunks
 _NEAR = 4  # strides up to which they are constants in the source, to vectorize
 
 # Params of all: target, source; strides of the innermost loop in both; its extent, extent of a
@@ -45,7 +45,7 @@ _FIND = """
         left = left // params[6 + 3 * {n}]
 """
 
-# Further params if a step has several rows: the next outer loop.
+# Additional params if a step copies several rows: those of the next outer loop.
 _ROWS = (
     _HEAD
     + """
@@ -97,7 +97,7 @@ _SECOND = """
 
 
 def move(target: Any, source: Any) -> None:
-    """Copy elements between arrays of one dtype and any strides, which must not overlap.
+    """Copy elements between arrays of equal dtype and any strides, which must not overlap.
 
     The source is broadcast to the target's shape.
 
@@ -154,7 +154,7 @@ def _plan(
 
 
 def _around(loops: Loops, *without: int) -> list[int]:
-    """Return the params of the outer loops, from the inside, without some."""
+    """Return the params of the outer loops, from the inside, except the loops ``without``."""
     numbers = [n for n in reversed(range(len(loops.extents))) if n not in without]
     return [
         param
@@ -168,7 +168,7 @@ def _find(params: list[int], first: int = 0) -> str:
 
 
 def _row_plan(size: int, loops: Loops, copies: str = "", *, elements: int = 1) -> KernelPlan:
-    """Return the plan of rows; ``copies`` unrolls ``elements`` elements of a step."""
+    """Return a plan that copies row by row; ``copies`` unrolls ``elements`` elements of a step."""
     count, (to, by) = loops.extents[-1], (strides[-1] for strides in loops.strides)
     around = _around(loops, len(loops.extents) - 1)
     if not copies:
@@ -193,7 +193,7 @@ def _row_plan(size: int, loops: Loops, copies: str = "", *, elements: int = 1) -
 
 
 def _stride_text(name: str, stride: int) -> str:
-    """Return a stride for the source: a constant if the loop then vectorizes, else a name."""
+    """Return a stride as source text: a constant if that lets the loop vectorize, else a name."""
     return str(stride) if abs(stride) <= _NEAR else name
 
 

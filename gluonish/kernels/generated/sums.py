@@ -2,12 +2,12 @@
 
 For 16-bit floats the result is rounded again to 16 bits; no array is copied to float32.
 
-Adjacent axes merge if all are reduced, or none is. Then there are two algorithms. Long contiguous
-*runs* of elements of one sum are added one run at a time. Otherwise *columns*: lines of memory are
-added to a line of sums, and at the end sums of the same output are added. The gradient of a bias is
-a case of this, where a line is a row.
+Adjacent axes merge if all are reduced, or none is. Then there are two algorithms. *Runs*: if long
+contiguous runs of elements belong to the same sum, one run is added at a time. *Columns*:
+otherwise, lines of memory are added elementwise to a line of sums, and at the end sums of the same
+output are added; for the gradient of a bias, a line is a row.
 
-Sum, mean and the gradient of broadcasting, by `gluonish.kernels.generated.sums`.
+The operators are sum, mean and the gradient of broadcasting.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,8 +33,8 @@ from gluonish.ops.shape.broadcast_to import SUM_TO_SHAPE, stretched_axes
 SMALL = 1 << 12  # elements below which NumPy is as fast in a single call
 _GRAIN = 1 << 17  # minimum elements for each thread: 10 us
 _CACHED = 1 << 20  # elements of about twice a core's cache
-_LINE = 128  # sums of a line, if there is a choice
-_LONG_LINE = 512  # the same in batches of more elements than `_LONG_BATCH`
+_LINE = 128  # preferred number of sums in a line
+_LONG_LINE = 512  # preferred number in batches of more elements than `_LONG_BATCH`
 _LONG_BATCH = 1 << 13
 _LONG_RUN = 64  # minimum elements of a run
 _APART = 64  # minimum columns for each thread: eight cache lines of sums
@@ -48,7 +48,7 @@ _HEAD = """
     inner, outer_stride, inner_stride = params[3], params[4], params[5]
 """
 
-# Rows of a run, a stride apart.
+# Each row is a run; rows are a stride apart.
 _RUNS = f"""
 def body(begin, end, params):
 {_HEAD}
@@ -63,10 +63,10 @@ def body(begin, end, params):
         out[step] = float32(total){{share}}
 """
 
-# Rows of lines, strides apart, and of a shorter line with `rest` elements. A batch has `count`
-# steps of `size` columns each, of which a call processes at most `most` at once, and `results`
-# sums. Sums of a line at multiples of `chunk` are added, and so are `terms` adjacent sums of a
-# chunk.
+# A row has `lines` lines and a shorter one of `rest` elements; rows are a stride apart. A batch has
+# `count` steps of `size` columns each, of which a call processes at most `most` at once, and
+# `results` sums. Sums of a line at multiples of `chunk` are added, and so are `terms` adjacent sums
+# of a chunk.
 _COLUMNS = f"""
 def body(begin, end, params):
 {_HEAD}
@@ -132,11 +132,11 @@ _ALLOWED: dict[str, tuple[str, ...]] = {_RUNS: ("contract", "reassoc"), _COLUMNS
 
 
 class _Work(NamedTuple):
-    """A kernel for sums.
+    """A kernel for sums over some axes of an array of a given shape.
 
     Attributes:
-        params: Its params after the divisor.
-        steps: Its number of steps.
+        params: The params after the divisor.
+        steps: Number of steps.
         least: Minimum steps for each thread.
     """
 
@@ -147,7 +147,7 @@ class _Work(NamedTuple):
 
 
 def _merged(shape: Shape, axes: Shape) -> list[tuple[int, bool]]:
-    """Return extents, and whether they are reduced, without extents of 1 and with axes merged."""
+    """Merge adjacent axes, omitting extents of 1; return each extent, and whether it is reduced."""
     found: list[tuple[int, bool]] = []
     for axis, extent in enumerate(shape):
         summed = axis in axes
@@ -162,7 +162,7 @@ def _merged(shape: Shape, axes: Shape) -> list[tuple[int, bool]]:
 
 @lru_cache(4096)
 def _work(shape: Shape, axes: Shape) -> _Work | None:
-    """Return the kernel for a contiguous array; None without reduced axes, or for too many."""
+    """Return the kernel for a contiguous array; None if no axes are reduced, or if unsupported."""
     merged = _merged(shape, axes)
     if not merged or len(merged) > _MAX_AXES or not any(summed for _, summed in merged):
         return None
@@ -208,14 +208,14 @@ def has_plan(shape: Shape, axes: Shape) -> bool:
 def sums_plan(
     shape: Shape, axes: Shape, divisor: float, dtype: np.dtype[Any] = FLOAT32
 ) -> KernelPlan:
-    """Return the plan for sums of a contiguous array, on operands (sums, array).
+    """Return the plan that sums a contiguous array; its operands are (sums, array).
 
     Args:
         axes: Reduced axes, not negative.
         dtype: Dtype of the array and of the sums; see `supports_dtype`.
 
     Raises:
-        RefusedError: There is no plan.
+        RefusedError: No kernel supports these axes.
     """
     work = _work(shape, axes)
     if work is None:
@@ -241,10 +241,10 @@ def add_rows(out: Array, matrix: Array) -> None:
 
 
 class _Row(NamedTuple):
-    """An operator that sums.
+    """An operator that sums over axes, and how to find the axes.
 
     Attributes:
-        axes: Returns the reduced axes from the shape of data and the attributes.
+        axes: Function that returns the reduced axes for a shape of the data and attributes.
         divides: Whether the sums are divided by the number of their terms.
     """
 
@@ -268,7 +268,7 @@ def _in_memory(data: Array, axes: Shape) -> tuple[Array, Shape]:
     """Return the array with its axes in memory order, and the reduced axes.
 
     Raises:
-        RefusedError: It has gaps, or the remaining axes have another order in memory.
+        RefusedError: The array has gaps, or its remaining axes have another order in memory.
     """
     if data.flags.c_contiguous:
         return data, axes

@@ -42,7 +42,7 @@ from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import is_channels_last
 
 _CHANNELS = 32  # minimum input and output channels
-_VECTOR = 16  # channels must be a multiple
+_VECTOR = 16  # the number of channels must be a multiple of this
 # Minimum tiles with filters transformed in advance, and with filters transformed in each call.
 _TILES, _TILES_UNPACKED = 32, 80
 
@@ -50,7 +50,7 @@ Arrays = Sequence[Array]
 
 
 class _WhenPacked:
-    """Winograd's plan if its filters are transformed in advance, else the direct plan."""
+    """Runs Winograd's plan if filters are transformed in advance, else the direct plan."""
 
     __slots__ = ("_direct", "_plan")
 
@@ -79,7 +79,7 @@ class _WhenPacked:
 
 
 def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
-    """Plan a convolution; arguments of `direct.convolution`.
+    """Plan a convolution; the arguments are those of `direct.convolution`.
 
     Raises:
         RefusedError: Channels are not last in memory, or the activation is not relu.
@@ -136,7 +136,7 @@ def _plan_filters(engine: Engine, arrays: Arrays, pad: int) -> GradientPlan:
 
 
 def _images(arrays: Sequence[Array], attrs: Attrs) -> list[Array]:
-    """Return images as views with channels in axis 1; vectors as they are."""
+    """Return the arrays, with images as views that have channels in axis 1."""
     if not is_channels_last(attrs["layout"]):
         return list(arrays)
     return [np.moveaxis(x, -1, 1) if x.ndim == 4 else x for x in arrays]
@@ -196,7 +196,7 @@ def _are_floats(*specs: Spec) -> bool:
 
 
 def _extents(images: Spec, attrs: Attrs) -> Shape:
-    """Return samples, height and width."""
+    """Return the number of samples, the height and the width."""
     samples, *rest = images.shape
     return (samples, *(rest[:-1] if is_channels_last(attrs["layout"]) else rest[1:]))
 

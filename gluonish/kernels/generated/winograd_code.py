@@ -23,7 +23,7 @@ from typing import NamedTuple
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
 
-POINTS = 16  # products of a tile
+POINTS = 16  # products per tile
 GAP = 16  # elements
 # Rows and columns of filter planes that a thread fills at a time.
 FILTER_ROWS = 16
@@ -59,10 +59,10 @@ SUMS_PARAMS = f"scratch_at space product shares out_at {_FILTER_STEPS}"
 
 
 def output_kernel(*, with_bias: bool, with_addend: bool, relu: bool) -> CompiledKernel:
-    """Return the convolution of data with planes of filters; the extent is the shares.
+    """Return the kernel that convolves data with planes of filters; a step is a share.
 
-    It adds a bias (channels,), then an addend with the layout of the outputs, which may be their
-    memory; then it applies a ReLU.
+    It then adds a bias (channels,), adds an addend with the layout of the outputs, which may be in
+    the outputs' memory, and applies a ReLU.
     """
     kind = f"bias {with_bias} addend {with_addend} relu {relu}"
     epilogue = _Epilogue(with_bias, with_addend, relu)
@@ -70,17 +70,17 @@ def output_kernel(*, with_bias: bool, with_addend: bool, relu: bool) -> Compiled
 
 
 def gradient_kernel() -> CompiledKernel:
-    """Return the products of transformed gradients and data, summed; the extent is the shares."""
+    """Return the kernel that sums products of transformed gradients and data; a step is a share."""
     return _compiled("gradient", GRADIENT_PARAMS, _gradient)
 
 
 def filter_kernel() -> CompiledKernel:
-    """Return the transform of filters to planes; the extent is blocks of `FILTER_ROWS` rows."""
+    """Return the kernel that transforms filters to planes; a step is `FILTER_ROWS` rows."""
     return _compiled("filters", FILTER_PARAMS, _filters)
 
 
 def sums_kernel() -> CompiledKernel:
-    """Return the sum and transform of `gradient_kernel`'s results; the extent is rows."""
+    """Return the kernel that adds and transforms `gradient_kernel`'s results; a step is a row."""
     return _compiled("sums", SUMS_PARAMS, _sums)
 
 
@@ -100,7 +100,7 @@ def _version() -> str:
 
 
 class _Epilogue(NamedTuple):
-    """Work on outputs before they are stored."""
+    """The operations on outputs before they are stored."""
 
     with_bias: bool
     with_addend: bool
@@ -123,12 +123,12 @@ class _Planes:
 
 
 class _Images:
-    """Images in memory.
+    """Images (N, H, W, C) in memory, for a kernel that reads or writes tiles of them.
 
     Args:
-        name: Prefix of the param with their address.
-        prefix: Prefix of the params with their extents.
-        pad: Rows and columns of zeros around them.
+        name: Prefix of the param that has the address.
+        prefix: Prefix of the params that have the extents.
+        pad: Rows and columns of zeros around each image.
     """
 
     def __init__(self, code: Assembler, name: str, prefix: str, pad: Value | int = 0) -> None:
@@ -198,7 +198,7 @@ def _gradient(code: Assembler) -> None:
 
 
 def _share_bounds(code: Assembler, share: Value) -> tuple[Value, Value]:
-    """Return the first tile of a share, and the end."""
+    """Return the first tile of a share, and the end of the share."""
     start = code.product(share, code.params["share"])
     return start, code.least(code.sum(start, code.params["share"]), code.params["total"])
 
@@ -222,7 +222,7 @@ def _read(
     t: Value,
     stop: Value,
 ) -> None:
-    """Transform a tile to row ``t`` of planes; a tile after the last becomes zeros."""
+    """Transform a tile of images to row ``t`` of planes; tiles after the last become zeros."""
     extent = range(len(matrix[0]))
     y, x = code.difference(tile.y, images.pad), code.difference(tile.x, images.pad)
     corner = images.pixel_offset(tile.image, y, x)
@@ -247,15 +247,15 @@ def _read(
 def _write(
     code: Assembler, products: _Planes, out: _Images, tile: _Tile, t: Value, epilogue: _Epilogue
 ) -> None:
-    """Transform row ``t`` of products to the outputs of a tile.
+    """Transform row ``t`` of the products to the outputs of a tile.
 
-    Outputs outside the image are stored at the address of an output inside, which is stored later.
+    Outputs outside the image are stored at the address of an output inside, and overwritten by it.
     """
     corner = out.pixel_offset(tile.image, tile.y, tile.x)
     right = code.select(code.less(code.sum(tile.x, 1), out.width), out.pixel, 0)
     line = code.product(out.width, out.pixel)
     below = code.select(code.less(code.sum(tile.y, 1), out.height), line, 0)
-    # If only one of both is outside, the last output has the address of another than the first.
+    # If only one is outside, `right + below` would be the address of another output than the first.
     is_inside = code.both(code.less(0, right), code.less(0, below))
     last = code.select(is_inside, code.sum(right, below), 0)
     offsets = [code.sum(corner, offset) for offset in (0, right, below, last)]
@@ -277,10 +277,10 @@ def _write(
 
 
 def _filters(code: Assembler) -> None:
-    """Transform filters, whose elements are contiguous, to planes, whose columns are.
+    """Transform filters (contiguous elements) to planes (contiguous columns).
 
-    Elements are first copied one by one to the first nine planes: gather instructions take several
-    times as long.
+    Elements are first copied one by one to the first nine planes, as gather instructions would take
+    several times as long.
     """
     params = code.params
     planes = _Planes(code, params["planes_at"], params["rows"], params["columns"])
@@ -336,7 +336,7 @@ def _elements(code: Assembler, at: Value, row: Value, column: Value) -> list[Val
 def _transform_row(
     code: Assembler, matrix: _Matrix, planes: Sequence[Value], left: Value, right: Value
 ) -> None:
-    """Transform columns of a row in place, between numbers of planes that the matrix determines."""
+    """Transform columns of a row in place; the matrix determines how many planes that changes."""
     start, stop = code.product(left, _FLOAT), code.product(right, _FLOAT)
     count = len(matrix[0]) ** 2
     with code.loop(start, stop, _FLOAT * lanes()) as c:

@@ -1,6 +1,6 @@
 """Winograd's convolution: outputs from data and filters, and the gradient of the data.
 
-Winograd's gradient of filters, from data and the gradient of the outputs.
+Also Winograd's gradient of filters, from data and the gradient of the outputs.
 """
 
 from collections.abc import Collection
@@ -41,18 +41,17 @@ from gluonish.kernels.onednn.plane_products import (
 )
 from gluonish.ops.kernel import Array, address
 
-_FEWEST = 64  # minimum tiles of a pass, for efficient products
+_FEWEST = 64  # minimum tiles per pass, for efficient products
 _LEAST = 16  # minimum tiles for each thread, which reads all filters
 
 
 class Epilogue(NamedTuple):
-    """Work on outputs before they are stored, in this order.
+    """The operations on outputs before they are stored, in this order.
 
     Attributes:
         with_bias: Whether to add a bias.
         addend: ``"in_place"`` to accumulate into the outputs, ``"separate"`` to add another array
-            of
-            their layout, None to add nothing.
+            of the same layout, None to add nothing.
         relu: Whether to apply a ReLU.
     """
 
@@ -62,7 +61,7 @@ class Epilogue(NamedTuple):
 
 
 class OutputPlan(TilesPlan):
-    """Outputs from data and filters; or the gradient of data, from gradients and rotated filters.
+    """A plan for outputs, or for the gradient of data from gradients and rotated filters.
 
     Operands: out (N, O, H', W'), data (N, C, H, W), filters; then bias (O,) and an addend like
     out, if there are any. Images are channels last in memory.
@@ -73,7 +72,7 @@ class OutputPlan(TilesPlan):
             (O, C, 3, 3).
 
     Raises:
-        RefusedError: The library refuses the products.
+        RefusedError: oneDNN does not support the products.
         KernelError: A kernel cannot be compiled.
     """
 
@@ -109,7 +108,7 @@ class OutputPlan(TilesPlan):
         self._idle.append(self.call())
 
     def product(self, *, packed: bool) -> PlaneProduct:
-        """Plan the products of a pass."""
+        """Plan the matrix products of a pass."""
         left = Stack(POINTS, self.tiles.chunk, self.planes.rows, GAP)
         return plane_product(self.engine, left, self.planes, packed=packed)
 
@@ -137,7 +136,7 @@ class OutputPlan(TilesPlan):
         )
 
     def transform_filters(self, filters: Array, planes: int) -> None:
-        """Fill the planes at an address."""
+        """Transform filters to the planes at an address."""
         outer, inner, down, right = self.filters
         start = address(filters)
         if self._rotated:  # swap inputs and outputs, and reverse both axes
@@ -169,7 +168,7 @@ class OutputPlan(TilesPlan):
 
 
 class _OutputCall(Call):
-    """The mutable state of a run of an `OutputPlan`."""
+    """The state of one run of an `OutputPlan`."""
 
     __slots__ = ("_calls", "_packed", "_params", "_plan", "_product")
 
@@ -212,22 +211,22 @@ class _OutputCall(Call):
             packing(self._plan.engine, self._plan.planes, self._product).run(planes, self._packed)
 
 
-# Minimum tiles of a pass. Reading and writing the sums costs as much as two tiles in 512 channels.
+# Minimum tiles per pass. Reading and writing the sums costs as much as two tiles in 512 channels.
 _WINOGRAD_GRADIENT_FEWEST = 96
 _WINOGRAD_GRADIENT_LEAST = 32  # minimum tiles for each thread, which has separate sums
 
 
 class GradientPlan(TilesPlan):
-    """The gradient of filters and, if requested, of a bias.
+    """A plan for the gradient of filters and, if requested, of a bias.
 
-    Operands: gradient of the filters (O, C, 3, 3); that of the bias (O,), if requested; gradient of
-    the outputs (N, O, H', W') and data (N, C, H, W), both channels last in memory.
+    Operands: gradient of the filters (O, C, 3, 3); gradient of the bias (O,), if requested;
+    gradient of the outputs (N, O, H', W') and data (N, C, H, W), both channels last in memory.
 
     Args:
         pad: Rows and columns of zeros around the data.
 
     Raises:
-        RefusedError: The library refuses the products.
+        RefusedError: oneDNN does not support the products.
         KernelError: A kernel cannot be compiled.
     """
 
@@ -258,7 +257,7 @@ class GradientPlan(TilesPlan):
 
 
 class _GradientCall(Call):
-    """The mutable state of a run of a `GradientPlan`."""
+    """The state of one run of a `GradientPlan`."""
 
     __slots__ = ("_calls", "_params", "_plan", "_sums")
 

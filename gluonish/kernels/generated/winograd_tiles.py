@@ -26,16 +26,16 @@ class Tiles:
         shape: (N, C, H, W) of the outputs, or of their gradient.
         channels: Sum of input and output channels.
         threads: Available threads.
-        fewest: Minimum tiles of a pass, for any number of channels.
+        fewest: Minimum tiles per pass, for any number of channels.
         least: Minimum tiles for each thread.
 
     Attributes:
         threads: Number of threads to use.
         rows: Tiles along an image's height.
         columns: Tiles along an image's width.
-        total: Tiles of all images.
-        share: Tiles of each thread.
-        chunk: Tiles of a pass.
+        total: Number of tiles of all images.
+        share: Tiles per thread.
+        chunk: Tiles per pass.
     """
 
     __slots__ = ("chunk", "columns", "rows", "share", "threads", "total")
@@ -69,12 +69,12 @@ class Params:
         self.set(**values)
 
     def set(self, **values: int) -> None:
-        """Set params."""
+        """Set params by name."""
         for name, value in values.items():
             self._params[self._indices[name]] = value
 
     def get(self, name: str) -> int:
-        """Return a param."""
+        """Return the value of a param."""
         return self._params[self._indices[name]]
 
     def run(self, extent: int) -> None:
@@ -83,7 +83,7 @@ class Params:
 
 
 class Call(ABC):
-    """The mutable state of a run of a plan."""
+    """The mutable state of one run of a plan."""
 
     __slots__ = ()
 
@@ -96,7 +96,7 @@ class Call(ABC):
 
 
 class TilesPlan(ABC):
-    """A plan: `Bound.plan` of an operator's kernel."""
+    """Base class of plans: what an operator's kernel returns as `Bound.plan`."""
 
     __slots__ = ("_idle",)
 
@@ -108,7 +108,7 @@ class TilesPlan(ABC):
         """Return a new call, for filters packed in ``packed``."""
 
     def run(self, *arrays: Array) -> None:
-        """Run on outputs and inputs of the plan's layouts."""
+        """Run on outputs and inputs that have the plan's layouts."""
         try:
             call = self._idle.pop()
         except IndexError:
@@ -132,7 +132,7 @@ class TilesPlan(ABC):
 
 
 class _Attached:
-    """A call, and the indices of its operands."""
+    """A plan bound to memory: a call, and the indices of its operands among the arrays."""
 
     __slots__ = ("_call", "_operands")
 
@@ -151,7 +151,7 @@ class _Attached:
 
 @contextmanager
 def scratch(engine: Engine, nbytes: int) -> Iterator[int]:
-    """Acquire scratch memory within the scope; yield its address."""
+    """Acquire scratch memory for the scope; yield its address."""
     workspace = engine.workspaces.acquire(nbytes)
     try:
         yield workspace.address

@@ -1,1 +1,1 @@
-"""Kernels by NumPy, for work so small that calling another library costs more."""
+"""NumPy kernels for work so small that calling another library would cost more."""

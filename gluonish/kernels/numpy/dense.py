@@ -1,8 +1,8 @@
 """Small dense layers by NumPy, with precomputed arguments.
 
-For small sizes choosing a kernel takes longer than the product.
+For small sizes, choosing a kernel takes longer than the product itself.
 
-Base class of plans that call NumPy; these depend on attributes only, not on memory.
+Also the base class of plans that call NumPy; these depend on attributes only, not on memory.
 """
 
 from abc import ABC, abstractmethod
@@ -18,22 +18,22 @@ from gluonish.ops.kernel import Attached, BackEnd, Bound, FastKernel, Key
 from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 from gluonish.ops.registry import Attrs
 
-# Multiplications of a product up to which another library's call takes longer. Up to it OpenBLAS
-# uses one thread. Beyond it OpenBLAS's threads compete for the cores with the team of all other
-# kernels: alternating with these, products took 1.5 ms, 100 times as long.
+# Multiplications of a product up to which calling another library takes longer. Up to this size,
+# OpenBLAS uses one thread. Beyond it, OpenBLAS's threads compete for the cores with the team of all
+# other kernels: alternating with these, products took 1.5 ms, 100 times as long.
 SMALL_PRODUCT = 1 << 18
 
-# By type code; no other kernel supports float64.
+# Maximum for each type code; it is larger for float64, which no other kernel supports.
 _SMALL = {"f": SMALL_PRODUCT, "d": 96**3}
 
 
 def is_small_product(dtype: np.dtype[Any], multiplications: int) -> bool:
-    """Whether to compute a matrix product by NumPy."""
+    """Whether a matrix product is small enough to compute by NumPy."""
     return multiplications <= _SMALL.get(dtype.char, -1)
 
 
 class NumpyPlan(ABC):
-    """A plan; subclasses implement `at`."""
+    """Base class of plans that call NumPy; subclasses implement `at`."""
 
     __slots__ = ()
 
@@ -56,16 +56,16 @@ class NumpyPlan(ABC):
 
     @abstractmethod
     def at(self, operands: Sequence[int]) -> Attached:
-        """Bind the plan to operands, for any thread."""
+        """Bind the plan to the operands' indices; the result may be used by any thread."""
 
 
 @lru_cache(1024)
 def _in_order(plan: NumpyPlan, count: int) -> Attached:
-    """Bind a plan to operands in order."""
+    """Bind a plan to ``count`` operands in order."""
     return plan.at(range(count))
 
 
-_add = np.add  # saves a look-up in each call
+_add = np.add  # saves an attribute look-up in each call
 
 
 class SmallDense(NumpyPlan):
@@ -105,7 +105,7 @@ class _Attached:
             data = data.reshape(len(out), -1)
         data.dot(arrays[self._weight].T, out)
         if self._bias is not None:
-            # Adding a row to a row takes half the time of broadcasting.
+            # Adding a row to a row takes half the time of a broadcast sum.
             target = out[0] if self._is_row else out
             _add(target, arrays[self._bias], target)
         if self._relu:

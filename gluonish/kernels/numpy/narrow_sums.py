@@ -35,7 +35,7 @@ def _supports(data: Spec, *rest: Spec, **attrs: Any) -> bool:
 
 
 def _total(x: Any, axis: int) -> Any:
-    """Return sums along an axis, keeping it, rounded after every term."""
+    """Return the sums along an axis, which is kept, rounding after every term."""
     sums = np.add.accumulate(x, axis=axis, dtype=x.dtype)
     return np.take(sums, [-1], axis=axis)
 
@@ -64,7 +64,7 @@ def _norm(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
     rows = data.transpose([*rest, *axes]).reshape(*(data.shape[i] for i in rest), -1)
     largest = np.abs(rows).max(axis=-1, keepdims=True)
     largest[~(np.isfinite(largest) & (largest > 0))] = 1
-    scaled = rows / largest  # so that no square overflows
+    scaled = rows / largest  # scaled, so that no square overflows
     out[...] = (largest * np.sqrt(_total(scaled * scaled, -1))).reshape(out.shape)
 
 

@@ -2,7 +2,7 @@
 
 Call `load` first. Each primitive has a module that makes plans for arrays. Arrays that the library
 does not support raise `RefusedError`; the reference kernel then runs. Any other `OneDNNError` is a
-failure. `reorder` fills an array at once; `supports_reorder` is its predicate.
+failure. `reorder` copies an array immediately; `supports_reorder` is its predicate.
 """
 
 from gluonish.kernels.onednn.api import OneDNNError

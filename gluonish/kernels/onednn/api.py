@@ -1,8 +1,8 @@
 """oneDNN's library, its C functions with their prototypes, and its constants.
 
-The wheel ``onednn-cpu-gomp`` installs it beside the folder of its Python version, as in
-``lib/libdnnl.so.3`` and ``lib/python3.11/site-packages``. Package metadata would say the same, but
-importing their reader takes 15 ms. A user may name another build of oneDNN 3.
+The wheel ``onednn-cpu-gomp`` installs it next to the folder of the Python version, as in
+``lib/libdnnl.so.3`` and ``lib/python3.11/site-packages``. Package metadata would give the same
+path, but importing ``importlib.metadata`` takes 15 ms. A user may name another build of oneDNN 3.
 
 No header is needed at run time. The tests compare the enumerations with the names that the library
 prints for them. Functions that compute are called through ``CDLL``, which releases the GIL. Short
@@ -27,7 +27,7 @@ _FILE_NAME = "libdnnl.so.3"
 
 
 class Location(NamedTuple):
-    """The path of the library, or None and the reason."""
+    """The path of the library; or None, and the reason why it was not found."""
 
     path: str | None
     reason: str
@@ -37,8 +37,8 @@ def locate(path: str | None = None) -> Location:
     """Find the library file.
 
     Args:
-        path: The file; None searches where the wheel installs it, for each folder of packages in
-            ``sys.path`` and for the interpreter's prefix.
+        path: The file; None searches where the wheel would install it, relative to the folders of
+            packages in ``sys.path`` and to the interpreter's prefix.
     """
     if path is not None:
         if Path(path).is_file():
@@ -100,16 +100,16 @@ _MAX_DIMS = 12
 _CPU = 1
 _DEFAULT_STREAM = 1
 _USER_SCRATCHPAD = 1
-# Invalid arguments and not implemented: the statuses for a primitive that it does not have.
+# Invalid arguments, and not implemented: the statuses for primitives that the library lacks.
 _REFUSALS = (2, 3)
 
 
 class OneDNNError(GluonishError, RuntimeError):
-    """The oneDNN library is missing, or failed."""
+    """Raised when the oneDNN library is missing, or reports a failure."""
 
 
 class DataType(IntEnum):
-    """``dnnl_data_type_t``."""
+    """The enumeration ``dnnl_data_type_t``."""
 
     F16 = 1
     BF16 = 2
@@ -120,7 +120,7 @@ class DataType(IntEnum):
 
 
 class PropagationKind(IntEnum):
-    """``dnnl_prop_kind_t``."""
+    """The enumeration ``dnnl_prop_kind_t``."""
 
     FORWARD_TRAINING = 64
     FORWARD_INFERENCE = 96
@@ -130,7 +130,7 @@ class PropagationKind(IntEnum):
 
 
 class AlgorithmKind(IntEnum):
-    """``dnnl_alg_kind_t``."""
+    """The enumeration ``dnnl_alg_kind_t``."""
 
     CONVOLUTION_DIRECT = 1
     DECONVOLUTION_DIRECT = 10
@@ -173,7 +173,7 @@ class AlgorithmKind(IntEnum):
 
 
 class NormalizationFlag(IntEnum):
-    """``dnnl_normalization_flags_t``; combined by or."""
+    """The enumeration ``dnnl_normalization_flags_t``; flags are combined by bitwise or."""
 
     USE_GLOBAL_STATS = 1
     USE_SCALE = 2
@@ -182,14 +182,14 @@ class NormalizationFlag(IntEnum):
 
 
 class Query(IntEnum):
-    """``dnnl_query_t``: queries of a primitive descriptor."""
+    """The enumeration ``dnnl_query_t``: what to query a primitive descriptor for."""
 
     IMPLEMENTATION = 8
     ARGUMENT_DESCRIPTOR = 255
 
 
 class Argument(IntEnum):
-    """``DNNL_ARG_*``: the role of a memory in a primitive's execution."""
+    """The constants ``DNNL_ARG_*``: the role of a memory object when a primitive runs."""
 
     SRC = 1
     SRC_1 = 2
@@ -213,7 +213,7 @@ class Argument(IntEnum):
 
 
 class ExecArgument(ctypes.Structure):
-    """``dnnl_exec_arg_t``: a role and its memory object."""
+    """The struct ``dnnl_exec_arg_t``: a role and its memory object."""
 
     _fields_ = [("argument", ctypes.c_int), ("memory", ctypes.c_void_p)]
 
@@ -302,12 +302,12 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
 
 
 def dims(values: tuple[int, ...]) -> Any:
-    """``values`` as the ``dnnl_dims_t`` that the library reads."""
+    """Convert ``values`` to a ``dnnl_dims_t``."""
     return (ctypes.c_int64 * _MAX_DIMS)(*values)
 
 
 class Api:
-    """The functions of one loaded library.
+    """The C functions of a loaded oneDNN library.
 
     Args:
         path: The shared library's file.
@@ -317,7 +317,7 @@ class Api:
         execute_address: Address of that function, for generated code.
 
     Raises:
-        OneDNNError: It cannot be loaded, is not oneDNN, or is not version 3.
+        OneDNNError: The file cannot be loaded, is not oneDNN, or is not version 3.
     """
 
     def __init__(self, path: str) -> None:
@@ -360,7 +360,7 @@ class Api:
         return function
 
     def check(self, status: int, operation: str) -> None:
-        """Raise when ``status`` is not success.
+        """Raise an error unless ``status`` is success.
 
         Raises:
             RefusedError: The library does not support the operation.
@@ -405,7 +405,7 @@ class Api:
         return self.create(owner, *names, engine, _DEFAULT_STREAM)
 
     def create_attributes(self, owner: object) -> int:
-        """Create primitive attributes with a scratchpad of the caller; freed with their owner."""
+        """Create primitive attributes for a scratchpad of the caller's; freed with their owner."""
         handle = self.create(owner, "dnnl_primitive_attr_destroy", "dnnl_primitive_attr_create")
         self.call("dnnl_primitive_attr_set_scratchpad_mode", handle, _USER_SCRATCHPAD)
         return handle
@@ -415,12 +415,12 @@ class Api:
         return self.create(owner, "dnnl_post_ops_destroy", "dnnl_post_ops_create")
 
     def argument_descriptor(self, primitive_descriptor: int, argument: int) -> int:
-        """Return the layout that a primitive requires for an argument; 0 without that argument."""
+        """Return the layout that a primitive requires for an argument; 0 without the argument."""
         query = Query.ARGUMENT_DESCRIPTOR
         return self._descriptor_query(primitive_descriptor, query, argument) or 0
 
     def implementation(self, primitive_descriptor: int) -> str:
-        """Return the library's name for the implementation that it chose."""
+        """Return the library's name for a primitive's implementation."""
         name = ctypes.c_char_p()
         pointer = ctypes.cast(ctypes.byref(name), ctypes.c_void_p)
         self.call(
@@ -429,7 +429,7 @@ class Api:
         return (name.value or b"").decode()
 
     def descriptor_nbytes(self, descriptor: int) -> int:
-        """Return the number of bytes of data in this layout, padding included."""
+        """Return the size in bytes of data in this layout, including padding."""
         return int(self._descriptor_nbytes(descriptor))
 
     def descriptors_equal(self, left: int, right: int) -> bool:
@@ -443,13 +443,13 @@ class Api:
         return str(printer(value).decode())
 
     def limit_primitives(self, count: int) -> None:
-        """Set the capacity of the library's cache of primitives, for the process."""
+        """Set the capacity of the library's process-wide cache of primitives."""
         self.call("dnnl_set_primitive_cache_capacity", count)
 
     def max_threads(self) -> int:
-        """Return the number of threads of a primitive called from this thread; 1 without OpenMP."""
+        """Return how many threads a primitive called from this thread uses; 1 without OpenMP."""
         return self._max_threads()
 
     def limit_threads(self, count: int) -> None:
-        """Set the number of threads of primitives called from this thread."""
+        """Set how many threads primitives called from this thread use."""
         self._limit_threads(count)

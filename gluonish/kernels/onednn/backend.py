@@ -1,4 +1,4 @@
-"""The loaded library of this package's kernels."""
+"""The loaded library that the kernels of this package use."""
 
 import os
 from typing import NamedTuple
@@ -13,14 +13,14 @@ DEFAULT_CACHE_CAPACITY = 1024  # plans
 
 
 class Backend(NamedTuple):
-    """A loaded library: the engine, and the plans made for it."""
+    """A loaded library: its engine, and the cache of plans."""
 
     engine: Engine
     plans: PlanCache
 
 
 class Loaded(NamedTuple):
-    """Result of `load`: the back end, or None and the reason."""
+    """The result of `load`: the back end, or None and the reason why it cannot be used."""
 
     backend: Backend | None
     reason: str
@@ -43,7 +43,7 @@ def load(
     """Load the library, and make the kernels of this package use it.
 
     Args:
-        path: The shared library's file; None for that of the installed wheel.
+        path: The shared library's file; None for the installed wheel's.
         cache_capacity: Number of plans to cache, and of primitives in the library's own cache;
             negative for no limit of plans.
         threads: Number of threads of each primitive; 0 for OpenMP's default, which is
@@ -51,7 +51,7 @@ def load(
         workspaces: Number of large scratch buffers to keep for each device.
 
     Returns:
-        The back end; or None with the reason, and then no kernel of this package is available.
+        The back end; or None and the reason, in which case no kernel of this package is available.
     """
     install(_open(path, cache_capacity, threads, workspaces))
     if not _State.fork_handler_registered:
@@ -61,13 +61,13 @@ def load(
 
 
 def install(loaded: Loaded) -> Loaded:
-    """Make the kernels use the result of an earlier `load`; return the previous one."""
+    """Make the kernels use the result of an earlier `load`; return the result used so far."""
     previous, _State.loaded = _State.loaded, loaded
     return previous
 
 
 def status() -> Loaded:
-    """Return the state of the library in use."""
+    """Return the loaded library in use, or the reason why there is none."""
     return _State.loaded
 
 

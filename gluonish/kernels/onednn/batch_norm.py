@@ -1,8 +1,8 @@
 """Batch normalization in training, and with known statistics.
 
 Data may be float32 or bfloat16; gamma, beta, the statistics and their gradients are always float32.
-Work on vectors of channels that the library does not do, the moving statistics and the inverse
-standard deviation, is further steps of the same plan.
+Vectors of channels that the library does not compute, the moving statistics and the inverse
+standard deviation, are computed by additional steps of the same plan.
 
 With a fused ReLU, the library writes one bit for each positive element, in memory order, if the
 channels come last and their number is a multiple of 16. These bits are the operator's mask, which
@@ -50,10 +50,10 @@ _INVERSE = Eltwise(AlgorithmKind.ELTWISE_POW, 1.0, -1.0)
 
 
 class _Kind(NamedTuple):
-    """The attributes.
+    """The attributes that a plan depends on.
 
     Attributes:
-        batch: Whether to use the statistics of the batch.
+        batch: Whether to normalize with the statistics of the batch.
         scaled: Whether gamma is used, rather than 1.
         relu: Whether a ReLU follows.
         fused: Whether the library computes the ReLU and its mask.
@@ -80,14 +80,14 @@ class _Kind(NamedTuple):
 
 
 def batch_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan the forward.
+    """Plan the forward pass.
 
     Args:
         outputs: out (N, C, *spatial), mean (C,) and inverse standard deviation (C,); with a fourth,
             the mask, a ReLU follows.
         inputs: data (N, C, *spatial), and gamma, beta, moving mean, moving variance (C,). Training
             overwrites the last two.
-        attrs: Those of the operator, and ``train``.
+        attrs: The operator's attributes, and ``train``.
 
     Raises:
         RefusedError: The library does not support these arrays.
@@ -119,7 +119,7 @@ def batch_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs
     relu = len(inputs) == 7
     require("batch_norm_backward", outputs[0], *inputs[:2], *inputs[5:6])
     require_statistics("batch_norm_backward", *outputs[1:], *inputs[2:5])
-    # The variance already includes eps.
+    # The operator's inverse standard deviation already includes eps.
     kind = _Kind(0.0, 0.0, not attrs["use_global_stats"], not attrs["fix_gamma"], relu)
     used = range(9 if relu else 8)
     return _bind("batch_norm_backward", _plan_backward, (*outputs, *inputs), kind, used, mask=9)
@@ -133,17 +133,17 @@ def _bind(
     operands: Sequence[int],
     mask: int,
 ) -> Bound:
-    """Find or build the plan, with the ReLU fused if the library writes a mask of bits.
+    """Return a plan, cached or new; the ReLU is fused if the library writes a mask of bits.
 
     Args:
-        operands: Indices of the arrays that the plan works on, without the mask.
+        operands: Indices of the plan's operands among the arrays, without the mask.
         mask: Index of the mask.
     """
     if kind.relu and _has_bit_mask([array for array in arrays if array.ndim > 1]):
         try:
             return bind(name, build, arrays, kind._replace(fused=True), (*operands, mask))
         except RefusedError:
-            pass  # it writes a mask of bytes on this machine
+            pass  # the library writes a mask of bytes on this machine
     return bind(name, build, arrays, kind, operands)
 
 
@@ -157,7 +157,7 @@ def _mask_layout(descriptor: PrimitiveDescriptor, mask: Array) -> Descriptor:
     """Return the library's layout of the mask.
 
     Raises:
-        RefusedError: It is larger than the operator's mask.
+        RefusedError: The library's mask is larger than the operator's.
     """
     layout = descriptor.layout_of(Argument.WORKSPACE)
     if layout.nbytes > mask.nbytes:
@@ -266,7 +266,7 @@ class _BatchNormApplyKind(NamedTuple):
 
 
 class _Chain:
-    """An owned ``dnnl_primitive_attr_t``: arithmetic with other arrays, then a ReLU."""
+    """An owned ``dnnl_primitive_attr_t`` with binary post-ops, then a ReLU."""
 
     __slots__ = ("__weakref__", "api", "handle")
 
@@ -285,7 +285,7 @@ class _Chain:
 
 
 def batch_norm_apply(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan ``(data - mean) * inverse_std * gamma + beta``, a sum with ``add`` and a ReLU.
+    """Plan ``(data - mean) * inverse_std * gamma + beta``, optionally plus ``add``, and a ReLU.
 
     Args:
         outputs: out (N, C, *spatial).
@@ -339,7 +339,7 @@ def _common(engine: Engine, out: Array) -> Descriptor:
 
 
 def _channels(engine: Engine, array: Array, rank: int) -> Descriptor:
-    """Return the layout of a vector along axis 1 of an array of some rank."""
+    """Return the layout of a vector that is broadcast along axis 1 of arrays of a rank."""
     shape = (1, array.size, *(1,) * (rank - 2))
     strides = (array.size, *(1,) * (rank - 1))
     return Descriptor.strided(engine.api, shape, strides, engine.data_type(array))

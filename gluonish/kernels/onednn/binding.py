@@ -1,6 +1,6 @@
-"""Helpers of all primitives' plans: checks of arrays, look-up in the cache, common layouts.
+"""Helpers for the plans of all primitives: checks of arrays, cache look-ups, common layouts.
 
-Post-ops of fused operators: an addend, in place or separate, and an activation.
+Also the post-ops of fused operators: an addend, in place or separate, and an activation.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -29,11 +29,11 @@ def is_supported(*specs: Spec) -> bool:
 
 
 def require(name: str, *arrays: Array) -> None:
-    """Check that the library can address arrays, and that they have one dtype.
+    """Check that the library can address the arrays, and that their dtypes are equal.
 
     Raises:
-        RefusedError: They have several dtypes, one that the library does not compute in, or strides
-            that cannot be described.
+        RefusedError: The dtypes differ, the library does not compute in the dtype, or strides
+            cannot be described.
     """
     if not supported(*arrays):
         raise RefusedError(
@@ -42,10 +42,10 @@ def require(name: str, *arrays: Array) -> None:
 
 
 def require_statistics(name: str, *arrays: Array) -> None:
-    """Check statistics of channels, which are float32 for any dtype of the data.
+    """Check the statistics of channels, which are float32 whatever the dtype of the data.
 
     Raises:
-        RefusedError: One has another dtype, is empty, or is not contiguous.
+        RefusedError: An array has another dtype, is empty, or is not contiguous.
     """
     if not all(a.dtype == np.float32 and a.size and a.flags.c_contiguous for a in arrays):
         raise RefusedError(f"{name}: expected contiguous float32 statistics, got {_shown(arrays)}")
@@ -58,16 +58,16 @@ def bind(
     attributes: Hashable = (),
     operands: Sequence[int] | None = None,
 ) -> Bound:
-    """Find or build the plan for some arrays.
+    """Return the plan for some arrays, from the cache if possible.
 
     Args:
-        name: The operation; with the arrays' layouts and ``attributes`` it is the plan's key.
-        build: ``build(engine, arrays, attributes)``.
-        arrays: All that the plan depends on; by default also its operands, in this order.
+        name: Name of the operation; with layouts and ``attributes`` it is the cache key.
+        build: Function that builds a plan, called as ``build(engine, arrays, attributes)``.
+        arrays: All arrays that the plan depends on; by default its operands, in this order.
         operands: Indices in ``arrays`` of the plan's operands; None for all of them.
 
     Raises:
-        RefusedError: The library refuses.
+        RefusedError: The library does not support the operation on these arrays.
     """
     arrays = tuple(arrays)
     key = (name, *map(signature, arrays), attributes)
@@ -84,7 +84,7 @@ def channels_last(array: Array) -> bool:
 
 
 def require_fast(*descriptors: PrimitiveDescriptor) -> None:
-    """Refuse the library's reference implementations, which are far slower than NumPy.
+    """Reject the library's reference implementations, which are far slower than NumPy.
 
     Raises:
         RefusedError: One of the descriptors is for a reference implementation.
@@ -98,7 +98,7 @@ def require_fast(*descriptors: PrimitiveDescriptor) -> None:
 def channels_last_layout(
     engine: Engine, array: Array, data_type: DataType | None = None
 ) -> Descriptor:
-    """Return the channels-last layout for the shape and dtype of an array of any strides.
+    """Return the channels-last layout for an array's shape and dtype, whatever its strides.
 
     Args:
         data_type: The library's name for the dtype; None looks it up in the engine.
@@ -114,7 +114,7 @@ def channels_last_layout(
 
 
 def contiguous_layout(engine: Engine, array: Array, shape: tuple[int, ...]) -> Descriptor:
-    """Return the contiguous layout of another shape for a contiguous array."""
+    """Return the layout of a contiguous array viewed in another shape."""
     strides = contiguous_strides(shape)
     return Descriptor.strided(engine.api, shape, strides, engine.data_type(array))
 
@@ -126,7 +126,7 @@ def source(index: int) -> Argument:
 
 @contextmanager
 def single_thread(engine: Engine) -> Iterator[None]:
-    """Create primitives within the scope for one thread, as those on vectors of channels."""
+    """Create the primitives of the scope for one thread, as for vectors of channels."""
     before = engine.use_one_thread()
     try:
         yield
@@ -141,14 +141,14 @@ def _shown(arrays: Sequence[Array]) -> str:
 def post_ops_of(
     out: Array, inputs: Sequence[Array], attrs: Mapping[str, Any]
 ) -> tuple[PostOps, tuple[int, ...]]:
-    """Return the post-ops of a fused operator or its base, and the plan's operands.
+    """Return the post-ops of an operator, which may be fused, and the operands of its plan.
 
     Args:
         inputs: The operator's inputs; the addend is the last, under ``with_sum``.
 
     Returns:
-        The post-ops, and the operands' indices among output and inputs: all, except for an addend
-        in the memory of ``out``.
+        The post-ops, and the indices of the operands among output and inputs: all indices, except
+        that of an addend in the memory of ``out``.
 
     Raises:
         RefusedError: Another input shares the memory of ``out``.

@@ -25,7 +25,7 @@ T = TypeVar("T")
 _SMALL = 1 << 15
 
 
-# Limit of the plans of a process. Plans of the largest networks of the model zoo take half of it; a
+# Memory limit for the plans of a process. The largest networks of the model zoo need half of it; a
 # program whose shapes never repeat fills it.
 MAX_NBYTES = 128 << 20
 # Estimates of a plan's memory: generated code, tables, memory objects. The process grew by 90 to
@@ -35,7 +35,7 @@ _PLAN_NBYTES, _STEP_NBYTES, _REFUSAL_NBYTES = 96 << 10, 32 << 10, 1 << 10
 
 
 class _Refusal:
-    """Stored in place of a plan that the library refused, to refuse it at once next time."""
+    """Cached in place of a plan that the library does not support, to reject the call at once."""
 
     __slots__ = ("reason",)
 
@@ -44,11 +44,11 @@ class _Refusal:
 
 
 class PlanCache:
-    """An LRU cache of plans.
+    """A cache of plans, which evicts the least recently used one.
 
     Args:
         capacity: Number of plans to cache; negative for no limit, 0 to build one for every call.
-        max_nbytes: Limit of their estimated memory; ignored if ``capacity`` is negative.
+        max_nbytes: Limit of the plans' estimated memory; ignored if ``capacity`` is negative.
     """
 
     __slots__ = ("_engine", "_lock", "_plans", "capacity", "max_nbytes", "nbytes")
@@ -66,7 +66,7 @@ class PlanCache:
 
     def clear(self) -> None:
         """Drop all plans."""
-        self._lock = threading.Lock()  # in a forked child the old one may stay locked
+        self._lock = threading.Lock()  # in a forked child, the old lock may stay locked
         self._plans.clear()
         self.nbytes = 0
 
@@ -80,11 +80,11 @@ class PlanCache:
         """Return the plan cached under ``key``, or a new one: ``build(engine, *args, **kwargs)``.
 
         Args:
-            key: All that the plan depends on: name of the operation, layouts of arrays, attributes.
+            key: All that the plan depends on: the operation, layouts of arrays, attributes.
 
         Raises:
-            RefusedError: The library refuses the operation.
-            OneDNNError: It failed.
+            RefusedError: The library does not support the operation.
+            OneDNNError: The library reports a failure.
         """
         try:
             plan: T | _Refusal = self._plans[key]
@@ -109,7 +109,7 @@ class PlanCache:
         count = len(self._plans)
         if self.capacity < 0 or not count:
             return False
-        # The most recent plan stays, however large it is, unless the capacity is 0.
+        # The most recent plan is never evicted for its size, only if the capacity is 0.
         return count > self.capacity or (count > 1 and self.nbytes > self.max_nbytes)
 
     def _build_or_refuse(
@@ -136,7 +136,7 @@ def _nbytes(plan: object) -> int:
 
 
 def _elements(values: Iterable[object]) -> int:
-    """Count the elements of the arrays among some values, also in nested tuples."""
+    """Count the elements of all arrays among the values, including those in nested tuples."""
     total = 0
     for value in values:
         if isinstance(value, tuple):

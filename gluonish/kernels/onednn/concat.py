@@ -44,8 +44,8 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], axis: int) -> Plan:
 def supports_reorder(out: Array, data: Array) -> bool:
     """Whether `reorder` supports these arrays.
 
-    They need one shape of 1 to 12 axes, supported dtypes, which may differ, and layouts that can be
-    described.
+    The arrays need equal shapes of 1 to 12 axes, supported dtypes, which may differ, and layouts
+    that can be described.
     """
     same_shape = out.shape == data.shape and 1 <= out.ndim <= 12
     return same_shape and supported(out) and supported(data)
@@ -55,7 +55,7 @@ def reorder(out: Array, data: Array) -> None:
     """Copy ``data`` into ``out``, element by element.
 
     Raises:
-        OneDNNError: The library refuses.
+        OneDNNError: The library does not support the arrays.
     """
     plans = current().plans
     key = ("reorder", signature(out), signature(data))

@@ -25,7 +25,7 @@ Attrs = Mapping[str, Any]
 
 
 class Window(NamedTuple):
-    """The attributes with their defaults, in the library's convention: ``dilate`` starts at 0."""
+    """The window's attributes in the library's convention, in which no dilation is 0."""
 
     kernel: Ints
     stride: Ints
@@ -34,13 +34,13 @@ class Window(NamedTuple):
     num_group: int
 
     def arguments(self) -> tuple[Any, ...]:
-        """Return strides, dilations, padding before and after."""
+        """Return strides, dilations, and padding before and after, as the library's arguments."""
         pad = dims(self.pad)
         return (dims(self.stride), dims(self.dilate), pad, pad)
 
 
 class _Form(NamedTuple):
-    """Attributes in a forward plan's key."""
+    """What a forward plan depends on besides its arrays; part of the cache key."""
 
     window: Window
     with_bias: bool
@@ -54,7 +54,7 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
         outputs: out (N, O, *spatial).
         inputs: data (N, C, *spatial), weight (O, C / num_group, *kernel); bias (O,) unless
             ``no_bias``; addend, of the shape of out and possibly its memory, under ``with_sum``.
-        attrs: Those of Convolution, or of ``_fused_convolution``.
+        attrs: The attributes of Convolution, or of ``_fused_convolution``.
 
     Raises:
         RefusedError: The library does not support the arrays or the attributes.
@@ -75,7 +75,7 @@ def convolution_backward_data(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> 
     Args:
         outputs: out (N, C, *spatial).
         inputs: grad (N, O, *spatial), weight.
-        attrs: Those of Convolution.
+        attrs: The attributes of Convolution.
 
     Raises:
         RefusedError: The library does not support the arrays or the attributes.
@@ -91,7 +91,7 @@ def convolution_backward_weight(outputs: Arrays, inputs: Arrays, attrs: Attrs) -
     Args:
         outputs: out, of the shape of the weight; bias_out (O,) if the bias gradient is requested.
         inputs: grad (N, O, *spatial), data.
-        attrs: Those of Convolution.
+        attrs: The attributes of Convolution.
 
     Raises:
         RefusedError: The library does not support the arrays or the attributes.
@@ -105,7 +105,7 @@ def convolution_backward_weight(outputs: Arrays, inputs: Arrays, attrs: Attrs) -
 
 
 def _refuse_small_bfloat16(data: Array, window: Window) -> None:
-    """Refuse shapes for which oneDNN 3.2 may read uninitialized memory.
+    """Reject shapes for which oneDNN 3.2 may read uninitialized memory.
 
     Raises:
         RefusedError: The data are bfloat16, and shorter than the window or a stride along an axis.
@@ -120,7 +120,7 @@ def _refuse_small_bfloat16(data: Array, window: Window) -> None:
 
 
 def window_of(attrs: Attrs) -> Window:
-    """Return the window of Convolution's attributes."""
+    """Return the window that the attributes of Convolution describe."""
     kernel = attrs["kernel"]
     ones = (1,) * len(kernel)
     dense = tuple(distance - 1 for distance in attrs["dilate"] or ones)
@@ -129,7 +129,7 @@ def window_of(attrs: Attrs) -> Window:
 
 
 def _channels_first(arrays: Sequence[Array], indices: Sequence[int], attrs: Attrs) -> list[Array]:
-    """Return the arrays, those at ``indices`` as views with channels in axis 1."""
+    """Return the arrays, with those at ``indices`` as views that have channels in axis 1."""
     layout = attrs["layout"]
     if layout is None or layout[-1] != "C":
         return list(arrays)
@@ -143,7 +143,7 @@ def _check(name: str, arrays: Sequence[Array], attrs: Attrs) -> None:
 
 
 def _weight(engine: Engine, weight: Array, num_group: int, *, undecided: bool) -> Descriptor:
-    """Return the weight's layout; the library requires groups as a leading axis."""
+    """Return the weight's layout, with groups as a leading axis, as the library requires."""
     shape, strides = weight.shape, element_strides(weight)
     if num_group > 1:
         per_group = shape[0] // num_group
@@ -156,9 +156,9 @@ def _weight(engine: Engine, weight: Array, num_group: int, *, undecided: bool) -
 
 
 class _Layouts(NamedTuple):
-    """Layouts of data (or its gradient) and out (or its gradient).
+    """Candidate layouts of the data and the output, or of their gradients.
 
-    ``keeps_out``: whether ``out`` is the array's actual layout.
+    ``keeps_out``: whether ``out`` is the actual layout of the output array.
     """
 
     data: Descriptor
@@ -167,7 +167,7 @@ class _Layouts(NamedTuple):
 
 
 def _choices(engine: Engine, data: Array, out: Array, *, pointwise: bool) -> list[_Layouts]:
-    """Return layouts to try, best first: the arrays' actual ones where fast, else undecided."""
+    """Return layouts to try, best first: the arrays' actual layouts if fast, then undecided."""
     # A 1x1 convolution with channels first is a matrix product: no reorder pays.
     contiguous = pointwise and data.flags.c_contiguous and out.flags.c_contiguous
     undecided = _Layouts(engine.undecided(data), engine.undecided(out), False)
@@ -193,7 +193,7 @@ def _is_channels_last(array: Array) -> bool:
 def _first_fast(
     choices: Sequence[_Layouts], describe: Callable[[_Layouts], PrimitiveDescriptor]
 ) -> PrimitiveDescriptor:
-    """Return the first primitive that is not a slow reference, else the last one.
+    """Return the first primitive that is not a slow reference implementation, else the last one.
 
     Raises:
         RefusedError: The library has no implementation.

@@ -18,7 +18,7 @@ from gluonish.ops.support.windows import Geometry, channels_first
 
 
 class _Window(NamedTuple):
-    """The window, the extra length of each output axis, and the groups."""
+    """The attributes of Deconvolution: window, extra length of each output axis, groups."""
 
     geometry: Geometry
     adj: tuple[int, ...]
@@ -26,7 +26,7 @@ class _Window(NamedTuple):
 
 
 def deconvolution(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan the forward.
+    """Plan the forward pass.
 
     Args:
         outputs: out (N, O, *spatial).
@@ -45,7 +45,7 @@ def deconvolution(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attr
 
 
 def _weight(engine: Engine, weight: Array, groups: int, *, undecided: bool) -> Descriptor:
-    """Return the weight's layout in the library's order: groups, outputs, inputs, kernel."""
+    """Return the weight's layout with the library's axes: groups, outputs, inputs, kernel."""
     (channels, filters, *kernel), (outer, inner, *rest) = weight.shape, element_strides(weight)
     shape: tuple[int, ...] = (filters, channels // groups, *kernel)
     strides: tuple[int, ...] = (inner, outer, *rest)

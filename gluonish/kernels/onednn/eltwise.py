@@ -1,6 +1,6 @@
 """Elementwise plans: functions of one array, and operators on two or more.
 
-PReLU: data where it is positive, else data times a factor; forward and backward.
+Also PReLU, forward and backward: data where it is positive, else data times a factor.
 """
 
 import ctypes
@@ -18,10 +18,10 @@ from gluonish.ops.kernel import Array, Bound
 def eltwise(
     out: Array, data: Array, algorithm: AlgorithmKind, alpha: float = 0.0, beta: float = 0.0
 ) -> Bound:
-    """Plan ``out = f(data)``, on operands (out, data) of 1 to 12 axes.
+    """Plan ``out = f(data)``; the operands are (out, data), of 1 to 12 axes.
 
     Args:
-        algorithm: One of ``ELTWISE_*``.
+        algorithm: The function f: one of ``ELTWISE_*``.
         alpha: The function's first parameter in the library.
         beta: The function's second parameter.
 
@@ -35,7 +35,7 @@ def eltwise(
 def eltwise_backward(
     out: Array, grad: Array, data: Array, algorithm: AlgorithmKind, alpha: float = 0.0
 ) -> Bound:
-    """Plan the gradient of ``data``, on operands (out, grad, data).
+    """Plan the gradient of ``data``; the operands are (out, grad, data).
 
     Args:
         data: The function's argument, or for ``*_USE_DST_FOR_BWD`` its result.
@@ -58,7 +58,7 @@ def eltwise_step(
     alpha: float = 0.0,
     beta: float = 0.0,
 ) -> None:
-    """Add ``out = f(data)`` to a plan; in place for one slot; ``out`` may be a temporary."""
+    """Add ``out = f(data)`` to a plan; ``out`` may be a temporary, or the slot of the data."""
     layout = data.layout
     descriptor = _forward(engine, layout, out.descriptor or layout, algorithm, alpha, beta)
     builder.step(descriptor, {Argument.SRC: data}, {Argument.DST: out})
@@ -87,7 +87,7 @@ def eltwise_backward_step(
     algorithm: AlgorithmKind,
     alpha: float = 0.0,
 ) -> None:
-    """Add the gradient to a plan; ``slots`` are out, grad, and data or result."""
+    """Add the gradient of a function to a plan; ``slots`` are out, grad, and data or result."""
     out, grad, data = slots
     layouts = [slot.layout for slot in (grad, data)]
     hint = _forward(engine, layouts[1], layouts[1], algorithm, alpha, 0.0)
@@ -139,7 +139,7 @@ def _plan_backward(
 
 
 def binary(out: Array, lhs: Array, rhs: Array, algorithm: AlgorithmKind) -> Bound:
-    """Plan ``out = f(lhs, rhs)`` with broadcasting, on operands (out, lhs, rhs).
+    """Plan ``out = f(lhs, rhs)`` with broadcasting; the operands are (out, lhs, rhs).
 
     Raises:
         RefusedError: The library does not support these arrays.
@@ -149,7 +149,7 @@ def binary(out: Array, lhs: Array, rhs: Array, algorithm: AlgorithmKind) -> Boun
 
 
 def _describe(engine: Engine, array: Array, rank: int) -> Descriptor:
-    """Return the layout with leading axes of length 1 up to ``rank``."""
+    """Return an array's layout, with leading axes of length 1 added up to ``rank`` axes."""
     missing = rank - array.ndim
     strides = (array.size,) * missing + element_strides(array)
     shape = (1,) * missing + array.shape
@@ -171,10 +171,10 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], algorithm: AlgorithmKind) -
 
 
 def weighted_sum(out: Array, arrays: Sequence[Array], scales: Sequence[float]) -> Bound:
-    """Plan the weighted sum of ``arrays``, on operands (out, *arrays).
+    """Plan the weighted sum of ``arrays``; the operands are (out, *arrays).
 
     Args:
-        out: May be the first of ``arrays``.
+        out: The result; may be the first of ``arrays``.
 
     Raises:
         RefusedError: The library does not support these arrays.
@@ -186,7 +186,7 @@ def weighted_sum(out: Array, arrays: Sequence[Array], scales: Sequence[float]) -
 def sum_step(
     engine: Engine, builder: Builder, slots: Sequence[Slot], out: Slot, scales: Sequence[float]
 ) -> None:
-    """Add the sum to a plan; ``out`` may be the first of ``slots``."""
+    """Add a weighted sum to a plan; ``out`` may be the first of ``slots``."""
     count = len(slots)
     layouts = [slot.layout for slot in slots]
     handles = (ctypes.c_void_p * count)(*(layout.handle for layout in layouts))
@@ -208,7 +208,7 @@ def _plan_sum(engine: Engine, arrays: tuple[Array, ...], scales: tuple[float, ..
 
 
 def prelu(out: Array, data: Array, gamma: Array) -> Bound:
-    """Plan the forward, on operands (out, data, gamma); gamma is (C,) and contiguous.
+    """Plan the forward pass of PReLU on operands (out, data, gamma); gamma is (C,), contiguous.
 
     Raises:
         RefusedError: The library does not support these arrays.
@@ -218,7 +218,7 @@ def prelu(out: Array, data: Array, gamma: Array) -> Bound:
 
 
 def prelu_backward(out: Array, gamma_out: Array, grad: Array, data: Array, gamma: Array) -> Bound:
-    """Plan the gradients of data and gamma, on operands (out, gamma_out, grad, data, gamma).
+    """Plan the gradients of PReLU; the operands are (out, gamma_out, grad, data, gamma).
 
     Raises:
         RefusedError: The library does not support these arrays.

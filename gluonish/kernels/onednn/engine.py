@@ -1,11 +1,11 @@
 """The engine: one loaded library, and a stream and scratch memory for each thread.
 
 Invariants. `Engine` is shared by all threads and immutable. The library fixes the number of threads
-of a primitive when it is created, and plans are shared: so the number belongs to the engine, and
-each thread sets it before it creates its first primitive. `ThreadState` belongs to one thread: no
-two runs use its scratch memory at once, because a thread runs one plan at a time. Each thread has a
-small buffer; larger ones are shared by all threads, acquired by `ThreadState.reserve` and released
-at the end of `ThreadState.run`.
+of a primitive when it is created, and plans are shared. Therefore the number belongs to the engine,
+and each thread sets it before it creates its first primitive. `ThreadState` belongs to one thread:
+no two runs use its scratch memory at once, because a thread runs one plan at a time. Each thread
+has a small buffer; larger ones are shared by all threads, acquired by `ThreadState.reserve` and
+released at the end of `ThreadState.run`.
 """
 
 import threading
@@ -66,7 +66,7 @@ class ThreadState:
 
         Args:
             steps: Handle, number of arguments, arguments, and number of threads of each primitive.
-                Running with another number of threads than it was created for is slow.
+                Running with another number of threads than at creation would be slow.
 
         Raises:
             OneDNNError: A primitive failed.
@@ -91,7 +91,7 @@ class ThreadState:
                 self._workspaces.release(workspace)
 
     def reserve(self, nbytes: int) -> int:
-        """Return the address of page-aligned scratch of at least ``nbytes``, for the next `run`."""
+        """Return the address of page-aligned scratch memory of ``nbytes`` for the next `run`."""
         if nbytes > _PER_THREAD:
             return self._acquire(nbytes).address
         if nbytes > self._scratch.nbytes:
@@ -99,7 +99,7 @@ class ThreadState:
         return self._scratch.address
 
     def _acquire(self, nbytes: int) -> Workspace:
-        """Return a large buffer; reuse that of an earlier `reserve` without a `run`."""
+        """Return a large buffer; reuse the last one if no `run` has followed its `reserve`."""
         workspace, self._workspace = self._workspace, None
         if workspace is None or workspace.nbytes < nbytes:
             workspace = self._workspaces.acquire(nbytes)
@@ -108,7 +108,7 @@ class ThreadState:
 
 
 class Engine:
-    """The CPU engine of one library; arguments as those of `gluonish.kernels.onednn.load`."""
+    """The CPU engine of a library; `gluonish.kernels.onednn.load` explains the arguments."""
 
     def __init__(self, api: Api, threads: int = 0, workspaces: int = 1) -> None:
         self.api = api
@@ -132,10 +132,10 @@ class Engine:
         return state
 
     def use_one_thread(self) -> int:
-        """Create primitives of this thread for one thread until `restore_threads`.
+        """Create this thread's primitives for one thread until `restore_threads` is called.
 
         Returns:
-            The previous number of threads.
+            The previous number of threads, to restore.
         """
         before = self.api.max_threads()
         if before > 1:
@@ -143,12 +143,12 @@ class Engine:
         return before
 
     def restore_threads(self, before: int) -> None:
-        """Create primitives of this thread for ``before`` threads again."""
+        """Create this thread's primitives for ``before`` threads again."""
         if before > 1:
             self.api.limit_threads(before)
 
     def forget_workers(self) -> None:
-        """Use one thread from now on, in a forked child, where OpenMP's workers are gone.
+        """Use one thread from now on, because OpenMP's workers are gone in a forked child.
 
         The caller must drop all plans, too: their primitives would wait for the workers forever.
         """
@@ -166,7 +166,7 @@ class Engine:
         return Descriptor.strided(self.api, array.shape, strides, self.data_type(array))
 
     def undecided(self, array: Array) -> Descriptor:
-        """Return a descriptor of an array's shape and dtype whose layout the primitive chooses."""
+        """Return a descriptor of an array's shape and dtype; the primitive chooses the layout."""
         return Descriptor.undecided(self.api, array.shape, self.data_type(array))
 
     def contiguous(self, array: Array) -> Descriptor:
@@ -175,7 +175,7 @@ class Engine:
         return Descriptor.strided(self.api, array.shape, strides, self.data_type(array))
 
     def common_layouts(self, *arrays: Array) -> list[Descriptor]:
-        """Return layouts for arrays that a primitive requires in one order.
+        """Return layouts for arrays that a primitive requires in the same order of axes.
 
         These are the actual layouts if all are channels last; else all are contiguous, and the plan
         reorders arrays that are not.
@@ -188,7 +188,7 @@ class Engine:
         """Return the library's name for an array's dtype.
 
         Raises:
-            OneDNNError: The library does not compute in it on this machine.
+            OneDNNError: The library does not compute in this dtype on this machine.
         """
         data_type = self.data_types.get(array.dtype)
         if data_type is None:
@@ -197,7 +197,7 @@ class Engine:
         return data_type
 
     def _multiplies(self, data_type: DataType) -> bool:
-        """Whether the library computes in the type on this machine: bfloat16 needs AVX-512."""
+        """Whether the library computes in a type on this machine: bfloat16 needs AVX-512."""
         square = Descriptor.strided(self.api, (16, 16), (16, 1), data_type)
         handles = (square.handle, square.handle, None, square.handle, self.attributes)
         try:

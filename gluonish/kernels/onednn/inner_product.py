@@ -28,7 +28,7 @@ _MANY_ROWS, _LARGE_RESULT = 1000, 1 << 23
 
 
 class _Form(NamedTuple):
-    """Attributes in the plan's key."""
+    """What a plan depends on besides its arrays; part of the cache key."""
 
     with_bias: bool
     post_ops: PostOps
@@ -44,7 +44,7 @@ def fully_connected(
         outputs: out (..., units).
         inputs: data (N, ...) or (..., in_units), weight (units, in_units); bias (units,) unless
             ``no_bias``; addend, of the shape of out and possibly its memory, under ``with_sum``.
-        attrs: Those of FullyConnected, or of ``_fused_dense``.
+        attrs: The attributes of FullyConnected, or of ``_fused_dense``.
 
     Raises:
         RefusedError: The library does not support the arrays.
@@ -67,7 +67,7 @@ def fully_connected(
 
 
 def _is_channels_last(data: Array) -> bool:
-    """Whether data are channels last, so that their axes cannot be merged."""
+    """Whether the data are channels last, so that their axes cannot be merged."""
     return 3 <= data.ndim <= 5 and not data.flags.c_contiguous
 
 

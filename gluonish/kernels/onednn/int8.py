@@ -43,7 +43,7 @@ _SCALES = 4096  # DNNL_ARG_ATTR_SCALES; an argument's role plus this is the role
 
 
 class _Form(NamedTuple):
-    """Attributes in the plan's key."""
+    """What a plan depends on besides its arrays; part of the cache key."""
 
     window: Window | None
     functions: tuple[Eltwise, ...]
@@ -69,10 +69,10 @@ def _functions(attrs: Attrs) -> tuple[Eltwise, ...]:
 
 
 class _Scaled:
-    """Attributes of a primitive with scales, a sum with another array and functions.
+    """An owned ``dnnl_primitive_attr_t``: scales, a sum with another array, and functions.
 
     Args:
-        masks: The axes that have scales, as bits, for each argument with scales.
+        masks: For each argument with scales, the axes that have scales, as bits.
         addend: Layout of the array to add; None for none.
         functions: Applied in order after the sum.
     """
@@ -291,10 +291,10 @@ def int8_pooling(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     Args:
         outputs: out (N, C, *pooled).
         inputs: data (N, C, *spatial).
-        attrs: Those of Pooling.
+        attrs: The attributes of Pooling.
 
     Raises:
-        RefusedError: The library computes another result than MXNet, or does not support the
+        RefusedError: The library's result would differ from MXNet's, or it does not support the
             arrays.
     """
     layout = attrs["layout"]

@@ -1,8 +1,8 @@
 """Layer normalization over the last axis: forward and backward.
 
 The library normalizes rows of float32 or bfloat16 with statistics, gamma and beta in float32; the
-plan converts the operator's bfloat16 ones. The library's statistic is the variance and the
-operator's the standard deviation; further steps of the plan convert between them.
+plan converts the operator's if they are bfloat16. The library computes the variance, and the
+operator the standard deviation; additional steps of the plan convert between them.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _AFFINE = NormalizationFlag.USE_SCALE | NormalizationFlag.USE_SHIFT
 
 
 def layer_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan the forward.
+    """Plan the forward pass.
 
     Args:
         outputs: out (*, C), mean and standard deviation (*, 1).
@@ -62,7 +62,7 @@ def layer_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs
 def _require(
     name: str, data: Array, axis: int, rows: Sequence[Array], arrays: Sequence[Array]
 ) -> None:
-    """Check that arrays of rows have one dtype, and all other arrays one, maybe wider, dtype."""
+    """Check that the arrays of rows share a dtype, and all other arrays share a dtype."""
     require(name, *rows)
     require(name, *(array for array in arrays if not any(array is row for row in rows)))
     if axis % data.ndim != data.ndim - 1 or not all(a.flags.c_contiguous for a in arrays):
@@ -90,7 +90,7 @@ def _forward(engine: Engine, out: Slot, data: Slot, rows: int, eps: float) -> Pr
 def _slots(
     engine: Engine, builder: Builder, arrays: Sequence[Array], rows: int, matrices: Sequence[int]
 ) -> list[Slot]:
-    """Return an operand for each array: a matrix at the indices ``matrices``, else a vector."""
+    """Add an operand for each array: a matrix if its index is in ``matrices``, else a vector."""
     shapes = [(rows, a.size // rows) if i in matrices else (a.size,) for i, a in enumerate(arrays)]
     layouts = (contiguous_layout(engine, *pair) for pair in zip(arrays, shapes, strict=True))
     return [builder.operand(layout) for layout in layouts]
@@ -138,7 +138,7 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan
             Argument.DIFF_DST: grad,
             Argument.SRC: data,
             Argument.SCALE: gamma,
-            Argument.SHIFT: gamma,  # required, but not read
+            Argument.SHIFT: gamma,  # required by the library, but not read
             Argument.MEAN: mean,
             Argument.VARIANCE: variance,
         },

@@ -1,7 +1,7 @@
 """Local response normalization across channels: forward and backward.
 
-The backward needs the forward's workspace; as in pooling, its plan runs the forward again into
-scratch memory.
+The backward pass needs the workspace of the forward pass; as in pooling, its plan runs the forward
+pass again into scratch memory.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _Numbers = tuple[int, float, float, float]  # size of the window, alpha, beta, k
 
 
 def lrn(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan the forward; the second output is not written.
+    """Plan the forward pass; the second output is not written.
 
     Raises:
         RefusedError: The library does not support these arrays.
@@ -79,7 +79,7 @@ def _numbers(attrs: Attrs) -> _Numbers:
 def _layouts(
     engine: Engine, training: bool, arrays: Sequence[Array], nsize: int
 ) -> list[Descriptor]:
-    """Return channels-last layouts, the fast ones, except for one contiguous forward."""
+    """Return layouts: channels last, which is fast, except for one contiguous forward pass."""
     single = all(array.dtype == np.float32 for array in arrays)
     planar = not training and single and nsize == 5 and arrays[0].shape[1] % _BLOCK == 0
     if planar and all(array.flags.c_contiguous for array in arrays):

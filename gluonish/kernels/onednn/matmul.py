@@ -60,7 +60,7 @@ def plan_product(
     Args:
         arrays: The operands: out, a, b; a bias that broadcasts, if there is one; then the addend,
             if it is separate.
-        packed: Whether to reorder b, which pays only if it is not done for each call.
+        packed: Whether to reorder b, which pays only if it is done once for many calls.
     """
     out, a, b, *rest = arrays
     addend = rest.pop() if post_ops.addend == "separate" else None
@@ -90,7 +90,7 @@ def matrix_view(array: Array, shape: tuple[int, ...]) -> Array:
     """Return a view of an array in another shape.
 
     Raises:
-        RefusedError: Its strides do not allow a view.
+        RefusedError: The array's strides do not allow a view.
     """
     view = array.reshape(shape)
     if address(view) != address(array):
@@ -102,7 +102,7 @@ def matrix_view(array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _matrix(array: Array, *, inner_first: bool) -> Array:
-    """Return an array as a matrix; the reduced axis is first or last."""
+    """View an array as a matrix whose first or last axis is the reduced one."""
     if array.ndim == 2:
         return array
     inner = array.shape[0 if inner_first else -1]

@@ -20,16 +20,16 @@ def aligned_bytes(nbytes: int) -> Array:
 
 
 def signature(array: Array) -> tuple[Any, ...]:
-    """Return the dtype, shape and byte strides of an array, for the plan's key."""
+    """Return the dtype, shape and byte strides of an array, for a plan's cache key."""
     return (array.dtype, array.shape, array.strides)
 
 
 def element_strides(array: Array) -> tuple[int, ...]:
-    """Return strides in elements.
+    """Return an array's strides in elements.
 
-    An axis of length 1 gets the stride that it would have if it were longer: NumPy's is arbitrary,
-    and the library recognizes layouts by their strides. Arrays that are not C-contiguous count as
-    channels last.
+    An axis of length 1 gets the stride that it would have if it were longer: NumPy's stride is
+    arbitrary, and the library recognizes layouts by their strides. Arrays that are not
+    C-contiguous count as channels last.
     """
     strides = [stride // array.itemsize for stride in array.strides]
     if 1 not in array.shape:
@@ -37,7 +37,7 @@ def element_strides(array: Array) -> tuple[int, ...]:
     axes = list(range(array.ndim))
     if array.ndim > 2 and not array.flags.c_contiguous:
         axes = [0, *axes[2:], 1]
-    inner = 1  # elements spanned by the next inner axis
+    inner = 1  # elements that the next inner axis spans
     for axis in reversed(axes):
         if array.shape[axis] == 1:
             strides[axis] = inner
@@ -53,7 +53,7 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 def describable(array: Array) -> bool:
     """Whether the library can address this array.
 
-    It must be non-empty and aligned, without broadcast, negative or overlapping strides.
+    The array must be non-empty and aligned, without broadcast, negative or overlapping strides.
     """
     flags = array.flags
     if not array.size or not flags.aligned:
@@ -75,11 +75,11 @@ class Descriptor:
     """An owned ``dnnl_memory_desc_t``.
 
     Args:
-        function: The ``dnnl_memory_desc_*`` function that creates it.
-        arguments: Its arguments after the first.
+        function: Name of the ``dnnl_memory_desc_*`` function that creates the descriptor.
+        arguments: The function's arguments after the first.
 
     Raises:
-        OneDNNError: The library refuses.
+        OneDNNError: The library reports a failure.
     """
 
     __slots__ = ("__weakref__", "api", "handle")
@@ -98,7 +98,7 @@ class Descriptor:
 
     @classmethod
     def undecided(cls, api: Api, shape: tuple[int, ...], data_type: int) -> "Descriptor":
-        """Create a layout that the primitive may choose."""
+        """Create a descriptor whose layout the primitive may choose."""
         layout = (len(shape), dims(shape), data_type, _ANY_TAG)
         return cls(api, "dnnl_memory_desc_create_with_tag", *layout)
 
@@ -109,9 +109,9 @@ class Descriptor:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of data in this layout."""
+        """Size in bytes of data in this layout."""
         return self.api.descriptor_nbytes(self.handle)
 
     def same_as(self, other: "Descriptor") -> bool:
-        """Whether both have the same layout, type and shape."""
+        """Whether both descriptors have the same layout, type and shape."""
         return self.api.descriptors_equal(self.handle, other.handle)

@@ -1,4 +1,4 @@
-"""Plans: primitives, reorders around them and their scratch memory; built once, run many times.
+"""Plans: primitives with reorders and scratch memory, which are built once and run many times.
 
 A `Builder` collects *slots* (the caller's arrays, and temporaries in the thread's scratch buffer)
 and *steps* (one primitive each). If a primitive requires another layout than a slot has, the
@@ -29,8 +29,8 @@ class Slot:
     """A memory of a plan: an operand (the caller's array), or a temporary.
 
     Args:
-        index: Its index among the plan's slots.
-        descriptor: Its layout; None for a temporary that no step has written yet.
+        index: The slot's index in the plan.
+        descriptor: The slot's layout; None for a temporary that no step has written yet.
     """
 
     __slots__ = ("descriptor", "index", "offset")
@@ -38,11 +38,11 @@ class Slot:
     def __init__(self, index: int, descriptor: Descriptor | None) -> None:
         self.index = index
         self.descriptor = descriptor
-        self.offset = -1  # bytes into the scratch buffer; an operand has none
+        self.offset = -1  # bytes into the scratch buffer; negative for operands
 
     @property
     def layout(self) -> Descriptor:
-        """The layout.
+        """The layout of the memory.
 
         Raises:
             OneDNNError: No step has written this temporary yet.
@@ -53,7 +53,7 @@ class Slot:
 
 
 class _Step:
-    """A primitive and its slots.
+    """A step of a plan: a primitive and its slots.
 
     ``reads`` and ``writes`` are indices of slots. ``threads`` is the number of threads at creation;
     some primitives query it again when they run.
@@ -78,11 +78,11 @@ class _Step:
 
 
 class Plan:
-    """Steps ready to run on any arrays of the layouts that it was built for.
+    """Steps that can run on any arrays with the layouts that the plan was built for.
 
     Args:
-        slots: All memories; the operands are in the order of `run`'s arrays.
-        scratch_nbytes: Size of the scratch buffer of a run.
+        slots: All slots; the operands are in the order of the arrays of `run`.
+        scratch_nbytes: Size of the scratch buffer that a run needs.
     """
 
     __slots__ = ("_idle", "engine", "scratch_nbytes", "slots", "steps")
@@ -98,7 +98,7 @@ class Plan:
 
     @property
     def implementations(self) -> list[str]:
-        """The library's implementation of each step, to look into a slow call."""
+        """The library's implementation of each step, to find out why a call is slow."""
         return [step.descriptor.implementation for step in self.steps]
 
     def packing(self, constant: Collection[int]) -> "Packing | None":
@@ -113,14 +113,14 @@ class Plan:
         movable: Collection[int],
         packing: "Packing | None" = None,
     ) -> "Attached":
-        """Bind the plan to memory; arguments of `Attached`."""
+        """Bind the plan to memory; the arguments are those of `Attached`."""
         return Attached(self, operands, arrays, movable, packing)
 
     def run(self, *arrays: Array, key: Key | None = None) -> None:
         """Run on ``arrays``, in the order in which the operands were added.
 
-        Their layouts are not checked: they are in the plan's key. No primitive draws random numbers
-        from ``key``.
+        Layouts are not checked, because they are in the plan's cache key. No primitive draws random
+        numbers from ``key``.
 
         Raises:
             OneDNNError: A primitive failed.
@@ -145,11 +145,11 @@ class Packing:
     """Steps of a plan that depend on constant operands only: reorders of weights.
 
     Args:
-        constant: Indices of the operands that rarely change.
+        constant: Indices of the operands that rarely change, such as weights.
 
     Attributes:
         steps: Indices of these steps.
-        buffers: The memory that they write, by slot; all calls of the plan share it.
+        buffers: For each slot that these steps write, its memory; all calls of the plan share it.
     """
 
     __slots__ = ("buffers", "steps")
@@ -170,7 +170,7 @@ class Packing:
 
 
 class Call:
-    """The memory objects of one run, which threads must not share."""
+    """The memory objects of one run; threads must not share them."""
 
     __slots__ = (
         "__weakref__",
@@ -221,7 +221,7 @@ class Attached:
     """A plan bound to memory, for one caller at a time.
 
     Args:
-        operands: Index of each operand among the arrays of `run`.
+        operands: For each operand, its index among the arrays of `run`.
         arrays: The current arrays.
         movable: Indices of arrays that may be reallocated between calls.
         packing: The steps of `pack`; None to run all steps in `run`.
@@ -293,7 +293,7 @@ class Attached:
 
 
 class Joined:
-    """Attached plans that run as one.
+    """Several attached plans that run as one.
 
     Args:
         movable: The plans with arrays that may be reallocated between calls.
@@ -331,7 +331,7 @@ class Joined:
         thread.run(self._steps)
 
     def pack(self, arrays: Sequence[Array]) -> None:
-        """Do nothing: each of the plans packs."""
+        """Do nothing: each of the joined plans packs its own operands."""
 
 
 class Builder:
@@ -343,11 +343,11 @@ class Builder:
         self._steps: list[_Step] = []
 
     def operand(self, descriptor: Descriptor) -> Slot:
-        """Add one of the caller's arrays; `Plan.run` expects them in the order of these calls."""
+        """Add one of the caller's arrays; `Plan.run` takes arrays in the order of these calls."""
         return self._slot(descriptor)
 
     def temporary(self) -> Slot:
-        """Add a temporary; the first step that writes it decides its layout."""
+        """Add a temporary, whose layout is decided by the first step that writes it."""
         slot = self._slot(None)
         slot.offset = 0
         return slot
@@ -367,7 +367,7 @@ class Builder:
         """Add a primitive, with reorders of slots whose layout differs from the required one.
 
         Args:
-            unconverted: Further slots that it reads without a reorder: scales.
+            unconverted: Additional slots that are read without a reorder, such as scales.
 
         Raises:
             OneDNNError: A slot cannot be reordered, for example to another shape.

@@ -14,7 +14,7 @@ _PAGE = 4096  # bytes
 
 
 class Stack(NamedTuple):
-    """Consecutive float32 matrices, with gaps.
+    """A stack of float32 matrices in memory, with gaps between them.
 
     Attributes:
         planes: Number of matrices.
@@ -30,12 +30,12 @@ class Stack(NamedTuple):
 
     @property
     def step(self) -> int:
-        """Elements from one matrix to the next."""
+        """Number of elements from one matrix to the next."""
         return self.rows * self.columns + self.gap
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all matrices."""
+        """Size of all matrices in bytes."""
         return 4 * self.planes * self.step
 
     def layout(self, engine: Engine, *, transposed: bool = False) -> Descriptor:
@@ -49,10 +49,10 @@ class Stack(NamedTuple):
 
 
 class PlaneProduct(NamedTuple):
-    """``out = left right``, or ``out += left right``, for each pair of matrices.
+    """The planned product ``out = left right``, or ``out += left right``, of two stacks.
 
     Attributes:
-        plan: One primitive for one thread; its only operand is ``right``.
+        plan: A plan of one primitive for one thread; its only operand is ``right``.
         left: The left matrices, in scratch memory.
         right: The right matrices.
         out: The products, in scratch memory.
@@ -65,15 +65,15 @@ class PlaneProduct(NamedTuple):
 
 
 class PlaneCalls:
-    """A product on scratch memory of several threads, for ``invoke`` in a kernel's source.
+    """Calls of a product, one for each thread's scratch memory, to ``invoke`` in a kernel's source.
 
     Args:
-        nbytes: Scratch memory of each thread; the product's comes first.
-        right: Offset of the right matrices in it; None if all threads share them.
+        nbytes: Scratch memory of each thread in bytes; the product's own comes first.
+        right: Offset of the right matrices in the scratch memory; None if all threads share them.
 
     Attributes:
-        space: Bytes from one thread's memory to the next one's.
-        nbytes: Bytes of all threads.
+        space: Bytes from one thread's scratch memory to the next thread's.
+        nbytes: Size of the scratch memory of all threads in bytes.
     """
 
     __slots__ = ("__weakref__", "_arguments", "_calls", "_product", "_right", "nbytes", "space")
@@ -81,7 +81,7 @@ class PlaneCalls:
     def __init__(
         self, product: PlaneProduct, threads: int, nbytes: int, right: int | None = None
     ) -> None:
-        self._product = product  # owns the primitive
+        self._product = product  # keeps the primitive alive
         self._right = right
         self.space = -(-nbytes // _PAGE) * _PAGE
         self.nbytes = threads * self.space
@@ -93,7 +93,7 @@ class PlaneCalls:
             self._arguments[2 * i + 1] = addressof(call.steps[0][2])
 
     def params(self) -> dict[str, int]:
-        """Return params for the source: the primitive and the arguments of its calls."""
+        """Return params for the kernel: the primitive, and the arguments of its calls."""
         ((primitive, count, _, _),) = self._calls[0].steps
         return {
             "space": self.space,
@@ -113,10 +113,10 @@ class PlaneCalls:
             set_data_handle(call.operands[0], right if self._right is None else base + self._right)
 
     def check(self, status: int) -> None:
-        """Raise if the library failed in some thread.
+        """Raise an error if the library failed in any thread.
 
         Raises:
-            OneDNNError: It failed.
+            OneDNNError: A primitive failed.
         """
         self._product.plan.engine.api.check(status, "dnnl_primitive_execute")
 
@@ -133,14 +133,14 @@ def plane_product(
     """Plan the products of two stacks of matrices.
 
     Args:
-        left: (rows, inner), or (inner, rows) if ``transposed``.
-        right: (inner, columns).
+        left: Matrices (rows, inner), or (inner, rows) if ``transposed``.
+        right: Matrices (inner, columns).
         transposed: Whether the left matrices are transposed first.
-        packed: Whether the right matrices have the layout of `packing`'s result.
+        packed: Whether the right matrices have the layout that `packing` produces.
         accumulate: Whether to add to ``out``.
 
     Raises:
-        RefusedError: The library refuses.
+        RefusedError: The library does not support the product.
     """
     result = Stack(left.planes, left.columns if transposed else left.rows, right.columns, left.gap)
     source, target = left.layout(engine, transposed=transposed), result.layout(engine)
@@ -165,7 +165,7 @@ def plane_product(
 
 
 def packing(engine: Engine, stack: Stack, product: PlaneProduct) -> Plan:
-    """Plan the copy of matrices, the first operand, to the right matrices of a packed product."""
+    """Plan the copy of matrices (the first operand) to the layout of a packed product."""
     builder = Builder(engine)
     source = builder.operand(stack.layout(engine))
     builder.reorder(source, builder.operand(product.right.layout))

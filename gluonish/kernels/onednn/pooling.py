@@ -1,13 +1,13 @@
 """Max and average pooling in 1 to 3 dimensions, forward and backward.
 
-The backward of max pooling needs the index of each window's maximum. Its plan runs the forward
-again into scratch memory, which costs less than saving indices in a further output of the operator.
+The backward pass of max pooling needs the index of each window's maximum. Its plan runs the forward
+pass again into scratch memory, which costs less than saving the indices in another output.
 
 The reference kernel computes what the library cannot: sums and other norms; windows without data;
 and with the convention "full", averages that count padding in windows that extend beyond the
 padding, where MXNet divides by the number of elements inside.
 
-Nearest-neighbour scaling by integer factors: forward and backward.
+Also nearest-neighbour scaling by integer factors, forward and backward.
 
 The library's bilinear scaling has no operator: MXNet's UpSampling with sample_type='bilinear' is a
 deconvolution, with other results at the borders.
@@ -39,7 +39,7 @@ _ALGORITHMS = {
 
 
 class Pooling(NamedTuple):
-    """The attributes with their defaults; ``pad_after`` makes the last window fit."""
+    """The windows of a pooling primitive; ``pad_after`` makes the last window fit."""
 
     algorithm: AlgorithmKind
     kernel: Ints
@@ -48,13 +48,13 @@ class Pooling(NamedTuple):
     pad_after: Ints
 
     def arguments(self) -> tuple[Any, ...]:
-        """Return strides, kernel, dilations, padding before and after."""
+        """Return strides, kernel, dilations, and padding before and after, as arguments."""
         dense = (0,) * len(self.kernel)
         return tuple(map(dims, (self.stride, self.kernel, dense, self.pad, self.pad_after)))
 
 
 def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan the forward.
+    """Plan the forward pass.
 
     Args:
         outputs: out (N, C, *pooled); its shape determines the number of windows.
@@ -62,7 +62,7 @@ def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
             channels of both come last.
 
     Raises:
-        RefusedError: The library's result differs from MXNet's, or it does not support the arrays.
+        RefusedError: The result would differ from MXNet's, or the arrays are not supported.
     """
     out, data = _views((*outputs, *inputs), attrs)
     _require("pooling", out, data, attrs)
@@ -73,7 +73,7 @@ def pooling_of(pooled: Array, data: Array, attrs: Attrs) -> Pooling:
     """Return the windows of arrays with channels in axis 1.
 
     Raises:
-        RefusedError: The library's result differs from MXNet's.
+        RefusedError: The library's result would differ from MXNet's.
     """
     _require_covered("pooling", pooled, data, attrs)
     return _window(pooled, data, _attributes(data, attrs))
@@ -85,7 +85,7 @@ def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
     With "max", the first of equal elements in a window gets the gradient.
 
     Raises:
-        RefusedError: As `pooling`.
+        RefusedError: As for `pooling`.
     """
     out, grad, data = _views((*outputs, *inputs[:2]), attrs)
     _require("pooling_backward", grad, data, attrs)
@@ -120,7 +120,7 @@ def _require_covered(name: str, pooled: Array, data: Array, attrs: Attrs) -> Non
 
 
 def _covered(pooled: Array, data: Array, attrs: Attrs) -> bool:
-    """Whether the library's result equals MXNet's in each window."""
+    """Whether the library's result equals MXNet's for each window."""
     stride, _, pad = pooling_steps(data.ndim - 2, attrs["stride"], attrs["pad"])
     partial = attrs["pool_type"] == "max" or attrs["count_include_pad"] is False
     lengths = zip(*(pooled.shape[2:], data.shape[2:], attrs["kernel"], stride, pad), strict=True)
@@ -201,7 +201,7 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], attributes: tuple[
 
 
 def _winners(engine: Engine, builder: Builder, forward: PrimitiveDescriptor, data: Array) -> Slot:
-    """Add the forward into temporaries; return the temporary with the index of each maximum."""
+    """Add the forward pass into temporaries; return the temporary with the indices of maxima."""
     source = builder.operand(engine.describe(data))
     workspace = builder.temporary()
     writes = {Argument.DST: builder.temporary(), Argument.WORKSPACE: workspace}
@@ -210,7 +210,7 @@ def _winners(engine: Engine, builder: Builder, forward: PrimitiveDescriptor, dat
 
 
 def nearest(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-    """Plan the forward of one input; the factors follow from the shapes.
+    """Plan the forward pass for one input; the scale factors follow from the shapes.
 
     Raises:
         RefusedError: The library does not support these arrays.

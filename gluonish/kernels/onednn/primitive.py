@@ -12,8 +12,8 @@ class PrimitiveDescriptor:
     """An owned ``dnnl_primitive_desc_t``: an operation on fixed shapes, and its implementation.
 
     Args:
-        function: The ``dnnl_*_primitive_desc_create`` function.
-        arguments: Its arguments after the first.
+        function: Name of the ``dnnl_*_primitive_desc_create`` function.
+        arguments: The function's arguments after the first.
 
     Raises:
         OneDNNError: The library has no implementation, or the shapes do not match.
@@ -87,7 +87,7 @@ class PostOps(NamedTuple):
     Attributes:
         addend: ``"in_place"`` to accumulate into the output, ``"separate"`` to add another array of
             the output's layout, None to add nothing.
-        functions: Applied in order after the sum.
+        functions: Elementwise functions to apply, in order, after the sum.
     """
 
     addend: str | None = None
@@ -95,7 +95,7 @@ class PostOps(NamedTuple):
 
 
 class Attributes:
-    """An owned ``dnnl_primitive_attr_t``, with a scratchpad of the caller.
+    """An owned ``dnnl_primitive_attr_t`` with post-ops and a scratchpad of the caller's.
 
     Args:
         addend: Layout of a separate addend.
@@ -119,6 +119,6 @@ class Attributes:
 
 
 def _finite(number: float) -> float:
-    """Replace infinity, as a limit of clip, by the largest float32."""
+    """Replace an infinite limit of clip by the largest float32."""
     largest = 3.4028234663852886e38
     return math.copysign(largest, number) if math.isinf(number) else number

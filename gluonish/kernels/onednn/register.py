@@ -2,8 +2,8 @@
 
 The library is loaded when a call or a plan first looks up a kernel, with the values that
 ``MXNET_MKLDNN_ENABLED``, ``MXNET_LIBRARY_PATH``, ``MXNET_MKLDNN_CACHE_NUM`` and
-``MXNET_CPU_TEMP_COPY`` then have. Predicates see specs only; arrays that the library refuses, for
-their layout or otherwise, go to the next kernel.
+``MXNET_CPU_TEMP_COPY`` have then. Predicates check specs only; if the library does not support the
+arrays, because of their layout or otherwise, the next kernel is tried.
 """
 
 from typing import Any
@@ -44,11 +44,11 @@ def enabled() -> bool:
 
 
 def planned(*rows: tuple[Any, ...]) -> tuple[tuple[Operator, FastKernel], ...]:
-    """Return kernels that are one plan each, with their operators.
+    """Return operators with their kernels, for kernels that consist of a plan.
 
     Args:
         *rows: Operator, name of the kernel, predicate, function that plans and, if the operator
-            has outputs of other dtypes than its inputs, a tuple of these dtypes.
+            has outputs with dtypes other than the inputs', a tuple of these dtypes.
     """
     return tuple(
         (

@@ -64,7 +64,7 @@ def _nearest_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: 
 
 
 def _require_channels_last(outputs: Sequence[Array], inputs: Sequence[Array]) -> None:
-    """Refuse contiguous arrays: NumPy is as fast for them, and much faster for the gradient."""
+    """Reject contiguous arrays: NumPy is as fast for them, and much faster for the gradient."""
     if not all(map(channels_last, (*outputs, *inputs))):
         raise RefusedError("UpSampling: expected arrays with channels last, got another layout")
 

@@ -1,6 +1,6 @@
-"""The RNN operator as a few large products, and one product and one kernel for each time step.
+"""The RNN operator as a few large products, plus a product and a kernel for each time step.
 
-One product computes the input's contribution to all time steps, one the gradient of each weight.
+One product computes the input's contribution to all time steps, and one the gradient of a weight.
 Each time step multiplies the previous state by a weight that is packed once, and runs a generated
 kernel for the rest of the step.
 """
@@ -31,14 +31,14 @@ from gluonish.ops.recurrent.reference import Arguments, time_order
 from gluonish.ops.recurrent.rnn import arguments, dropout_factors
 
 _SMALL = 1 << 14  # gates over all time steps below which compiling does not pay
-_MASK_GRAIN = 4  # minimum tiles of a mask for each thread
+_MASK_GRAIN = 4  # minimum tiles of a dropout mask for each thread
 
 
 _scratch = Scratch()
 
 
 def supports(data: Spec, *rest: Spec, **attrs: Any) -> bool:
-    """Whether the kernels support a call: large enough, without the rarer options.
+    """Whether the kernels support a call: it is large enough, and has no rare options.
 
     For bfloat16 only the products' operands are narrow; sums, gates and cells are float32.
     """
@@ -55,7 +55,7 @@ def supports(data: Spec, *rest: Spec, **attrs: Any) -> bool:
 
 
 def supports_backward(*specs: Spec, heads: Shape, **attrs: Any) -> bool:
-    """Whether the kernels support the gradient of a call."""
+    """Whether the kernels support the gradient for these inputs."""
     return supports(*specs[len(heads) :], **attrs)
 
 
@@ -96,7 +96,7 @@ def _run_layers(
     inputs: Arguments,
     attrs: Mapping[str, Any],
 ) -> None:
-    """Run all layers forward."""
+    """Run the forward pass of all layers."""
     reserve = Reserve(outputs[-1], dims)
     mask = reserve.get("mask")
     if mask is not None:
@@ -142,10 +142,10 @@ class _Params:
     """The params of a kernel's calls, one row per time step.
 
     Args:
-        order: The time steps, in their order.
-        *columns: For each param an array whose first axis is time, of which a step gets its own
-            slice; a pair of such an array, of which a step gets the previous slice, and the first
-            step's array; or a number.
+        order: The time steps, in the order of the forward pass.
+        *columns: For each param: an array whose first axis is time, from which a step gets its own
+            slice; or a pair of such an array, from which a step gets the previous slice, and an
+            array for the first step; or a number.
     """
 
     def __init__(self, order: range, *columns: Any) -> None:
@@ -163,7 +163,7 @@ class _Params:
         self._address, self._stride = address(self._table), self._table.strides[0]
 
     def at(self, index: int) -> int:
-        """Return the address of the params of a step by its index in the order."""
+        """Return the address of a step's params; ``index`` is the step's index in the order."""
         return self._address + index * self._stride
 
 
@@ -173,7 +173,7 @@ def _fixed(array: Array) -> int:
 
 
 def _matrix(array: Array) -> Array:
-    """Return (T, N, features) as a matrix (T N, features)."""
+    """Reshape an array (T, N, features) to a matrix (T N, features)."""
     return array.reshape(-1, array.shape[-1])
 
 
@@ -184,7 +184,7 @@ def _grain(dims: Dims) -> int:
 def _forward(
     dims: Dims, run: int, w: Weights, x: Array, h: Array, c: Array | None, reserve: Reserve
 ) -> None:
-    """Run one layer in one direction."""
+    """Run the forward pass of one layer in one direction."""
     order, narrow = time_order(dims, run), x.dtype != FLOAT32
     hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
     kernel, units = step_forward(dims.mode, narrow=narrow), dims.units
@@ -266,7 +266,7 @@ def _run_layers_back(
     inputs: Arguments,
     reserve: Reserve,
 ) -> None:
-    """Run all layers backward.
+    """Run the backward pass of all layers.
 
     Args:
         d_weights: Arrays for the gradients of the weights.
@@ -318,10 +318,10 @@ def _backward(
     reserve: Reserve,
     dw: Weights,
 ) -> tuple[Array, Array]:
-    """Run one layer backward in one direction; return the gradients of the initial states.
+    """Run a layer's backward pass in one direction; return the gradients of the initial states.
 
-    Fills the gradients of the recurrent weight, of the biases and, in scratch memory, of the
-    input's products.
+    Also fill the gradients of the recurrent weight, of the biases and, in scratch memory, of the
+    products of the input.
     """
     order = time_order(dims, run)
     hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)

@@ -57,12 +57,12 @@ _buffer = _Buffer()
 class PackedProduct:
     """``out = a w + bias``, or ``out += a w``, for one weight and many arrays of one layout.
 
-    Valid until the thread makes another one: they share memory.
+    It is valid until the thread creates another one, since they share memory.
 
     Args:
-        out: An array with the layout of every output (M, N), rows contiguous.
+        out: An array with the layout of every output (M, N), with contiguous rows.
         a: An array with the layout of every left operand (M, K).
-        w: The weight (K, N), one axis contiguous; packed at once.
+        w: The weight (K, N), with one contiguous axis; packed by the constructor.
         bias: (1, N), or None.
         add: Whether to accumulate into the output.
 
@@ -85,14 +85,14 @@ class PackedProduct:
         bind("rnn.packing", _plan_packing, arrays, post_ops).plan.run(self._packed, w)
 
     def __call__(self, out: Array, a: Array) -> None:
-        """Compute one product."""
+        """Compute the product of ``a`` and the weight."""
         self._plan.run(out, a, *self._rest)
 
 
 def _descriptor(
     engine: Engine, arrays: tuple[Array, ...], post_ops: PostOps
 ) -> tuple[PrimitiveDescriptor, list[Any]]:
-    """Return the product, and the layouts of the caller's arrays."""
+    """Return the product's descriptor, and the layouts of the caller's arrays."""
     layouts = [engine.describe(array) for array in arrays]
     bias = layouts[3].handle if len(layouts) > 3 else None
     weight = engine.undecided(arrays[2])

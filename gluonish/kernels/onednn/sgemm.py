@@ -1,6 +1,6 @@
 """Large products of float32 matrices by the library's BLAS call.
 
-It is the fastest for gradients of dense layers, whose right operand is not transposed. CPU time on
+This is fastest for gradients of dense layers, whose right operand is not transposed. CPU time on
 two Zen 4 cores, relative to the matrix product primitive: 0.89 for (1120, 10000) times (10000,
 512), 0.91 for its other gradient, 0.95 to 1.0 for 512 to 1024 along each axis; up to 1.2 with a
 transposed right operand, for which the primitive is used.
@@ -16,7 +16,7 @@ from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.ops.kernel import Array, RefusedError, address
 
-# Multiplications from which it is faster than the primitive, and the minimum extent of each axis.
+# Multiplications from which the call is faster than the primitive, and minimum extent of each axis.
 _LARGE = 1 << 26
 _NARROW = 64
 
@@ -40,10 +40,10 @@ def dot(
     transpose_b: bool,
     **_: Any,
 ) -> None:
-    """Fill ``out`` with a product; attributes as of the operator ``dot``.
+    """Fill ``out`` with a product; the attributes are those of the operator ``dot``.
 
     Raises:
-        RefusedError: An array's rows are not contiguous, or it cannot be addressed.
+        RefusedError: An array's rows are not contiguous, or the library cannot address the array.
     """
     require("sgemm", out, lhs, rhs)
     strides = [element_strides(array) for array in (out, lhs, rhs)]
@@ -52,7 +52,7 @@ def dot(
     (out_stride, _one), (lhs_stride, _one), (rhs_stride, _one) = strides
     rows, columns = out.shape
     engine = current().engine
-    engine.thread()  # sets the number of threads of the call
+    engine.thread()  # creates the thread's state, which sets the number of threads
     engine.api.call(
         "dnnl_sgemm",
         *(b"T" if transpose_a else b"N", b"N", rows, columns, rhs.shape[0]),

@@ -1,6 +1,6 @@
 """softmax and log_softmax along one axis, and their gradients.
 
-Sum, mean, maximum and minimum along axes.
+Also reductions: sum, mean, maximum and minimum along axes.
 """
 
 import math
@@ -46,7 +46,7 @@ def softmax_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
     """Plan the gradient of the data of softmax, or with ``log`` of log_softmax.
 
     Args:
-        inputs: Gradient of the result, and the result.
+        inputs: The gradient of the result, and the result.
 
     Raises:
         RefusedError: The library does not support these arrays.
@@ -58,7 +58,7 @@ def softmax_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
 
 
 def _layouts(engine: Engine, arrays: Sequence[Array], axis: int) -> tuple[list[Descriptor], int]:
-    """Return layouts with as many axes merged as possible, and the new index of ``axis``."""
+    """Merge as many axes as possible; return the layouts, and the new index of ``axis``."""
     shape = arrays[0].shape
     length = shape[axis]
     if all(array.flags.c_contiguous for array in arrays):
@@ -110,12 +110,12 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: tuple[int, b
 
 
 def reduction(out: Array, data: Array, axes: tuple[int, ...], algorithm: AlgorithmKind) -> Bound:
-    """Plan a reduction of ``data`` along ``axes``, on operands (out, data).
+    """Plan a reduction of ``data`` along ``axes``; the operands are (out, data).
 
     Args:
-        out: Contiguous.
-        axes: Not negative.
-        algorithm: One of ``REDUCTION_*``.
+        out: The result, contiguous.
+        axes: The reduced axes, not negative.
+        algorithm: The kind of reduction: one of ``REDUCTION_*``.
 
     Raises:
         RefusedError: The library does not support these arrays.

@@ -45,7 +45,7 @@ register_memory_owner(Workspace, _holder)
 
 
 class Workspaces:
-    """The idle buffers; ``per_device`` is the number to keep for each device."""
+    """A pool of idle buffers, which keeps ``per_device`` buffers for each device."""
 
     __slots__ = ("_idle", "per_device")
 
@@ -55,11 +55,11 @@ class Workspaces:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the idle buffers."""
+        """Size of all idle buffers in bytes."""
         return sum(workspace.nbytes for workspace in tuple(self._idle))
 
     def acquire(self, nbytes: int) -> Workspace:
-        """Return a buffer of at least ``nbytes``; free idle ones that are too small."""
+        """Return a buffer of at least ``nbytes``, freeing idle buffers that are too small."""
         while True:
             try:
                 found = self._idle.pop()
@@ -69,6 +69,6 @@ class Workspaces:
                 return found
 
     def release(self, workspace: Workspace) -> None:
-        """Return a buffer to the pool."""
+        """Return a buffer to the pool, or free it if the pool is full."""
         if len(self._idle) < self.per_device * max(1, len(_devices)):
             self._idle.append(workspace)
