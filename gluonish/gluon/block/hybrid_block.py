@@ -57,8 +57,8 @@ from gluonish.ndarray.recording import tracer
 from gluonish.ops import autocast
 from gluonish.symbol import NumpySymbol, Symbol
 
-_MAX_GRAPHS = 32  # cached graphs of a block in the style of 2.0, which has one for each signature
-# Warn after so many graphs in a row that were dropped so soon after their trace.
+_MAX_GRAPHS = 32  # maximum of cached graphs of a 2.0 style block, one for each signature
+# Warn if this many graphs in a row were dropped within this many seconds of their trace.
 _MANY, _SOON_S = 16, 1.0
 _CALLER = 6  # stack level of the block's caller in the warning
 _ONE_ARRAY = (tuple, (None,))  # pytree of a call with one array
@@ -254,7 +254,7 @@ class HybridBlock(Block):
         self._is_symbolic = self._inferred = None
 
     def _forget_changed(self) -> None:
-        """Drop the graphs if a block has changed since its trace."""
+        """Drop the graphs if a block that they depend on has changed since the trace."""
         newest = Version.newest  # read before the checks, as blocks may change meanwhile
         bases = [graph.basis for graph in self._graphs.values()]
         if self._inferred is not None:
@@ -282,7 +282,7 @@ class HybridBlock(Block):
             )
 
     def _newest_graph(self) -> Graph | InferredGraph | None:
-        """Return the graph traced last, or else the one of shape inference, or None."""
+        """Return the last traced graph, or else that of `infer_shape` or `infer_type`, or None."""
         self._forget_changed()
         graph = next(reversed(self._graphs.values()), None)
         if graph is None and self._inferred is not None:
@@ -337,7 +337,7 @@ class HybridBlock(Block):
         return graph.run(arrays, self._op_hook)
 
     def _graph_of(self, *args: Any, **kwargs: Any) -> tuple[Graph | None, list[Any]]:
-        """Return the graph of a call, or None inside a larger graph, and the call's arrays."""
+        """Return the graph of a call (None inside a larger graph), and the call's arrays."""
         arrays: list[Any]
         pytree: Any
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs:
@@ -357,7 +357,7 @@ class HybridBlock(Block):
         if self._is_symbolic is None:
             self._is_symbolic = is_symbolic(self)
         if not self._is_symbolic:
-            # Such a forward may depend on shapes and on the mode.
+            # A 2.0 style `forward` may depend on shapes and on the mode.
             signature = tuple([(type(x), x._spec) for x in arrays])
             key = pytree, signature, recording.mode.get() & ~recording.OBSERVED
         if autocast.state.used and (policy := autocast.current()) is not None:

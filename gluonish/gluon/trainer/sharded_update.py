@@ -58,7 +58,7 @@ def sharded_update(
 
 
 class ShardedUpdate:
-    """The sharded step of a Trainer.
+    """Runs the steps of a Trainer whose optimizer states are sharded over the processes.
 
     Args:
         store: The store that connects the processes.

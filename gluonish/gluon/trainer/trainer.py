@@ -229,7 +229,7 @@ class Trainer:
             self._kvstore.row_sparse_pull(key, out=out, priority=-index, row_ids=row_ids)
 
     def _parameter_was_set(self, parameter: Parameter, reallocated: bool = False) -> None:
-        """Record that the user set a parameter's values; ``reallocated``: in new memory.
+        """Record that the user set a parameter's values, in new memory if ``reallocated``.
 
         As in MXNet, a trainer whose store is out of date has no ``_kvstore`` until the next step.
         """

@@ -148,7 +148,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._save_best(estimator)
 
     def _save(self, estimator: Run, name: str) -> None:
-        """Write both files atomically: `_resume` needs both."""
+        """Write parameters and states together, as `_resume` needs both files."""
         if not is_first_rank(estimator.trainer):
             estimator.trainer._gathered_updaters()  # the first rank collects this process's share
             return
