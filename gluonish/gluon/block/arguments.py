@@ -13,7 +13,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 class WithKeywords(NamedTuple):
-    """The arguments of a call with keyword-only arguments."""
+    """The positional and the keyword arguments of a call."""
 
     args: tuple[Any, ...]
     keywords: dict[str, Any]

@@ -244,7 +244,7 @@ class HybridBlock(Block):
         self(x, *args)
 
     def _clear_cached_op(self) -> None:
-        """Drop the graphs of this block, and invalidate those of enclosing blocks."""
+        """Drop this block's graphs, and invalidate the graphs of enclosing blocks."""
         if "_graphs" in self.__dict__:
             self._drop_graphs()
             self._version.change()
@@ -434,7 +434,7 @@ class HybridBlock(Block):
         try:
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         except DeferredInitializationError:
-            # An overriding `forward` may have called this one with other arguments.
+            # An overriding `forward` may have called this method with other arguments.
             base = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
             set_deferred_shapes(self, (x, *args), self.collect_params().values(), base)
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}

@@ -102,7 +102,7 @@ def check_one_symbol_type(symbols: Iterable[Symbol]) -> type[Symbol]:
 
 
 def check_all_numpy(out: Any) -> None:
-    """Check that arrays and Symbols, also in nested lists, are those of ``mx.np``.
+    """Check that all arrays and Symbols, also in nested lists, are of ``mx.np``.
 
     Raises:
         ArgumentTypeError: An array or Symbol is classic.

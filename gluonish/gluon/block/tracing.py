@@ -92,7 +92,7 @@ def trace_block(block: Traceable, pytree: Structure, arrays: Sequence[NDArray]) 
 
 
 class _Located(SourceLines):
-    """Scope of a trace: records source lines, and appends the failing one to an error's message."""
+    """Scope of a trace: records source lines, and adds the failing line to an error's message."""
 
     __slots__ = ()
 
@@ -246,7 +246,7 @@ def infer_parameters(
         ParameterError: A shape cannot be inferred from the arguments.
     """
     if forward is None and not block.has_hybrid_forward:
-        with _NoRecording():  # its children infer their own when it runs
+        with _NoRecording():  # its children infer their own shapes
             block.forward(*args)
         return None
     arrays, pytree = flatten(tuple(args), lambda x: isinstance(x, NDArray))
@@ -318,7 +318,7 @@ def _noted(block: Block, name: str) -> Any:
 
 
 class Reads:
-    """Scope of a trace that records reads of any Block's attributes.
+    """Scope of a trace: records which attributes of which Blocks are read.
 
     Block has a ``__getattribute__`` only while a thread traces, as it takes ten times as long as
     that of ``object``.

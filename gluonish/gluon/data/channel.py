@@ -177,7 +177,7 @@ class Ring:
         return memory
 
     def has_free_slot(self) -> bool:
-        """Whether a slot is free; may be called from any thread."""
+        """Whether a slot is free. May be called from any thread."""
         return bool(self._free) or self._lending.can_reclaim()
 
     def close(self) -> None:

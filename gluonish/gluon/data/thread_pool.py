@@ -165,7 +165,7 @@ class ThreadPool:
                 job.forgotten = True
 
 
-# The dataset of a pool's process.
+# The dataset in a process of a pool.
 _dataset: Any = None
 
 

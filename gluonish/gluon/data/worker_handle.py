@@ -101,7 +101,7 @@ class WorkerHandle:
         self.channel.send(start, file)
 
     def has_ended(self) -> bool:
-        """Whether the process has ended; may be called from any thread."""
+        """Whether the process has ended. May be called from any thread."""
         # `Popen.poll` acquires a lock that an interrupt may leave locked.
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         try:

@@ -228,7 +228,7 @@ def published_url(path: str) -> str:
 
 
 def is_published(target: Path, sha1: str) -> bool:
-    """Whether a file exists and has the published SHA-1; a different file is logged.
+    """Whether a file exists and has the published SHA-1. A different SHA-1 is logged.
 
     Args:
         target: Path of the file.

@@ -90,7 +90,7 @@ class TrainerLike(Protocol):
 
 
 class ParameterArrays:
-    """Base of `Parameter` with its accessors: shape, values, gradients and devices."""
+    """Base class of `Parameter` with the accessors: shape, values, gradients and devices."""
 
     def __init__(self, name: str, shape: int | Sequence[int] | None, stype: str) -> None:
         self.name = name

@@ -225,7 +225,7 @@ class RecurrentLayer(HybridBlock):
             inputs: See the class.
             states: A list of states, or the only state; None for zeros.
             sequence_length: (N,), the length of each sequence; with ``use_sequence_length``.
-            *others: None.
+            *others: Passed on to `HybridBlock.__call__`.
 
         Raises:
             ArgumentError: The lengths are missing.

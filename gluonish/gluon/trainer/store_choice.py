@@ -286,7 +286,7 @@ def _copied(state: State) -> State:
 def updaters_for(
     optimizer: Optimizer, contexts: list[Context], former: list[Updater]
 ) -> list[Updater]:
-    """Return an updater for each device: former ones are reused, and new ones copy the states."""
+    """Return an updater for each device: reuse former ones, and copy their states to new ones."""
     reused = former[: len(contexts)]
     for updater in reused:
         updater.states_synced = dict.fromkeys(updater.states, False)

@@ -358,7 +358,7 @@ class Trainer:
         return selection
 
     def _skips(self, selection: Selection) -> bool:
-        """Whether a loss scaler found an overflow; the gradients are then marked as used."""
+        """Whether a loss scaler found an overflow. If so, mark the gradients as used."""
         scaler, ranks = self._amp_loss_scaler, self._ranks
         if scaler is None:
             return False

@@ -150,7 +150,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     def _save(self, estimator: Run, name: str) -> None:
         """Write parameters and states together, as `_resume` needs both files."""
         if not is_first_rank(estimator.trainer):
-            estimator.trainer._gathered_updaters()  # the first rank collects this process's share
+            estimator.trainer._gathered_updaters()  # contributes this process's share
             return
         params, states = self._path(name, self._ending), self._path(name, ".states")
         with written_together(params, states):
