@@ -92,7 +92,7 @@ def _gather(
     found: ParameterDict,
     default: Callable[..., ParameterDict],
 ) -> None:
-    """Add the parameters of a Block and its children, also if they are only attributes."""
+    """Add the parameters of a Block and its children, including those only set as attributes."""
     _warn_of_containers(block)
     _add(block.params._params, pattern, found)
     for child in block._children.values():

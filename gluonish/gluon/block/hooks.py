@@ -16,7 +16,7 @@ class Hooks(dict[int, Any]):
     """Hooks of one block in the order of registration; a dict that can be weakly referenced.
 
     Hooks before ``forward`` (with True) and after it share one dict, so that a call has only
-    one test to make. Adding a hook does not change the block's version: graphs depend on no hooks.
+    one test to make. Adding a hook does not change the block's version: graphs contain no hooks.
     """
 
     __slots__ = ("__weakref__",)

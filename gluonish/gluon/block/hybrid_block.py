@@ -57,7 +57,7 @@ from gluonish.ndarray.recording import tracer
 from gluonish.ops import autocast
 from gluonish.symbol import NumpySymbol, Symbol
 
-_MAX_GRAPHS = 32  # maximum of cached graphs of a 2.0 style block, one for each signature
+_MAX_GRAPHS = 32  # maximum number of cached graphs of a 2.0 style block, one for each signature
 # Warn if this many graphs in a row were dropped within this many seconds of their trace.
 _MANY, _SOON_S = 16, 1.0
 _CALLER = 6  # stack level of the block's caller in the warning

@@ -380,7 +380,7 @@ def graph_of_call(
 
 
 def _disable_graphs(block: Traceable, error: NoValuesError) -> None:
-    """Disable the graphs of a block and of the child blocks that raised the error, and warn."""
+    """Disable the graphs of a block and the child blocks that raised the error; warn once."""
     reason, traceback = str(error), error.__traceback__
     line = innermost(traceback)
     block._untraceable = reason

@@ -194,7 +194,7 @@ class WorkerTimeoutError(WorkerError, TimeoutError):
 
 
 class Failed(NamedTuple):
-    """Message with the error of a batch, or without a number that of starting the worker."""
+    """Message with an error of a batch or, if ``number`` is None, of the worker's start."""
 
     number: int | None
     error: bytes | None

@@ -89,7 +89,7 @@ class RankAgreement:
         return trainables.updated()[0], scale if new else found.scale
 
     def report_stale(self, stale: NDArray) -> None:
-        """Make the other ranks fail instead of wait; the caller raises an error on this rank.
+        """Make the other ranks fail instead of waiting; the caller raises an error on this rank.
 
         Args:
             stale: A weight with a stale gradient.
