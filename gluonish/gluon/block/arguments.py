@@ -13,14 +13,14 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 class WithKeywords(NamedTuple):
-    """The arguments of a call with keyword-only arguments."""
+    """The positional and the keyword arguments of a call."""
 
     args: tuple[Any, ...]
     keywords: dict[str, Any]
 
 
 def pack_arguments(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return a call's arguments as one pytree, which distinguishes calls."""
+    """Pack a call's arguments into one pytree, which keeps keyword arguments apart."""
     return WithKeywords(args, dict(sorted(keywords.items()))) if keywords else args
 
 
@@ -34,13 +34,13 @@ def call_packed(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any
 def by_position(
     block: Traceable, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return a call's arguments with as many as possible by position, and the others by keyword.
+    """Convert keyword arguments of a call to positional ones where possible, and return both.
 
     Omitted arguments before a supplied one get their defaults.
 
     Raises:
-        ArgumentTypeError: The block has no such arguments, or `hybrid_forward` has keyword-only
-            ones.
+        ArgumentTypeError: The block does not accept the arguments, or `hybrid_forward` has
+            keyword-only parameters.
     """
     skip = int(block.has_hybrid_forward)  # F
     function = block.hybrid_forward if skip else block.forward
@@ -74,10 +74,10 @@ def by_position(
 
 
 def check_one_kind(block: Named, first: object, args: Iterable[object]) -> None:
-    """Refuse a call with both NDArrays and Symbols, also in lists.
+    """Raise an error if a call mixes NDArrays and Symbols, also inside lists.
 
     Raises:
-        ArgumentTypeError: There are both.
+        ArgumentTypeError: The call has both.
     """
     other: type[NDArray | Symbol] = NDArray if isinstance(first, Symbol) else Symbol
     for value in args:
@@ -92,7 +92,7 @@ def check_one_kind(block: Named, first: object, args: Iterable[object]) -> None:
 def no_arrays_error(
     block: Named, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> ArgumentTypeError:
-    """Return the error of a call without arrays."""
+    """Return the error for a call without arrays."""
     kinds = ", ".join(type(arg).__name__ for arg in (*args, *keywords.values()))
     return ArgumentTypeError(
         f"{block.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
@@ -102,7 +102,7 @@ def no_arrays_error(
 def unhashable_error(
     block: Named, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> ArgumentTypeError:
-    """Return the error of a call with unhashable arguments."""
+    """Return the error for a call with unhashable arguments."""
     return ArgumentTypeError(
         f"{block.name}: expected arguments that are arrays or hashable, got "
         f"{pack_arguments(args, keywords)!r}"

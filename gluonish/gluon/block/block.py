@@ -71,7 +71,7 @@ class Block:
         )
     )
 
-    # Whether `summary` prints a line for the class; containers have none.
+    # Whether `summary` prints a line for blocks of this class; False for containers.
     _in_summary = True
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
@@ -134,7 +134,7 @@ class Block:
             version.set(name, None, _ABSENT)
 
     def _alias(self) -> str:
-        """Return the beginning of default names of this class."""
+        """Return the class name in lower case, with which default names begin."""
         return type(self).__name__.lower()
 
     @property

@@ -72,7 +72,7 @@ def collect(
 ) -> ParameterDict:
     """Return the parameters of a Block and of all Blocks in it; see `Block.collect_params`.
 
-    A child class that overrides the default ``collect_params`` has its own method called.
+    If the class of a child overrides ``collect_params``, its method is called.
     """
     if select is not None:
         require_text(select, "collect_params: expected select, a regular expression,")
@@ -92,7 +92,7 @@ def _gather(
     found: ParameterDict,
     default: Callable[..., ParameterDict],
 ) -> None:
-    """Add a Block's parameters, those of its children, and those assigned as attributes only."""
+    """Add the parameters of a Block and its children, including those only set as attributes."""
     _warn_of_containers(block)
     _add(block.params._params, pattern, found)
     for child in block._children.values():

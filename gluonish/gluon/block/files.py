@@ -4,7 +4,7 @@
 name, and the children's objects, under keys of class name and depth-first index. The object of a
 Block that ran as a graph also holds the graph.
 
-The files of an exported model: its graph as JSON, and its parameters by name.
+An exported model has two files: its graph as JSON, and its parameters by name.
 """
 
 import json
@@ -152,12 +152,12 @@ def _full_names(
 
 
 def _check_complete(known: dict[str, Parameter], loaded: Collection[str], source: str) -> None:
-    """Refuse arrays that lack a parameter under all of its names."""
+    """Raise an error if a parameter is missing from the arrays under all of its names."""
     present = {id(known[name]) for name in loaded if name in known}
     missing = {id(p): name for name, p in reversed(known.items()) if id(p) not in present}
     if missing:
         names = [*reversed(missing.values())]
-        # A label of a symbolic program is an input, which files do not contain.
+        # The label of a symbolic program is an input, and files contain no inputs.
         label = any(name.endswith("_label") for name in names)
         advice = ", or name it in input_names" if label else ""
         raise ParameterError(
@@ -177,7 +177,7 @@ def _check_known(known: dict[str, Parameter], loaded: Collection[str], source: s
 
 
 def _check_shapes(known: dict[str, Parameter], loaded: dict[str, NDArray], source: str) -> None:
-    """Refuse arrays of wrong shapes before any parameter is set."""
+    """Raise an error for arrays of wrong shapes, before any parameter is set."""
     wrong = []
     for name, values in loaded.items():
         shape = known[name].shape if name in known else None
@@ -196,14 +196,14 @@ def _quoted(names: list[str]) -> str:
 
 
 def _listed(items: list[str]) -> str:
-    """Return the first items for a message, and the number of the others."""
+    """Format the first items for a message, with the number of the remaining ones."""
     shown = ", ".join(items[:_MOST_NAMES])
     more = len(items) - _MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _nearest(names: list[str], others: Iterable[str]) -> str:
-    """Return a hint at the names most similar to the first wrong one."""
+    """Return a hint that lists the names most similar to the first of ``names``."""
     hint = nearest(names[0], others)
     return hint if len(names) == 1 or not hint else hint.replace("nearest", f"nearest {names[0]!r}")
 
@@ -229,7 +229,7 @@ def _children(block: BlockTree) -> dict[str, str]:
 
 
 def _describe(block: BlockTree, parent: dict[str, Any], numbers: Iterator[int]) -> None:
-    """Add a Block and all Blocks in it to the object of its parent."""
+    """Add entries for a Block and all Blocks in it to the JSON object of its parent."""
     entry = parent[_key(block, numbers)] = {"orig_name": block.name, **block._describe_graph()}
     entry["children"] = _children(block)
     for child in block._children.values():
@@ -255,13 +255,13 @@ def load_model(block: BlockTree, prefix: str | os.PathLike[str]) -> None:
 
 
 def _rename(block: BlockTree, name: str) -> None:
-    """Rename a Block, also in the keys of its parameters."""
+    """Rename a Block, and update the prefix in the keys of its parameters."""
     block._name = name
     block._params._replace_prefix(block._prefix, f"{name}_")
 
 
 def _fits(block: BlockTree, names: list[Any]) -> bool:
-    """Whether a Block's children match those of a file, in order.
+    """Whether a Block's children match those in a file, in order.
 
     A child that a program added to `_children` directly, under a name that may contain a counter,
     is matched by its index.

@@ -15,8 +15,8 @@ _identifiers = itertools.count()
 class Hooks(dict[int, Any]):
     """Hooks of one block in the order of registration; a dict that can be weakly referenced.
 
-    Hooks before ``forward`` (with True) and after it share one dict, so that a call makes a single
-    test. Adding a hook does not change the block's version, as graphs do not depend on hooks.
+    Hooks before ``forward`` (with True) and after it share one dict, so that a call has only
+    one test to make. Adding a hook does not change the block's version: graphs contain no hooks.
     """
 
     __slots__ = ("__weakref__",)
@@ -93,7 +93,7 @@ class HookHandle:
 
 
 def warn_of_hooks(name: str) -> None:
-    """Warn, at the caller's caller, that hooks of a hybridized block may not be called."""
+    """Warn the caller's caller that hooks of a hybridized block may not be called."""
     warnings.warn(
         f"{name}: hybridized with forward hooks; they run when the block is called directly, but "
         "not when it is part of the graph of an enclosing hybridized block",

@@ -57,8 +57,8 @@ from gluonish.ndarray.recording import tracer
 from gluonish.ops import autocast
 from gluonish.symbol import NumpySymbol, Symbol
 
-_MAX_GRAPHS = 32  # cached graphs of a block in the style of 2.0, which has one for each signature
-# Warn after so many graphs in a row that were dropped so soon after their trace.
+_MAX_GRAPHS = 32  # maximum number of cached graphs of a 2.0 style block, one for each signature
+# Warn if this many graphs in a row were dropped within this many seconds of their trace.
 _MANY, _SOON_S = 16, 1.0
 _CALLER = 6  # stack level of the block's caller in the warning
 _ONE_ARRAY = (tuple, (None,))  # pytree of a call with one array
@@ -244,7 +244,7 @@ class HybridBlock(Block):
         self(x, *args)
 
     def _clear_cached_op(self) -> None:
-        """Drop the graphs of this block, and invalidate those of enclosing blocks."""
+        """Drop this block's graphs, and invalidate the graphs of enclosing blocks."""
         if "_graphs" in self.__dict__:
             self._drop_graphs()
             self._version.change()
@@ -254,7 +254,7 @@ class HybridBlock(Block):
         self._is_symbolic = self._inferred = None
 
     def _forget_changed(self) -> None:
-        """Drop the graphs if a block has changed since its trace."""
+        """Drop the graphs if a block that they depend on has changed since the trace."""
         newest = Version.newest  # read before the checks, as blocks may change meanwhile
         bases = [graph.basis for graph in self._graphs.values()]
         if self._inferred is not None:
@@ -282,7 +282,7 @@ class HybridBlock(Block):
             )
 
     def _newest_graph(self) -> Graph | InferredGraph | None:
-        """Return the graph traced last, or else the one of shape inference, or None."""
+        """Return the last traced graph, or else that of `infer_shape` or `infer_type`, or None."""
         self._forget_changed()
         graph = next(reversed(self._graphs.values()), None)
         if graph is None and self._inferred is not None:
@@ -337,7 +337,7 @@ class HybridBlock(Block):
         return graph.run(arrays, self._op_hook)
 
     def _graph_of(self, *args: Any, **kwargs: Any) -> tuple[Graph | None, list[Any]]:
-        """Return the graph of a call, or None inside a larger graph, and the call's arrays."""
+        """Return the graph of a call (None inside a larger graph), and the call's arrays."""
         arrays: list[Any]
         pytree: Any
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs:
@@ -357,7 +357,7 @@ class HybridBlock(Block):
         if self._is_symbolic is None:
             self._is_symbolic = is_symbolic(self)
         if not self._is_symbolic:
-            # Such a forward may depend on shapes and on the mode.
+            # A 2.0 style `forward` may depend on shapes and on the mode.
             signature = tuple([(type(x), x._spec) for x in arrays])
             key = pytree, signature, recording.mode.get() & ~recording.OBSERVED
         if autocast.state.used and (policy := autocast.current()) is not None:
@@ -434,7 +434,7 @@ class HybridBlock(Block):
         try:
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         except DeferredInitializationError:
-            # An overriding `forward` may have called this one with other arguments.
+            # An overriding `forward` may have called this method with other arguments.
             base = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
             set_deferred_shapes(self, (x, *args), self.collect_params().values(), base)
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 class OpHookScope(ValueScope):
     """Scope that reports every imperative operator of this thread to a hook.
 
-    Names are those of the nodes in a trace. Operators called by the hook itself, or run by a graph
-    (which has its own hook), are not reported.
+    Operators are named like the nodes of a trace. Operators called by the hook itself, or run by a
+    graph (which has its own hook), are not reported.
 
     Args:
         hook: A callback of name, operator name and array, called for every output; and whether to
@@ -84,12 +84,12 @@ class OpHookScope(ValueScope):
             recording.mode.set(before)
 
 
-# The value, an array and its version, that a back end set for each parameter it added.
+# For each parameter added by a back end: the array that the back end set, and its version.
 _backend_values: WeakKeyDictionary[Parameter, tuple[NDArray, int]] = WeakKeyDictionary()
 
 
 def _versioned_value(parameter: Parameter) -> tuple[NDArray, int]:
-    """Return the array on the first device, and its version."""
+    """Return a parameter's array on its first device, and the version of that array."""
     array = parameter.list_data()[0]
     return array, array._var.version
 
@@ -106,13 +106,13 @@ def partitioned_outputs(
     arrays: Sequence[NDArray],
     backends: Sequence[tuple[str, Mapping[str, Any]]],
 ) -> Sequence[Value] | None:
-    """Return the outputs of a traced call after all back ends; None without back ends.
+    """Return the outputs of a traced call, partitioned by all back ends; None without any.
 
     Args:
         block: The block; parameters added by back ends become its trainable parameters. Each trace
             sets them to the back end's values, unless they were written since, such as by a
             Trainer or by loading.
-        traced: The call.
+        traced: The traced call.
         arrays: The arrays of the call, on a device where parameters have values.
         backends: Registered names and options; by default the back end of
             ``MXNET_SUBGRAPH_BACKEND``, if any.
@@ -156,7 +156,7 @@ def partitioned_outputs(
 
 
 class HybridGraph:
-    """The graph of a block for calls with one pytree of arguments.
+    """The graph of a block for calls whose arguments have the same pytree.
 
     Args:
         block: The block.
@@ -168,7 +168,7 @@ class HybridGraph:
         GraphError: The block cannot be traced, or reads a variable that is not its Parameter.
 
     Attributes:
-        basis: The versions of the blocks it was traced from; set by the caller.
+        basis: The versions of the blocks that the graph was traced from; set by the caller.
     """
 
     __slots__ = (
@@ -204,10 +204,10 @@ class HybridGraph:
         variables = traced.variables()
         self._parameters = parameters_of(block, variables)
         self._overrides_data = any(type(p).data is not Parameter.data for p in self._parameters)
-        # By device: the parameters' arrays, and the last call bound to them.
+        # For each device: the parameters' arrays, and the last call bound to them.
         self._bound: dict[Device, Program[list[NDArray]]] = {}
         self._programs: dict[Device, Program[Callable[[Sequence[NDArray]], list[NDArray]]]] = {}
-        # In inference, and in training.
+        # Whether shapes depend on values, in inference and in training.
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
         _finish_deferred(block, self._parameters, traced, arrays)
         if options.partition_if_dynamic or not any(self._dynamic):
@@ -255,7 +255,7 @@ class HybridGraph:
     def _run_uncached(
         self, arrays: Sequence[NDArray], version: object | None, hook: tuple[Monitor, bool] | None
     ) -> list[NDArray]:
-        """Run the graph, and cache the call under a version, unless that is None."""
+        """Run the graph, and cache the bound call under ``version`` unless it is None."""
         device = arrays[0]._device
         inputs = [*arrays, *self._bind(device)]
         dynamic = self._dynamic[bool(recording.mode.get() & recording.TRAINING)]
@@ -274,7 +274,7 @@ class HybridGraph:
         return results
 
     def _bind(self, device: Device) -> list[NDArray]:
-        """Return the parameters' arrays on a device, cached until any Parameter's are replaced."""
+        """Return the parameters' arrays on a device, cached until any Parameter gets new arrays."""
         version, bound = Parameter.version, self._bound.get(device)
         # A user's Parameter class may return other arrays in each call: weights with dropout.
         if bound is None or self._overrides_data or bound.version != version:
@@ -286,7 +286,7 @@ class HybridGraph:
     def _by_operator(
         self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool] | None, *, dynamic: bool
     ) -> list[NDArray]:
-        """Run operator by operator, and report to this graph's hook only."""
+        """Run the graph operator by operator, and report only to this graph's hook."""
         flags = recording.mode.get() & ~recording.OBSERVED
         before = recording.mode.get()
         try:
@@ -315,7 +315,7 @@ class HybridGraph:
 
 
 class ImperativeCall:
-    """The replacement of the graph of an untraceable call: runs the block imperatively.
+    """Replaces the graph of a call that cannot be traced: runs the block imperatively.
 
     Args:
         block: The block.
@@ -325,13 +325,13 @@ class ImperativeCall:
 
     __slots__ = ("_arguments", "_block", "_reason", "basis")
 
-    parameters: tuple[Parameter, ...] = ()  # they are read in each call
+    parameters: tuple[Parameter, ...] = ()  # empty, as each call reads them from the block
 
     def __init__(self, block: Traceable, pytree: Structure, reason: str) -> None:
         self._block = block
         self._arguments = pytree
         self._reason = reason
-        self.basis = Basis({}, Version.newest)  # as of `HybridGraph`
+        self.basis = Basis({}, Version.newest)  # as in `HybridGraph`
 
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
         """Run ``forward`` on a call's arrays."""
@@ -380,7 +380,7 @@ def graph_of_call(
 
 
 def _disable_graphs(block: Traceable, error: NoValuesError) -> None:
-    """Disable graphs of a block and of the child blocks that raised the error, and warn once."""
+    """Disable the graphs of a block and the child blocks that raised the error; warn once."""
     reason, traceback = str(error), error.__traceback__
     line = innermost(traceback)
     block._untraceable = reason
@@ -397,7 +397,7 @@ def _disable_graphs(block: Traceable, error: NoValuesError) -> None:
 
 
 def parameters_of(block: Traceable, variables: Sequence[Node]) -> list[Parameter]:
-    """Return the parameters of the variables of a block's graph.
+    """Return the parameters that the variables of a block's graph stand for.
 
     Raises:
         GraphError: A variable is not a parameter of the block.

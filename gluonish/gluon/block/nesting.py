@@ -10,13 +10,13 @@ from gluonish.numpy import ndarray
 from gluonish.symbol import Symbol
 from gluonish.symbol.numpy_symbol import NumpySymbol
 
-# Formats: one array, None; n > 0 is a Symbol of n outputs.
+# The formats of an array and of None; a format n > 0 is a Symbol with n outputs.
 _ARRAY = 0
 _NOTHING = -1
 
 
 def flattened(args: Any, inout_str: str) -> tuple[list[Any], Any]:
-    """Return the arrays in nested lists, and their format: 0 an array, -1 None, or a list.
+    """Return the arrays in nested lists, and their format: 0 for an array, -1 for None, or a list.
 
     Args:
         args: An array, a Symbol, None, or a list or tuple of such arguments.
@@ -65,7 +65,7 @@ def regroup(args: list[Any], fmt: Any) -> Any:
 
 
 def context_facts(args: Any) -> tuple[bool, bool, set[Context], Context | None]:
-    """Return whether there are Symbols, whether arrays, the arrays' devices, and the first device.
+    """Return whether ``args`` has Symbols, whether it has arrays, all devices, and the first one.
 
     Args:
         args: An array, a Symbol, or a list or tuple of such arguments; anything else is ignored.
@@ -102,7 +102,7 @@ def check_one_symbol_type(symbols: Iterable[Symbol]) -> type[Symbol]:
 
 
 def check_all_numpy(out: Any) -> None:
-    """Check that arrays and Symbols, also in nested lists, are those of ``mx.np``.
+    """Check that all arrays and Symbols, also in nested lists, are of ``mx.np``.
 
     Raises:
         ArgumentTypeError: An array or Symbol is classic.

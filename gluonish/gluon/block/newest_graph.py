@@ -42,7 +42,7 @@ class InferredGraph:
         return Symbol(self._traced.outputs)
 
     def named_parameters(self) -> dict[str, NDArray]:
-        """Return values as `HybridGraph.named_parameters`, after deferred initialization."""
+        """Run deferred initializations, then return what `HybridGraph.named_parameters` does."""
         parameters = parameters_of(self._block, self._traced.variables())
         for parameter in parameters:
             parameter._finish_deferred_init()
@@ -79,7 +79,7 @@ def example_symbols(
     arrays, pytree = flatten(tuple(args), lambda x: isinstance(x, NDArray))
     graph = graph_of_call(block, pytree, arrays, HybridOptions())
     outputs = graph.symbol()
-    assert isinstance(graph, HybridGraph)  # others have no symbol
+    assert isinstance(graph, HybridGraph)  # `symbol` raises an error for other types
     data = graph._traced.data
     inputs = [Symbol([Value(node)]) for node in data]
     dtypes = {node.name: x._spec.dtype for node, x in zip(data, arrays, strict=True)}
@@ -87,7 +87,7 @@ def example_symbols(
 
 
 def call_formats(graph: Graph | InferredGraph | None) -> tuple[Any, Any]:
-    """Return the formats of a graph's arguments and results, see `numbered`; None without one."""
+    """Return the formats of a graph's arguments and results, see `numbered`; None if unknown."""
     if not isinstance(graph, HybridGraph):
         return None, None
     return numbered(graph._traced.arguments), numbered(graph._pytree)
@@ -114,7 +114,7 @@ def export_graph(
 
 
 def _update_multipliers(block: Traceable, symbol: Symbol) -> None:
-    """Set the current ``lr_mult`` and ``wd_mult`` of parameters on a graph's variables."""
+    """Copy the current ``lr_mult`` and ``wd_mult`` of parameters to a graph's variables."""
     parameters = {parameter.name: parameter for parameter in block.collect_params().values()}
     for node in symbol._variables():
         parameter = parameters.get(node.name)

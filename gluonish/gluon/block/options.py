@@ -11,7 +11,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.symbol.subgraph import find_backend
 
 _LOG = logging.getLogger(__name__)
-# Names without effect, as oneDNN's kernels are used wherever they support an operator.
+# Back ends without effect, as oneDNN's kernels are used wherever they support an operator.
 _KNOWN_BACKENDS = (None, "MKLDNN", "ONEDNN")
 _FLAGS = "static_alloc, static_shape, inline_limit, forward_bulk_size and backward_bulk_size"
 
@@ -22,7 +22,7 @@ class HybridOptions(NamedTuple):
     Attributes:
         static_alloc: Whether memory is kept between calls.
         forward_bulk_size: Maximum number of operators in one engine operation of the forward pass;
-            None for the environment's.
+            None for the value of the environment variable.
         backward_bulk_size: The same for the backward pass.
         backends: The user's back ends that partition the graph, in order, with options.
         partition_if_dynamic: Whether to partition graphs whose shapes depend on values, too.

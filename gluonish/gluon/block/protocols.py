@@ -1,4 +1,4 @@
-"""Protocols of Blocks, for modules below the class."""
+"""Protocols of Blocks, for modules that `Block` itself imports."""
 
 # ruff: noqa: D102  # the methods are documented where they are defined
 

@@ -59,7 +59,7 @@ def name_block(
 
 
 class _Innermost:
-    """The open scope of this thread, with the attribute that MXNet's programs read."""
+    """The open scope of this thread, with the attribute that programs for MXNet read."""
 
     @property
     def value(self) -> "NameScope | None":

@@ -203,7 +203,7 @@ class SymbolBlock(HybridBlock):
         return dict(zip(self._input_names, args, strict=True))
 
     def _replay(self, args: Sequence[NDArray]) -> Any:
-        """Append the graph to the trace of a larger one."""
+        """Append the graph to the trace of a larger graph."""
         inputs = self._named(args)
         try:
             values: dict[str, Any] = {name: p.data() for name, p in self.params.items()}

@@ -40,14 +40,14 @@ from gluonish.symbol.shapes import from_public
 
 
 class Traced(NamedTuple):
-    """A traced call.
+    """The graph of a call: its variables, outputs and source lines.
 
     Attributes:
-        arguments: The pytree of its arrays.
-        data: Variables for the arrays.
-        outputs: Its outputs.
+        arguments: The pytree of the arguments.
+        data: The variables that stand for the arrays of the call.
+        outputs: The outputs of the call.
         pytree: The pytree of the outputs.
-        lines: The source lines that created its nodes.
+        lines: The source lines that created the nodes.
         array_types: The class of each output, `NDArray` or ``mx.np.ndarray``; None if all have the
             class of the first array.
     """
@@ -92,7 +92,7 @@ def trace_block(block: Traceable, pytree: Structure, arrays: Sequence[NDArray]) 
 
 
 class _Located(SourceLines):
-    """Scope of a trace: records source lines, and appends the failing one to an error's message."""
+    """Scope of a trace: records source lines, and adds the failing line to an error's message."""
 
     __slots__ = ()
 
@@ -183,7 +183,7 @@ def forward_with_shapes(block: Traceable, args: tuple[Any, ...], kwargs: dict[st
     """Run a ``forward`` in the style of 2.0, and infer the shapes of the block's parameters.
 
     Raises:
-        ParameterError: A parameter waits for its shape, and the block has no ``infer_shape``.
+        ParameterError: A parameter's shape is unknown, and the block has no ``infer_shape``.
     """
     try:
         return block.forward(*args, **kwargs)
@@ -235,7 +235,7 @@ def infer_parameters(
     Args:
         block: The block.
         args: The arguments: arrays, with values or traced.
-        shapes: Whether to infer shapes; else dtypes.
+        shapes: Whether to infer shapes; if False, dtypes are inferred.
         forward: The function to trace on Symbols; the block's by default.
 
     Returns:
@@ -246,7 +246,7 @@ def infer_parameters(
         ParameterError: A shape cannot be inferred from the arguments.
     """
     if forward is None and not block.has_hybrid_forward:
-        with _NoRecording():  # its children infer their own when it runs
+        with _NoRecording():  # its children infer their own shapes
             block.forward(*args)
         return None
     arrays, pytree = flatten(tuple(args), lambda x: isinstance(x, NDArray))
@@ -296,7 +296,7 @@ def _set_inferred(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> N
 
 
 class _NoRecording(ValueScope):
-    """Scope without recording, in inference mode."""
+    """Scope that switches recording and training mode off."""
 
     __slots__ = ()
 
@@ -318,7 +318,7 @@ def _noted(block: Block, name: str) -> Any:
 
 
 class Reads:
-    """Scope of a trace that records reads of any Block's attributes.
+    """Scope of a trace: records which attributes of which Blocks are read.
 
     Block has a ``__getattribute__`` only while a thread traces, as it takes ten times as long as
     that of ``object``.
@@ -350,5 +350,5 @@ class Reads:
                 self._before.setdefault(version, number)
 
     def basis(self, parameters: Iterable[Parameter] = ()) -> Basis:
-        """Return the versions, when read, of all Blocks that were read, and the parameters."""
+        """Return the versions that Blocks had when they were read, with the parameters."""
         return Basis(self._found, self._newest, parameters)

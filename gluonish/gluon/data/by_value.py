@@ -4,9 +4,8 @@ Workers of a DataLoader start as new interpreters that do not run the main progr
 sends its functions and classes as code; this module adds a test for importable modules, inner
 functions that share their module's globals, and replies.
 
-Replies of a worker process whose classes the main process sent by value.
-
-Both processes identify such a class by the same number. A second copy, sent back by value, would be
+The reply of a worker process may contain classes that the main process sent by value. Both
+processes identify such a class by the same number: a second copy, sent back by value, would be
 another class, or change the attributes of the first.
 """
 
@@ -44,7 +43,7 @@ def received(origin: int, make: Callable[..., type], arguments: tuple[Any, ...])
 
 
 def class_of(origin: int) -> type:
-    """Return the class that was sent or received under a number; KeyError if it is gone."""
+    """Return the class that was sent or received under a number; KeyError if there is none."""
     return _sent.get(origin) or _received[origin]
 
 

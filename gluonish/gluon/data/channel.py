@@ -8,7 +8,7 @@ Invariants: a slot is free, acquired by a task, or in use by the arrays of a bat
 that serves the pool acquires and releases slots; an array may be freed in any thread, during a
 garbage collection too.
 
-Errors in worker processes of a DataLoader, sent to the main process.
+Errors in worker processes of a DataLoader are sent to the main process.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ from gluonish.gluon.data.shared_memory import Segment, new_file
 # Size, whether the value is in a file, whether a file is attached.
 _HEAD = struct.Struct("<Q??")
 _INLINE_NBYTES = 4096
-# Linux charges 20 KiB for the largest message, and allows 416 KiB by default.
+# The largest message takes 20 KiB of a buffer on Linux, which allows 416 KiB by default.
 _BUFFER_NBYTES = 1 << 18
 MAX_UNANSWERED = 16
 
@@ -177,7 +177,7 @@ class Ring:
         return memory
 
     def has_free_slot(self) -> bool:
-        """Whether a slot is free; may be called from any thread."""
+        """Whether a slot is free. May be called from any thread."""
         return bool(self._free) or self._lending.can_reclaim()
 
     def close(self) -> None:
@@ -186,15 +186,15 @@ class Ring:
 
 
 class WorkerError(GluonishError, RuntimeError):
-    """A worker process of a DataLoader ended, or raised an error that cannot be sent."""
+    """Raised if a worker process of a DataLoader ended, or raised an error that cannot be sent."""
 
 
 class WorkerTimeoutError(WorkerError, TimeoutError):
-    """A batch of a DataLoader did not arrive in time."""
+    """Raised if a batch of a DataLoader did not arrive in time."""
 
 
 class Failed(NamedTuple):
-    """The error of a batch; without a number, of the worker's start."""
+    """Message with an error of a batch or, if ``number`` is None, of the worker's start."""
 
     number: int | None
     error: bytes | None
@@ -237,7 +237,7 @@ def _can_be_sent(item: Any) -> bool:
 
 
 class _ErrorState:
-    """Pickles as a call that rebuilds an error without its ``__init__``."""
+    """The state of an error; unpickling rebuilds the error without calling its ``__init__``."""
 
     def __init__(
         self, kind: type[Exception], arguments: tuple[Any, ...], attributes: dict[str, Any]

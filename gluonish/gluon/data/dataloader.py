@@ -152,7 +152,7 @@ class DataLoader:
             self.refresh()
 
     def __len__(self) -> int:
-        """Return the number of batches of a pass."""
+        """Return the number of batches in a pass."""
         return len(self._batch_sampler)  # type: ignore[arg-type]  # a user's sampler may have no length
 
     def __iter__(self) -> Iterator[Any]:
@@ -205,7 +205,7 @@ class DataLoader:
                 pool = self._make_pool()
                 if self._pool is before:  # atomic
                     self._pool = pool
-                else:  # another thread or a handler made one; ours is dropped and ends
+                else:  # another thread or a signal handler made a pool; ours is dropped and ends
                     pool = self._pool
             self._epochs += 1
             number = self._epochs
@@ -239,7 +239,7 @@ class DataLoader:
 
 
 class _Abandoning:
-    """Context in which an interruption loses a batch: the pool is abandoned."""
+    """Context manager that abandons the pool after an interrupt, by which a batch may be lost."""
 
     __slots__ = ("_pool",)
 
@@ -293,7 +293,7 @@ class _Epoch:
 
 
 def _count(name: str, value: Any) -> int:
-    """Check a number of workers or batches; MXNet clips negative numbers to 0, and truncates."""
+    """Check a number of workers or batches; MXNet truncates, and clips negative numbers to 0."""
     if follows_mxnet() and name == "prefetch":
         value = int(value)
     if follows_mxnet() and isinstance(value, int):

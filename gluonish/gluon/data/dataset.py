@@ -136,7 +136,7 @@ class SimpleDataset(Dataset):
 class ArrayDataset(Dataset):
     """A dataset that combines several arrays, lists or datasets of equal length.
 
-    An element is a tuple with one item of each; with a single argument it is that item itself.
+    An element is a tuple with one item of each array; for a single array, the item itself.
     Elements of an NDArray with one axis are NumPy scalars.
 
     Args:
@@ -213,7 +213,7 @@ class RecordFileDataset(Dataset):
 
 
 class _SampledDataset(Dataset):
-    """The elements of another dataset that a sampler selected on construction."""
+    """A dataset of the elements that a sampler selected from another dataset on construction."""
 
     def __init__(self, dataset: Dataset, sampler: Sampler) -> None:
         self._dataset = dataset
@@ -228,7 +228,7 @@ class _SampledDataset(Dataset):
 
 
 class _LazyTransformDataset(Dataset):
-    """Another dataset with a function applied to each element on access."""
+    """A dataset that applies a function to each element of another dataset on access."""
 
     def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
         self._data = data

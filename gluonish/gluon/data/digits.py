@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 _FILE = Path(__file__).with_name("digits.npz")
-# Every fifth image of each class is held out, counted from its third: 359 images.
+# Every fifth image of each class is held out, starting with the third: 359 images.
 _HOLD_OUT_EVERY = 5
 _HOLD_OUT_FIRST = 2
 

@@ -29,13 +29,13 @@ class Service(Protocol):
 
 
 class ServiceThreads:
-    """The running service threads."""
+    """Starts service threads, and stops and joins them when the program ends."""
 
     def __init__(self) -> None:
         self._renew()
 
     def _renew(self) -> None:
-        """Forget all threads, for a forked process, which does not have them."""
+        """Clear the record of threads; a forked process does not have them."""
         self._running: dict[threading.Lock, Service] = {}
 
     def start(self, service: Service, name: str) -> None:

@@ -16,18 +16,18 @@ from pathlib import Path
 from gluonish.core.cpu_memory import memory_bounds
 from gluonish.core.errors import GluonishError
 
-# Smaller files are created without a check, which takes longer than the file.
+# Smaller files are created without a check, which would take longer than creating the file.
 _SMALL_NBYTES = 1 << 20
 
 _PROC = Path("/proc")
 
 
 class SharedMemoryError(GluonishError, MemoryError):
-    """There is not enough memory to pass batches from worker processes."""
+    """Raised if there is not enough memory to pass batches from worker processes."""
 
 
 class Segment:
-    """Memory mapped from an open file, which is closed; the mapping keeps its own descriptor.
+    """Memory mapped from a file; ``descriptor`` is closed, as the mapping has its own.
 
     Args:
         descriptor: Descriptor of the file.
@@ -88,7 +88,7 @@ def new_file(nbytes: int, purpose: str, remedy: str = "free memory") -> int:
 def available_nbytes() -> tuple[int, str]:
     """Return the available shared memory in bytes, and the name of its limit.
 
-    Limits that cannot be determined are ignored; without any limit it is 2 ** 62 bytes.
+    Limits that cannot be determined are ignored; without any limit the size is 2 ** 62 bytes.
     """
     return min([*_limits(), (1 << 62, "an unknown system")])
 

@@ -3,8 +3,8 @@
 A transform that allocates its output with `new_sample` gets the sample's row of the batch, so that
 stacking copies nothing.
 
-The memory of rows is reused. A dataset that caches its samples keeps references to their rows: then
-`Rows.are_referenced` is True, and the memory is given up.
+The memory of rows is reused, unless a dataset that caches its samples keeps references to their
+rows: then `Rows.are_referenced` is True.
 
 Each function allocates its arrays with the ``empty`` argument; see `batchify`.
 """
@@ -46,11 +46,11 @@ class Rows:
         self._leases: list[weakref.ref[Any]] = []
 
     def begin(self, number: int | None) -> None:
-        """Select the row of the next `acquire`: the sample's index in the batch, or None."""
+        """Set the row that the next `acquire` returns: the sample's index in the batch, or None."""
         self._next = number
 
     def acquire(self, shape: tuple[int, ...], dtype: Any) -> Array | None:
-        """Return the row of the current sample, once, if its shape and dtype match the others."""
+        """Return the current sample's row, once, if shape and dtype match those of the batch."""
         number, self._next = self._next, None
         if number is None:
             return None

@@ -55,7 +55,7 @@ class _SharedState:
         self.failure: Exception | None = None
         self._dataset = dataset
         self._batchify_fn = batchify_fn
-        # A callback in C, which an interrupt cannot precede.
+        # The callback is in C, so that no interrupt can occur before it runs.
         self._pool = weakref.ref(pool, self.queue.put)
 
     def stop(self) -> None:
@@ -64,17 +64,17 @@ class _SharedState:
         self.queue.put(None)
 
     def fail(self, error: Exception) -> None:
-        """End the threads, because one cannot be started."""
+        """End the threads, because a thread cannot be started."""
         self.failure = error
         self.stop()
 
     def ended(self) -> WorkerError:
-        """Return the error of batches that no thread will load."""
+        """Return the error for batches that no thread will load."""
         why = "they were ended" if self.failure is None else repr(self.failure)
         return WorkerError(f"DataLoader: expected running threads, got none: {why}")
 
     def run(self) -> None:
-        """Load batches until the end."""
+        """Load batches until the threads are ended."""
         while isinstance(job := self.queue.get(), _Job):
             if not (job.forgotten or self.stopping or self._pool() is None):
                 try:
@@ -108,7 +108,7 @@ class ThreadPool:
 
     @property
     def closed(self) -> bool:
-        """Whether the threads were ended, or were lost in a fork of the process."""
+        """Whether the threads were ended, or do not exist because the process was forked."""
         return self._shared.stopping or os.getpid() != self._owner
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class ThreadPool:
                 job.forgotten = True
 
 
-# The dataset of a pool's process.
+# The dataset in a process of a pool.
 _dataset: Any = None
 
 

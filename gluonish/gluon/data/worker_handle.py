@@ -46,7 +46,7 @@ _END_TIMEOUT_S = 1.0
 
 
 class Launch(NamedTuple):
-    """The start arguments of workers: offset and size of each chunk of the dataset, settings."""
+    """The start arguments of workers: offset and size of each chunk of the dataset; settings."""
 
     chunks: list[tuple[int, int]]
     variables: dict[str, str]
@@ -59,7 +59,7 @@ def launch_settings() -> tuple[dict[str, str], bool, bool, int]:
     """Return the settings for `Launch`, from the calling thread and the environment."""
     opencv_threads = MXNET_MP_OPENCV_NUM_THREADS.value
     variables = dict.fromkeys(_THREAD_VARIABLES, str(MXNET_MP_WORKER_NTHREADS.value))
-    # The main process has warned about them; an empty variable counts as unset.
+    # The main process has warned about these variables; an empty variable counts as unset.
     variables.update((flag.name, "") for flag in flags_without_effect())
     variables["OPENCV_FOR_THREADS_NUM"] = str(max(1, opencv_threads))
     return variables, is_np_shape(), is_np_array(), opencv_threads
@@ -101,7 +101,7 @@ class WorkerHandle:
         self.channel.send(start, file)
 
     def has_ended(self) -> bool:
-        """Whether the process has ended; may be called from any thread."""
+        """Whether the process has ended. May be called from any thread."""
         # `Popen.poll` acquires a lock that an interrupt may leave locked.
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         try:

@@ -81,8 +81,8 @@ class WorkerPool:
     def abandon(self) -> None:
         """Stop the processes without waiting, unless all are still starting.
 
-        A process that loads a batch may be stuck; starting processes continue, as new ones would
-        take as long.
+        A process that loads a batch may be stuck. Processes that are still starting continue, as
+        new processes would take as long to start.
         """
         if any(worker.started for worker in list(self._workers)):
             self._service.stop()

@@ -1,8 +1,8 @@
 """The worker process of a DataLoader: loads samples, batchifies them, and writes into a slot.
 
 Invariants: the main process chooses the samples and the slots; a slot is written only by the task
-that it was sent with. The worker ends when its channel or the main process does, however that
-ended.
+that it was sent with. The worker ends when its channel or the main process ends, in whatever
+way.
 """
 
 import os
@@ -35,7 +35,7 @@ _POLL_S = 1.0
 
 
 class Start(NamedTuple):
-    """The first message: offset and size of the dataset's chunks in the attached file."""
+    """The first message: offset and size of the dataset's chunks in the attached file; settings."""
 
     chunks: list[tuple[int, int]]
     np_shape: bool
@@ -50,7 +50,7 @@ class RingFile(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A batch to load; ``offset`` is the slot's, or None if the worker must create a file."""
+    """A batch to load; ``offset`` is that of its slot, or None if the worker must create a file."""
 
     number: int
     indices: Sequence[Any]
@@ -59,13 +59,13 @@ class Task(NamedTuple):
 
 
 class SlotRetained(NamedTuple):
-    """The dataset keeps a sample in a task's slot, which must not be reused."""
+    """Message that the dataset keeps a sample in a task's slot, which must not be reused."""
 
     number: int
 
 
 class Done(NamedTuple):
-    """A batch, and its size in its slot or in the attached file."""
+    """Message with a batch, and its size in the task's slot or in the attached file."""
 
     number: int
     described: Any
@@ -145,7 +145,7 @@ def _end() -> None:
 def _watch(connection: socket.socket, parent: int) -> None:
     """End this process when the channel or the main process ends, even while loading a sample.
 
-    A fork of the main process may keep the channel open after its end.
+    A fork of the main process may keep the channel open after the main process has ended.
     """
     poll = select.poll()
     poll.register(connection, 0)  # a closed channel is always reported

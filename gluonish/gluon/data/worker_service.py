@@ -33,9 +33,9 @@ from gluonish.gluon.data.worker_process import Done, RingFile, SlotRetained, Tas
 # Interval in which the thread checks that its pool is alive, in seconds.
 _POLL_S = 1.0
 
-# Sent when the pool is dropped.
+# The byte that is sent when the pool is dropped.
 _DROPPED = b"x"
-# Creates the error of a batch.
+# A function that creates the error of a batch.
 Failure = Callable[[], Exception]
 
 
@@ -67,7 +67,7 @@ class Batch:
         self.result: Done | Failed | None = None
         self.failure: Failure | None = None
         self.memory: Any = None  # written by the worker, in a slot or a file
-        self.is_mapped = False  # whether the memory is a file's
+        self.is_mapped = False  # whether the memory is that of a separate file
         self.forgotten = False
         self.done = threading.Lock()  # free when there is a result or a failure
         self.done.acquire()
@@ -86,7 +86,7 @@ class _PoolRef(weakref.ref[Any]):
 
 
 class WorkerService:
-    """The state of a pool, used only by its thread.
+    """Runs the worker processes of a pool, in the service thread, which owns the pool's state.
 
     Args:
         pool: The pool; the workers end when it is dropped.
@@ -144,7 +144,7 @@ class WorkerService:
         self.wake()
 
     def close_file(self) -> None:
-        """Close the dataset's file if `run` has not started; then it starts no processes."""
+        """Close the dataset's file if `run` has not started; `run` then starts no processes."""
         with suppress(IndexError):
             os.close(self._files.pop())
 
@@ -293,7 +293,7 @@ class WorkerService:
     ) -> None:
         worker.started = True
         if isinstance(message, SlotRetained):
-            self.batches[message.number].offset = None  # never released
+            self.batches[message.number].offset = None  # so that the slot is never released
             return
         number = message.number
         if number is None:
@@ -329,7 +329,7 @@ class WorkerService:
         if before is not None:
             if nbytes <= before.slot_nbytes:
                 return
-            nbytes += nbytes // 8  # batches that vary in size need few rings
+            nbytes += nbytes // 8  # so that batches of varying sizes need few rings
         try:
             self.ring = Ring(self._slots, nbytes)
         except MemoryError as error:
@@ -352,7 +352,7 @@ class WorkerService:
 
 
 def _listen(wake_receiver: socket.socket) -> None:
-    """Wait until the callback of a dropped pool, which has started, no longer needs the socket."""
+    """Wait until the callback of a dropped pool has sent its byte and needs no socket any more."""
     wake_receiver.settimeout(_POLL_S)
     with suppress(OSError):
         while _DROPPED not in wake_receiver.recv(4096):
@@ -360,7 +360,7 @@ def _listen(wake_receiver: socket.socket) -> None:
 
 
 def ended() -> Exception:
-    """Return the error of batches that no worker will load."""
+    """Return the error for batches that no worker will load."""
     return WorkerError("DataLoader: expected running workers, got ended ones")
 
 

@@ -29,7 +29,7 @@ BROKEN_ARCHIVE = (
 
 
 class WrongArchiveError(DownloadError):
-    """A downloaded file is not an archive, or does not contain the published files."""
+    """Raised if a downloaded file is not an archive, or does not contain the published files."""
 
 
 class _Open(Protocol):
@@ -48,7 +48,7 @@ class _Member(NamedTuple):
 def extract_members(archive_path: Path, requested: Mapping[Path, str], max_nbytes: int) -> None:
     """Extract the requested files from a zip or tar archive.
 
-    A file appears only when it is complete and its SHA-1 matches. The archive is refused if any
+    A file appears only when it is complete and its SHA-1 matches. The archive is rejected if any
     member has a path outside the archive's folder, is a link or device, or is too large.
 
     Args:
@@ -59,7 +59,7 @@ def extract_members(archive_path: Path, requested: Mapping[Path, str], max_nbyte
 
     Raises:
         WrongArchiveError: The file is not an archive, or a member is missing or has another SHA-1.
-        DownloadError: A member is refused, or the disk is full.
+        DownloadError: The archive is rejected, or the disk is full.
     """
     is_zip = ".zip" in archive_path.suffixes
     try:

@@ -1,6 +1,6 @@
 """Downloads by URL or path, complete and checked.
 
-The repository of published files at ``MXNET_GLUON_REPO``.
+Published files are in the repository at ``MXNET_GLUON_REPO``.
 """
 
 import errno
@@ -140,7 +140,7 @@ def _target(url: str, path: str | os.PathLike[str] | None) -> Path:
 
 
 def _is_too_long(path: Path) -> bool:
-    # Temporary files next to it have longer names.
+    # The temporary files next to a file have longer names.
     try:
         path.with_name(f".{path.name}.part.json").lstat()
     except OSError as error:
@@ -164,7 +164,7 @@ def _obtain_checked(
     url: str, target: Path, sha1_hash: str | None, retries: int, verify_ssl: bool
 ) -> None:
     got = ""
-    # Try twice: a wrong content may contain old bytes from a proxy or an earlier attempt.
+    # Try twice: wrong content may include old bytes from a proxy or an earlier attempt.
     for _ in range(2):
         part = obtain(url, target, retries=retries, verify_ssl=verify_ssl)
         got = _sha1(part) if sha1_hash else ""
@@ -228,7 +228,7 @@ def published_url(path: str) -> str:
 
 
 def is_published(target: Path, sha1: str) -> bool:
-    """Whether a file exists and has the published SHA-1; a different file is logged.
+    """Whether a file exists and has the published SHA-1. A different SHA-1 is logged.
 
     Args:
         target: Path of the file.

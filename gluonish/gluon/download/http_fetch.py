@@ -32,7 +32,7 @@ from gluonish.gluon.download.target import check_free_space, disk_full_error, mo
 
 
 class _Session(Protocol):
-    """The used interface of a `requests.Session`."""
+    """The part of `requests.Session` that is used here."""
 
     @property
     def adapters(self) -> Mapping[str, Any]: ...
@@ -95,7 +95,7 @@ def _shut_down(connection: socket.socket) -> None:
 
 
 def _monitor_connections(adapter: Any, monitor: StallMonitor) -> None:
-    """Make an adapter of requests add each connection that it opens to the monitor."""
+    """Make an adapter of requests register each connection that it opens with the monitor."""
     through_proxy = adapter.proxy_manager_for
 
     def proxy_manager_for(*args: Any, **kwargs: Any) -> Any:
@@ -128,13 +128,13 @@ def _monitored(pool: Any, monitor: StallMonitor) -> Any:
 _LOG = logging.getLogger("gluonish")
 _CONNECT_TIMEOUT_S = 20.0
 _READ_TIMEOUT_S = 60.0
-# Time limit of a response head, and of each chunk, which is 700 bytes a second.
+# Time limit of a response head, and of each chunk, for which 700 bytes a second suffice.
 _STALL_S = 90.0
-# The most that a cut connection loses: the chunk being read.
+# A connection that is cut off loses at most the chunk that is being read.
 _CHUNK_NBYTES = 1 << 16
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 5.0
-# Characters from each end of a server's or library's text in a message.
+# Number of characters from each end of a server's or library's text in a message.
 _EXCERPT_LENGTH = 250
 _TRUST = (
     "set REQUESTS_CA_BUNDLE to a file of trusted certificates, or pass verify_ssl=False to trust "
@@ -146,12 +146,12 @@ _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """The version of a partial content, as announced by the server.
+    """The version of a partially downloaded file, as announced by the server.
 
     Args:
-        url: Its URL.
-        length: Its full length in bytes, or None.
-        validator: Its strong entity tag or else its date; empty if the server sends neither.
+        url: URL of the file.
+        length: Full length in bytes; None if unknown.
+        validator: Strong entity tag, or else the date; empty if the server sends neither.
     """
 
     url: str
@@ -160,7 +160,7 @@ class _Version:
 
 
 class _Response(Protocol):
-    """The used interface of a `requests.Response`; requests is imported in the first fetch."""
+    """The part of `requests.Response` used here; requests is imported at the first fetch."""
 
     status_code: int
     reason: str
@@ -178,11 +178,11 @@ _Get = Callable[..., _Response]
 
 
 class _CutOffError(Exception):
-    """The attempt ended early; another may resume it."""
+    """Raised if an attempt ended early; another attempt may resume the download."""
 
 
 class _RefusedError(Exception):
-    """The server refuses the file permanently."""
+    """Raised if the server rejects the request permanently."""
 
 
 def fetch(
@@ -255,7 +255,7 @@ def _stalls(monitor: StallMonitor, url: str) -> Iterator[None]:
 def _transfer_errors() -> Iterator[None]:
     """Convert errors of the HTTP libraries to `_CutOffError` and `_RefusedError`.
 
-    They also raise unconverted ValueErrors of parsed addresses and numbers, and errors of urllib3.
+    The libraries also raise ValueErrors of parsed addresses and numbers, and urllib3's own errors.
     """
     import requests
 
@@ -316,10 +316,10 @@ def _attempt(
 
 
 def _start(response: _Response, url: str, part: Path, known: _Version | None, have: int) -> int:
-    """Return the first byte of the response's body; 0 if the server sends the full content.
+    """Return the offset at which the response's body starts; 0 if it is the full content.
 
     Raises:
-        _RefusedError: The server refuses.
+        _RefusedError: The server rejects the request permanently.
         _CutOffError: The request should be repeated.
     """
     status = response.status_code
@@ -419,7 +419,7 @@ def _chunks(response: _Response, monitor: StallMonitor) -> Iterator[bytes]:
 def _write(
     chunks: Iterable[bytes], file: BinaryIO, name: str, start: int, length: int | None, limit: int
 ) -> int:
-    """Write chunks up to the limit with a progress bar on terminals, and return their end.
+    """Write chunks up to the limit, with a progress bar on terminals; return the end offset.
 
     A chunk that exceeds the limit, and later ones, are not written.
     """

@@ -14,7 +14,7 @@ from gluonish.core.errors import DownloadError
 UNANNOUNCED_NBYTES = 64 << 30
 """Size limit, in bytes, of a content whose size the server does not announce."""
 
-# Space left free by a content of unannounced size: this, or a tenth of the free space if less.
+# Space that content of unannounced size must leave free; a tenth of the free space if less.
 _RESERVE_NBYTES = 256 << 20
 _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -64,8 +64,8 @@ def most_nbytes(path: Path, have: int, max_nbytes: int | None) -> int:
 
     Args:
         path: File to write.
-        have: Number of bytes it already has.
-        max_nbytes: Maximum size of its content; None for `UNANNOUNCED_NBYTES`.
+        have: Number of bytes that the file already has.
+        max_nbytes: Maximum size of the content; None for `UNANNOUNCED_NBYTES`.
     """
     free = shutil.disk_usage(path.parent).free
     allowed = UNANNOUNCED_NBYTES if max_nbytes is None else max_nbytes

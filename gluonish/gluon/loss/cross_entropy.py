@@ -69,7 +69,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         """
         along = {"axis": self._axis, "keepdims": True}
         if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
-            # Symbols use MXNet's operators, which files store and the graph fuses likewise.
+            # Symbols use MXNet's operators, which files contain and graphs fuse to the same effect.
             loss = -F._log_softmax_pick(pred, label, **along)
             return self._mean(F, self._weighted(F, loss, sample_weight))
         if not self._from_logits:

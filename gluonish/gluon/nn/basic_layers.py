@@ -356,7 +356,7 @@ class HybridLambda(HybridBlock):
 
 
 def _by_name(name: str) -> Callable[..., Any]:
-    """Return a function of a namespace and inputs that calls the namespace's function ``name``."""
+    """Return a function that calls the function ``name`` of its first argument, a namespace."""
 
     def call(F: ModuleType, *args: Any) -> Any:
         return getattr(F, name)(*args)

@@ -246,7 +246,7 @@ class Conv3D(ConvLayer):
 
 
 class Conv1DTranspose(ConvLayer):
-    """Transpose of `Conv1D`: maps its outputs to shapes of its inputs, over one spatial axis.
+    """Transposed convolution over one spatial axis: swaps the input and output shape of `Conv1D`.
 
     Args:
         channels: Number C_out of output channels.
@@ -316,7 +316,7 @@ class Conv1DTranspose(ConvLayer):
 
 
 class Conv2DTranspose(ConvLayer):
-    """Transpose of `Conv2D`: maps its outputs to shapes of its inputs, over two spatial axes.
+    """Transposed convolution over two spatial axes: swaps the input and output shape of `Conv2D`.
 
     Args:
         channels: Number C_out of output channels.
@@ -386,7 +386,7 @@ class Conv2DTranspose(ConvLayer):
 
 
 class Conv3DTranspose(ConvLayer):
-    """Transpose of `Conv3D`: maps its outputs to shapes of its inputs, over three spatial axes.
+    """Transposed convolution over three spatial axes: swaps the input and output shape of `Conv3D`.
 
     Args:
         channels: Number C_out of output channels.

@@ -1,7 +1,7 @@
 """Containers that run their children in sequence, or in parallel on the same input.
 
-The parallel ones are ``Concurrent`` and ``HybridConcurrent`` of ``contrib.nn`` in MXNet 1.9, and
-``Concatenate`` and ``HybridConcatenate`` of ``nn`` in 2.0.
+The parallel containers are named ``Concurrent`` and ``HybridConcurrent`` (``contrib.nn``) in MXNet
+1.9, and ``Concatenate`` and ``HybridConcatenate`` (``nn``) in 2.0.
 """
 
 import warnings

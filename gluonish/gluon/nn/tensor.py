@@ -32,7 +32,7 @@ def as_extents(value: Extents, rank: int, what: str, default: int | None = None)
 
 
 def check_ints(layer: str, **numbers: object) -> None:
-    """Refuse arguments of a layer that are not ints.
+    """Raise an error if arguments of a layer are not ints.
 
     Raises:
         ArgumentTypeError: An argument is not an int.
@@ -43,16 +43,16 @@ def check_ints(layer: str, **numbers: object) -> None:
 
 
 def check_factors(layer: str, /, **factors: object) -> None:
-    """Refuse arguments of a layer that are neither numbers nor arrays.
+    """Raise an error if arguments of a layer are neither numbers nor arrays.
 
     Raises:
-        ArgumentTypeError: An argument is neither.
+        ArgumentTypeError: An argument is neither a number nor an array.
     """
     check_numbers(layer, **{k: x for k, x in factors.items() if not isinstance(x, Tensor)})
 
 
 def check_layout(layout: str, allowed: Sequence[str], layer: str) -> None:
-    """Refuse a layout that a layer does not support.
+    """Raise an error if a layer does not support a layout.
 
     Raises:
         ArgumentError: ``layout`` is not in ``allowed``.

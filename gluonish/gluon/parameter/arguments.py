@@ -35,7 +35,7 @@ def as_shape(what: str, shape: Any) -> Shape:
 
 
 def check_fits(what: str, stored: Shape, new_shape: Shape) -> None:
-    """Refuse a shape that changes a parameter's rank or its known extents.
+    """Raise an error if a shape changes a parameter's rank or its known extents.
 
     Raises:
         ParameterError: The shapes do not match.
@@ -72,7 +72,7 @@ _STYPES = ("default", "row_sparse", "csr")
 
 
 def check_stype(argument: str, stype: str, name: str) -> str:
-    """Return ``stype``.
+    """Return ``stype`` if it is a valid storage type.
 
     Raises:
         ArgumentError: There is no such storage type.
@@ -126,10 +126,10 @@ def loaded_dtype(current: Any, saved: Any, what: str, cast_dtype: bool, dtype_so
 def check_loaded_contexts(
     what: str, present: Sequence[Context] | None, contexts: Sequence[Context] | None
 ) -> None:
-    """Refuse to load onto devices other than the parameter's.
+    """Raise an error if values are loaded onto devices other than the parameter's.
 
     Raises:
-        ParameterError: Both are known and differ.
+        ParameterError: The devices are known and differ.
     """
     if contexts and present and set(contexts) != set(present):
         raise ParameterError(
@@ -170,7 +170,7 @@ Init = Initializer | str | Callable[[str, NDArray], None]
 
 
 class Deferred(NamedTuple):
-    """An initialization that waits for the shape.
+    """A parameter's initialization, postponed until the shape is known.
 
     Attributes:
         default_init: The initializer passed to `initialize`; it resolves names in ``init``.

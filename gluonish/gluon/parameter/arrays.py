@@ -40,21 +40,21 @@ def attach_gradients(
 
 
 def _zeros(shape: Shape, ctx: Context, dtype: Any, stype: str) -> NDArray:
-    """Return zeros; the memory of large ones on the CPU is committed at first use.
+    """Return zeros; the memory of large arrays on the CPU is committed at first use.
 
-    Otherwise weights loaded for inference would cost twice their size, and loading them half as
-    long again. While allocations are observed, zeros are allocated as usual.
+    Otherwise weights loaded for inference would take twice their memory, and loading would take
+    1.5 times as long. While allocations are observed, zeros are allocated as usual.
     """
     spec = Spec(shape, normalize_dtype(dtype))
     device = device_of(ctx)
     if stype == "default" and device.empty is np.empty and spec.nbytes >= _LAZY_NBYTES:
-        with suppress(MemoryError):  # `zeros` raises the described error
+        with suppress(MemoryError):  # `zeros` raises an error with a description
             return NDArray(np.zeros(shape, spec.dtype), spec, device, Var())
     return zeros(shape, ctx, dtype, stype)
 
 
 def zero_arrays(arrays: Iterable[NDArray]) -> None:
-    """Set arrays to zero in place, all dense ones on a device with one operator."""
+    """Set arrays to zero in place; one operator sets all dense arrays on a device."""
     dense: dict[Context, list[NDArray]] = {}
     for x in arrays:
         if x.stype == "default":
@@ -90,7 +90,7 @@ class TrainerLike(Protocol):
 
 
 class ParameterArrays:
-    """Base of `Parameter` with its accessors: shape, values, gradients and devices."""
+    """Base class of `Parameter` with the accessors: shape, values, gradients and devices."""
 
     def __init__(self, name: str, shape: int | Sequence[int] | None, stype: str) -> None:
         self.name = name
@@ -317,7 +317,7 @@ class ParameterArrays:
         self._trainer = trainer
 
     def _reduce(self) -> NDArray:
-        """Return a copy of the values on the CPU, the mean over the devices."""
+        """Return the mean of the values over all devices, as a copy on the CPU."""
         with pause():
             if self._stype != "default":
                 return _all_rows(self)
@@ -325,10 +325,10 @@ class ParameterArrays:
 
 
 def refuse_uninitialized(parameter: ParameterArrays) -> NoReturn:
-    """Raise the error of a parameter without arrays.
+    """Raise the error for a parameter without arrays.
 
     Raises:
-        DeferredInitializationError: The parameter waits for its shape.
+        DeferredInitializationError: The shape is not known yet.
         ParameterError: The parameter was not initialized.
     """
     what = f"{described(parameter)}: expected an initialized parameter, got one that"
@@ -344,7 +344,7 @@ def refuse_uninitialized(parameter: ParameterArrays) -> NoReturn:
 
 
 def refuse_shape(parameter: ParameterArrays) -> NoReturn:
-    """Raise the error of an unknown shape without ``allow_deferred_init``."""
+    """Raise the error for an unknown shape without ``allow_deferred_init``."""
     remedy = (
         "a scalar needs NumPy shape semantics, see util.set_np"
         if parameter._shape == ()
@@ -356,7 +356,7 @@ def refuse_shape(parameter: ParameterArrays) -> NoReturn:
 
 
 def refuse_unknown_shape(parameter: ParameterArrays) -> NoReturn:
-    """Raise the error of a deferred parameter whose shape is still unknown."""
+    """Raise the error for a deferred parameter whose shape is still unknown."""
     raise ParameterError(
         f"{described(parameter)}: expected a known shape, got {parameter.shape}; "
         "pass in_units, in_channels and the like to the layer"
@@ -364,7 +364,7 @@ def refuse_unknown_shape(parameter: ParameterArrays) -> NoReturn:
 
 
 def refuse_reset(parameter: ParameterArrays) -> NoReturn:
-    """Raise the error of `Parameter.reset_ctx` before initialization."""
+    """Raise the error for `Parameter.reset_ctx` before initialization."""
     raise ArgumentError(
         f"{described(parameter)}: reset_ctx expected an initialized parameter, got one that "
         "is not; call initialize(ctx=...)"
@@ -372,7 +372,7 @@ def refuse_reset(parameter: ParameterArrays) -> NoReturn:
 
 
 def _check_dense(parameter: ParameterArrays, what: str) -> None:
-    """Refuse a method that does not support sparse parameters.
+    """Raise an error for a sparse parameter if a method supports only dense ones.
 
     Raises:
         ParameterError: The parameter is sparse.
@@ -391,7 +391,7 @@ def _check_dense(parameter: ParameterArrays, what: str) -> None:
 
 
 def _check_rows(parameter: ParameterArrays, what: str, row_id: object) -> None:
-    """Check the call of a method that pulls rows.
+    """Check the arguments of a method that pulls rows.
 
     Raises:
         ParameterError: The parameter is not row-sparse, not initialized, or in no Trainer.
@@ -417,7 +417,7 @@ def _check_rows(parameter: ParameterArrays, what: str, row_id: object) -> None:
 
 
 def _check_only_trainer(parameter: ParameterArrays, trainer: TrainerLike) -> None:
-    """Refuse a second trainer for a sparse parameter.
+    """Raise an error if a sparse parameter belongs to another trainer.
 
     Raises:
         ParameterError: The parameter belongs to another trainer.

@@ -84,7 +84,7 @@ class Parameter(ParameterArrays):
 
     Attributes:
         version: Class attribute: how often any Parameter's arrays were replaced. Cached arrays
-            are valid while it equals its value from before they were collected.
+            are valid while the number is the same as before they were collected.
 
     Example:
         >>> import gluonish as mx

@@ -26,9 +26,9 @@ _UNIFORM = Uniform()
 
 
 class UnknownParameterError(ParameterError, KeyError):
-    """There is no parameter of the requested name."""
+    """Raised if there is no parameter of the requested name."""
 
-    __str__ = Exception.__str__  # that of KeyError quotes the message
+    __str__ = Exception.__str__  # KeyError.__str__ quotes the message
 
 
 class ParameterDict:

@@ -22,7 +22,7 @@ class _Edge(NamedTuple):
 
 
 class _Edges(dict[int, _Edge]):
-    """The owner and name of each member, by its id; entries of freed members are purged."""
+    """Maps the id of each member to its owner and name; entries of freed members are purged."""
 
     capacity = 1024
 
@@ -87,7 +87,7 @@ def described(parameter: _Named) -> str:
 def locate(error: OperatorError, block: object) -> None:
     """Prefix an operator's error with the calling block and its path in the network.
 
-    The innermost block is named. An error of a graph names its node already.
+    The message names the innermost block. Errors raised in graphs already name the node.
     """
     if error.located or not error.args:
         return

@@ -23,11 +23,11 @@ class DenseCell(HybridRecurrentCell):
     ``h2r_weight`` before the biases in a cell with a projection.
 
     Args:
-        hidden_size: H, features of the cell.
-        gates: Number of gates, each with H rows of the products.
+        hidden_size: Number H of features of a state.
+        gates: Number of gates, each with H rows of the weights.
         input_size: Number C of input features; 0 infers it from the first step.
         initializers: Initializers of the weights and biases, in the order of the parameters.
-        projection_size: R, features of the projected output; None for no projection.
+        projection_size: Number R of features of the projected output; None for no projection.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -109,7 +109,7 @@ class DenseCell(HybridRecurrentCell):
         return apply(op, (i2h, h2h, state), {})
 
     def _sizes(self) -> str:
-        """Return the text of `__repr__`: input features and rows of the products."""
+        """Return the sizes that `__repr__` shows: input features and rows of the weights."""
         shape = self._reg_params["i2h_weight"].shape or (0, 0)
         return f"{shape[1] or None} -> {shape[0]}"
 

@@ -302,5 +302,5 @@ class ZoneoutCell(ModifierCell):
 
 
 def _mask(F: ModuleType, like: Any, p: float) -> Any:
-    """Return 0 with probability ``p`` in training, else a nonzero value."""
+    """Return a mask of elements that are 0 with probability ``p`` in training, else nonzero."""
     return F.Dropout(F.ones_like(like), p=p)

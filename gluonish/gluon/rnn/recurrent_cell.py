@@ -1,6 +1,6 @@
 """RecurrentCell and HybridRecurrentCell: base classes of cells, which compute single steps.
 
-Activations of cells: names, Blocks, or functions.
+Activations of cells are names, Blocks, or functions.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -304,7 +304,7 @@ def has_memory(block: Block) -> bool:
 
 
 def check_states(name: str, states: Any, count: int) -> None:
-    """Refuse states of a step that are not a list of ``count`` elements.
+    """Raise an error if the states of a step are not a list of ``count`` elements.
 
     Raises:
         ArgumentTypeError: ``states`` is not a list.

@@ -130,17 +130,17 @@ class RecurrentLayer(HybridBlock):
         """Declare a parameter as an attribute of the layer; subclasses may override this.
 
         Args:
-            name: Its name in the layer.
-            shape: Its shape; 0 infers an extent in the first call.
-            init: Its initializer.
-            dtype: Its element type.
+            name: Name of the parameter in the layer.
+            shape: Shape; 0 infers an extent in the first call.
+            init: Initializer of the parameter.
+            dtype: Element type of the parameter.
         """
         parameter = self.params._declare(name, shape, init, dtype=dtype)
         setattr(self, name, parameter)
         return parameter
 
     def _runs(self) -> Iterator[tuple[int, str]]:
-        """Yield layer and side of every run, in the order of the packed parameters."""
+        """Yield layer index and direction of every run, in the order of the packed parameters."""
         return ((i, side) for i in range(self._num_layers) for side in _SIDES[: self._dir])
 
     def __repr__(self) -> str:
@@ -225,7 +225,7 @@ class RecurrentLayer(HybridBlock):
             inputs: See the class.
             states: A list of states, or the only state; None for zeros.
             sequence_length: (N,), the length of each sequence; with ``use_sequence_length``.
-            *others: None.
+            *others: Passed on to `HybridBlock.__call__`.
 
         Raises:
             ArgumentError: The lengths are missing.
@@ -294,7 +294,7 @@ class RecurrentLayer(HybridBlock):
         sequence_length: Tensor | None = None,
         **kwargs: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Return the output and the last states."""
+        """Run the operator, and return the output and the last states."""
         self._check_states(inputs, states)
         if self._layout == "NTC":
             inputs = F.swapaxes(inputs, dim1=0, dim2=1)

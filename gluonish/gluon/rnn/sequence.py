@@ -19,7 +19,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def namespace_of(value: Any) -> ModuleType:
-    """Return the namespace of functions of a value: `gluonish.symbol` or `gluonish.ndarray`."""
+    """Return the namespace of a value's functions: `gluonish.symbol` or `gluonish.ndarray`."""
     return sym if isinstance(value, Symbol) else nd
 
 
@@ -110,7 +110,7 @@ def batch_size(inputs: Any, layout: str) -> int:
 
 
 def zeros_function(inputs: Any, layout: str) -> Callable[..., Any]:
-    """Return a function of a shape (N, ...) that creates zeros in a graph, with N from a sequence.
+    """Return a function that creates zeros of a shape (N, ...) in a graph, with a sequence's N.
 
     Operators of ``mx.np`` broadcast, so that an unknown N would stay unknown in their graphs.
     """

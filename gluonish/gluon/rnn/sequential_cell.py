@@ -31,7 +31,7 @@ from gluonish.gluon.rnn.sequence import (
 class BidirectionalCell(HybridRecurrentCell):
     """Run one cell forward and another one backward, and concatenate their outputs.
 
-    It processes full sequences by `unroll`, and cannot be called for a single step.
+    The cell processes full sequences by `unroll`, and cannot be called for a single step.
 
     Args:
         l_cell: The cell that runs forward, from the first step.

@@ -17,7 +17,7 @@ from gluonish.ndarray import NDArray, zeros
 
 
 class StaleGradientError(ParameterError, UserWarning):
-    """A parameter has no new gradient since the last step; MXNet raises a UserWarning."""
+    """Raised if a parameter has no new gradient since the last step; a UserWarning in MXNet."""
 
 
 class LossScaler(Protocol):
@@ -36,7 +36,7 @@ class LossScaler(Protocol):
 
 
 def stale_error(stale: NDArray, params: Sequence[Parameter]) -> StaleGradientError:
-    """Return the error of a stale gradient, by the weight on its device."""
+    """Return the error for ``stale``, the weight on a device with a stale gradient."""
     param = next(p for p in params if any(x is stale for x in p._list_arrays()))
     return StaleGradientError(
         f"Trainer: expected backward to have written the gradient of {described(param)} on "
@@ -47,9 +47,9 @@ def stale_error(stale: NDArray, params: Sequence[Parameter]) -> StaleGradientErr
 
 
 def new_gradients(param: Parameter, remote: bool = False) -> list[NDArray] | None:
-    """Return the gradients with zeros in place of stale ones; None if they are used unchanged.
+    """Return the gradients with stale ones replaced by zeros; None if none is replaced.
 
-    They are if all are new, or all are stale here and in other processes (``remote`` is False).
+    None is replaced if all are new, or if all are stale in every process (``remote`` is False).
     """
     updated = [data._fresh_grad for data in param._list_arrays()]
     if all(updated) or not (remote or any(updated)):
@@ -73,7 +73,7 @@ def zero_all_stale(members: Iterable[tuple[int, Parameter]], remote: Collection[
     """Call `zero_stale` for several parameters.
 
     Args:
-        members: Positions and parameters.
+        members: Pairs of position and parameter.
         remote: Positions of parameters whose gradient is new in another process only.
     """
     for i, param in members:
@@ -83,7 +83,7 @@ def zero_all_stale(members: Iterable[tuple[int, Parameter]], remote: Collection[
 def only_updated(
     indices: Sequence[int], gradients: Sequence[NDArray], weights: Sequence[NDArray]
 ) -> tuple[Sequence[int], Sequence[NDArray], Sequence[NDArray]]:
-    """Return the indices, gradients and weights on one device whose gradients are new."""
+    """Select the indices, gradients and weights on one device whose gradients are new."""
     updated = [weight._fresh_grad for weight in weights]
     if all(updated):
         return indices, gradients, weights

@@ -20,7 +20,7 @@ from gluonish.ndarray import NDArray
 
 
 class _ParameterInfo(NamedTuple):
-    """The facts of a parameter that ranks exchange before its first step."""
+    """The properties of a parameter that ranks exchange before its first step."""
 
     name: str
     described: str
@@ -37,7 +37,7 @@ def rank_agreement(
 
 
 class RankAgreement:
-    """Exchanges facts about parameters and gradients with the other ranks of a Trainer.
+    """Exchanges information on parameters and gradients between the ranks of a Trainer.
 
     Args:
         store: The store that connects the ranks.
@@ -58,17 +58,17 @@ class RankAgreement:
     ) -> tuple[Selection, float]:
         """Agree on the parameters with a new gradient on any rank; a stale gradient counts as 0.
 
-        All ranks call this at the beginning of a step. It waits only if some gradients are stale on
-        this rank.
+        All ranks call this at the beginning of a step. The call waits only if some gradients are
+        stale on this rank.
 
         Args:
-            trainables: The trainer's; its ``remote`` is set.
+            trainables: The trainer's parameters with gradients; their ``remote`` is set.
             updated: The parameters with a new gradient on this rank.
-            scale: The factor of gradients.
+            scale: The factor that gradients are multiplied by.
 
         Returns:
             The parameters and the factor. If no gradient is new on this rank, the factor is that of
-            another one, as this rank did not call `contrib.amp.scale_loss`.
+            another rank, as this one did not call `contrib.amp.scale_loss`.
         """
         if trainables.remote:  # left by a failed step
             trainables.remote = frozenset()
@@ -89,7 +89,7 @@ class RankAgreement:
         return trainables.updated()[0], scale if new else found.scale
 
     def report_stale(self, stale: NDArray) -> None:
-        """Make the other ranks fail instead of waiting for this one, whose caller raises an error.
+        """Make the other ranks fail instead of waiting; the caller raises an error on this rank.
 
         Args:
             stale: A weight with a stale gradient.
@@ -138,7 +138,7 @@ def _info_of(param: Parameter) -> _ParameterInfo:
 
 
 def _check_order(ranks: Sequence[Sequence[_ParameterInfo]]) -> None:
-    """Refuse lists of parameters that differ in length or order between ranks."""
+    """Raise an error if ranks list the parameters in different numbers or orders."""
     names = [[info.name for info in infos] for infos in ranks]
     for rank, (infos, mine) in enumerate(zip(ranks, names, strict=True)):
         if len(mine) != len(names[0]):

@@ -58,7 +58,7 @@ def sharded_update(
 
 
 class ShardedUpdate:
-    """The sharded step of a Trainer.
+    """Runs the steps of a Trainer whose optimizer states are sharded over the processes.
 
     Args:
         store: The store that connects the processes.
@@ -68,7 +68,7 @@ class ShardedUpdate:
     def __init__(self, store: SyncStore, first_key: int) -> None:
         self._store = store
         self._first_key = first_key
-        self._edges: dict[int, Edges] = {}  # by position; empty edges: not sharded
+        self._edges: dict[int, Edges] = {}  # by position; no edges if a weight is not sharded
         self._loads = [0] * store.num_workers
         self._views: _Views | None = None
 

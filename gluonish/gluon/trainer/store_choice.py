@@ -2,13 +2,13 @@
 
 The rules are those of MXNet 1.9.1, in this order:
 
-- Row-sparse weights live in the store, which updates them; contradicting arguments are refused.
+- Row-sparse weights live in the store, which updates them; contradicting arguments are errors.
 - A named store is used with several devices or processes, or with ``update_on_kvstore=True``; a
   KVStore object is always used.
 - Without a store each device updates its weights.
 - ``update_on_kvstore`` decides if it is not None.
 - Processes of a ``dist_sync`` store update their own weights, which needs no copies.
-- With row-sparse gradients of dense weights each device updates.
+- With row-sparse gradients of dense weights each device updates its weights.
 - Otherwise ``MXNET_UPDATE_ON_KVSTORE`` decides, if the store can update.
 
 States of updaters: copies for devices added after training began, and files.
@@ -42,7 +42,7 @@ from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
 
 class StoreChoice(NamedTuple):
-    """The store, whether it updates the weights, and the reason as text."""
+    """The chosen store, whether it updates the weights, and the reason for that as text."""
 
     store: KVStoreBase | None
     update: bool
@@ -66,11 +66,11 @@ def choose_store(
     contexts: Sequence[Context],
     params: Sequence[Parameter],
 ) -> StoreChoice:
-    """Choose who updates the weights, and create the store if one is needed and named.
+    """Choose whether the store updates the weights, and create a named store if one is needed.
 
     Raises:
-        ArgumentError: The arguments contradict each other, or the weights.
-        NotSupportedError: gluonish lacks this store of MXNet's.
+        ArgumentError: The arguments contradict each other, or do not fit the weights.
+        NotSupportedError: MXNet has this store, but gluonish does not.
     """
     update = update_on_kvstore
     _check_sparse(kvstore, update, params)
@@ -102,7 +102,7 @@ def _needs_store(
     contexts: Sequence[Context],
     params: Sequence[Parameter],
 ) -> bool:
-    """Whether a store is needed."""
+    """Whether a Trainer with these arguments needs a store."""
     if not isinstance(kvstore, str):
         return kvstore is not None
     spread = len(contexts) > 1 or "dist" in kvstore
@@ -173,7 +173,7 @@ def expected_update(
     contexts: Sequence[Context],
     params: Sequence[Parameter],
 ) -> str:
-    """Return the choice of `choose_store` for ``update_on_kvstore``, and the reason, as text."""
+    """Describe the ``update_on_kvstore`` that `choose_store` would choose, and the reason."""
     named = isinstance(kvstore, str)
     registered = isinstance(kvstore, str) and kvstore.lower() in KVStoreBase.kv_registry
     if registered or not (named or kvstore is None or isinstance(kvstore, KVStore)):
@@ -204,7 +204,7 @@ def _check_sparse(
 def allreduce_gradients(
     store: KVStoreBase, selection: Selection, remote: Collection[int], first_key: int
 ) -> None:
-    """Replace gradients by their sums.
+    """Replace gradients by their sums over all devices and processes.
 
     Args:
         store: The store.
@@ -286,7 +286,7 @@ def _copied(state: State) -> State:
 def updaters_for(
     optimizer: Optimizer, contexts: list[Context], former: list[Updater]
 ) -> list[Updater]:
-    """Return an updater for each device: former ones are reused, and new ones copy the states."""
+    """Return an updater for each device: reuse former ones, and copy their states to new ones."""
     reused = former[: len(contexts)]
     for updater in reused:
         updater.states_synced = dict.fromkeys(updater.states, False)
@@ -315,13 +315,13 @@ def load_updaters(
     """Load states from a file into all updaters, and return their new common optimizer.
 
     Args:
-        updaters: One for each device; may be empty.
+        updaters: Updaters, one for each device; may be empty.
         optimizer: Their current optimizer.
         fname: The file.
         params: The parameters; the shapes of initialized ones are checked.
 
     Raises:
-        FileFormatError: The file holds no states, or those of other parameters; nothing was
+        FileFormatError: The file holds no states, or states of other parameters; nothing was
             changed.
     """
     weights = {

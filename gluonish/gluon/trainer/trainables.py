@@ -1,6 +1,6 @@
 """Checks of a Trainer's arguments, and the parameters that it trains.
 
-The look-ups dominate a step over hundreds of small parameters, so their arrays are cached until a
+Looking up arrays dominates a step over hundreds of small parameters, so they are cached until a
 parameter's arrays are replaced, or other parameters have new gradients than in the last step.
 """
 
@@ -27,7 +27,7 @@ class Selection:
     """Parameters to update, with their arrays.
 
     Args:
-        members: Position in the trainer's list and parameter.
+        members: Pairs of a position in the trainer's list and the parameter there.
 
     Attributes:
         members: The argument.
@@ -92,7 +92,7 @@ class Trainables:
         """Return all parameters with gradients.
 
         Raises:
-            ParameterError: A parameter is not initialized, or waits for its shape.
+            ParameterError: A parameter is not initialized, or its shape is not known yet.
         """
         # A parameter's dict of arrays is replaced, never mutated. The edge of an array names the
         # leaf of its gradient, or is None.
@@ -134,7 +134,7 @@ class Trainables:
     def updated(self) -> tuple[Selection, list[NDArray]]:
         """Return the parameters with a new gradient on some device, and weights with a stale one.
 
-        Parameters whose gradient is new in another process only are in both.
+        Parameters whose gradient is new in another process only are in both results.
 
         Raises:
             ParameterError: As `all`.
@@ -164,7 +164,7 @@ class Trainables:
 
 
 def _leaf_of(array: NDArray) -> Leaf:
-    """Return the leaf of an array; a dummy whose gradient is never new if it has none."""
+    """Return the leaf of an array, or else a dummy leaf, whose gradient is never new."""
     leaf = None if array._edge is None else array._edge[0]
     return leaf if isinstance(leaf, Leaf) else Leaf(array, "null")
 
@@ -172,7 +172,7 @@ def _leaf_of(array: NDArray) -> Leaf:
 def parameter_list(params: Any) -> list[Parameter]:
     """Return the unique parameters to train; those of a dict sorted by name.
 
-    A dict may name a shared parameter twice, but a list may not contain one twice.
+    A dict may contain a shared parameter twice, but a list may not.
 
     Raises:
         ArgumentTypeError: ``params`` is neither a list nor a dict of Parameters.
@@ -224,7 +224,7 @@ def make_optimizer(
 
     Raises:
         ArgumentTypeError: ``optimizer`` is neither a name nor an Optimizer.
-        ArgumentError: There is no such optimizer, or settings come with an Optimizer.
+        ArgumentError: There is no such optimizer, or ``settings`` are passed with an Optimizer.
     """
     if settings and not isinstance(settings, Mapping):
         raise ArgumentTypeError(
@@ -247,7 +247,7 @@ def make_optimizer(
 
 
 def check_store_arguments(kvstore: Any, compression: Any, update: Any) -> None:
-    """Check a Trainer's arguments of its store; names of stores are checked at creation.
+    """Check a Trainer's arguments for its store; the store's name is checked at creation.
 
     Raises:
         ArgumentTypeError: An argument has the wrong type.
@@ -287,7 +287,7 @@ def check_batch_size(what: str, batch_size: Any) -> float:
 
 
 def refuse_update_in_store(what: str, update: bool | None) -> None:
-    """Refuse a method of trainers that update outside the store.
+    """Raise an error if the store updates the weights, which the method does not support.
 
     Raises:
         ArgumentError: The store updates the weights.

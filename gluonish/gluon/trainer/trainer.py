@@ -229,7 +229,7 @@ class Trainer:
             self._kvstore.row_sparse_pull(key, out=out, priority=-index, row_ids=row_ids)
 
     def _parameter_was_set(self, parameter: Parameter, reallocated: bool = False) -> None:
-        """Record that the user set a parameter's values; ``reallocated``: in new memory.
+        """Record that the user set a parameter's values, in new memory if ``reallocated``.
 
         As in MXNet, a trainer whose store is out of date has no ``_kvstore`` until the next step.
         """
@@ -358,7 +358,7 @@ class Trainer:
         return selection
 
     def _skips(self, selection: Selection) -> bool:
-        """Whether a loss scaler found an overflow; the gradients are then marked as used."""
+        """Whether a loss scaler found an overflow. If so, mark the gradients as used."""
         scaler, ranks = self._amp_loss_scaler, self._ranks
         if scaler is None:
             return False

@@ -18,7 +18,7 @@ __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
 class _Deformable(HybridBlock):
     """Base class of deformable convolutions: settings and parameters of the two convolutions.
 
-    ``numbers`` is the number of outputs of the offsets' convolution for each kernel element.
+    ``numbers`` is how many outputs the offset convolution has for each kernel element.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class _Deformable(HybridBlock):
         self._in_channels = in_channels
         self._op_name = op_name
         kernel = as_extents(kernel_size, 2, f"{layer} kernel_size")
-        # Number of offsets among the outputs of the offsets' convolution.
+        # Number of offsets among the outputs of the offset convolution.
         self.offset_split_index = num_deformable_group * 2 * prod(kernel)
         self._kwargs_offset: dict[str, Any] = {
             "kernel": kernel,
@@ -79,7 +79,7 @@ class _Deformable(HybridBlock):
     def _convolution(
         self, name: str, settings: dict[str, Any], weight: Init | None, bias: Init | None
     ) -> tuple[Parameter, Parameter | None]:
-        """Declare the weight and the bias (or None) of one of the convolutions."""
+        """Declare the weight and the bias (or None) of one of the two convolutions."""
         filters = settings["num_filter"]
         inner = self._in_channels // settings["num_group"]
         shape = (filters, inner, *settings["kernel"])

@@ -32,14 +32,14 @@ def get_published_file(
 ) -> Path:
     """Return the path of a published file; download and extract it if it is missing or damaged.
 
-    The archive is kept next to the file: it may contain more files, and MXNet's programs expect it
+    The archive is kept next to the file: it may contain more files, and MXNet programs expect it
     there.
 
     Args:
         target: Path of the file; in the archive it has the same name, in any folder.
         sha1: Published SHA-1 of the file.
         namespace: Folder of the archive in the repository that ``MXNET_GLUON_REPO`` names.
-        archive_name: Name of the archive; or of the file, if it is published without one.
+        archive_name: Name of the archive, or of the file if there is no archive.
         archive_sha1: SHA-1 of the archive; None if unknown.
 
     Raises:

@@ -46,7 +46,7 @@ def check_loader(method: str, name: str, data: Any) -> None:
 
 
 def check_duration(epochs: int | None, batches: int | None) -> tuple[int | None, int | None]:
-    """Check the duration of a training; return the numbers of epochs and batches, one of them None.
+    """Check the duration of training; return the numbers of epochs and batches, one of them None.
 
     Raises:
         ArgumentError: Both or neither are set, or the number is not an integer of at least 1.

@@ -19,7 +19,7 @@ Results = tuple[list[NDArray], list[NDArray], list[Any], list[NDArray]]
 class BatchProcessor:
     """Runs a network on the (data, label) batches of a DataLoader, each split over the devices.
 
-    For batches of another form override `fit_batch` or `evaluate_batch`. They return the same four
+    For batches of another form override `fit_batch` or `evaluate_batch`. Both return the same four
     values, and `fit_batch` also computes the gradients. GradientUpdateHandler updates the weights
     afterwards.
     """

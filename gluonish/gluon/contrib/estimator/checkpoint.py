@@ -1,4 +1,4 @@
-"""CheckpointHandler: saves checkpoints, and resumes an interrupted training."""
+"""CheckpointHandler: saves checkpoints, and resumes an interrupted training run."""
 
 import math
 import os
@@ -41,7 +41,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         monitor: One of the Estimator's metrics, for ``save_best``.
         verbose: Above 0, each save is logged.
         save_best: Whether to save ``<prefix>-best``, too, whenever ``monitor`` improves; the best
-            value is not restored by a resumed training.
+            value is not restored when training resumes.
         mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` means ``"max"`` for
             every metric, with a warning: pass ``"min"`` for a loss.
         epoch_period: Number of epochs between checkpoints; None to save none after epochs.
@@ -137,7 +137,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             f"prefix: {name}",
         )
         self._save(estimator, name)
-        if name in self.saved_checkpoints:  # overwritten by a later training: now the newest
+        if name in self.saved_checkpoints:  # overwritten by a later training run: now the newest
             self.saved_checkpoints.remove(name)
         self.saved_checkpoints.append(name)
         while len(self.saved_checkpoints) > self.max_checkpoints:
@@ -148,9 +148,9 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._save_best(estimator)
 
     def _save(self, estimator: Run, name: str) -> None:
-        """Write both files atomically: `_resume` needs both."""
+        """Write parameters and states together, as `_resume` needs both files."""
         if not is_first_rank(estimator.trainer):
-            estimator.trainer._gathered_updaters()  # the first rank collects this process's share
+            estimator.trainer._gathered_updaters()  # contributes this process's share
             return
         params, states = self._path(name, self._ending), self._path(name, ".states")
         with written_together(params, states):

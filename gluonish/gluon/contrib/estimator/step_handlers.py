@@ -183,7 +183,7 @@ def comparison(owner: str, monitor: EvalMetric, mode: str) -> Comparison:
 
 
 def worst(better: Comparison) -> float:
-    """Return the worst possible value for a function of `comparison`."""
+    """Return the worst possible value of a metric that is compared by ``better``."""
     return math.inf if better is np.less else -math.inf
 
 

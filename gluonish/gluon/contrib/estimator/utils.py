@@ -1,6 +1,6 @@
 """Checks of metrics and periods of an Estimator and its handlers.
 
-Support for an Estimator in several processes, connected by a ``dist_sync`` store.
+Also supports an Estimator in several processes, connected by a ``dist_sync`` store.
 """
 
 import logging
@@ -94,7 +94,7 @@ def check_period(owner: str, name: str, period: int | None) -> int | None:
 
 
 def is_first_rank(trainer: Trainer) -> bool:
-    """Whether this process has rank 0, which logs and saves."""
+    """Whether this process has rank 0, and so writes messages and checkpoints."""
     store = trainer._kvstore or trainer._kvstore_params["kvstore"]
     return getattr(store, "rank", 0) == 0
 

@@ -114,7 +114,7 @@ class ConvCell(HybridRecurrentCell):
         return len(self._gate_names)
 
     def _infer_state_shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of a state without N, the shape of the input's convolution."""
+        """Return the shape of a state without N: the output shape of the input convolution."""
         extents = list(self._input_shape)
         channels = extents.pop(self._channel_axis - 1)
         if channels < 0 or self._hidden_channels < 1:  # 0: inferred from the first input

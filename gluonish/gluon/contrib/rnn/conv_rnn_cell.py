@@ -22,7 +22,7 @@ __all__ = [
 
 
 class _ConvElmanCell(ConvCell):
-    """Compute ``h' = activation(W_i * x + b_i + W_h * h + b_h)``, where * is the convolution."""
+    """Base of cells with ``h' = activation(W_i * x + b_i + W_h * h + b_h)``; * is convolution."""
 
     def _alias(self) -> str:
         return "conv_rnn"
@@ -172,7 +172,7 @@ class Conv3DRNNCell(_ConvElmanCell, Conv3DCell):
 
 
 class _ConvGRUCell(ConvCell):
-    """Compute a GRU step; each convolution has three groups of channels."""
+    """Base class of convolutional GRU cells; each convolution has three groups of channels."""
 
     _gate_names = ("_r", "_z", "_o")
 
@@ -344,7 +344,7 @@ class Conv3DGRUCell(_ConvGRUCell, Conv3DCell):
 
 
 class _ConvLSTMCell(ConvCell):
-    """Compute an LSTM step; ``W_i * x + b_i + W_h * h + b_h`` has four groups of channels."""
+    """Base class of convolutional LSTM cells; each convolution has four groups of channels."""
 
     _gate_names = ("_i", "_f", "_c", "_o")
     _states: ClassVar[int] = 2

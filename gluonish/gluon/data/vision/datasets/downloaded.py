@@ -49,7 +49,7 @@ class DownloadedDataset(Dataset):
         name: Name of the folder, here and in the repository.
 
     Raises:
-        DownloadError: A file cannot be downloaded, has another SHA-1 than published, or does not
+        DownloadError: A file cannot be downloaded, does not match the published SHA-1, or does not
             fit on the disk; or the folder cannot be created.
     """
 
@@ -141,7 +141,7 @@ class MNIST(DownloadedDataset):
         transform: Function called with image and label each time an element is accessed.
 
     Raises:
-        DownloadError: A file cannot be downloaded, has another SHA-1 than published, or does not
+        DownloadError: A file cannot be downloaded, does not match the published SHA-1, or does not
             fit on the disk.
     """
 
@@ -195,7 +195,7 @@ class FashionMNIST(MNIST):
         transform: Function called with image and label each time an element is accessed.
 
     Raises:
-        DownloadError: A file cannot be downloaded, has another SHA-1 than published, or does not
+        DownloadError: A file cannot be downloaded, does not match the published SHA-1, or does not
             fit on the disk.
     """
 
@@ -268,7 +268,7 @@ class CIFAR10(DownloadedDataset):
         transform: Function called with image and label each time an element is accessed.
 
     Raises:
-        DownloadError: The archive cannot be downloaded, has another SHA-1 than published, or does
+        DownloadError: The archive cannot be downloaded, does not match the published SHA-1, or does
             not fit on the disk.
     """
 
@@ -341,7 +341,7 @@ class CIFAR100(CIFAR10):
         transform: Function called with image and label each time an element is accessed.
 
     Raises:
-        DownloadError: The archive cannot be downloaded, has another SHA-1 than published, or does
+        DownloadError: The archive cannot be downloaded, does not match the published SHA-1, or does
             not fit on the disk.
     """
 

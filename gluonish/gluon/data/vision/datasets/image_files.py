@@ -25,7 +25,7 @@ class ImageFolderDataset(Dataset):
     """Images in one folder per class: ``root/cat/001.jpg``.
 
     An element is (image, label): an NDArray (height, width, channels) of uint8 in RGB order, and
-    the index of the folder in alphabetical order. Other entries than folders with ``.jpg``,
+    the index of the folder in alphabetical order. Entries other than folders with ``.jpg``,
     ``.jpeg`` and ``.png`` files are skipped with a warning.
 
     Args:

@@ -26,11 +26,11 @@ def _checked(name: str, **amounts: float) -> tuple[float, ...]:
     for kind, amount in amounts.items():
         if not abs(amount) < math.inf:
             raise ArgumentError(f"{name}: expected a finite {kind}, got {amount}")
-    return tuple(map(abs, amounts.values()))  # as MXNet, which then swaps the limits
+    return tuple(map(abs, amounts.values()))  # as in MXNet, which then swaps the limits
 
 
 class _ByRandomFactor(HostTransform, HybridBlock):
-    """Change an image by a factor that is drawn from [max(0, 1 - amount), 1 + amount].
+    """Base class of transforms with a factor drawn from [max(0, 1 - amount), 1 + amount].
 
     Args:
         kind: The changed property, as in the operator's name.

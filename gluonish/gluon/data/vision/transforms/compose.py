@@ -42,7 +42,7 @@ class Compose(DirectBlock, Sequential):
     def __init__(self, transforms: Iterable[Transform]) -> None:
         super().__init__()
         self._steps: list[Block] = []
-        # The containers of the steps, with versions: transforms and hooks may be added later.
+        # The containers of the steps and their versions: transforms and hooks may be added later.
         self._containers: list[tuple[Block, Version, int]] = [(self, self._version, -1)]
         run: list[HybridBlock] = []
         with self.name_scope():
@@ -86,7 +86,7 @@ class Compose(DirectBlock, Sequential):
             flow.apply(block)
 
     def _one_by_one(self) -> Sequence[Block]:
-        """Return the transforms, including the joined ones."""
+        """Return the transforms in order, including those that are joined into graphs."""
         for stack, version, number in self._containers:
             if version.number != number or (stack._hooks and stack is not self):
                 break
@@ -108,7 +108,7 @@ class Compose(DirectBlock, Sequential):
 
 
 class _ToNormalized(DirectBlock):
-    """`ToTensor` and `Normalize` in one pass over the image."""
+    """Applies `ToTensor` and `Normalize` in one pass over the image."""
 
     def __init__(self, to_tensor: ToTensor, normalize: Normalize) -> None:
         super().__init__()

@@ -514,7 +514,7 @@ def _middle(values: Array, size: tuple[int, int], method: int) -> Array:
 
 
 def _in_size(region: Array, size: tuple[int, int], method: int) -> Array:
-    """Resample a region to a size (width, height) if it has another."""
+    """Resample a region to a size (width, height), unless it already has this size."""
     height, width = region.shape[:2]
     if (width, height) == size:
         return region

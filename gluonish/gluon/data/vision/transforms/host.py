@@ -152,7 +152,7 @@ class Flow:
         self._values = values
 
     def array(self) -> Any:
-        """Return the image as an NDArray that shares no memory."""
+        """Return the image as an NDArray that shares no memory with the input."""
         values, like = self._values, self._like
         if values is not None and like is not None:
             flags = values.flags

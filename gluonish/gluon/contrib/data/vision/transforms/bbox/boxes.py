@@ -259,9 +259,9 @@ def bbox_random_crop_with_constraints(
 ) -> tuple[Array, Region]:
     """Crop a random region that overlaps the boxes of an image, as in SSD.
 
-    For each constraint a region is searched for whose IoU with every box is within the limits. One
-    of these regions, or the whole image, is chosen at random. Random numbers come from Python's
-    `random`.
+    For each constraint, random regions are tried until the IoU with every box is within the limits.
+    One of the regions found, or the whole image, is chosen at random. Random numbers come from
+    Python's `random`.
 
     Args:
         bbox: Boxes (N, 4 or more): xmin, ymin, xmax, ymax in pixels, and further columns.

@@ -30,7 +30,7 @@ Array = np.ndarray[Any, Any]
 
 
 class _ImageBbox(Block):
-    """Base class: accepts NDArrays or NumPy arrays, and returns arrays of the same type."""
+    """Base class of the transforms; accepts and returns either NDArrays or NumPy arrays."""
 
     def forward(self, img: Any, bbox: Any) -> tuple[Any, Any]:
         """Transform the image and its boxes."""
