@@ -41,7 +41,7 @@ class BranchGradient(NamedTuple):
 
     Attributes:
         body: Maps inputs, saved values and the heads that exist to gradients.
-        flows: Indices of the inputs that it returns a gradient for.
+        flows: Indices of the inputs that ``body`` returns gradients for.
     """
 
     body: "Subgraph"
@@ -56,8 +56,8 @@ class Subgraph(Protocol):
 
     Attributes:
         num_saved: Number of saved values.
-        mutated: Indices of the inputs that it overwrites.
-        draws: Whether it draws random numbers.
+        mutated: Indices of the inputs that the graph overwrites.
+        draws: Whether the graph draws random numbers.
         output_names: Names of the outputs, as a Symbol lists them.
     """
 
@@ -122,14 +122,14 @@ class Subgraph(Protocol):
         Args:
             specs: Specs of the inputs.
             heads: Whether there is a gradient of each output and each saved value.
-            flows: Indices of the inputs to return a gradient for, zeros where there is none; None
-                for the inputs that have one.
+            flows: Indices of the inputs to return gradients for, zeros for inputs without one; None
+                to return only the gradients that exist.
         """
         raise NotImplementedError
 
 
 def any_draws(attrs: Attrs) -> bool:
-    """Return whether a body of a node draws random numbers."""
+    """Return whether any body of a node draws random numbers."""
     return any(body.draws for body in attrs.get("subgraphs", ()))
 
 

@@ -216,7 +216,7 @@ _operator(
 
 
 def flat_power(x: Any, exponent: float) -> Any:
-    """Return a power of nonnegative values; it and all its derivatives are 0 at 0."""
+    """Return a power of nonnegative values; the power and all its derivatives are 0 at 0."""
     return apply(_FLAT_POWER, (x,), {"scalar": exponent})
 
 

@@ -1,7 +1,7 @@
 """Activation functions of fused operators, by name.
 
-A fused operator has the attributes of `ATTRIBUTES`. Its reference kernel applies the operator of
-that name, so that results are the same.
+A fused operator has the attributes of `ATTRIBUTES`. Its reference kernel applies the operator named
+by the activation, so that results are the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from gluonish.ops.registry import Operator, V, apply
 
 
 class _Call(NamedTuple):
-    """A unary operator with attributes."""
+    """A unary operator and the attributes to call it with."""
 
     op: Operator
     attrs: dict[str, Any]
@@ -67,8 +67,8 @@ class Finish(NamedTuple):
 
     Attributes:
         activation: Name of the function; None for none.
-        alpha: Its first parameter: the slope of leaky and elu, the lower bound of clip.
-        beta: Its second parameter.
+        alpha: First parameter of the function: the slope of leaky and elu, the lower bound of clip.
+        beta: Second parameter of the function.
         with_sum: Whether an array is added first.
     """
 

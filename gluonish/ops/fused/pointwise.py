@@ -29,7 +29,7 @@ class Instruction(NamedTuple):
     attrs: Attrs
 
     def infer(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
-        """Return the specs of its outputs from those of all previous values."""
+        """Infer the specs of the outputs from the specs of all previous values."""
         attrs = self.attrs
         if not self.op.stateless:
             known = self.op.schema.attributes
@@ -44,7 +44,7 @@ class Program:
 
     Args:
         num_inputs: Number of input arrays.
-        instructions: In order; each reads values of smaller index. At most one is random.
+        instructions: In execution order; each reads values of smaller index. At most one is random.
         outputs: Indices of the returned values.
     """
 
@@ -72,10 +72,10 @@ class Program:
         return "; ".join([*lines, "return " + ", ".join(f"%{i}" for i in self.outputs)])
 
     def specs(self, inputs: Sequence[Spec]) -> Sequence[Spec]:
-        """Return the specs of all values from those of the inputs.
+        """Return the specs of all values, inferred from the specs of the inputs.
 
         Raises:
-            OperatorError: An instruction refuses its inputs.
+            OperatorError: An instruction does not support its inputs.
         """
         asked = list(inputs)
         known, answer = self._known

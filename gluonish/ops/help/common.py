@@ -315,7 +315,7 @@ def meaning(operator: str, argument: str, *, is_input: bool) -> str | None:
 
 @cache
 def own_texts() -> dict[tuple[str, str], str]:
-    """Return the descriptions of single operators, by operator and argument."""
+    """Return operator-specific descriptions, by operator and argument."""
     found = {}
     operators: list[str] = []
     for module in (layers, vision, arrays, training):

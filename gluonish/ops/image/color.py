@@ -87,7 +87,7 @@ COLOR_STEPS: dict[str, Callable[..., list[Step]]] = {}
 def _change(
     steps: Callable[..., list[Step]], xp: ModuleType, out: Any, data: Any, attrs: Attrs
 ) -> None:
-    """Apply the changes of a call in order."""
+    """Draw the color changes of a call, and apply them in order."""
 
     def change(image: Any) -> Any:
         for name, amount in steps(xp, **attrs):

@@ -124,7 +124,7 @@ def _mixed_areas(extent: int, new_extent: int) -> Array:
 
 
 def _scattered(extent: int, taps: Array, weight: Array) -> Array:
-    """Return the matrix (new_extent, extent) of weights; pixels outside map to the border."""
+    """Return the weights as a matrix (new_extent, extent); pixels outside map to the border."""
     matrix = np.zeros((len(taps), extent))
     rows = np.broadcast_to(np.arange(len(taps))[:, None], taps.shape)
     np.add.at(matrix, (rows, np.clip(taps, 0, extent - 1).astype(np.int64)), weight)
@@ -132,7 +132,7 @@ def _scattered(extent: int, taps: Array, weight: Array) -> Array:
 
 
 def open_cv() -> Any:
-    """Return the module ``cv2``, or None if it is not installed or broken."""
+    """Return the module ``cv2``, or None if it cannot be imported."""
     try:
         import cv2  # pyright: ignore[reportMissingImports]  # optional
     except IMPORT_FAILURES:

@@ -29,7 +29,7 @@ _DOTS = "..."
 
 
 class Terms(NamedTuple):
-    """Subscripts without ellipsis, and the extents of their labels.
+    """Parsed subscripts, with ellipses expanded to labels, and the extents of the labels.
 
     Attributes:
         inputs: Labels of each operand, one letter an axis.

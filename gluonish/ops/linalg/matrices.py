@@ -80,7 +80,7 @@ def check_wide(name: str, a: Spec) -> None:
 
 
 def _errors(xp: ModuleType) -> AbstractContextManager[Any]:
-    """Suppress warnings about infinities and NaN, and let LAPACK failures raise."""
+    """Suppress warnings about infinities and NaN, and make LAPACK failures raise errors."""
     if xp is np:
         return np.errstate(all="ignore")
     import cupyx  # pyright: ignore[reportMissingImports]  # optional

@@ -48,7 +48,7 @@ def _lengths(xp: ModuleType, rank: int, length: Any, axis: int) -> Any:
 
 
 def _adjoint(op: Operator, g: V, length: V | None, **attrs: Any) -> tuple[Any, ...]:
-    """Return a gradient rule's entries: ``op`` on the gradient, and none for the lengths."""
+    """Return the gradients of a rule: ``op`` applied to ``g``, and None for the lengths."""
     if length is None:
         return (apply(op, (g,), {"use_sequence_length": False, **attrs}),)
     return apply(op, (g, length), {"use_sequence_length": True, **attrs}), None

@@ -43,7 +43,7 @@ def _check(name: str, data: Spec, parameters: tuple[Spec, ...], rows: int) -> No
 
 
 def _channels(shape: Shape) -> int:
-    """Return the extent of axis 1, `UNKNOWN` where there is none."""
+    """Return the extent of axis 1, `UNKNOWN` if there is no such axis."""
     return shape[1] if len(shape) > 1 else UNKNOWN
 
 

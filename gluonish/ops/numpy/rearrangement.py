@@ -38,10 +38,10 @@ def moved_gradient(
     """Return the gradient rule of an operator that moves elements.
 
     Args:
-        kernel: Its kernel, which must support int64.
+        kernel: The operator's kernel, which must support int64.
         moving: Number of leading inputs that hold elements; the others are indices. Negative
             numbers count from the end.
-        constants: Attributes that insert numbers, with the values that make these 0.
+        constants: Attributes that insert numbers, with values that make the inserted numbers 0.
     """
     _kernels[name] = kernel
 

@@ -46,7 +46,7 @@ def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
 
 
 def _bias_steps(xp: ModuleType, named: dict[str, Any]) -> Any:
-    """Return a bias in steps of the sums, truncated toward zero."""
+    """Convert a bias to steps of the int32 sums, truncated toward zero."""
     steps = {
         name: WIDE_STEPS[named[name].dtype]
         / magnitude(xp, named[f"min_{name}"], named[f"max_{name}"]).astype(FLOAT64)

@@ -31,7 +31,7 @@ from gluonish.ops.support.work import endless
 
 
 class Split(NamedTuple):
-    """A call's arrays: head gradients, data, states and lengths, parameters, reserve."""
+    """The arrays of a call: head gradients, data, states and lengths, parameters, reserve."""
 
     heads: tuple[Any, ...]
     data: Any

@@ -76,11 +76,11 @@ def compose(
 
     Args:
         dims: Extents and options; at least one step.
-        data: (T, N, features).
+        data: The input (T, N, features).
         parameters: The packed vector.
-        state: First hidden states.
-        state_cell: First cells of an LSTM.
-        sequence_length: (N,), or None.
+        state: Initial hidden states.
+        state_cell: Initial cells of an LSTM.
+        sequence_length: Length of each sequence (N,), or None.
         mask: Factors of dropout (layers - 1, T, N, features), or None.
     """
     weights: list[Weights] = split_parameters(_Vector(parameters), dims)

@@ -1,6 +1,6 @@
 """Gradient of a product over axes: for every element, the product of all others.
 
-It is the product divided by the element if that is exact, else (product 0, infinite or NaN) the
+This is the product divided by the element if that is exact, else (product 0, infinite or NaN) the
 other elements are multiplied. The second derivative multiplies pairs, without divisions.
 """
 

@@ -69,7 +69,7 @@ def cut_from_reals(partial: Partial) -> Partial:
 
 
 def _real(x: Any) -> Any:
-    """Return a value in float64, and a number truncated, as in integer arithmetic."""
+    """Cast a value to float64, or truncate a number, as in integer arithmetic."""
     return cast(x, FLOAT64) if hasattr(x, "__apply__") else float(int(x))
 
 

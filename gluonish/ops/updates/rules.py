@@ -88,7 +88,7 @@ def decayed(xp: ModuleType, w: Any, g: Any, wd: float, attrs: Attrs) -> Any:
 
 
 def write_back(state: Any, wide: Any) -> None:
-    """Copy a widened state back; a state that was not widened changed in place."""
+    """Copy a widened state back; a state that was not widened is already updated."""
     if wide is not state:
         state[...] = wide
 

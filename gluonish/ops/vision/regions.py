@@ -1,4 +1,4 @@
-"""Regions of interest, as rows (image, ...), and linear pooling of them.
+"""Regions of interest, as rows (image, ...), and linear pooling over them.
 
 Reference kernels loop over the regions, and read their corners on the host.
 
