@@ -94,7 +94,7 @@ class Fluent(OperatorMethods):
 
 
 def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes for ``reshape(2, 3)``, ``reshape((2, 3))``, ``reshape(shape=(2, 3))``."""
+    """Return the attributes of a call such as ``reshape(2, 3)``, or with a tuple or keywords."""
     if len(shape) == 1 and isinstance(shape[0], tuple | list):
         shape = tuple(shape[0])
     return {"shape": shape, **kwargs} if shape else dict(kwargs)

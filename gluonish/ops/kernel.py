@@ -113,7 +113,7 @@ class Plan(Protocol):
         """Run on the operands; ``key`` is required by operators that draw random numbers."""
 
     def packing(self, constant: Collection[int]) -> Any:
-        """Return how to pack the operands at these indices, which rarely change; None if not."""
+        """Return the packing of the operands at these indices, which rarely change, or None."""
 
     def attach(
         self,
