@@ -29,7 +29,7 @@ def _width(w: int, symmetric: bool) -> int:
 
 
 def _check(name: str, x: Spec, dilation: Spec, last: int | None = None) -> None:
-    """Check an array (batch, length, heads, last) and the dilation of its heads."""
+    """Raise OperatorError unless x is (batch, length, heads, last), with one dilation per head."""
     if len(x.shape) != 4 or not is_floating(x.dtype) or last not in (None, x.shape[3]):
         units = "units" if last is None else last
         raise OperatorError(

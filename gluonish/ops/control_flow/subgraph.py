@@ -21,10 +21,10 @@ class LoopGradient(NamedTuple):
     """The backward pass of one iteration of a loop.
 
     Attributes:
-        body: Its inputs are, for each iteration, the data, states and saved values of the forward
-            iteration and the heads that exist; the carries, which are gradients of the states in
-            ``states`` and sums for the remaining inputs in ``remain``; and the remaining inputs.
-            Its outputs are the gradients of the inputs in ``data``, and the carries.
+        body: The graph to run. Inputs: per iteration, the data, states and saved values of the
+            forward iteration and the head gradients that exist; the carries, which are
+            gradients of ``states`` and gradient sums of ``remain``; and the remaining inputs.
+            Outputs: the gradients of ``data``, and the carries.
         data: Indices of the data inputs that have a gradient.
         states: Indices of the states that have a gradient.
         remain: Indices of the remaining inputs that have a gradient.
@@ -40,7 +40,7 @@ class BranchGradient(NamedTuple):
     """The backward pass of a branch.
 
     Attributes:
-        body: Maps inputs, saved values and the heads that exist to gradients.
+        body: Maps inputs, saved values and the existing head gradients to gradients.
         flows: Indices of the inputs that ``body`` returns gradients for.
     """
 
@@ -99,7 +99,7 @@ class Subgraph(Protocol):
         *,
         train: bool,
     ) -> LoopGradient:
-        """Return the backward pass of an iteration over data, states and remaining inputs.
+        """Return the backward pass of an iteration (inputs: data, states and remaining inputs).
 
         Args:
             specs: Specs of the inputs.

@@ -60,7 +60,7 @@ def _decoded(anchors: Matrix, offsets: Matrix, iou_loss: bool) -> Matrix:
 
 
 def _cells(extent: Any, stride: int) -> int:
-    """Return the number of pixels of the feature map within an image along an axis."""
+    """Return how many pixels of the feature map lie within an image along an axis."""
     return int(min(max(extent / stride, 0), 2**31)) if extent == extent else 0
 
 

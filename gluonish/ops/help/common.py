@@ -2,7 +2,7 @@
 
 Indented lines continue the one above.
 
-Descriptions of operator arguments for help().
+`meaning` returns the descriptions for help().
 
 A name has the same meaning in most operators, so there is one description per name, for inputs and
 for attributes; operators that use a name differently have their own.

@@ -1,6 +1,6 @@
 """np.einsum: sums of products over labelled axes; its gradients are einsums, too.
 
-Parser of einsum subscripts such as ``"...ij,jk->...ik"``.
+`read_terms` parses einsum subscripts such as ``"...ij,jk->...ik"``.
 
 khatri_rao: the column-wise Kronecker product of matrices.
 """

@@ -239,7 +239,7 @@ def _reverse_infer(
 def reversed_steps(xp: ModuleType, length: Any, extent: int) -> Any:
     """Return the source step of each step of reversed sequences: (time, batch)."""
     steps = xp.arange(extent)[:, None]
-    # A length beyond the number of steps means all of them.
+    # A length beyond the number of steps means all steps.
     whole = xp.minimum(length.astype(xp.int64), extent)
     return xp.where(steps < whole, whole - 1 - steps, steps)
 

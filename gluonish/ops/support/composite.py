@@ -65,7 +65,7 @@ class _Step:
 
 
 class _Traced(Arithmetic):
-    """A value with the call that produced it."""
+    """A value, with the traced call that produced it."""
 
     __slots__ = ("index", "step", "value")
 

@@ -3,7 +3,7 @@
 By default all inputs and outputs share one dtype: `complete_same_dtype`. Operators whose indices or
 lengths may have any dtype, or whose output dtype is an attribute, have a rule from `dtype_rule`.
 
-Gradient formulas on integers: zero, or computed in float64 and truncated.
+Gradient formulas of integers are zero, or computed in float64 and truncated.
 """
 
 from collections.abc import Callable, Sequence

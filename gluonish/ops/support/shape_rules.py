@@ -80,7 +80,7 @@ def _common(shapes: Sequence[Shape]) -> Shape | None:
 
 
 def same_shape(*, inputs: Sequence[int] | None = None) -> ShapeRule:
-    """Return the rule that the output and the inputs at these indices (or all) share a shape."""
+    """Return the rule that the output and these inputs (all by default) have the same shape."""
 
     def rule(given: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         shape = outputs[0]

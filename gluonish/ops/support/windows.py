@@ -2,7 +2,7 @@
 
 All functions are channels-first; `channels_first` and `channels_last` convert other layouts.
 
-Shape checks and inference of convolutions.
+Also checks and infers the shapes of convolutions.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """Cost of operator calls by shape, which decides whether to use other threads.
 
-Caching of slow inference functions.
+`remembered` caches slow inference functions.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 Reference kernels loop over the regions, and read their corners on the host.
 
-Input checks of vision and detection operators: rank, floating dtype, pairs.
+Also checks the inputs of vision and detection operators: rank, floating dtype, pairs.
 """
 
 from collections.abc import Callable
