@@ -173,7 +173,7 @@ def set_everywhere(policy: Policy | None) -> None:
 
 
 class PolicyScope(ValueScope):
-    """Scope with its own policy (`OFF` for no casts); reusable and reentrant."""
+    """Scope that applies a policy to its thread (`OFF` for no casts); reusable and reentrant."""
 
     __slots__ = ("_policy",)
 

@@ -165,12 +165,12 @@ class FastKernel:
         run: ``run(xp, out, *inputs, **attrs)``, like the reference kernel.
         enabled: Checked at kernel selection; False disables the kernel.
         packs: Whether plans may precompute data from inputs that rarely change.
-        large_only: Whether it supports only inputs too large for the calling thread.
+        large_only: Whether the kernel supports only inputs too large for the calling thread.
         serial_limit: Size of the largest input, in elements, up to which it runs on the calling
             thread without a team.
-        makes: Output dtypes that it can fill although no input has them. Calls with any other such
-            output skip it: `supports` sees the inputs only, and a kernel that overlooks a dtype
-            attribute would fill memory of the wrong width.
+        makes: Output dtypes that the kernel can fill although no input has them. Calls with any
+            other such output skip it: `supports` sees the inputs only, and a kernel that overlooks
+            a dtype attribute would fill memory of the wrong width.
 
     Attributes:
         kernel: The callable with the reference kernel's signature; falls back when this kernel

@@ -268,7 +268,7 @@ class Operator:
         return self.kernel
 
     def override(self, function: Callable[[Sequence[Any], Attrs, Any], Any]) -> None:
-        """Override eager calls with a function; it may return a sparse result for dense arrays.
+        """Override eager calls with a function, which may return a sparse result for dense arrays.
 
         Args:
             function: ``function(inputs, attrs, out)`` returns the result, or NotImplemented to run
@@ -380,7 +380,7 @@ _kernels: dict[Operator, tuple[FastKernel, ...]] = {}
 def register(operator: Operator) -> Operator:
     """Register an operator under its name and aliases, and return it.
 
-    It replaces an operator left by a failed import of its module. Where another import of the
+    The operator replaces one left by a failed import of its module. If another import of the
     module has finished, the operator of that import is returned.
 
     Raises:
@@ -449,7 +449,7 @@ def all_operators() -> Iterator[Operator]:
 
 
 class _Names(Mapping[str, Operator]):
-    """Every registry name and alias with its operator, loaded on lookup."""
+    """Mapping of every registry name and alias to its operator, loaded on lookup."""
 
     def __getitem__(self, name: str) -> Operator:
         if name not in self:
@@ -470,7 +470,7 @@ _ALL_NAMES = _Names()
 
 
 def all_names() -> Mapping[str, Operator]:
-    """Return every registry name and alias with its operator, loaded on lookup."""
+    """Return a mapping of every registry name and alias to its operator, loaded on lookup."""
     return _ALL_NAMES
 
 

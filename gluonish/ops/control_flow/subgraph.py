@@ -83,7 +83,7 @@ class Subgraph(Protocol):
         """Complete the partial specs of inputs and outputs in place."""
 
     def step(self, xp: Any, arrays: Sequence[Any], *, train: bool, keep: bool) -> tuple[Step, int]:
-        """Return a function that runs the body, and the number of random keys of each run.
+        """Return a function that runs the body, and the number of random keys used by each run.
 
         Args:
             arrays: Raw arrays with the shapes and dtypes of the inputs.

@@ -79,7 +79,7 @@ class Finish(NamedTuple):
 
 
 def finish(xp: ModuleType, out: Any, result: Any, addend: Any, epilogue: Finish) -> None:
-    """Fill ``out``, which may alias ``result`` or ``addend``, and overwrite ``result``."""
+    """Apply the epilogue, overwriting ``result``; ``out`` may alias ``result`` or ``addend``."""
     if addend is not None:
         xp.add(result, addend, out=result)
     if epilogue.activation is None:
@@ -106,7 +106,7 @@ def finished(result: V, addend: V | None, epilogue: Finish) -> V:
 
 
 def finished_gradient(g: V, out: V, epilogue: Finish) -> V | None:
-    """Return the gradient of the activation's argument; None if it needs more than the output."""
+    """Return the gradient of the activation's input; None if it needs more than the output."""
     if epilogue.activation is None:
         return g
     if epilogue.activation not in REVERSIBLE:

@@ -1,8 +1,8 @@
 """_fused_pointwise: a sequence of elementwise operators, fused into one pass over memory.
 
-It computes a `Program`: a list of registered operators, each with its attributes and inputs. The
-reference kernel runs their kernels in order. Graph passes create such operators; they are never
-saved to a file and have no gradient.
+The operator computes a `Program`: a list of registered operators, each with its attributes and
+inputs. The reference kernel runs their kernels in order. Graph passes create fused operators, which
+are never saved to a file and have no gradient.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ class Instruction(NamedTuple):
 
     Attributes:
         op: The operator.
-        inputs: Indices of its input values.
-        attrs: Its parsed attributes, with ``train`` if it depends on the mode; never ``key``.
+        inputs: Indices of the operator's input values.
+        attrs: Parsed attributes, with ``train`` if the operator depends on it; never ``key``.
     """
 
     op: Operator

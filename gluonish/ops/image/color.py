@@ -79,8 +79,8 @@ _CHANGES: dict[str, Callable[[ModuleType, Any, Any], Any]] = {
     "lighting": _lighting,
 }
 
-# By operator name: ``steps(xp, **attrs)`` draws the changes of a call, in order. Other kernels use
-# it, too.
+# By operator name: ``steps(xp, **attrs)`` draws the changes of a call, in order. Also used by other
+# kernels.
 COLOR_STEPS: dict[str, Callable[..., list[Step]]] = {}
 
 

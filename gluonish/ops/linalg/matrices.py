@@ -97,7 +97,7 @@ def lapack(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Call a function of ``xp.linalg``, and convert its LinAlgError.
+    """Call a function of ``xp.linalg``, and convert LinAlgError to OperatorError.
 
     CuPy returns undefined values instead of raising unless ``errstate`` makes it synchronize.
 

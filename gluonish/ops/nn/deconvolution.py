@@ -1,6 +1,6 @@
 """Deconvolution: the transpose of a convolution.
 
-It computes the data gradient of a convolution with the same weight, so that its gradients are a
+This is the data gradient of a convolution with the same weight, so that its gradients are a
 convolution and the weight gradient of a convolution.
 """
 

@@ -1,7 +1,7 @@
 """GroupNorm and InstanceNorm: normalize each sample over groups of channels or single channels.
 
-Both split a sample into rows, one per entry of gamma: InstanceNorm a row per channel, GroupNorm a
-row per group of consecutive channels.
+Both split a sample into rows, one per entry of gamma: InstanceNorm has one row per channel,
+GroupNorm one per group of consecutive channels.
 
 References:
     Y. Wu, K. He, Group Normalization, 2018.

@@ -5,8 +5,8 @@ input and zeros for the others, it returns the source of every output element (0
 adjoint, which is the gradient, scatters the head gradient by this map; the gradient of the adjoint
 is the kernel again.
 
-Two operators implement this for all: `_np_moved` runs a kernel with all inputs but one set to zero,
-and `_np_moved_back` is its adjoint.
+Two operators implement this for all of them: `_np_moved` runs a kernel with all inputs but one set
+to zero, and `_np_moved_back` is its adjoint.
 """
 
 import math

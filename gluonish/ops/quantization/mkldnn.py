@@ -215,7 +215,7 @@ def _expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
 
 
 class _Expansion:
-    """The expansion of a quantized node to operators."""
+    """Expands one quantized node to operators."""
 
     def __init__(self, form: _Form, inputs: Sequence[Any], attrs: Attrs) -> None:
         self.form = form
@@ -315,7 +315,7 @@ class _Expansion:
         return apply(INT8_SCALES, args, attrs)
 
     def _after(self, value: Any, late: Sequence[Any]) -> Any:
-        """Apply the remaining nodes in float32."""
+        """Apply the remaining nodes to a float32 value."""
         for node in late:
             others = self.form.inputs_of(node, self.inputs)
             if node.op.name == _SUM:

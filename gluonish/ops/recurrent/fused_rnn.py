@@ -1,6 +1,6 @@
 """_fused_rnn: RNN on separate weights and biases instead of one vector.
 
-Concatenating them, and splitting the vector's gradient, copies every parameter three times a step.
+Concatenation, and splitting the vector's gradient, would copy each parameter three times per step.
 """
 
 import math

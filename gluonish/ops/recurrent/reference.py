@@ -29,7 +29,7 @@ def time_order(dims: Dims, run: int) -> range:
 
 
 def valid_steps(xp: ModuleType, dims: Dims, lengths: Any) -> Any:
-    """Return the mask (T, N, 1) of steps within their sequence; None if all are."""
+    """Return the mask (T, N, 1) of steps within their sequence; None if all steps are."""
     if lengths is None:
         return None
     return (xp.arange(dims.steps)[:, None] < lengths.astype(xp.int64)[None, :])[:, :, None]
@@ -202,7 +202,7 @@ class _Run:
     def backward(
         self, dy: Any, last: Sequence[Any], x: Any, dx: Any, dw: Weights
     ) -> tuple[Any, Any]:
-        """Add to ``dx``, fill ``dw`` and return the gradients of the first states.
+        """Add to ``dx``, fill ``dw`` and return the gradients of the initial states.
 
         Args:
             dy: Gradient of the run's output (T, N, R), or None.

@@ -52,7 +52,7 @@ def _reduced_shape(shape: Shape, axes: Axes, keepdims: bool) -> Shape:
 
 
 def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: bool) -> Operator:
-    """Register a reduction; ``empty``: whether it is defined for no elements."""
+    """Register a reduction; ``empty`` means that it is defined for no elements."""
 
     @remembered
     def infer(data: Spec, *, axis: Axes | None, keepdims: bool, exclude: bool) -> tuple[Spec]:

@@ -98,7 +98,7 @@ def _uniform(xp: ModuleType, out: Any, key: Key, *, low: float, high: float) -> 
 
 
 def fill_uniform(xp: ModuleType, out: Any, key: Key, low: Any, high: Any) -> None:
-    """Fill ``out`` uniformly on [low, high), which are numbers or arrays that broadcast to it."""
+    """Fill ``out`` uniformly on [low, high); bounds are numbers, or arrays that broadcast to it."""
     work = work_dtype(out.dtype)
     low, high = xp.asarray(low).astype(work), xp.asarray(high).astype(work)
     drawn = uniform(xp, key, out.shape, work) * (high - low) + low

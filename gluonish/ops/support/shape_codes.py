@@ -166,7 +166,7 @@ class Exchange:
 
 
 def _factors(first: int, second: int, product: int) -> tuple[int, int, int]:
-    """Fill in the unknown value of two extents and their product."""
+    """Infer the unknown value among two extents and their product."""
     if UNKNOWN not in (first, second):
         return first, second, first * second
     if product > 0 and first > 0 and product % first == 0:
@@ -177,7 +177,7 @@ def _factors(first: int, second: int, product: int) -> tuple[int, int, int]:
 
 
 def fill_rest(extents: list[int], others: list[int]) -> None:
-    """Infer the only unknown extent from the other side, where all are known."""
+    """Infer the only unknown extent from ``others``, the other side's extents, if all are known."""
     if extents.count(UNKNOWN) == 1 and UNKNOWN not in others:
         known = -math.prod(extents)
         if known > 0 and math.prod(others) % known == 0:

@@ -168,7 +168,7 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
         import cupyx.scipy.special as special  # pyright: ignore[reportMissingImports]  # optional
 
         real = data.astype(xp.float64)
-        # CuPy's polygamma does not accept a scalar order; for order 1 it is this series.
+        # CuPy's polygamma does not accept a scalar order; for order 1 it equals this series.
         found = special.zeta(2.0, real) if name == "trigamma" else getattr(special, name)(real)
         if name == "digamma":
             found = xp.where((real <= 0) & (real == xp.floor(real)), xp.inf, found)

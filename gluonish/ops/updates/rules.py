@@ -151,7 +151,7 @@ def _nesterov(
 
 
 def moments(states: Sequence[Any], slope: Any, attrs: Attrs) -> tuple[Any, Any]:
-    """Update the running means of a gradient and of its square; overwrites the gradient."""
+    """Update and return the running means of a gradient and its square; overwrites the gradient."""
     mean, var = states
     first, second = widen(mean), widen(var)
     first *= attrs["beta1"]

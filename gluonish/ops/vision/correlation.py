@@ -56,7 +56,7 @@ class _Plan(NamedTuple):
         return itertools.product(self.shifts, self.shifts)
 
     def elements(self) -> Iterator[tuple[slice, slice]]:
-        """Yield, for each element of a patch, the slices of the span that gather it from all patches."""
+        """Yield, for each element of a patch, slices of the span: this element of all patches."""
         for i, j in itertools.product(range(self.kernel), repeat=2):
             yield (
                 slice(i, i + (self.counts[0] - 1) * self.stride + 1, self.stride),

@@ -70,8 +70,8 @@ class RegionMap(NamedTuple):
     """The linear map from an image to a pooled region: a matrix for each axis.
 
     Attributes:
-        rows: (rows of the result, rows of the image).
-        columns: (columns of the result, columns of the image).
+        rows: Matrix (rows of the result, rows of the image).
+        columns: Matrix (columns of the result, columns of the image).
         groups: Along each axis, the channel group of each cell of the result, and the number of
             groups; None if every cell reads its own channel.
     """

@@ -1,7 +1,7 @@
 """Convolution_v1, Pooling_v1 and BatchNorm_v1: the first versions of layers, for images only.
 
-They use the kernels and gradients of their successors, with few differences: averages divide by the
-full window, maxima include the padding, and BatchNorm_v1 outputs the variance.
+These operators use the kernels and gradients of their successors, with few differences: averages
+divide by the full window, maxima include the padding, and BatchNorm_v1 outputs the variance.
 """
 
 import math
