@@ -80,7 +80,7 @@ class Execution(NamedTuple):
             share the memory.
         copies_only: The kernel only copies views of its inputs or fills with a number.
         several_passes: The kernel passes over memory several times, where one pass would do.
-        heavy: Each element costs much more than reading it; worth a worker thread. A function
+        heavy: Elements cost much more to compute than to read; worth a worker thread. A function
             ``heavy(inputs, outputs, attrs)`` of specs returns the number of multiplications.
         workspaces: Indices of hidden outputs that a fast kernel fills in a private format, or not
             at all, for its own gradient.

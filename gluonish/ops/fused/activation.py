@@ -1,7 +1,7 @@
 """Activation functions of fused operators, by name.
 
-A fused operator has the attributes of `ATTRIBUTES`. Its reference kernel applies the operator named
-by the activation, so that results are the same.
+A fused operator has the attributes of `ATTRIBUTES`. Its reference kernel applies the operator of
+that activation, so that results are the same.
 """
 
 from collections.abc import Callable, Mapping

@@ -79,7 +79,7 @@ def _selected(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any]
 
 
 def _multiplied(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
-    """Return dot's attributes where it contracts the same axes as np.dot; None elsewhere."""
+    """Return dot's attributes for ranks where it is equal to np.dot and np.matmul; else None."""
     a, b = (len(spec.shape) for spec in inputs)
     return _PLAIN_DOT if a >= 1 and b in (1, 2) else None
 
