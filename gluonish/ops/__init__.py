@@ -1,1 +1,1 @@
-"""Operators: the registry, and one file an operator or a table a family."""
+"""Operators: the registry, and one file per operator or one table per family."""

@@ -1,8 +1,8 @@
 """Operators of MXNet that are not available, each with the reason and what to use instead.
 
-They belong to hardware, libraries or parts of MXNet that no longer exist, or are internals that
-only its gradients or C interface call. Every frontend lists the names that MXNet lists; a call, or
-a file that contains one, raises an error with its name.
+These operators depend on hardware, libraries or parts of MXNet that no longer exist, or are
+internals that only MXNet's gradients or C interface call. Every frontend lists the names that MXNet
+lists; calling such an operator, or loading a file that contains it, raises an error that names it.
 """
 
 _MACHINERY = "it is internal to MXNet, and no program calls it"

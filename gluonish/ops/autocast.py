@@ -32,7 +32,7 @@ class Policy:
         low: Names of operators that compute in ``dtype``.
         full: Names of operators that compute in float32.
         widest: Names of operators whose inputs are cast to the widest dtype among them.
-        either: Names of operators without casts, like all unlisted ones.
+        either: Names of operators whose inputs are not cast, as for unlisted operators.
         conditions: Operators that compute in float32 under some values of an attribute.
         exempt: Inputs that are never cast, by operator: a network's float32 parameters.
     """
@@ -58,7 +58,7 @@ class Policy:
         self._rules: dict[Operator, str | None] = {}
 
     def _rule(self, op: Operator, attrs: Attrs) -> str | None:
-        """Return the list that contains an operator, under any of its names."""
+        """Return the name of the list that contains the operator or one of its aliases."""
         for name, values in self._conditions.get(op.name, {}).items():
             if str(attrs.get(name)) in values:
                 return _FULL
@@ -79,7 +79,7 @@ class Policy:
     ) -> list[np.dtype[Any] | None]:
         """Return the dtype to cast each input to; None for no cast.
 
-        Inputs of unknown dtype (None) are cast wherever they may need it.
+        Inputs of unknown dtype (None) are cast wherever a cast may be needed.
         """
         rule = self._rule(op, attrs)
         found: list[np.dtype[Any] | None] = [None] * len(dtypes)
@@ -108,7 +108,7 @@ class Policy:
         to: Callable[[Any, np.dtype[Any]], Any],
         to_widest: Callable[[Sequence[Any]], Sequence[Any]] | None = None,
     ) -> Sequence[Any]:
-        """Cast an operator's inputs as its list says.
+        """Cast an operator's inputs as required by the list that contains the operator.
 
         Args:
             dtypes: Dtypes of the inputs; None where unknown.
@@ -135,10 +135,10 @@ def widest(floats: Collection[np.dtype[Any]]) -> np.dtype[Any]:
 
 
 class _State:
-    """The process-wide default.
+    """The process-wide default policy.
 
     Attributes:
-        policy: None for no casts.
+        policy: The default policy; None for no casts.
         used: Whether a policy was ever set; until then the check is skipped.
     """
 
@@ -173,7 +173,7 @@ def set_everywhere(policy: Policy | None) -> None:
 
 
 class PolicyScope(ValueScope):
-    """Scope with its own policy (`OFF` for no casts); reusable and reentrant."""
+    """Scope that applies a policy to its thread (`OFF` for no casts); reusable and reentrant."""
 
     __slots__ = ("_policy",)
 
@@ -188,7 +188,7 @@ class PolicyScope(ValueScope):
 
 
 def switch_off(scope: Callable[[ContextVar[Any], Any], None]) -> bool:
-    """Disable this thread's casts through a scope's `ValueScope._change`; return whether needed."""
+    """Disable casts in this thread if a policy applies; return whether one did."""
     if not state.used or current() is None:
         return False
     scope(here, OFF)

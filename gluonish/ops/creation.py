@@ -112,7 +112,7 @@ FULL = source_operator(
 def progression(xp: ModuleType, first: float, step: float, count: int) -> Any:
     """Return ``count`` values from ``first`` in steps of ``step``.
 
-    They are float64, or int64 where float64 would round integers.
+    The values are float64, or int64 where float64 would round integers.
     """
     if is_rounded(first, step, count):
         return int(first) + xp.arange(count, dtype=xp.int64) * int(step)
@@ -125,7 +125,7 @@ def whole_steps(dtype: np.dtype[Any], first: float, step: float) -> tuple[float,
 
 
 def is_rounded(first: float, step: float, count: int) -> bool:
-    """Whether float64 would round some of these integers, while int64 represents all."""
+    """Whether float64 would round some of these integers although int64 can represent them all."""
     if not (_is_whole(first) and _is_whole(step)):
         return False
     farthest = max(abs(first), abs(int(first) + count * int(step)))

@@ -24,12 +24,12 @@ native_states: WeakValueDictionary[str, "CustomState"] = WeakValueDictionary()
 
 
 class CustomState:
-    """A node's state of a user's operator: the prop, and the operator objects it creates.
+    """State that a node holds for a user's operator: the prop and the operator objects it creates.
 
     Args:
-        op_type: The registered name.
+        op_type: Registered name of the operator.
         options: The user's settings, as text.
-        prop: Its prop; None to create one of the registered class.
+        prop: The operator's prop; None to create an instance of the registered class.
 
     Attributes:
         make_prop: Creates a prop from a registered name and settings.
@@ -57,7 +57,7 @@ class CustomState:
 
     @property
     def name(self) -> str:
-        """Name in messages."""
+        """The operator's name in messages."""
         return f"Custom({self.op_type})"
 
     def shapes(self, supplied: Sequence[list[int]]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -98,7 +98,7 @@ class CustomState:
 
 
 class _CustomSchema(Schema):
-    """The name of the user's operator; every other attribute is one of its settings."""
+    """Schema that reads op_type, and passes all other attributes to the user's operator as text."""
 
     __slots__ = ()
 
@@ -118,7 +118,7 @@ class _CustomSchema(Schema):
 
 
 class _NativeSchema(Schema):
-    """The address of the user's object, valid only in the process that wrote it."""
+    """Schema that reads the address of a user's object, valid only in the process that wrote it."""
 
     __slots__ = ()
 

@@ -2,7 +2,7 @@
 
 Passes, planners and the eager path rely on these alone, so that new operators need no special case.
 
-Gradient rule of functions that are constant almost everywhere.
+`zero_gradient` is the gradient rule of functions that are constant almost everywhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ class Gradient(NamedTuple):
 
 
 class Execution(NamedTuple):
-    """How the kernel runs.
+    """How an operator's kernel executes.
 
     Attributes:
         mutates: Indices of inputs that the kernel overwrites (moving statistics, optimizer
@@ -78,14 +78,14 @@ class Execution(NamedTuple):
             alias, or None. No other input may be the same array.
         identity: The output holds the elements of input 0 in the same order, so that a plan may
             share the memory.
-        copies_only: The kernel only copies views of its inputs or fills a number.
+        copies_only: The kernel only copies views of its inputs or fills with a number.
         several_passes: The kernel passes over memory several times, where one pass would do.
-        heavy: Costs much more per element than reading it; worth a worker thread. A function
+        heavy: Elements cost much more to compute than to read; worth a worker thread. A function
             ``heavy(inputs, outputs, attrs)`` of specs returns the number of multiplications.
         workspaces: Indices of hidden outputs that a fast kernel fills in a private format, or not
             at all, for its own gradient.
-        across_devices: ``across_devices(attrs)``: whether the call communicates with other devices
-            in training; it is then never part of a planned graph.
+        across_devices: ``across_devices(attrs)`` returns whether the call communicates with other
+            devices in training; it is then never part of a planned graph.
         live: The kernel must run in Python at each call: it calls user functions, runs graphs, or
             caches memory between calls. CUDA graphs cannot capture it.
     """

@@ -27,7 +27,7 @@ else:
 
 
 class Fluent(OperatorMethods):
-    """Operators as methods; see the operator of the same name for arguments."""
+    """Mixin of operators as methods; see the operator of the same name for arguments."""
 
     __slots__ = ()
 
@@ -69,15 +69,15 @@ class Fluent(OperatorMethods):
         return apply(_BROADCAST_LIKE, (self, rhs if other is None else other), parsed)
 
     def expand_dims(self, axis: int, inplace: bool = False) -> Any:
-        """Return the values with an axis of size 1 at ``axis``; ``inplace``: a view."""
+        """Return the values with an axis of size 1 at ``axis``, as a view if ``inplace``."""
         return apply(_EXPAND, (self,), _EXPAND.schema.parse("expand_dims", {"axis": axis}))
 
     def flatten(self, inplace: bool = False) -> Any:
-        """Return the values with all axes after the first flattened; ``inplace``: a view."""
+        """Return the values with all axes after the first flattened, as a view if ``inplace``."""
         return apply(_FLATTEN, (self,), {})
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None, inplace: bool = False) -> Any:
-        """Return the values without axes of size 1: ``axis`` or all; ``inplace``: a view."""
+        """Return the values without axes of size 1 (``axis`` or all), as a view if ``inplace``."""
         return apply(_SQUEEZE, (self,), _SQUEEZE.schema.parse("squeeze", {"axis": axis}))
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
@@ -94,7 +94,7 @@ class Fluent(OperatorMethods):
 
 
 def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes that ``reshape(2, 3)``, ``((2, 3))`` and ``(shape=(2, 3))`` mean."""
+    """Return the attributes of a call such as ``reshape(2, 3)``, or with a tuple or keywords."""
     if len(shape) == 1 and isinstance(shape[0], tuple | list):
         shape = tuple(shape[0])
     return {"shape": shape, **kwargs} if shape else dict(kwargs)
@@ -105,7 +105,7 @@ _OF_NUMPY = frozenset({"dtype", "kind", "order", "stable"})
 
 
 def without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Drop unset keywords of NumPy that the operator lacks."""
+    """Drop NumPy keywords that are None and that the operator does not accept."""
     return {
         key: value
         for key, value in kwargs.items()

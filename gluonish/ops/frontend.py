@@ -58,7 +58,7 @@ def make_function(
 
 
 def nearest_name(registered: str, prefix: str, made: Iterable[str]) -> str:
-    """Return a hint with the public names of a namespace closest to an unknown one."""
+    """Return a hint that lists the namespace's public names closest to an unknown name."""
     if registered.startswith("__"):  # requested by Python, not by a user
         return ""
     known = (name.removeprefix(prefix) for name in all_names() if name.startswith(prefix))
@@ -73,7 +73,7 @@ def prefixed(
 
     Args:
         prefix: ``"_contrib_"`` for ``nd.contrib``.
-        own: Names that the module itself defines.
+        own: Names defined by the module itself.
     """
     made: dict[str, Callable[..., Any]] = {}
 
@@ -95,7 +95,7 @@ def prefixed(
 def chosen(
     operators: Mapping[str, str], module: str, make: Make
 ) -> Callable[[str], Callable[..., Any]]:
-    """Return ``__getattr__`` of a module that maps its names to registry names."""
+    """Return ``__getattr__`` of a module whose names are mapped to registry names."""
     made: dict[str, Callable[..., Any]] = {}
 
     def find(name: str) -> Callable[..., Any]:
@@ -116,7 +116,7 @@ def chosen(
 
 
 def _refusing(name: str) -> Callable[..., Any]:
-    """Return the function of an operator that is not available: it raises an error."""
+    """Return a function that raises NotSupportedError, for an operator that is not available."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         del args, kwargs
@@ -177,7 +177,7 @@ def require_inputs(op: Operator, inputs: Sequence[Any], attrs: Mapping[str, Any]
 
 
 def _is_omitted(op: Operator, name: str, value: Any) -> bool:
-    """Whether None means "omitted": where None is not a value of the attribute."""
+    """Whether the value is None and means "omitted", as None is not a valid attribute value."""
     if value is not None:
         return False
     attribute = op.schema.attributes.get(name)

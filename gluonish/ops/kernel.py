@@ -72,17 +72,17 @@ class BackEnd(Enum):
 
     @property
     def platform(self) -> Platform:
-        """The platform of its devices."""
+        """The platform of the back end's devices."""
         return "gpu" if self is BackEnd.CUPY else "cpu"
 
     @property
     def has_team(self) -> bool:
-        """Whether its kernels run on the OpenMP team."""
+        """Whether the back end's kernels run on the OpenMP team."""
         return self in (BackEnd.ONEDNN, BackEnd.GENERATED)
 
     @property
     def joins_calls(self) -> bool:
-        """Whether consecutive calls can be joined into one, see `Joinable`."""
+        """Whether consecutive calls can be joined into one; see `Joinable`."""
         return self is BackEnd.ONEDNN
 
 
@@ -102,7 +102,7 @@ class Joinable(Attached, Protocol):
 
     @classmethod
     def joined(cls, attached: Sequence[Any]) -> Attached:
-        """Return one `Attached` that runs all in order, without packing."""
+        """Return one `Attached` that runs all of ``attached`` in order, without packing."""
         raise NotImplementedError
 
 
@@ -110,10 +110,10 @@ class Plan(Protocol):
     """A prepared call for arrays of given layouts; thread-safe."""
 
     def run(self, *arrays: Any, key: Key | None = None) -> None:
-        """Run on operands; operators that draw random numbers pass ``key``."""
+        """Run on the operands; ``key`` is required by operators that draw random numbers."""
 
     def packing(self, constant: Collection[int]) -> Any:
-        """Return the packing of operands that rarely change (by index), or None."""
+        """Return the packing of the operands at these indices, which rarely change, or None."""
 
     def attach(
         self,
@@ -160,21 +160,21 @@ class FastKernel:
 
     Args:
         name: Name within the back end, for profiles, messages and tests.
-        supports: Predicate of the input specs and attributes that the kernel supports.
+        supports: Predicate on input specs and attributes: whether the kernel supports them.
         plan: ``plan(outputs, inputs, attrs)``, with tuples of arrays, returns a `Bound`.
         run: ``run(xp, out, *inputs, **attrs)``, like the reference kernel.
         enabled: Checked at kernel selection; False disables the kernel.
         packs: Whether plans may precompute data from inputs that rarely change.
-        large_only: Whether it supports only inputs too large for the calling thread.
+        large_only: Whether the kernel supports only inputs too large for the calling thread.
         serial_limit: Size of the largest input, in elements, up to which it runs on the calling
             thread without a team.
-        makes: Output dtypes that it can fill although no input has them. Calls with any other such
-            output skip it: `supports` sees the inputs only, and a kernel that overlooks a dtype
-            attribute would fill memory of the wrong width.
+        makes: Output dtypes that the kernel can fill although no input has them. Calls with any
+            other such output skip it: `supports` sees the inputs only, and a kernel that overlooks
+            a dtype attribute would fill memory of the wrong width.
 
     Attributes:
         kernel: The callable with the reference kernel's signature; falls back when this kernel
-            refuses.
+            raises `RefusedError`.
     """
 
     __slots__ = (
@@ -225,7 +225,7 @@ class FastKernel:
         raise RefusedError(f"{self.name}: expected a kernel that is registered on an operator")
 
     def fills(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> bool:
-        """Whether it can fill outputs of these dtypes."""
+        """Whether the kernel can fill outputs of these dtypes."""
         dtypes = [spec.dtype for spec in inputs]
         return all(spec.dtype in dtypes or spec.dtype in self.makes for spec in outputs)
 
@@ -234,8 +234,9 @@ class FastKernel:
 
         Args:
             single: Whether the operator always has one output.
-            random: Whether it may draw random numbers.
-            fallback: ``fallback(fast, inputs, attrs, error)`` returns the kernel after a refusal.
+            random: Whether the operator may draw random numbers.
+            fallback: ``fallback(fast, inputs, attrs, error)`` returns the kernel to run
+                after this one raised ``error``.
         """
         plan, run = self.plan, self.run
 

@@ -101,11 +101,11 @@ class Operator:
     Attributes:
         gradient_uses_output: `Gradient.uses_output`.
         ignores_head_gradient: `Gradient.ignores_head_gradient`.
-        may_be_fast: Whether back ends may have kernels for it; True until they load.
-        large_only: Whether all of these support large arrays only, so that small calls need not
-            check them.
-        home: The namespace of the module that created it.
-        source: File and line of the statement that created it.
+        may_be_fast: Whether back ends may have kernels for this operator; True until they load.
+        large_only: Whether all of these kernels support large arrays only, so that small calls need
+            not check them.
+        home: The namespace of the module that created the operator.
+        source: File and line of the statement that created the operator.
         stateless: Whether the result depends on inputs and attributes only: not on training or
             random numbers, nor its shape on the values of the arrays.
     """
@@ -238,7 +238,7 @@ class Operator:
     def plan(
         self, fast: FastKernel, outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs
     ) -> Bound | None:
-        """Return the plan of a selected kernel for raw arrays, or of the next kernel if it refuses.
+        """Return the plan of a selected kernel, or of the next that accepts these raw arrays.
 
         None where the kernel that will run has no plan.
         """
@@ -251,7 +251,7 @@ class Operator:
         return None
 
     def _next(self, fast: FastKernel, inputs: Sequence[Any], attrs: Attrs) -> FastKernel | None:
-        """Return the next kernel after a refusal; None for the reference kernel."""
+        """Return the kernel to try after ``fast``; None for the reference kernel."""
         kernels = self.fast_kernels
         specs = [Spec(x.shape, x.dtype) for x in inputs]
         remaining = kernels[kernels.index(fast) + 1 :]
@@ -260,7 +260,7 @@ class Operator:
     def _fallback(
         self, fast: FastKernel, inputs: Sequence[Any], attrs: Attrs, error: RefusedError
     ) -> Kernel:
-        """Return the kernel for a refused call; count fallbacks to the reference kernel."""
+        """Return the kernel to run after a `RefusedError`; count uses of the reference kernel."""
         found = self._next(fast, inputs, attrs)
         if found is not None:
             return found.kernel
@@ -268,7 +268,7 @@ class Operator:
         return self.kernel
 
     def override(self, function: Callable[[Sequence[Any], Attrs, Any], Any]) -> None:
-        """Override eager calls with a function; it may return a sparse result for dense arrays.
+        """Override eager calls with a function, which may return a sparse result for dense arrays.
 
         Args:
             function: ``function(inputs, attrs, out)`` returns the result, or NotImplemented to run
@@ -380,7 +380,7 @@ _kernels: dict[Operator, tuple[FastKernel, ...]] = {}
 def register(operator: Operator) -> Operator:
     """Register an operator under its name and aliases, and return it.
 
-    It replaces an operator left by a failed import of its module. Where another import of the
+    The operator replaces one left by a failed import of its module. If another import of the
     module has finished, the operator of that import is returned.
 
     Raises:
@@ -449,7 +449,7 @@ def all_operators() -> Iterator[Operator]:
 
 
 class _Names(Mapping[str, Operator]):
-    """Every registry name and alias with its operator, loaded on lookup."""
+    """Mapping of every registry name and alias to its operator, loaded on lookup."""
 
     def __getitem__(self, name: str) -> Operator:
         if name not in self:
@@ -470,7 +470,7 @@ _ALL_NAMES = _Names()
 
 
 def all_names() -> Mapping[str, Operator]:
-    """Return every registry name and alias with its operator, loaded on lookup."""
+    """Return a mapping of every registry name and alias to its operator, loaded on lookup."""
     return _ALL_NAMES
 
 

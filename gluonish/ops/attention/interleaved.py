@@ -47,7 +47,7 @@ def _view(x: Any, heads: int, parts: int, part: int) -> Any:
 
 
 def _select(x: Any, heads: int, parts: int, part: int) -> Any:
-    """Do the same with operators."""
+    """Compute `_view` with operators."""
     steps, batch, width = x.shape
     units = width // (heads * parts)
     if parts > 1:
@@ -75,7 +75,7 @@ def _scores_kernel(xp: ModuleType, out: Any, q: Any, k: Any) -> None:
 
 
 def _products(queries: Any, keys: Any) -> Any:
-    """Compute scores of queries and keys (N * heads, T, units) with operators."""
+    """Compute the scores of queries and keys (N * heads, T, units) with operators."""
     scale = max(1, queries.shape[-1]) ** -0.5
     if queries.dtype == FLOAT16:  # to stay in range
         return batch_dot(queries * scale, keys, transpose_b=True)
@@ -83,16 +83,16 @@ def _products(queries: Any, keys: Any) -> Any:
 
 
 def _weighted(values: Any, attention: Any, heads: int, parts: int) -> Any:
-    """Compute values weighted by attention with operators."""
+    """Compute the attention-weighted values with operators."""
     steps, batch, width = attention.shape[1], values.shape[1], values.shape[2] // parts
     found = batch_dot(attention, _select(values, heads, parts, parts - 1))
     return reshape(transpose(found, (1, 0, 2)), (steps, batch, width))
 
 
 def _expanding(operator: str, compute: Callable[..., Any]) -> ShapeFacts:
-    """Return the expansion of an operator in graphs, which reads projections in place.
+    """Return shape facts that expand the operator in graphs, to read the projections in place.
 
-    ``compute(*inputs, heads)`` computes its output with operators.
+    ``compute(*inputs, heads)`` computes the operator's output from other operators.
     """
 
     def expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:

@@ -29,7 +29,7 @@ def _width(w: int, symmetric: bool) -> int:
 
 
 def _check(name: str, x: Spec, dilation: Spec, last: int | None = None) -> None:
-    """Check an array (batch, length, heads, last) and the dilation of its heads."""
+    """Raise OperatorError unless x is (batch, length, heads, last), with one dilation per head."""
     if len(x.shape) != 4 or not is_floating(x.dtype) or last not in (None, x.shape[3]):
         units = "units" if last is None else last
         raise OperatorError(
@@ -44,9 +44,9 @@ def _check(name: str, x: Spec, dilation: Spec, last: int | None = None) -> None:
 def _windows(
     xp: ModuleType, length: int, dilation: Any, attrs: Attrs, *, back: bool = False
 ) -> Iterator[tuple[int, Any, Any]]:
-    """Yield each window entry's index, its positions (length, heads), and which of them exist.
+    """Yield each window entry's index, its positions (length, heads), and the mask of valid ones.
 
-    With ``back``, yield the positions whose window has each position as that entry.
+    With ``back``, yield the positions whose windows contain each position as that entry.
     """
     step = dilation.astype(xp.int64)[None, :]
     if back:
@@ -58,7 +58,7 @@ def _windows(
 
 
 def _read(xp: ModuleType, x: Any, position: Any, inside: Any) -> Any:
-    """Return x (batch, length, heads, units) at the positions of one window entry."""
+    """Gather x (batch, length, heads, units) at one entry's positions, with 0 where invalid."""
     found = x[:, position, xp.arange(x.shape[2])[None, :]]
     return xp.where(inside[None, :, :, None], found, 0)
 

@@ -1,6 +1,6 @@
 """all_finite and multi_all_finite: test gradients for infinity and NaN.
 
-allclose: whether two arrays are equal within tolerances.
+allclose: test whether two arrays are equal within tolerances.
 """
 
 from types import ModuleType

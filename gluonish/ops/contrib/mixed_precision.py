@@ -1,6 +1,6 @@
 """amp_cast and amp_multicast: casts inserted by mixed precision.
 
-They cast floats only; integer arrays are returned unchanged.
+Both operators cast floats only; integer arrays are returned unchanged.
 """
 
 from types import ModuleType

@@ -21,7 +21,7 @@ from gluonish.ops.support.work import endless
 
 
 class _Choice(NamedTuple):
-    """The two bodies, and the indices of their inputs among the operator's inputs."""
+    """The two bodies of a branch, and which of the operator's inputs each of them reads."""
 
     bodies: tuple[Subgraph, Subgraph]
     indices: tuple[Sequence[int], Sequence[int]]
@@ -53,7 +53,7 @@ def _outputs(name: str, choice: _Choice, specs: Sequence[Spec], attrs: Attrs) ->
 def _run(
     xp: Any, selected: int, results: Sequence[Any], arrays: Sequence[Any], attrs: Attrs, key: Key
 ) -> None:
-    """Run body 0 or 1, and fill the saved values of the other one with zeros."""
+    """Run body 0 or 1, and fill the other body's saved values with zeros."""
     choice, count = _choice(attrs), attrs["num_outputs"]
     saved: list[Sequence[Any]] = [(), ()]
     if saves_values(attrs):

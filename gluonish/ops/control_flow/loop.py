@@ -43,7 +43,7 @@ class Loop(NamedTuple):
 
 
 class _Heads(NamedTuple):
-    """Gradients of a loop's results, None for results without one."""
+    """Gradients of a loop's results; None for results without a gradient."""
 
     outs: Sequence[Any]
     finals: Sequence[Any]
@@ -57,7 +57,7 @@ def group_arrays(
     """Group the arrays of a loop by role.
 
     Args:
-        inputs: Data, states, remaining inputs.
+        inputs: Data inputs, states and remaining inputs, in this order.
         counts: Number of data inputs, states, and outputs of an iteration.
     """
     data, states, outs = counts

@@ -21,10 +21,10 @@ class LoopGradient(NamedTuple):
     """The backward pass of one iteration of a loop.
 
     Attributes:
-        body: Its inputs are, for each iteration, the data, states and saved values of the forward
-            iteration and the heads that exist; the carries, which are gradients of the states in
-            ``states`` and sums for the remaining inputs in ``remain``; and the remaining inputs.
-            Its outputs are the gradients of the inputs in ``data``, and the carries.
+        body: The graph to run. Inputs: per iteration, the data, states and saved values of the
+            forward iteration and the head gradients that exist; the carries, which are
+            gradients of ``states`` and gradient sums of ``remain``; and the remaining inputs.
+            Outputs: the gradients of ``data``, and the carries.
         data: Indices of the data inputs that have a gradient.
         states: Indices of the states that have a gradient.
         remain: Indices of the remaining inputs that have a gradient.
@@ -40,8 +40,8 @@ class BranchGradient(NamedTuple):
     """The backward pass of a branch.
 
     Attributes:
-        body: Maps inputs, saved values and the heads that exist to gradients.
-        flows: Indices of the inputs that it returns a gradient for.
+        body: Maps inputs, saved values and the existing head gradients to gradients.
+        flows: Indices of the inputs that ``body`` returns gradients for.
     """
 
     body: "Subgraph"
@@ -56,8 +56,8 @@ class Subgraph(Protocol):
 
     Attributes:
         num_saved: Number of saved values.
-        mutated: Indices of the inputs that it overwrites.
-        draws: Whether it draws random numbers.
+        mutated: Indices of the inputs that the graph overwrites.
+        draws: Whether the graph draws random numbers.
         output_names: Names of the outputs, as a Symbol lists them.
     """
 
@@ -83,7 +83,7 @@ class Subgraph(Protocol):
         """Complete the partial specs of inputs and outputs in place."""
 
     def step(self, xp: Any, arrays: Sequence[Any], *, train: bool, keep: bool) -> tuple[Step, int]:
-        """Return a function that runs the body, and the number of random keys of each run.
+        """Return a function that runs the body, and the number of random keys used by each run.
 
         Args:
             arrays: Raw arrays with the shapes and dtypes of the inputs.
@@ -99,7 +99,7 @@ class Subgraph(Protocol):
         *,
         train: bool,
     ) -> LoopGradient:
-        """Return the backward pass of an iteration over data, states and remaining inputs.
+        """Return the backward pass of an iteration (inputs: data, states and remaining inputs).
 
         Args:
             specs: Specs of the inputs.
@@ -122,14 +122,14 @@ class Subgraph(Protocol):
         Args:
             specs: Specs of the inputs.
             heads: Whether there is a gradient of each output and each saved value.
-            flows: Indices of the inputs to return a gradient for, zeros where there is none; None
-                for the inputs that have one.
+            flows: Indices of the inputs to return gradients for, zeros for inputs without one; None
+                to return only the gradients that exist.
         """
         raise NotImplementedError
 
 
 def any_draws(attrs: Attrs) -> bool:
-    """Return whether a body of a node draws random numbers."""
+    """Return whether any body of a node draws random numbers."""
     return any(body.draws for body in attrs.get("subgraphs", ()))
 
 

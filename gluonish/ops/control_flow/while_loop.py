@@ -60,7 +60,7 @@ def _input_indices(attrs: Attrs) -> list[int]:
 
 
 def _function(attrs: Attrs) -> Subgraph:
-    """Return the function, its variables moved before its other inputs."""
+    """Return the function with its inputs reordered: variables first."""
     return _bodies(attrs)[1].reordered(tuple(_order(attrs)))
 
 

@@ -72,7 +72,7 @@ def _survivors(rows: Matrix, attrs: Any, suppress: Suppress) -> Matrix:
 def box_nms_kernel(
     xp: ModuleType, out: Any, data: Any, *, suppress: Suppress = suppress_overlaps, **attrs: Any
 ) -> None:
-    """Fill the output and the indices of its boxes; ``suppress`` removes boxes."""
+    """Fill the output and the indices of its boxes; ``suppress`` removes overlapping boxes."""
     values, index = out
     if attrs["topk"] == 0:
         values[...] = data

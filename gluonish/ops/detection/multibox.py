@@ -102,7 +102,7 @@ def multibox_detection_kernel(
     suppress: Suppress = suppress_overlaps,
     **attrs: Any,
 ) -> None:
-    """Fill the output; ``suppress`` removes boxes."""
+    """Fill the output; ``suppress`` removes overlapping boxes."""
     scores, offsets, anchors = (widened_on_host(xp, x) for x in (cls_prob, loc_pred, anchor))
     result = np.full(out.shape, -1, scores.dtype)
     for i in range(len(scores)):

@@ -60,7 +60,7 @@ def _decoded(anchors: Matrix, offsets: Matrix, iou_loss: bool) -> Matrix:
 
 
 def _cells(extent: Any, stride: int) -> int:
-    """Return the number of pixels of the feature map within an image along an axis."""
+    """Return how many pixels of the feature map lie within an image along an axis."""
     return int(min(max(extent / stride, 0), 2**31)) if extent == extent else 0
 
 
@@ -71,9 +71,9 @@ def _proposed(
 
     Args:
         scores: Foreground scores (anchors, H, W).
-        offsets: (4 * anchors, H, W).
-        image: Height, width and scale.
-        suppress: Removes boxes.
+        offsets: Predicted offsets (4 * anchors, H, W).
+        image: Height, width and scale of the image.
+        suppress: Removes overlapping boxes.
     """
     count, height, width = scores.shape
     stride, real = attrs["feature_stride"], scores.dtype.type
@@ -109,7 +109,7 @@ def proposal_kernel(
     suppress: Suppress = suppress_overlaps,
     **attrs: Any,
 ) -> None:
-    """Fill the rows and the scores of both operators; ``suppress`` removes boxes."""
+    """Fill the rows and scores of either operator; ``suppress`` removes overlapping boxes."""
     scores, offsets, images = (widened_on_host(xp, x) for x in (cls_prob, bbox_pred, im_info))
     count, anchors = attrs["rpn_post_nms_top_n"], scores.shape[1] // 2
     rows = np.zeros((len(scores), count, 5), scores.dtype)
@@ -124,7 +124,7 @@ def proposal_kernel(
 
 
 def _family(name: str, doc: str, many: bool) -> Operator:
-    """Register one of the two operators; ``many``: whether it supports several images."""
+    """Register one of the two operators; ``many`` allows several images."""
 
     def infer(cls_prob: Spec, bbox_pred: Spec, im_info: Spec, **attrs: Any) -> tuple[Spec, ...]:
         check_floating(name, cls_prob, bbox_pred, im_info)

@@ -28,7 +28,7 @@ _NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
 
 
 def apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = False) -> Any:
-    """Apply a row to a value and a value or number; ``reverse`` swaps the operands.
+    """Apply a row to a value and another value or a number; ``reverse`` swaps the operands.
 
     Raises:
         ArgumentTypeError: ``other`` is neither a value nor a number.
@@ -56,7 +56,7 @@ def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any])
 
 
 def as_int(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], int]:
-    """Return a comparison of two numbers that returns 0 or 1, as for arrays."""
+    """Wrap a comparison of two numbers so that it returns 0 or 1, like comparisons of arrays."""
     return lambda lhs, rhs: int(compare(lhs, rhs))
 
 

@@ -77,7 +77,7 @@ def _power(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
     if is_floating(out.dtype):
         xp.power(a, b, out=out)
         return
-    # NumPy refuses negative integer exponents; MXNet computes in floating point and truncates.
+    # NumPy rejects negative integer exponents; MXNet computes in floating point and truncates.
     real = xp.power(xp.asarray(a, dtype=xp.float64), xp.asarray(b, dtype=xp.float64))
     found = real.astype(out.dtype)
     if out.dtype == INT64:  # float64 cannot represent every int64 power

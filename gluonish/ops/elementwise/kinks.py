@@ -105,7 +105,7 @@ _SMALL = 1 << 10  # elements up to which NumPy counts zeros faster than it compa
 
 
 def _has_none(xp: ModuleType, x: Any) -> bool:
-    """Return whether a NumPy array has no 0; False for other array types."""
+    """Whether an array is known to have no zeros; always False for arrays other than NumPy's."""
     if xp is not np:
         return False
     if x.size == 1:
@@ -216,7 +216,7 @@ _operator(
 
 
 def flat_power(x: Any, exponent: float) -> Any:
-    """Return a power of nonnegative values; it and all its derivatives are 0 at 0."""
+    """Return a power of nonnegative values; the power and all its derivatives are 0 at 0."""
     return apply(_FLAT_POWER, (x,), {"scalar": exponent})
 
 

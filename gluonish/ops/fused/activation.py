@@ -1,7 +1,7 @@
 """Activation functions of fused operators, by name.
 
 A fused operator has the attributes of `ATTRIBUTES`. Its reference kernel applies the operator of
-that name, so that results are the same.
+that activation, so that results are the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from gluonish.ops.registry import Operator, V, apply
 
 
 class _Call(NamedTuple):
-    """A unary operator with attributes."""
+    """A unary operator and the attributes to call it with."""
 
     op: Operator
     attrs: dict[str, Any]
@@ -67,8 +67,8 @@ class Finish(NamedTuple):
 
     Attributes:
         activation: Name of the function; None for none.
-        alpha: Its first parameter: the slope of leaky and elu, the lower bound of clip.
-        beta: Its second parameter.
+        alpha: First parameter of the function: the slope of leaky and elu, the lower bound of clip.
+        beta: Second parameter of the function.
         with_sum: Whether an array is added first.
     """
 
@@ -79,7 +79,7 @@ class Finish(NamedTuple):
 
 
 def finish(xp: ModuleType, out: Any, result: Any, addend: Any, epilogue: Finish) -> None:
-    """Fill ``out``, which may alias ``result`` or ``addend``, and overwrite ``result``."""
+    """Apply the epilogue, overwriting ``result``; ``out`` may alias ``result`` or ``addend``."""
     if addend is not None:
         xp.add(result, addend, out=result)
     if epilogue.activation is None:
@@ -106,7 +106,7 @@ def finished(result: V, addend: V | None, epilogue: Finish) -> V:
 
 
 def finished_gradient(g: V, out: V, epilogue: Finish) -> V | None:
-    """Return the gradient of the activation's argument; None if it needs more than the output."""
+    """Return the gradient of the activation's input; None if it needs more than the output."""
     if epilogue.activation is None:
         return g
     if epilogue.activation not in REVERSIBLE:

@@ -1,9 +1,4 @@
-"""Registration of operators with a fused addend and activation.
-
-Convolution with a fused addend and activation.
-
-FullyConnected with a fused addend and activation.
-"""
+"""Convolution and FullyConnected with a fused addend and activation."""
 
 from types import ModuleType
 from typing import Any
@@ -23,12 +18,12 @@ def register_fused(base: Operator, name: str, doc: str, **extra: Attribute) -> O
     """Register ``activation(base(data, weight, bias) + addend)``.
 
     Args:
-        base: The operator, with inputs data, weight and, unless ``no_bias``, bias, and one output.
+        base: An operator with inputs data, weight and, unless ``no_bias``, bias, and one output.
         extra: Further attributes, which do not affect the result.
 
     Returns:
-        An operator with the inputs and attributes of ``base``, `ATTRIBUTES` and ``extra``; the last
-        input is addend, with ``with_sum``.
+        An operator with the inputs and attributes of ``base``, `ATTRIBUTES` and ``extra``; with
+        ``with_sum``, the last input is addend.
     """
     fused = _Fused(base, name)
     return register(
@@ -53,7 +48,7 @@ def register_fused(base: Operator, name: str, doc: str, **extra: Attribute) -> O
 
 
 class _Fused:
-    """Inference, kernel and gradient of a fused operator, from those of its base."""
+    """Inference, kernel and gradient of a fused operator, derived from its base operator."""
 
     __slots__ = ("_composed_gradient", "base", "name")
 

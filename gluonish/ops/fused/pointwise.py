@@ -1,8 +1,8 @@
 """_fused_pointwise: a sequence of elementwise operators, fused into one pass over memory.
 
-It computes a `Program`: a list of registered operators, each with its attributes and inputs. The
-reference kernel runs their kernels in order. Graph passes create such operators; they are never
-saved to a file and have no gradient.
+The operator computes a `Program`: a list of registered operators, each with its attributes and
+inputs. The reference kernel runs their kernels in order. Graph passes create fused operators, which
+are never saved to a file and have no gradient.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ class Instruction(NamedTuple):
 
     Attributes:
         op: The operator.
-        inputs: Indices of its input values.
-        attrs: Its parsed attributes, with ``train`` if it depends on the mode; never ``key``.
+        inputs: Indices of the operator's input values.
+        attrs: Parsed attributes, with ``train`` if the operator depends on it; never ``key``.
     """
 
     op: Operator
@@ -29,7 +29,7 @@ class Instruction(NamedTuple):
     attrs: Attrs
 
     def infer(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
-        """Return the specs of its outputs from those of all previous values."""
+        """Infer the specs of the outputs from the specs of all previous values."""
         attrs = self.attrs
         if not self.op.stateless:
             known = self.op.schema.attributes
@@ -44,7 +44,7 @@ class Program:
 
     Args:
         num_inputs: Number of input arrays.
-        instructions: In order; each reads values of smaller index. At most one is random.
+        instructions: In execution order; each reads values of smaller index. At most one is random.
         outputs: Indices of the returned values.
     """
 
@@ -72,10 +72,10 @@ class Program:
         return "; ".join([*lines, "return " + ", ".join(f"%{i}" for i in self.outputs)])
 
     def specs(self, inputs: Sequence[Spec]) -> Sequence[Spec]:
-        """Return the specs of all values from those of the inputs.
+        """Return the specs of all values, inferred from the specs of the inputs.
 
         Raises:
-            OperatorError: An instruction refuses its inputs.
+            OperatorError: An instruction does not support its inputs.
         """
         asked = list(inputs)
         known, answer = self._known

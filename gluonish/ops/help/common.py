@@ -2,7 +2,7 @@
 
 Indented lines continue the one above.
 
-Descriptions of operator arguments for help().
+`meaning` returns the descriptions for help().
 
 A name has the same meaning in most operators, so there is one description per name, for inputs and
 for attributes; operators that use a name differently have their own.
@@ -315,7 +315,7 @@ def meaning(operator: str, argument: str, *, is_input: bool) -> str | None:
 
 @cache
 def own_texts() -> dict[tuple[str, str], str]:
-    """Return the descriptions of single operators, by operator and argument."""
+    """Return operator-specific descriptions, by operator and argument."""
     found = {}
     operators: list[str] = []
     for module in (layers, vision, arrays, training):

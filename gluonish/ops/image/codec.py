@@ -1,8 +1,8 @@
 """Decode and encode images with OpenCV, or with Pillow if OpenCV is not installed.
 
 Channels are in OpenCV's order: blue, green, red, and optionally alpha, unless ``red_first``. Both
-apply the EXIF orientation, except for `AS_STORED` and ``upright=False``. JPEG's rounding may differ
-between the two by a few levels.
+libraries apply the EXIF orientation, except for `AS_STORED` and ``upright=False``. Decoded JPEG
+images may differ between the two by a few levels, because of rounding.
 """
 
 import io

@@ -79,15 +79,15 @@ _CHANGES: dict[str, Callable[[ModuleType, Any, Any], Any]] = {
     "lighting": _lighting,
 }
 
-# By operator name: ``steps(xp, **attrs)`` draws the changes of a call, in order. Other kernels use
-# it, too.
+# By operator name: ``steps(xp, **attrs)`` draws the changes of a call, in order. Also used by other
+# kernels.
 COLOR_STEPS: dict[str, Callable[..., list[Step]]] = {}
 
 
 def _change(
     steps: Callable[..., list[Step]], xp: ModuleType, out: Any, data: Any, attrs: Attrs
 ) -> None:
-    """Apply the changes of a call in order."""
+    """Draw the color changes of a call, and apply them in order."""
 
     def change(image: Any) -> Any:
         for name, amount in steps(xp, **attrs):

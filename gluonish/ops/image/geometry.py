@@ -142,7 +142,7 @@ def _infer(src: Spec, *, top: int, bot: int, left: int, right: int, **attrs: Any
 
 
 def _positions(xp: ModuleType, extent: int, before: int, after: int, kind: int) -> Any:
-    """Return the index of the source pixel at each position along an axis."""
+    """Return the index of the source pixel for each position of the padded axis."""
     at = xp.arange(-before, extent + after)
     if kind == _REPLICATE or extent == 1:
         return xp.clip(at, 0, extent - 1)

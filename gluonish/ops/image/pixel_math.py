@@ -3,7 +3,7 @@
 Images are (height, width, channels), of floats. Images without 3 channels are gray; a fourth
 channel is alpha, which `on_colors` does not change.
 
-Checks of image layouts, and conversion of floats to the dtype of an image.
+Also checks image layouts, and converts floats to the dtype of an image.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ COLOR_DEVIATIONS = (55.46, 4.794, 1.148)
 
 
 def gray(xp: ModuleType, image: Any, shares: tuple[float, ...] = GRAY) -> Any:
-    """Return the brightness of each pixel (height, width, 1), by ``shares`` of the channels."""
+    """Return the brightness of each pixel (height, width, 1): channels weighted by ``shares``."""
     if image.shape[-1] != 3:
         return image
     return image @ xp.asarray(shares, dtype=image.dtype).reshape(3, 1)

@@ -31,17 +31,17 @@ BY_SIZES, _RANDOM = 9, 10
 def chosen_method(
     interp: int, old: tuple[int, ...], new: tuple[int, ...], rng: random.Random | None = None
 ) -> int:
-    """Return OpenCV's number of a resampling method.
+    """Return OpenCV's number of the resampling method to use.
 
     Args:
         interp: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos; 9 cubic to grow, area to shrink,
-            else linear; 10 a random one of 0 to 4.
+            else linear; 10 a random method from 0 to 4.
         old: Height and width before, in pixels; further elements are ignored.
         new: Height and width after.
         rng: Random number generator for 10; None for the global generator of `random`.
 
     Raises:
-        ArgumentError: ``interp`` is another number.
+        ArgumentError: ``interp`` is any other number.
     """
     if interp == _RANDOM:
         draw = random.randrange if rng is None else rng.randrange
@@ -113,7 +113,7 @@ def _areas(extent: int, new_extent: int) -> Array:
 
 
 def _mixed_areas(extent: int, new_extent: int) -> Array:
-    """Return the weights of the two old pixels that a new pixel overlaps."""
+    """Return the weights of the old pixels, two per new pixel, as a matrix (new_extent, extent)."""
     # In integers: at the edge of two pixels a rounding error would select the wrong one.
     new = np.arange(new_extent)
     first = new * extent // new_extent
@@ -124,7 +124,7 @@ def _mixed_areas(extent: int, new_extent: int) -> Array:
 
 
 def _scattered(extent: int, taps: Array, weight: Array) -> Array:
-    """Return the matrix (new_extent, extent) of weights; pixels outside map to the border."""
+    """Return the weights as a matrix (new_extent, extent); pixels outside map to the border."""
     matrix = np.zeros((len(taps), extent))
     rows = np.broadcast_to(np.arange(len(taps))[:, None], taps.shape)
     np.add.at(matrix, (rows, np.clip(taps, 0, extent - 1).astype(np.int64)), weight)
@@ -132,7 +132,7 @@ def _scattered(extent: int, taps: Array, weight: Array) -> Array:
 
 
 def open_cv() -> Any:
-    """Return the module ``cv2``, or None if it is not installed or broken."""
+    """Return the module ``cv2``, or None if it cannot be imported."""
     try:
         import cv2  # pyright: ignore[reportMissingImports]  # optional
     except IMPORT_FAILURES:
@@ -142,7 +142,7 @@ def open_cv() -> Any:
 
 _NEAREST, _LINEAR, _RESAMPLING_METHODS = 0, 1, 5
 _ONE = 1 << 11  # the fixed-point weight 1 for uint8
-_MAX_EXTENT = 1 << 15  # pixels a side
+_MAX_EXTENT = 1 << 15  # pixels per side
 
 
 def check_resampling(name: str, data: Spec, height: int, width: int, interp: int) -> None:

@@ -169,7 +169,7 @@ def _pick_gradient(
 
 
 def _pick_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Infer index and output from data: its shape without an axis, or with 1 there."""
+    """Infer index and output from data: its shape without the axis, or with extent 1 there."""
     data, axis = inputs[0], attrs["axis"]
     if data is None or axis is None or attrs["mode"] not in ("clip", "wrap"):
         return

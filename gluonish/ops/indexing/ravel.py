@@ -17,7 +17,7 @@ _SCHEMA = Schema(shape=optional(shape_attr()))
 
 
 def _check_shape(name: str, shape: Shape | None) -> Shape:
-    """Return the shape of the indexed array; its first extent is not used."""
+    """Check and return the shape of the indexed array; its first extent is not used."""
     if not shape or shape[0] < -1 or min(shape[1:], default=1) < 1 or math.prod(shape[1:]) >> 62:
         raise OperatorError(
             f"{name}: expected shape of at least 1 axis with sizes above 0, got {shape}"

@@ -26,7 +26,7 @@ def _parse_ends(value: object) -> Ends:
 
 
 def _parse_steps(value: object) -> Ends:
-    """Parse steps; unlike for ends, None means no steps for all axes."""
+    """Parse the attribute ``step``; None means the default step for all axes."""
     return () if value is None or value == "None" else _parse_ends(value)
 
 

@@ -26,7 +26,7 @@ def _infer(condition: Spec, x: Spec, y: Spec) -> tuple[Spec]:
 
 def _kernel(xp: ModuleType, out: Any, condition: Any, x: Any, y: Any) -> None:
     mask = condition != 0
-    if condition.ndim != x.ndim:  # one condition a row
+    if condition.ndim != x.ndim:  # one condition per row
         mask = mask.reshape(-1, *(1,) * (x.ndim - 1))
     out[...] = xp.where(mask, x, y)
 

@@ -32,7 +32,7 @@ from gluonish.ops.shape.reshape import reshape
 
 
 def _spectrum(xp: ModuleType, a: Any, det: Any) -> tuple[Any, Any, Any, Any]:
-    """Return det(U V) of every matrix, 0 for regular matrices, and U, s and V."""
+    """Return det(U V) of every singular matrix (0 for regular matrices), and U, s and V."""
     singular = det == 0
     safe = xp.where(singular, a, xp.eye(a.shape[-1], dtype=a.dtype))
     left, values, right = iterative(xp, "_singular_cofactors", xp.linalg.svd, safe)
@@ -44,7 +44,7 @@ def _spectrum(xp: ModuleType, a: Any, det: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _without(xp: ModuleType, values: Any, count: int) -> Any:
-    """Return the products of all values but one (..., n), or all but two (..., n, n)."""
+    """Return the products of all values except one (..., n), or except two (..., n, n)."""
     n = values.shape[-1]
     excluded = xp.eye(n, dtype=bool)
     if count == 2:
@@ -172,7 +172,7 @@ _INVERSE_OR_ZERO = register(
 
 
 def _each(g: Any, a: Any) -> Any:
-    """Return the transposed inverse of each matrix, times one number of ``g`` each."""
+    """Return the transposed inverse of each matrix, multiplied by its element of ``g``."""
     inverse = apply(_INVERSE_OR_ZERO, (a,), {})
     return adjoint(inverse) * reshape(g, (*a.shape[:-2], 1, 1))
 

@@ -1,6 +1,6 @@
 """np.einsum: sums of products over labelled axes; its gradients are einsums, too.
 
-Parser of einsum subscripts such as ``"...ij,jk->...ik"``.
+`read_terms` parses einsum subscripts such as ``"...ij,jk->...ik"``.
 
 khatri_rao: the column-wise Kronecker product of matrices.
 """
@@ -29,10 +29,10 @@ _DOTS = "..."
 
 
 class Terms(NamedTuple):
-    """Subscripts without ellipsis, and the extents of their labels.
+    """Parsed subscripts, with ellipses expanded to labels, and the extents of the labels.
 
     Attributes:
-        inputs: Labels of each operand, one letter an axis.
+        inputs: Labels of each operand, one letter per axis.
         output: Labels of the output.
         extents: Extent of each label; an operand may have 1 instead.
         stretched: Whether an operand broadcasts along a label.
@@ -169,7 +169,7 @@ def _gradient(g: V, *operands: V, num_args: int, subscripts: str, optimize: int)
 def _operand_gradient(
     g: Any, operands: tuple[Any, ...], terms: Terms, position: int, optimize: int
 ) -> Any:
-    """Return the gradient of one operand: sum over the labels it lacks, then broadcast."""
+    """Return the gradient of one operand: sum over labels that it lacks, then broadcast."""
     shape = operands[position].shape
     term = terms.inputs[position]
     others = [i for i in range(len(operands)) if i != position]

@@ -36,7 +36,7 @@ def _swapped(x: Any, transpose: bool) -> Any:
 
 
 def _split(shape: Shape, last: bool) -> tuple[int, Shape]:
-    """Return the contracted extent, the last or the first, and the other extents."""
+    """Split a shape into the contracted extent (the last or the first) and the other extents."""
     return (shape[-1], shape[:-1]) if last else (shape[0], shape[1:])
 
 
@@ -61,7 +61,7 @@ def _dot_infer(
 
 
 def _matrix_shape(shape: Shape, first: bool) -> Shape:
-    """Return the shape as a matrix, with the contracted axis first or last."""
+    """Return the shape flattened to a matrix, with the contracted axis first or last."""
     inner, outer = _split(shape, last=not first)
     return (inner, math.prod(outer)) if first else (math.prod(outer), inner)
 

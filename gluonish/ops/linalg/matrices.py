@@ -80,7 +80,7 @@ def check_wide(name: str, a: Spec) -> None:
 
 
 def _errors(xp: ModuleType) -> AbstractContextManager[Any]:
-    """Suppress warnings about infinities and NaN, and let LAPACK failures raise."""
+    """Suppress warnings about infinities and NaN, and make LAPACK failures raise errors."""
     if xp is np:
         return np.errstate(all="ignore")
     import cupyx  # pyright: ignore[reportMissingImports]  # optional
@@ -97,7 +97,7 @@ def lapack(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Call a function of ``xp.linalg``, and convert its LinAlgError.
+    """Call a function of ``xp.linalg``, and convert LinAlgError to OperatorError.
 
     CuPy returns undefined values instead of raising unless ``errstate`` makes it synchronize.
 

@@ -140,7 +140,7 @@ class _Contraction:
         fill_product(xp, out.reshape(self.rows, self.columns), left, right)
 
     def gradients(self, g: Any, a: Any, b: Any) -> tuple[Any, Any]:
-        """Return the gradients of both arrays, as functions."""
+        """Return a function for each array that computes its gradient."""
         grad = reshape(g, (self.rows, self.columns))
 
         def of_a() -> Any:

@@ -105,7 +105,7 @@ def _order(a: Shape, axes: Shape) -> Shape:
 
 
 def _unknowns(a: Shape, rank_b: int, axes: Shape) -> Shape:
-    """Return the result's shape: the axes of ``a`` after ``rank_b``, sliced as in NumPy."""
+    """Return the result's shape: the extents of ``a`` after ``rank_b`` axes, sliced as in NumPy."""
     return tuple(a[i] for i in _order(a, axes)[rank_b - len(a) :])
 
 

@@ -81,7 +81,7 @@ def _trmm_kernel(
 
 
 def _outer(g: Any, b: Any, transpose: bool, rightside: bool) -> Any:
-    """Return the gradient of A where ``op(A) b`` or ``b op(A)`` has gradient ``g``."""
+    """Return the gradient of A from ``g``, the gradient of ``op(A) b`` or ``b op(A)``."""
     if rightside:
         return product(g, b, transpose_a=True) if transpose else product(b, g, transpose_a=True)
     return product(b, g, transpose_b=True) if transpose else product(g, b, transpose_b=True)

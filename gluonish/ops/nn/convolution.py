@@ -1,8 +1,8 @@
 """Convolution over one to three axes, and the operators of its gradient.
 
-All are linear in both arrays, so the set is closed under differentiation: the gradient of the
-data's gradient is a convolution again. Kernels gather windows and multiply matrices, a few samples
-at a time.
+All of these operators are linear in both arrays, so the set is closed under differentiation: the
+gradient of the data gradient is a convolution again. Kernels gather windows and multiply matrices,
+a few samples at a time.
 """
 
 import math
@@ -197,7 +197,7 @@ def _gradient(g: V, data: V, weight: V, bias: V | None = None, **attrs: Any) -> 
         both[:] = apply(CONVOLUTION_BACKWARD_WEIGHT_BIAS, (g, data), of_weight)
         return both[0]
 
-    # Entries are evaluated in order: the weight's computes the bias's, too.
+    # Entries are evaluated in order: the entry of the weight computes the bias gradient, too.
     axes = _other_axes(g, attrs["layout"])
     return for_data, for_weight, lambda: both[1] if both else sum_(g, axis=axes)
 
@@ -248,7 +248,7 @@ def _backward_weight_bias_gradient(
 
 
 def _before(data: Shape, out: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
-    """Return data's shape with extents inferred from the output's where the stride is 1."""
+    """Return the data's shape; where the stride is 1, extents are inferred from the output."""
     layout = attrs["layout"]
     first, after = channels_first_shape(data, layout), channels_first_shape(out, layout)
     extents = tuple(

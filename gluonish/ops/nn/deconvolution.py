@@ -1,6 +1,6 @@
 """Deconvolution: the transpose of a convolution.
 
-It computes the data gradient of a convolution with the same weight, so that its gradients are a
+This is the data gradient of a convolution with the same weight, so that its gradients are a
 convolution and the weight gradient of a convolution.
 """
 
@@ -46,7 +46,7 @@ def transposed_window(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
     """Return the window, and the extra elements (adj) of each output axis.
 
     Raises:
-        OperatorError: The attributes do not fit each other, the data or the layout.
+        OperatorError: The attributes do not match each other, the data or the layout.
     """
     kernel, layout = attrs["kernel"], attrs["layout"]
     if len(kernel) not in _LAYOUTS or len(data) != len(kernel) + 2:
@@ -76,7 +76,7 @@ def transposed_window(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
 
 
 def _aimed(window: Geometry, spatial: Shape, target: Shape) -> tuple[Geometry, Shape]:
-    """Return the window with the padding, and adj, that yield the target's extents."""
+    """Return the window with the padding, and the adj, that produce the target extents."""
     unpadded = window._replace(pad=(0,) * len(spatial))
     full = _extents(spatial, unpadded, unpadded.pad)
     cut = tuple(
@@ -104,7 +104,7 @@ def _extents(spatial: Shape, window: Geometry, adj: Shape) -> Shape:
 
 
 def _shapes(data: Shape, attrs: Attrs) -> tuple[Shape, Shape]:
-    """Return the shapes of weight and output in the layout."""
+    """Return the shapes of the weight and the output in the operator's layout."""
     window, adj = transposed_window(data, attrs)
     first = _first(data, attrs["layout"])
     filters = attrs["num_filter"]

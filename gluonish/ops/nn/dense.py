@@ -30,7 +30,7 @@ def _features(shape: tuple[int, ...], flatten: bool) -> int:
 
 
 def _mismatch(weight: Shape, num_hidden: int, features: int) -> str:
-    """Return a hint for a weight with a different number of features."""
+    """Return a hint for messages about a weight with a different number of features, else ""."""
     if len(weight) != 2 or weight[0] != num_hidden:
         return ""
     return f", which has {weight[1]} features where data has {features}"

@@ -57,7 +57,7 @@ def drops(attrs: Attrs) -> bool:
 
 
 def fill_dropout(xp: ModuleType, out: Any, mask: Any, data: Any, drawn: Any, p: float) -> None:
-    """Fill the result and the mask of factors, from uniform numbers ``drawn`` of its shape."""
+    """Fill the result and the mask of factors, from uniform numbers ``drawn`` of the same shape."""
     scale = accumulator(mask.dtype).type(1 / (1 - p) if p < 1 else 0)
     xp.multiply(drawn >= p, scale, out=mask, casting="unsafe")
     xp.multiply(data, mask, out=out)

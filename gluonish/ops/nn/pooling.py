@@ -63,7 +63,7 @@ def pooling_plan(
     Unknown extents of the pooled axes ``spatial`` have an unknown number of windows.
 
     Raises:
-        OperatorError: The attributes do not fit each other or the data.
+        OperatorError: The attributes do not match each other or the data.
     """
     rank = len(spatial)
     if global_pool:
@@ -250,8 +250,8 @@ def _for_each_maximum(
 ) -> None:
     """Call ``visit(window_index, hit)`` for each index in a window.
 
-    ``window_index`` comes from `window_elements`; ``hit`` masks the windows whose first
-    maximum is there.
+    ``window_index`` is from `window_elements`; ``hit`` is the mask of windows whose first maximum
+    is at this index.
     """
     counts = out.shape[2:]
     padded = padded_for_windows(xp, data, geometry, counts, _lowest(data.dtype))

@@ -21,9 +21,9 @@ def is_aligned(weight: Shape, loss: Shape) -> bool:
 
 
 def _aligned(weight: Shape, loss: Shape, batch_axis: int) -> Shape | None:
-    """Return the weights' shape with the rank of the loss; None if they do not fit.
+    """Return the weights' shape extended to the rank of the loss; None if this is not possible.
 
-    The rank decides, not sizes that happen to be equal: weights of one axis are per sample.
+    The rank decides, rather than sizes that happen to be equal: 1-d weights are per sample.
     """
     rank = len(loss)
     samples = loss[batch_axis] if loss else 1
@@ -42,9 +42,9 @@ def _aligned(weight: Shape, loss: Shape, batch_axis: int) -> Shape | None:
 
 
 def _fits(weight: Shape, loss: Shape, batch_axis: int) -> bool:
-    """Whether weights of the loss's rank do not mix samples.
+    """Whether weights of the same rank as the loss apply without mixing samples.
 
-    As in MXNet, several weights for one number of the loss act as their sum.
+    As in MXNet, several weights for one element of the loss act as their sum.
     """
     of_samples = bool(loss) and weight[batch_axis] == loss[batch_axis]
     return all(

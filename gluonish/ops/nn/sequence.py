@@ -48,7 +48,7 @@ def _lengths(xp: ModuleType, rank: int, length: Any, axis: int) -> Any:
 
 
 def _adjoint(op: Operator, g: V, length: V | None, **attrs: Any) -> tuple[Any, ...]:
-    """Return a gradient rule's entries: ``op`` on the gradient, and none for the lengths."""
+    """Return the gradients of a rule: ``op`` applied to ``g``, and None for the lengths."""
     if length is None:
         return (apply(op, (g,), {"use_sequence_length": False, **attrs}),)
     return apply(op, (g, length), {"use_sequence_length": True, **attrs}), None
@@ -239,7 +239,7 @@ def _reverse_infer(
 def reversed_steps(xp: ModuleType, length: Any, extent: int) -> Any:
     """Return the source step of each step of reversed sequences: (time, batch)."""
     steps = xp.arange(extent)[:, None]
-    # A length beyond the number of steps means all of them.
+    # A length beyond the number of steps means all steps.
     whole = xp.minimum(length.astype(xp.int64), extent)
     return xp.where(steps < whole, whole - 1 - steps, steps)
 

@@ -57,7 +57,7 @@ def _exponents(
 
 
 def _hidden(xp: ModuleType, data: Any, length: Any, axis: int) -> Any:
-    """Return the mask of elements after their row's length."""
+    """Return the mask of elements at or beyond the length of their row."""
     axis %= data.ndim
     index = xp.arange(data.shape[axis]).reshape(-1, *(1,) * (data.ndim - axis - 1))
     return index >= xp.expand_dims(length, axis)

@@ -73,7 +73,7 @@ def _scaled(shapes: list[Shape], scale: int, *, multi_input_mode: str, **_: Any)
 
 
 def _pieces(shapes: list[Shape], mode: str) -> list[tuple[int, int]]:
-    """Return the range of output channels of each input."""
+    """Return the range of output channels to which each input contributes."""
     if mode == "sum":
         return [(0, shape[1]) for shape in shapes]
     ends = list(itertools.accumulate(shape[1] for shape in shapes))

@@ -39,7 +39,7 @@ def infer_normalized(
         axis: Channel axis.
 
     Raises:
-        OperatorError: The shapes or dtypes do not fit each other.
+        OperatorError: The shapes or dtypes do not match each other.
     """
     if not is_floating(data.dtype):
         raise OperatorError(f"{operator}: expected floating data, got {data.dtype.name}")
@@ -236,10 +236,10 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
 
 
 def mutates_moving_at(*positions: int) -> Callable[[Attrs], tuple[int, ...]]:
-    """Return an `Execution.mutates` rule: the moving statistics at these indices, if updated.
+    """Return an `Execution.mutates` rule: the moving statistics at ``positions``, if updated.
 
-    Calls that only read them neither wait for each other nor lose them to an error. A graph without
-    a mode has no ``train``: there they are the auxiliary states.
+    Calls that only read the statistics need not wait for each other, and an error does not
+    invalidate them. A graph without a mode has no ``train``: there the rule lists auxiliary states.
     """
 
     def mutates(attrs: Attrs) -> tuple[int, ...]:

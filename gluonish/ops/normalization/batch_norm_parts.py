@@ -20,7 +20,7 @@ from gluonish.ops.normalization.batch_norm import (
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import total, widen
 
-# Bounds of the output between which a gradient passes: none, a lower bound, or both.
+# Bounds of the output between which the gradient passes: no bounds, a lower bound, or both.
 Bounds = tuple[float, ...]
 
 
@@ -64,7 +64,7 @@ def _channel_shape(data: Any) -> tuple[int, ...]:
 def _masked(
     xp: ModuleType, grad: Any, data: Any, mean: Any, scale: Any, beta: Any, bounds: Bounds
 ) -> Any:
-    """Return the gradient masked by the bounds of a following relu or clip, widened."""
+    """Return the widened gradient, 0 where a following relu or clip stops it."""
     grad = widen(grad)
     if not bounds:
         return grad

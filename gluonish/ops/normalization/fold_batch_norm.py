@@ -1,6 +1,6 @@
 """Batch normalization with fixed statistics, folded into the preceding weight and bias.
 
-Batch normalization with known statistics, to recompute its output.
+Also `_batch_norm_apply`: batch normalization with known statistics, to recompute its output.
 """
 
 from types import ModuleType

@@ -1,7 +1,7 @@
 """GroupNorm and InstanceNorm: normalize each sample over groups of channels or single channels.
 
-Both split a sample into rows, one per entry of gamma: InstanceNorm a row per channel, GroupNorm a
-row per group of consecutive channels.
+Both split a sample into rows, one per entry of gamma: InstanceNorm has one row per channel,
+GroupNorm one per group of consecutive channels.
 
 References:
     Y. Wu, K. He, Group Normalization, 2018.
@@ -43,7 +43,7 @@ def _check(name: str, data: Spec, parameters: tuple[Spec, ...], rows: int) -> No
 
 
 def _channels(shape: Shape) -> int:
-    """Return the extent of axis 1, `UNKNOWN` where there is none."""
+    """Return the extent of axis 1, `UNKNOWN` if there is no such axis."""
     return shape[1] if len(shape) > 1 else UNKNOWN
 
 

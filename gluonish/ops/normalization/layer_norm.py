@@ -3,9 +3,9 @@
 References:
     J. Ba, J. Kiros, G. Hinton, Layer Normalization, 2016.
 
-Standardization along an axis, shared by LayerNorm and GroupNorm.
+`standardize` and its gradients are shared by LayerNorm and GroupNorm.
 
-Kernels of both reshape the data so that one axis holds the elements to normalize together.
+The kernels of both reshape the data so that one axis holds the elements to normalize together.
 """
 
 from collections.abc import Callable

@@ -48,7 +48,7 @@ def _window_sums(xp: ModuleType, data: Any, reach: int) -> Any:
 
 
 def _base(xp: ModuleType, data: Any, *, alpha: float, knorm: float, nsize: int, **_: object) -> Any:
-    """Return the base of the power beta."""
+    """Return the base that is raised to the power beta."""
     base = _window_sums(xp, data * data, _reach(nsize))
     base *= data.dtype.type(alpha / nsize)
     base += data.dtype.type(knorm)

@@ -1,6 +1,6 @@
 """transpose, moveaxis, roll, flip and rot90: the same elements in another order.
 
-np.repeat with a number per index of an axis, and its gradient.
+np.repeat with a separate count for each index along an axis, and its gradient.
 """
 
 import math

@@ -43,7 +43,7 @@ def _same(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _back(partial: Partial, g: V, a: Any, b: Any, operand: Any) -> Any:
-    """Return the lazy gradient of an operand, in its shape and dtype."""
+    """Return a function that computes the gradient of an operand, in its shape and dtype."""
     return lambda: cast(unbroadcast(partial(g, a, b), operand.shape), dtype_of(operand))
 
 
@@ -67,7 +67,7 @@ def pair_operator(
         right: Gradient of the right operand.
         inputs: Names of the operands.
         result: Dtype of the output, from the operands' common dtype.
-        check: Refuses invalid operands.
+        check: Raises OperatorError for invalid operands.
     """
 
     def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
@@ -118,7 +118,7 @@ def scalar_operator(
         partial: Gradient of the array, from (g, left operand, right operand).
         reverse: Whether the number is the left operand.
         result: Dtype of the output, from the array's dtype and whether the number is an integer.
-        check: Refuses invalid arrays.
+        check: Raises OperatorError for invalid arrays.
     """
 
     def infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:

@@ -54,7 +54,7 @@ def _moved(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | 
 
 
 def _joined(inputs: Sequence[Spec], axis: int | None, least: int) -> dict[str, Any] | None:
-    """Return the attributes of Concat for arrays of at least ``least`` axes."""
+    """Return the attributes of Concat; None for arrays of fewer than ``least`` axes."""
     rank = len(inputs[0].shape)
     if axis is None or rank < least:
         return None
@@ -79,7 +79,7 @@ def _selected(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any]
 
 
 def _multiplied(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
-    """Products over the last axis of the first array and the first of the second."""
+    """Return dot's attributes for ranks where it is equal to np.dot and np.matmul; else None."""
     a, b = (len(spec.shape) for spec in inputs)
     return _PLAIN_DOT if a >= 1 and b in (1, 2) else None
 

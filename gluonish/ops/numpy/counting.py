@@ -19,7 +19,7 @@ from gluonish.ops.support.host import add_at, scatter_accumulator
 from gluonish.ops.support.precision import as_real, widen
 from gluonish.ops.support.shape_rules import normalize_axis
 
-_MOST_BINS = 2**31 - 1  # larger values in data are mistakes
+_MOST_BINS = 2**31 - 1  # larger values in data are assumed to be mistakes
 
 
 def _bincount_infer(

@@ -82,7 +82,7 @@ def _edges(
     to_begin_scalar: float | None,
     to_end_scalar: float | None,
 ) -> list[Any]:
-    """Return the values before and after the differences: an array, a number or None."""
+    """Return the values before and after the differences: each an array, a number or None."""
     arrays = iter(others)
     return [
         next(arrays, None) if to_begin_arr_given else to_begin_scalar,
@@ -124,7 +124,7 @@ def _ediff_kernel(xp: ModuleType, out: Any, input1: Any, *others: Any, **attrs: 
 
 
 def _slice_gradient(g: Any, first: int, last: int, like: Any) -> Any:
-    """Return the gradient of an array at [first, last) of the result."""
+    """Return the gradient of the input array that fills [first, last) of the result."""
     return reshape(slice_axis(g, 0, first, last), like.shape) if first < last else zeros_like(like)
 
 

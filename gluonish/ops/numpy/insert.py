@@ -29,7 +29,7 @@ _SCHEMA = Schema(
 
 
 class _Layout(NamedTuple):
-    """The array's shape, the axis, and the values' shape before broadcasting."""
+    """Shapes of an insertion: the array's, and the values' before broadcasting; and its axis."""
 
     shape: Shape
     axis: int

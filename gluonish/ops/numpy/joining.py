@@ -74,7 +74,7 @@ def _row(name: str, doc: str, raised: Raise, axis_of: AxisOf, **attributes: Attr
 
 
 def _cut(g: Any, x: Any, axis: int, begin: int, end: int) -> Any:
-    """Return the gradient of an array at [begin, end) of the result."""
+    """Return the gradient of the input array that fills [begin, end) of the result."""
     if 0 in x.shape:
         return zeros_like(x)
     return reshape(slice_axis(g, axis, begin, end), x.shape)

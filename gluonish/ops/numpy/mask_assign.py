@@ -72,7 +72,7 @@ MASK_ASSIGN_SCALAR = register(
 
 
 def _block_rank(data: Shape, mask: Shape) -> int:
-    """Return the rank of the elements under a mask, whose axes count as one."""
+    """Return the rank of the selected elements; the mask's axes are merged into one."""
     return len(data) - len(mask) + 1
 
 
@@ -88,10 +88,10 @@ def _tensor_infer(data: Spec, mask: Spec, value: Spec, *, start_axis: int) -> tu
 
 
 def _block_shape(xp: ModuleType, whole: Shape, mask: Any, value: Shape, start_axis: int) -> Shape:
-    """Return the shape of the elements under a mask.
+    """Return the shape of the elements selected by a mask.
 
     Raises:
-        OperatorError: ``value`` does not broadcast to it.
+        OperatorError: ``value`` does not broadcast to that shape.
     """
     count = int(xp.count_nonzero(mask))
     block = (*whole[:start_axis], count, *whole[start_axis + mask.ndim :])

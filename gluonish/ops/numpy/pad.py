@@ -88,7 +88,7 @@ _moved = moved_gradient("_npi_pad", _kernel, constants={"constant_value": 0.0})
 def _extreme_padded(
     data: Any, *, pad_width: Widths, mode: str, constant_value: float, reflect_type: str
 ) -> Any:
-    """Pad axis by axis with the maxima or minima along it."""
+    """Pad one axis after the other with the maxima or minima along the axis."""
     op = MAX if mode == "maximum" else MIN
     for axis, pair in enumerate(pad_width):
         attrs = {"axis": (axis,), "keepdims": True, "initial": None}

@@ -33,7 +33,7 @@ def common_dtype(operator: str, a: Spec, b: Spec) -> np.dtype[Any]:
 
 
 def scalar_dtype(data: np.dtype[Any], is_int: bool) -> np.dtype[Any]:
-    """Return the common dtype of an array and a number: an integer dtype stays if ``is_int``."""
+    """Return the common dtype of an array and a number; ``is_int`` preserves an integer dtype."""
     if is_floating(data):
         return data
     if not is_int:
@@ -47,10 +47,10 @@ def true_divide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def refuse_bool(operator: str, *specs: Spec) -> None:
-    """Refuse bool arrays.
+    """Reject bool arrays.
 
     Raises:
-        OperatorError: An array is of bool.
+        OperatorError: An array has dtype bool.
     """
     for spec in specs:
         if spec.dtype == BOOL:

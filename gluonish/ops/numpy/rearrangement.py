@@ -5,8 +5,8 @@ input and zeros for the others, it returns the source of every output element (0
 adjoint, which is the gradient, scatters the head gradient by this map; the gradient of the adjoint
 is the kernel again.
 
-Two operators implement this for all: `_np_moved` runs a kernel with all inputs but one set to zero,
-and `_np_moved_back` is its adjoint.
+Two operators implement this for all of them: `_np_moved` runs a kernel with all inputs but one set
+to zero, and `_np_moved_back` is its adjoint.
 """
 
 import math
@@ -38,10 +38,10 @@ def moved_gradient(
     """Return the gradient rule of an operator that moves elements.
 
     Args:
-        kernel: Its kernel, which must support int64.
+        kernel: The operator's kernel, which must support int64.
         moving: Number of leading inputs that hold elements; the others are indices. Negative
             numbers count from the end.
-        constants: Attributes that insert numbers, with the values that make these 0.
+        constants: Attributes that insert numbers, with values that make the inserted numbers 0.
     """
     _kernels[name] = kernel
 

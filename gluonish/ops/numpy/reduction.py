@@ -34,7 +34,7 @@ from gluonish.ops.support.shape_rules import named_axes
 
 Axes = tuple[int, ...]
 Fill = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
-Rule = Callable[[Any, Any, Any, Axes, int], Any]  # (g, x, y, axes, elements a result)
+Rule = Callable[[Any, Any, Any, Axes, int], Any]  # (g, x, y, axes, elements per result)
 DefaultDtype = Callable[[np.dtype[Any]], np.dtype[Any]]
 
 AXIS = optional(shape_attr())

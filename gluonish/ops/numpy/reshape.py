@@ -34,7 +34,7 @@ def _fitted(name: str, source: Shape, target: Shape, asked: Shape) -> Shape:
     """Return a shape with its -1 inferred.
 
     Raises:
-        OperatorError: Its size differs from ``source``'s.
+        OperatorError: The size differs from the size of ``source``.
     """
     if any(extent < -1 for extent in target) or target.count(-1) > 1:
         raise OperatorError(f"{name}: expected sizes and at most one -1, got {asked}")

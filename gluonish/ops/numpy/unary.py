@@ -134,7 +134,7 @@ def _row_predicates(name: str, word: str, question: Question) -> None:
 
 
 def _of_reals(question: Question, otherwise: bool) -> Question:
-    """Test floats only; the result is constant for integers."""
+    """Return a predicate of floats whose result is constant for integers."""
     return lambda xp, x: question(xp, widen(x)) if is_floating(x.dtype) else otherwise
 
 

@@ -44,12 +44,12 @@ def _sigmoid(xp: ModuleType, out: Any, data: Any) -> None:
 
 
 def _family(name: str, word: str, link: Any, kind: str) -> Operator:
-    """Register the output of one loss.
+    """Register the output operator of one loss.
 
     Args:
         word: Output and gradient, for the docstring.
         link: ``link(xp, out, data)`` fills the output.
-        kind: The gradient as a function of output - label: its difference or sign.
+        kind: Whether the gradient is the difference ``output - label`` or its sign.
     """
 
     def infer(data: Spec, label: Spec, *, grad_scale: float) -> tuple[Spec]:

@@ -1,6 +1,6 @@
 """_contrib_quantized_batch_norm: batch normalization of 8-bit data with moving statistics.
 
-_contrib_quantized_rnn: recurrent layers on 8-bit data.
+Also _contrib_quantized_rnn: recurrent layers on 8-bit data.
 """
 
 from types import ModuleType

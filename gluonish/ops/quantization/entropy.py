@@ -40,7 +40,7 @@ def _infer(hist: Spec, hist_edges: Spec, *, num_quantized_bins: int) -> tuple[Sp
 
 
 def _smooth(shares: Any) -> Any | None:
-    """Move a little from nonempty bins to empty ones; None if there is too little."""
+    """Move a small share from nonempty bins to empty bins; return None if too few are nonempty."""
     empty = shares == 0
     nonempty = shares.size - int(empty.sum())
     if not nonempty:

@@ -207,7 +207,7 @@ def _concat_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attr
 
 
 class _RangedOperator(Operator):
-    """An operator on any number of quantized arrays, each with a range."""
+    """Operator on any number of quantized arrays, each with a range as two further inputs."""
 
     __slots__ = ()
     per_arg = 3

@@ -60,11 +60,11 @@ def _function_of(node: Any) -> _Function | None:
 
 
 class _Form(NamedTuple):
-    """The structure of a body.
+    """The parsed body of a fused node.
 
     Attributes:
-        layer: The node of the layer.
-        rest: The nodes after it, in order.
+        layer: The Convolution or FullyConnected node.
+        rest: The nodes after the layer, in order.
         indices: Index of each variable among the node's inputs, by the variable's id.
     """
 
@@ -73,12 +73,12 @@ class _Form(NamedTuple):
     indices: dict[int, int]
 
     def inputs_of(self, node: Any, inputs: Sequence[Any]) -> list[Any]:
-        """Return those of the fused node's inputs that a node of the body reads."""
+        """Return the inputs of the fused node that a node of its body reads."""
         return [inputs[self.indices[id(v.node)]] for v in node.inputs if id(v.node) in self.indices]
 
 
 def _form(body: Any) -> _Form:
-    """Parse a body.
+    """Parse the body of a fused node.
 
     Raises:
         OperatorError: The body is not a chain that begins with a layer.
@@ -215,7 +215,7 @@ def _expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
 
 
 class _Expansion:
-    """The expansion of a quantized node to operators."""
+    """Expands one quantized node to operators."""
 
     def __init__(self, form: _Form, inputs: Sequence[Any], attrs: Attrs) -> None:
         self.form = form
@@ -253,9 +253,9 @@ class _Expansion:
         return "uint8" if found[0] >= 0 else "int8"
 
     def _weights(self, rest: list[Any]) -> tuple[list[Any], Any]:
-        """Return the int8 weight with its steps (none if it was int8 before), and the bias.
+        """Return the int8 weight with its steps (no steps if it was int8 before), and the bias.
 
-        Remove a BatchNorm from ``rest``, and fold it into both.
+        A BatchNorm is removed from ``rest``, and folded into weight and bias.
         """
         weight, *biases = self.form.inputs_of(self.form.layer, self.inputs)[1:]
         if rest and rest[0].op.name == _NORMALIZATION:
@@ -315,7 +315,7 @@ class _Expansion:
         return apply(INT8_SCALES, args, attrs)
 
     def _after(self, value: Any, late: Sequence[Any]) -> Any:
-        """Apply the remaining nodes in float32."""
+        """Apply the remaining nodes to a float32 value."""
         for node in late:
             others = self.form.inputs_of(node, self.inputs)
             if node.op.name == _SUM:

@@ -46,7 +46,7 @@ def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
 
 
 def _bias_steps(xp: ModuleType, named: dict[str, Any]) -> Any:
-    """Return a bias in steps of the sums, truncated toward zero."""
+    """Convert a bias to steps of the int32 sums, truncated toward zero."""
     steps = {
         name: WIDE_STEPS[named[name].dtype]
         / magnitude(xp, named[f"min_{name}"], named[f"max_{name}"]).astype(FLOAT64)
@@ -73,9 +73,9 @@ def _product(
         doc: Public documentation.
         shapes: Shapes of data, weight, bias and the result, for the documentation.
         infer: ``infer(name, data, weight, **attrs)`` returns the spec of the result.
-        multiply: ``multiply(xp, out, data, weight, **attrs)`` computes it in float64, without bias.
+        multiply: ``multiply(xp, out, data, weight, **attrs)`` fills float64 ``out`` without bias.
         units: Attribute with the extent of the bias.
-        bias_axis: Axis of the bias in the result, counted from the end.
+        bias_axis: ``bias_axis(attrs)`` returns the axis of the bias in the result, from the end.
     """
     name = f"_contrib_quantized_{suffix}"
 

@@ -114,7 +114,7 @@ def _v2_kernel(
 
 
 def _v2_expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
-    """Compute the range of calibrated data in advance, from the attributes."""
+    """Expand to operators that take the range of calibrated data from the attributes."""
     (data,) = inputs
     found = calibrated("_contrib_quantize_v2", attrs)
     # Arrays of eager calls, and data without calibration, use the operator itself.

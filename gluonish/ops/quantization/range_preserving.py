@@ -54,7 +54,7 @@ def _passing(
         shapes: Shapes of data and of the result, for the documentation.
         infer: ``infer(name, data, **attrs)`` returns the spec of the result.
         fill: ``fill(xp, out, data, **attrs)`` computes the result.
-        on_bytes: Operator on 8-bit data that replaces it in graphs, with the same attributes.
+        on_bytes: Operator on 8-bit data that replaces this one in graphs, with equal attributes.
     """
 
     def expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:

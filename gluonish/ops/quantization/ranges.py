@@ -41,7 +41,7 @@ def check_ranges(name: str, *specs: Spec) -> None:
 
 
 def calibrated(name: str, attrs: Attrs) -> tuple[float, float] | None:
-    """Return the range in the attributes, None without one.
+    """Return the calibrated range in the attributes, or None if there is none.
 
     Raises:
         OperatorError: The lower end is above the upper end, or one of them is missing.
@@ -65,14 +65,14 @@ def byte_dtype(out_type: str, calibration: tuple[float, float] | None) -> np.dty
 
 
 def range_of(real: Any, low: float | None, high: float | None) -> tuple[Any, Any]:
-    """Return the calibrated range, or without one the range of the numbers."""
+    """Return the calibrated range if there is one, else the range of the numbers."""
     if low is not None:
         return low, high
     return (real.min(), real.max()) if real.size else (0.0, 0.0)
 
 
 def magnitude(xp: ModuleType, low: Any, high: Any) -> Any:
-    """Return the larger magnitude of a range's ends, a float32 of no axes."""
+    """Return the larger magnitude of a range's ends, as a 0-d float32 array."""
     ends = [xp.abs(xp.asarray(end, dtype=FLOAT32)).reshape(-1)[0] for end in (low, high)]
     return xp.maximum(*ends)
 

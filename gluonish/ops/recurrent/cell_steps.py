@@ -2,10 +2,10 @@
 
 Imperative cells use them: each of a dozen operators on a small state takes longer to call than to
 compute. Graphs, and so files, hold MXNet's operators, which are fused there. The gates are saved
-for the gradient. The second derivative is that of the unfused operators.
+for the gradient. The second derivative is computed with the unfused operators.
 
 References:
-    Those of `gluonish.ops.recurrent.cells`.
+    See `gluonish.ops.recurrent.cells`.
 """
 
 from types import ModuleType

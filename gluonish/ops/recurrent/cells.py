@@ -15,14 +15,14 @@ from gluonish.ops.recurrent.layout import Dims
 
 
 class Cell(NamedTuple):
-    """The two functions of a cell.
+    """The forward and backward functions of a recurrent cell.
 
     Attributes:
         forward: ``forward(xp, dims, pre, recurrent, h, c, saved)`` returns the new hidden state
             before projection, and the new cell or None; fills ``saved``. ``pre`` and ``recurrent``
             are the products of input and hidden state, with biases; both may be overwritten.
         backward: ``backward(xp, dims, dh, dc, h, c, new_h, new_c, saved, d_pre, d_recurrent)``
-            returns the gradient of ``h`` that bypasses the products, or None, and that of ``c``;
+            returns the gradients of ``h`` (the part that bypasses the products, or None) and ``c``;
             fills the gradients of both products, which are one array unless the cell is a GRU.
     """
 
@@ -131,7 +131,7 @@ def _relu_forward(
 
 
 def _of_output(slope: Callable[[Any], Any]) -> Callable[..., tuple[None, None]]:
-    """Return the backward step of a cell whose derivative is a function of its output."""
+    """Return the backward function of a cell whose derivative depends only on its output."""
 
     def backward(
         xp: ModuleType,

@@ -1,6 +1,6 @@
 """_fused_rnn: RNN on separate weights and biases instead of one vector.
 
-Concatenating them, and splitting the vector's gradient, copies every parameter three times a step.
+Concatenation, and splitting the vector's gradient, would copy each parameter three times per step.
 """
 
 import math
@@ -31,7 +31,7 @@ from gluonish.ops.support.work import endless
 
 
 class Split(NamedTuple):
-    """A call's arrays: head gradients, data, states and lengths, parameters, reserve."""
+    """The arrays of a call: head gradients, data, states and lengths, parameters, reserve."""
 
     heads: tuple[Any, ...]
     data: Any

@@ -38,8 +38,8 @@ class Dims(NamedTuple):
         mode: Kind of cell, a key of `GATES`.
         layers: Number of layers.
         directions: 2 if bidirectional, else 1.
-        steps: T.
-        batch: N.
+        steps: T, number of time steps.
+        batch: N, batch size.
         inputs: Features of the data.
         units: H, features of a cell.
         width: R, features of one direction's output: H, or the size of the projection.
@@ -68,7 +68,7 @@ class Dims(NamedTuple):
 
     @property
     def joined(self) -> bool:
-        """Whether layers read a separate array instead of the hidden states below."""
+        """Whether layers read a separate array instead of the hidden states of the layer below."""
         return self.directions > 1 or self.dropout > 0 or self.ragged
 
 
@@ -196,7 +196,7 @@ class Reserve:
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
-    """Infer unknown lengths from the others and the total.
+    """Infer unknown lengths from the known lengths and the total.
 
     A bidirectional layer has two unknown lengths, those of the input weights, which are equal.
     """

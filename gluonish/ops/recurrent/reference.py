@@ -13,7 +13,7 @@ from gluonish.ops.support.precision import product, total, widen
 
 
 class Arguments(NamedTuple):
-    """The operator's array inputs; the last two are None where they do not apply."""
+    """The array inputs of the RNN operator; the last two are None if not used."""
 
     data: Any
     parameters: Any
@@ -29,7 +29,7 @@ def time_order(dims: Dims, run: int) -> range:
 
 
 def valid_steps(xp: ModuleType, dims: Dims, lengths: Any) -> Any:
-    """Return the mask (T, N, 1) of steps within their sequence; None if all are."""
+    """Return the mask (T, N, 1) of steps within their sequence; None if all steps are."""
     if lengths is None:
         return None
     return (xp.arange(dims.steps)[:, None] < lengths.astype(xp.int64)[None, :])[:, :, None]
@@ -57,7 +57,7 @@ def forward(
     arrays: Arguments,
     draw: Callable[[tuple[int, ...]], Any],
 ) -> None:
-    """Fill the outputs.
+    """Run all layers forward and fill the outputs.
 
     Args:
         dims: Extents and options.
@@ -134,13 +134,13 @@ def backward(
     arrays: Arguments,
     flat: Any,
 ) -> None:
-    """Fill the gradients.
+    """Run all layers backward and fill the gradients.
 
     Args:
         dims: Extents and options.
         outputs: Gradients of the data, the parameters, the states and, for an LSTM, the cells.
         heads: Gradients of the output, the last hidden states and the last cells; None for zero.
-        flat: The reserve.
+        flat: The reserve, as one vector.
     """
     d_data, d_parameters, *d_states = outputs
     dtype = flat.dtype
@@ -202,13 +202,13 @@ class _Run:
     def backward(
         self, dy: Any, last: Sequence[Any], x: Any, dx: Any, dw: Weights
     ) -> tuple[Any, Any]:
-        """Add to ``dx``, fill ``dw`` and return the gradients of the first states.
+        """Add to ``dx``, fill ``dw`` and return the gradients of the initial states.
 
         Args:
             dy: Gradient of the run's output (T, N, R), or None.
             last: Gradients of the last hidden state and cell, or None.
             x: The layer's input.
-            dx: Its gradient.
+            dx: Gradient of ``x``.
             dw: Gradients of the parameters.
         """
         xp, dims, w = self.xp, self.dims, self.w

@@ -1,6 +1,6 @@
 """RNN: layers of recurrent cells over complete sequences, in one or both directions.
 
-The RNN operator composed of other operators, for its second derivative.
+`compose` builds the RNN operator from other operators, for its second derivative.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ from gluonish.ops.support.work import endless, remembered
 
 
 class _Vector:
-    """A value of one axis that `split_parameters` can slice like an array."""
+    """Wraps a 1-d value so that `split_parameters` can slice it like an array."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -55,7 +55,7 @@ class _Vector:
 
 
 def _row(x: Any, t: int) -> Any:
-    """Return one step of (T, N, features) as (N, features)."""
+    """Return time step ``t`` of (T, N, features) as (N, features)."""
     return reshape(slice_axis(x, 0, t, t + 1), x.shape[1:])
 
 
@@ -76,11 +76,11 @@ def compose(
 
     Args:
         dims: Extents and options; at least one step.
-        data: (T, N, features).
+        data: The input (T, N, features).
         parameters: The packed vector.
-        state: First hidden states.
-        state_cell: First cells of an LSTM.
-        sequence_length: (N,), or None.
+        state: Initial hidden states.
+        state_cell: Initial cells of an LSTM.
+        sequence_length: Length of each sequence (N,), or None.
         mask: Factors of dropout (layers - 1, T, N, features), or None.
     """
     weights: list[Weights] = split_parameters(_Vector(parameters), dims)

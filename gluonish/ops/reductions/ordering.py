@@ -22,7 +22,7 @@ _ADVICE = "use a wider dtype, such as dtype='int32'"
 
 
 def _row_shape(name: str, shape: Shape, axis: int | None) -> tuple[Shape, int]:
-    """Return the shape and axis to sort along; without axis the array is flattened."""
+    """Return the shape to sort and its axis; an axis of None flattens the array."""
     if axis is None:
         return (math.prod(shape),), 0
     return shape, normalize_axis(name, axis, len(shape))

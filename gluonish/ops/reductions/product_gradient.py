@@ -1,6 +1,6 @@
 """Gradient of a product over axes: for every element, the product of all others.
 
-It is the product divided by the element if that is exact, else (product 0, infinite or NaN) the
+This is the product divided by the element if that is exact, else (product 0, infinite or NaN) the
 other elements are multiplied. The second derivative multiplies pairs, without divisions.
 """
 
@@ -69,7 +69,7 @@ def _kernel(
 
 
 def _selected(xp: ModuleType, g: Any, x: Any, y: Any, axis: Shape) -> Any:
-    """Return the gradient of products, by quotients where they are exact."""
+    """Return the gradient of a product, computed by division where that is exact."""
     if is_floating(x.dtype):
         quotient = g * y / x
         exact = (y != 0) & (abs(y) < inf)
@@ -85,7 +85,7 @@ def _selected(xp: ModuleType, g: Any, x: Any, y: Any, axis: Shape) -> Any:
 
 
 def _pairwise_product(x: Any) -> Any:
-    """Return the products along the last axis, which remains with size 1."""
+    """Multiply along the last axis, which is kept with size 1."""
     while x.shape[-1] > 1:
         half, odd = divmod(x.shape[-1], 2)
         pairs = slice_axis(x, -1, 0, half) * slice_axis(x, -1, half, 2 * half)
@@ -101,7 +101,7 @@ def _multiplied(x: Any, axis: Shape) -> Any:
 
 
 def _formula(g: Any, x: Any, _y: Any, *, axis: Shape, skips_nan: bool) -> Any:
-    """Compute the kernel with operators."""
+    """Compute the kernel's result with operators."""
     dtype = np.dtype(x.dtype)
     wide = accumulator(dtype)
     rule = composite_gradient(lambda value: _multiplied(value, axis))

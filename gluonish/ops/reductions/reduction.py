@@ -32,7 +32,7 @@ from gluonish.ops.support.work import remembered
 
 Axes = tuple[int, ...]
 Reduce = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
-Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, keepdims shape, elements a result)
+Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, keepdims shape, elements per result)
 
 _SCHEMA = Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False))
 
@@ -52,7 +52,7 @@ def _reduced_shape(shape: Shape, axes: Axes, keepdims: bool) -> Shape:
 
 
 def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: bool) -> Operator:
-    """Register a reduction; ``empty``: whether it is defined for no elements."""
+    """Register a reduction; ``empty`` means that it is defined for no elements."""
 
     @remembered
     def infer(data: Spec, *, axis: Axes | None, keepdims: bool, exclude: bool) -> tuple[Spec]:
@@ -160,7 +160,7 @@ def _spread(g: V, x: V, reduced: Shape) -> Any:
 
 
 def _at_extreme(g: V, x: V, y: V, reduced: Shape, count: int) -> Any:
-    """Return the result's full gradient for every element that equals it, as in MXNet."""
+    """Return the full gradient for every element equal to the result, as in MXNet."""
     return _spread(g, x, reduced) * EQUAL(x, broadcast_to(reshape(y, reduced), x.shape))
 
 

@@ -90,7 +90,7 @@ def _kernel(
 
 
 def _different(xp: ModuleType, key: Key, population: int, weights: Any, count: int) -> Any:
-    """Return distinct indices: the first ``count`` of random exponential arrival times.
+    """Return distinct indices: the ``count`` earliest by random exponential arrival times.
 
     References:
         P. Efraimidis, P. Spirakis, Weighted Random Sampling with a Reservoir, 2006.

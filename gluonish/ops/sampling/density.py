@@ -56,7 +56,7 @@ class Functions:
 
 
 class _Values(Functions):
-    """The same functions for values of the gradient rule.
+    """Functions in the formulas of densities, for values of a gradient rule.
 
     Where a factor of a density is 0, its logarithm and the logarithm's derivative are infinite, but
     the derivative of the density is finite: such factors are excluded from the logarithm.

@@ -232,7 +232,7 @@ def _infer_zipfian(*, range_max: int, shape: Shape | None) -> tuple[Spec, Spec]:
 
 
 def _row(key: Key, range_max: int, count: int) -> tuple[Any, int]:
-    """Return the first ``count`` distinct numbers of a stream, and the number of draws."""
+    """Return the first ``count`` distinct numbers of a random stream, and how many were drawn."""
     drawn = np.empty(0, np.int64)
     first = np.empty(0, np.int64)
     length = 2 * count

@@ -34,7 +34,7 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = {
 
 
 def active(parameters: Sequence[str]) -> Callable[[Attrs], tuple[str, ...]]:
-    """Return a function of attributes that lists the inputs: one for each parameter of None."""
+    """Return a function of the attributes that lists the inputs: the parameters that are None."""
 
     def names(attrs: Attrs) -> tuple[str, ...]:
         count = sum(attrs[name] is None for name in parameters)
@@ -44,7 +44,7 @@ def active(parameters: Sequence[str]) -> Callable[[Attrs], tuple[str, ...]]:
 
 
 def resolve_parameters(parameters: Sequence[str], arrays: Sequence[Any], attrs: Attrs) -> list[Any]:
-    """Return all parameters: numbers from the attributes, arrays where those are None."""
+    """Return all parameters: numbers from the attributes, arrays where the attributes are None."""
     inputs = iter(arrays)
     return [next(inputs) if attrs[name] is None else attrs[name] for name in parameters]
 

@@ -1,7 +1,7 @@
 """_npi_* samplers of NumPy's distributions, whose parameters are numbers or arrays.
 
-Reparameterized samplers, a smooth function of the parameters and of noise that does not depend on
-them, return the noise as a hidden output, and have a gradient.
+Reparameterized samplers compute a smooth function of the parameters and of noise that does not
+depend on them; they return the noise as a hidden output, and have a gradient.
 
 References:
     D. Kingma, M. Welling, Auto-Encoding Variational Bayes, ICLR 2014.
@@ -70,7 +70,7 @@ class _Smooth:
 
 
 def _each(draw: variates.Draw) -> Callable[[ModuleType, Any, Key], None]:
-    """Return a function that fills an array by a sampler without parameters."""
+    """Return a function that fills an array with samples from a sampler without parameters."""
     return lambda xp, out, key: fill(xp, out, draw, key, ())
 
 
@@ -125,7 +125,7 @@ _WEIBULL = _Smooth(
 
 
 def _draw_smooth(smooth: _Smooth) -> Callable[..., None]:
-    """Return a function that fills result and noise."""
+    """Return a function that fills the result and the noise of a reparameterized sampler."""
 
     def draw(xp: ModuleType, outputs: Any, key: Key, *parameters: Any) -> None:
         out, noise = outputs
@@ -137,7 +137,7 @@ def _draw_smooth(smooth: _Smooth) -> Callable[..., None]:
 
 
 def _draw_each(draw: variates.Draw) -> Callable[..., None]:
-    """Return a function that fills a result by a sampler of single elements."""
+    """Return a function that fills a result element by element with a sampler."""
     return lambda xp, out, key, *parameters: fill(xp, out, draw, key, parameters)
 
 

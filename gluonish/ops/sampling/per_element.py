@@ -1,4 +1,4 @@
-"""_sample_*: samplers with arrays of parameters, an array of samples for each element."""
+"""_sample_*: samplers that draw an array of samples for each element of the parameters."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -24,7 +24,7 @@ Fill = Callable[..., None]  # (xp, out, key, *parameters)
 
 
 def _standard(draw: Callable[..., Any], finish: Callable[..., Any]) -> Fill:
-    """Return a fill that transforms standard samples by the parameters."""
+    """Return a function that fills an array with standard samples transformed by the parameters."""
 
     def filled(xp: ModuleType, out: Any, key: Key, *parameters: Any) -> None:
         work = work_dtype(out.dtype)
@@ -35,7 +35,7 @@ def _standard(draw: Callable[..., Any], finish: Callable[..., Any]) -> Fill:
 
 
 def _each(draw: variates.Draw) -> Fill:
-    """Return a fill by a sampler of single elements."""
+    """Return a function that fills an array element by element with a sampler."""
 
     def filled(xp: ModuleType, out: Any, key: Key, *parameters: Any) -> None:
         fill(xp, out, draw, key, parameters)
@@ -110,7 +110,7 @@ def _complete(inputs: list[Any], outputs: list[Any], attrs: Any) -> None:
 
 
 def _infer_parameters(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Infer parameters from the output without the axes of ``shape``, and the reverse."""
+    """Infer parameters from the output without the axes of ``shape``, and vice versa."""
     added = attrs["shape"]
     out = outputs[0]
     if out is not None and len(out) >= len(added):

@@ -1,8 +1,8 @@
 """Samplers of distributions with numbers as parameters: one table.
 
 A kernel is a function of ``key``, the seed and the offset of its draw: the same key gives the same
-numbers. Kernels check the parameters, so that errors are raised at the wait, as for parameters that
-are arrays.
+numbers. Kernels check the parameters, so that errors are raised when the caller waits for the
+result, as for parameters that are arrays.
 """
 
 import math
@@ -98,7 +98,7 @@ def _uniform(xp: ModuleType, out: Any, key: Key, *, low: float, high: float) -> 
 
 
 def fill_uniform(xp: ModuleType, out: Any, key: Key, low: Any, high: Any) -> None:
-    """Fill ``out`` uniformly on [low, high), which are numbers or arrays that broadcast to it."""
+    """Fill ``out`` uniformly on [low, high); bounds are numbers, or arrays that broadcast to it."""
     work = work_dtype(out.dtype)
     low, high = xp.asarray(low).astype(work), xp.asarray(high).astype(work)
     drawn = uniform(xp, key, out.shape, work) * (high - low) + low
@@ -133,7 +133,7 @@ def _randint(xp: ModuleType, out: Any, key: Key, *, low: int, high: int) -> None
 
 
 def _each(draw: variates.Draw) -> Draw:
-    """Return a function that fills an array by a sampler of single elements."""
+    """Return a function that fills an array element by element with a sampler."""
 
     def filled(xp: ModuleType, out: Any, key: Key, **parameters: float) -> None:
         fill(xp, out, draw, key, tuple(parameters.values()))

@@ -17,7 +17,7 @@ _MOST = 1 << 40  # copies; sizes must not overflow even for empty arrays
 
 
 def _aligned(shape: Shape, reps: Shape) -> tuple[Shape, Shape]:
-    """Return both, the shorter one prepended with 1s to the length of the other."""
+    """Return shape and reps, the shorter one padded with leading 1s to the other's length."""
     rank = max(len(shape), len(reps))
     return (1,) * (rank - len(shape)) + shape, (1,) * (rank - len(reps)) + reps
 

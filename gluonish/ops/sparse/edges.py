@@ -1,8 +1,7 @@
 """Stored elements of a CSR matrix: their number, and lookup by row and column.
 
-Arithmetic on the stored elements of a sparse array, such as _scatter_elemwise_div.
-
-On dense arrays it is ordinary arithmetic.
+Also arithmetic on the stored elements of a sparse array, such as _scatter_elemwise_div, which is
+ordinary arithmetic on dense arrays.
 """
 
 from types import ModuleType

@@ -17,7 +17,7 @@ _expected: "weakref.WeakKeyDictionary[Any, Callable[[], object]]" = weakref.Weak
 
 
 def join_ranks(add_up: AddUp) -> None:
-    """Compute statistics over all ranks from now on, with this all-reduce."""
+    """Compute batch statistics over all ranks from now on, using this all-reduce."""
     _joined[:] = [add_up]
 
 

@@ -43,7 +43,7 @@ class AdamFunctions(Generic[T]):
         """Make one step of AdamW; ``mean`` and ``var`` are updated in place.
 
         Args:
-            grad: Its gradient, of the same shape.
+            grad: Gradient of the weight, of the same shape.
             mean: Running mean of the gradient.
             var: Running mean of its square.
             rescale_grad: Factor of the gradient, a number or a tensor (1,); if it is 0, infinite or
@@ -101,7 +101,7 @@ class AdamFunctions(Generic[T]):
 
         Args:
             weight: The weight in 16 bits.
-            grad: Its gradient.
+            grad: Gradient of the weight.
             mean: Running mean of the gradient, float32.
             var: Running mean of its square, float32.
             weight32: The weight in float32, which is updated in place.

@@ -75,10 +75,10 @@ def infer_same(x: Spec, **_attrs: Any) -> tuple[Spec]:
 
 
 def refuse_truth_values(operator: str, spec: Spec) -> None:
-    """Refuse bool arrays, as most numeric functions of MXNet do.
+    """Reject bool arrays, as most numeric functions of MXNet do.
 
     Raises:
-        OperatorError: The array is of bool.
+        OperatorError: The array has dtype bool.
     """
     if spec.dtype == BOOL:
         raise OperatorError(

@@ -33,7 +33,7 @@ def input_gradients(
         grads: Gradient of every output, or None; at least one is not None unless the operator
             ignores head gradients.
         inputs: The operator's inputs.
-        outputs: All of its outputs; may be empty unless the rule uses them.
+        outputs: All of the operator's outputs; may be empty unless the rule uses them.
         requires_grad: For each input, whether its gradient is needed.
 
     Returns:
@@ -65,7 +65,7 @@ class _Step:
 
 
 class _Traced(Arithmetic):
-    """A value with the call that produced it."""
+    """A value, with the traced call that produced it."""
 
     __slots__ = ("index", "step", "value")
 

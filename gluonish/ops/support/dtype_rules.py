@@ -3,7 +3,7 @@
 By default all inputs and outputs share one dtype: `complete_same_dtype`. Operators whose indices or
 lengths may have any dtype, or whose output dtype is an attribute, have a rule from `dtype_rule`.
 
-Gradient formulas on integers: zero, or computed in float64 and truncated.
+Gradient formulas of integers are zero, or computed in float64 and truncated.
 """
 
 from collections.abc import Callable, Sequence
@@ -69,7 +69,7 @@ def cut_from_reals(partial: Partial) -> Partial:
 
 
 def _real(x: Any) -> Any:
-    """Return a value in float64, and a number truncated, as in integer arithmetic."""
+    """Cast a value to float64, or truncate a number, as in integer arithmetic."""
     return cast(x, FLOAT64) if hasattr(x, "__apply__") else float(int(x))
 
 

@@ -3,12 +3,12 @@
 Non-maximum suppression, LAPACK's unsymmetric eigenvalues and OpenCV run on the host for any device.
 `to_host` synchronizes with the device; all other device work stays asynchronous.
 
-fill_at_once: write a kernel's results in one call per array.
+`fill_at_once` writes a kernel's results in one call per array.
 
 A signal handler may run between two calls of a kernel in the same thread. If it reads an array that
 the kernel fills in steps (to save the weights, for example), it would see intermediate values.
 
-Scatter-add with repeated indices, for the gradients of gather operators.
+`add_at` is a scatter-add with repeated indices, for the gradients of gather operators.
 
 CuPy uses atomic instructions, which CUDA provides for floats, 32-bit integers and uint64. On a GPU
 the order of additions, and thus the last bits of a float sum, varies from run to run, unless

@@ -43,7 +43,7 @@ def starts_layout(op: Operator, attrs: Attrs) -> bool:
 
 
 def keeps_layout(attrs: Attrs) -> bool:
-    """Whether a convolution is as fast on contiguous arrays: 1x1, or grouped.
+    """Whether a convolution (1x1 or grouped) is as fast on contiguous arrays.
 
     The former is a matrix product; the latter does too little work to pay for a conversion.
     """

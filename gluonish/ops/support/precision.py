@@ -8,7 +8,8 @@ NumPy sums pairwise only along the densest axis in memory; over other axes it ad
 loses a digit for every factor of 100 in terms. Here at most `_BLOCK` terms are added like this in
 float32, and the partial sums in float64, in the time of NumPy's sum.
 
-Matrix products in reference kernels, by the array module or a registered back end.
+`fill_product` computes the matrix products of reference kernels, by the array module or a
+registered back end.
 """
 
 import math
@@ -30,7 +31,7 @@ _ALL_BITS = 2**64 - 1  # bits of an integer used before conversion to its dtype
 
 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Whether this is float16 or bfloat16."""
+    """Whether a dtype is float16 or bfloat16."""
     return dtype in (FLOAT16, BFLOAT16)
 
 
@@ -235,7 +236,7 @@ def running_total(xp: ModuleType, data: Any, axis: int, dtype: Any) -> Any:
 
 
 def _dense_last(data: Any, axes: Axes) -> Any:
-    """Sum with axes sorted by memory order, and restore their order."""
+    """Sum with axes sorted by memory order, and restore the order of the remaining axes."""
     if data.flags.c_contiguous:
         return _sum(data, axes)
     order = sorted(range(data.ndim), key=lambda i: -abs(data.strides[i]))
@@ -255,7 +256,7 @@ def _sum(data: Any, axes: Axes) -> Any:
 
 
 def _outer(shape: Shape, axes: Axes) -> Axes:
-    """Return the axes that are not trailing; axes of size 1 count as trailing."""
+    """Return the reduced axes that are not trailing; axes of size 1 count as trailing."""
     last = len(shape) - 1
     outer = list(axes)
     while outer and (outer[-1] == last or shape[last] == 1):

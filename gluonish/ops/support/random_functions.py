@@ -17,8 +17,7 @@ Draw = Callable[[str, Mapping[str, Any], dict[str, Any]], T]
 class RandomFunctions(Generic[T]):
     """Functions that draw random numbers.
 
-    Wherever parameters are tensors, samples of shape ``shape`` are drawn for each of their
-    elements.
+    If parameters are tensors, samples of shape ``shape`` are drawn for each of their elements.
 
     Args:
         draw: Draws from a distribution.

@@ -1,4 +1,4 @@
-"""Counts of calls that a fast kernel refused although its predicate accepted them.
+"""Counts of calls that a fast kernel rejected although its predicate accepted them.
 
 Predicates see specs only. Unsupported memory layouts and missing library features fall back to the
 reference kernel, which is correct but slow, and therefore counted here.
@@ -16,7 +16,7 @@ _counts: dict[str, list[int]] = {}
 def note_refusal(name: str, reason: object) -> None:
     """Count a fallback to the reference kernel, and log its reason.
 
-    ``name`` is the kernel's, without the library.
+    ``name`` is the name of the kernel, without its library.
     """
     count = _counts.setdefault(name, [0])
     count[0] += 1

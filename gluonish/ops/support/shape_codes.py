@@ -97,10 +97,10 @@ def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
         source: Shape of the data.
         codes: Extents, where 0 copies an extent of the data, -1 is inferred, -2 copies all
             remaining extents, -3 merges two, -4 splits one into the next two numbers.
-        reverse: Match both from the right.
+        reverse: Whether to match codes and extents from the right.
 
     Raises:
-        OperatorError: The codes do not fit the data.
+        OperatorError: The codes do not match the data.
     """
     reading = _Codes(source[::-1], codes[::-1]) if reverse else _Codes(source, codes)
     target = reading.run()
@@ -126,7 +126,7 @@ class Exchange:
         self.position = 0  # in source
 
     def run(self) -> None:
-        """Read all codes."""
+        """Process all codes."""
         at = 0
         for code in self.codes:
             at += self._read(code, at)
@@ -166,7 +166,7 @@ class Exchange:
 
 
 def _factors(first: int, second: int, product: int) -> tuple[int, int, int]:
-    """Fill in the unknown value of two extents and their product."""
+    """Infer the unknown value among two extents and their product."""
     if UNKNOWN not in (first, second):
         return first, second, first * second
     if product > 0 and first > 0 and product % first == 0:
@@ -177,7 +177,7 @@ def _factors(first: int, second: int, product: int) -> tuple[int, int, int]:
 
 
 def fill_rest(extents: list[int], others: list[int]) -> None:
-    """Infer the only unknown extent from the other side, where all are known."""
+    """Infer the only unknown extent from ``others``, the other side's extents, if all are known."""
     if extents.count(UNKNOWN) == 1 and UNKNOWN not in others:
         known = -math.prod(extents)
         if known > 0 and math.prod(others) % known == 0:
@@ -185,7 +185,7 @@ def fill_rest(extents: list[int], others: list[int]) -> None:
 
 
 def axis_count(rank: int, codes: Shape) -> int | None:
-    """Return the number of axes of the target; None where codes do not fit the source."""
+    """Return the number of axes of the target; None if the codes do not match the source."""
     position = count = at = 0
     while at < len(codes):
         code = codes[at]

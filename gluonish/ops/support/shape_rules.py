@@ -80,7 +80,7 @@ def _common(shapes: Sequence[Shape]) -> Shape | None:
 
 
 def same_shape(*, inputs: Sequence[int] | None = None) -> ShapeRule:
-    """Return the rule that the output and the inputs at these indices (or all) share a shape."""
+    """Return the rule that the output and these inputs (all by default) have the same shape."""
 
     def rule(given: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         shape = outputs[0]
@@ -98,7 +98,7 @@ def broadcast(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     """Infer the output of two broadcast inputs; an unknown extent may be 1, so it infers nothing.
 
     Raises:
-        OperatorError: Known extents do not fit.
+        OperatorError: Known extents do not broadcast.
     """
     a, b = inputs
     if a is None or b is None:
@@ -209,7 +209,7 @@ def limited(operator: str, shape: Shape, what: str = "an output") -> Shape:
     The limit protects against allocating all memory by mistake.
 
     Raises:
-        OperatorError: It has more than 2**31 - 1 elements, with extents of 0 counted as 1.
+        OperatorError: The array has more than 2**31 - 1 elements, with extents of 0 counted as 1.
     """
     if math.prod(extent or 1 for extent in shape) > _MOST_ELEMENTS:
         raise OperatorError(

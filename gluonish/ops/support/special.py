@@ -25,21 +25,21 @@ def _near(square: Any) -> Any:
 
 
 def _tail(position: Any) -> Any:
-    """exp(x^2) erfc(x), a slow function, over x / (x + 3)."""
+    """Compute exp(x^2) erfc(x), which varies slowly, as a function of x / (x + 3)."""
     x = _TAIL_SCALE * position / (1 - position)
     return np.array([math.exp(v * v) * math.erfc(v) for v in x])
 
 
 @cache
 def _pieces() -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return the polynomials for `_near` and `_tail`."""
+    """Return the polynomials that interpolate `_near` and `_tail`."""
     interpolate = np.polynomial.Chebyshev.interpolate
     ends = [_EDGE / (_EDGE + _TAIL_SCALE), 6.5 / (6.5 + _TAIL_SCALE)]
     return interpolate(_near, 14, [0.0, _EDGE**2]), interpolate(_tail, 24, ends)
 
 
 def _erfc_positive(x: Any) -> Any:
-    """Compute erfc(x) for x from `_EDGE` up; 0 from `_FAR` on."""
+    """Compute erfc(x) for x >= `_EDGE`; it is 0 from `_FAR` on."""
     x = np.minimum(x, _FAR)
     return np.where(x == _FAR, 0.0, np.exp(-x * x) * _pieces()[1](x / (x + _TAIL_SCALE)))
 
@@ -116,7 +116,7 @@ _SHIFT = 12  # from here on, the asymptotic series below are exact to round-off
 
 
 def _digamma(x: Any) -> Any:
-    """Differentiate gammaln: reflection, recurrence up to `_SHIFT`, asymptotic series."""
+    """Compute digamma by reflection, recurrence up to `_SHIFT`, and an asymptotic series."""
     with np.errstate(all="ignore"):
         reflected = x <= 0
         z = np.where(reflected, 1 - x, x)
@@ -133,7 +133,7 @@ def _digamma(x: Any) -> Any:
 
 
 def _trigamma(x: Any) -> Any:
-    """Differentiate `_digamma` in the same way."""
+    """Compute trigamma in the same way as `_digamma`."""
     with np.errstate(all="ignore"):
         reflected = x <= 0
         z = np.where(reflected, 1 - x, x)
@@ -168,7 +168,7 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
         import cupyx.scipy.special as special  # pyright: ignore[reportMissingImports]  # optional
 
         real = data.astype(xp.float64)
-        # CuPy's polygamma does not accept a scalar order; for order 1 it is this series.
+        # CuPy's polygamma does not accept a scalar order; for order 1 it equals this series.
         found = special.zeta(2.0, real) if name == "trigamma" else getattr(special, name)(real)
         if name == "digamma":
             found = xp.where((real <= 0) & (real == xp.floor(real)), xp.inf, found)

@@ -88,7 +88,7 @@ def row(
     heavy: bool = False,
     several_passes: bool = False,
 ) -> Unary:
-    """Register a row; without a rule, the function is constant almost everywhere."""
+    """Register a row; without a gradient, the function is constant almost everywhere."""
     name, *aliases = names.split()
     rule: Callable[..., tuple[Any, ...]] = zero_gradient
     if gradient is not None:

@@ -168,8 +168,8 @@ def _inverted(
 ) -> None:
     """Fill ``out`` where ``pending`` by inversion of the cumulative distribution.
 
-    ``first`` is P(0), ``ratio(positions, k)`` is P(k) / P(k - 1); ``all_equal``: whether they are
-    equal for all elements.
+    ``first`` is P(0), and ``ratio(positions, k)`` is P(k) / P(k - 1). ``all_equal``: whether both
+    are equal for all elements.
     """
     u = open_uniform(xp, key, index)
     if xp is np and index.size and all_equal:
@@ -189,7 +189,7 @@ def _inverted(
 
 
 def _inverted_equal(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any:
-    """Invert like `_inverted`, with one table of cumulative sums."""
+    """Invert like `_inverted`, with one table of cumulative sums for all elements."""
     one = np.zeros(1, np.int64)
     term = first
     totals = [term]

@@ -2,7 +2,7 @@
 
 All functions are channels-first; `channels_first` and `channels_last` convert other layouts.
 
-Shape checks and inference of convolutions.
+Also checks and infers the shapes of convolutions.
 """
 
 import itertools
@@ -100,7 +100,7 @@ def check_windows(operator: str, data: Shape, counts: Shape, geometry: Geometry)
         geometry: The windows.
 
     Raises:
-        OperatorError: It exceeds the limit of an array.
+        OperatorError: The padded data exceeds the size limit of arrays.
     """
     padded = tuple(
         max(extent + 2 * pad, needed)
@@ -245,7 +245,7 @@ def out_shape(data: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
 
 
 def check_rank(data: Shape, geometry: Geometry) -> None:
-    """Refuse data whose axes are not batch, channels and the kernel's axes."""
+    """Raise OperatorError unless the data's axes are batch, channels and the kernel's axes."""
     if len(data) != len(geometry.kernel) + 2:
         raise OperatorError(
             f"Convolution: expected data of {len(geometry.kernel) + 2} axes for kernel "
@@ -255,7 +255,7 @@ def check_rank(data: Shape, geometry: Geometry) -> None:
 
 
 def check_data(data: Spec, geometry: Geometry, attrs: Attrs) -> None:
-    """Refuse data of invalid rank, channels or extents."""
+    """Raise OperatorError for data of invalid rank, channels or extents."""
     check_rank(data.shape, geometry)
     groups = attrs["num_group"]
     channels = channels_first_shape(data.shape, attrs["layout"])[1]

@@ -1,6 +1,6 @@
 """Cost of operator calls by shape, which decides whether to use other threads.
 
-Caching of slow inference functions.
+`remembered` caches slow inference functions.
 """
 
 import math
@@ -23,7 +23,7 @@ class Work(NamedTuple):
     products: int = 0
 
     def is_within(self, limits: "Work") -> bool:
-        """Whether both are within limits."""
+        """Whether both counts are within limits."""
         return self.elements <= limits.elements and self.products <= limits.products
 
 
@@ -54,7 +54,7 @@ def by_weight(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> 
 
 
 def by_data(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
-    """Count multiplications of data's gradient: one filter per element of the head gradient."""
+    """Count multiplications of the data gradient: one filter per element of the head gradient."""
     return inputs[0].size * math.prod(inputs[1].shape[1:])
 
 

@@ -1,6 +1,6 @@
 """Rules that scale steps by the history of gradients.
 
-They are AdaDelta, Adamax, Nadam, FTML, FTRL-Proximal and GroupAdaGrad.
+The rules are AdaDelta, Adamax, Nadam, FTML, FTRL-Proximal and GroupAdaGrad.
 
 References:
     M. D. Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012.

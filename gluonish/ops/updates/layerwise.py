@@ -58,7 +58,7 @@ def _lars_step(xp: ModuleType, w: Any, g: Any, rates: Sequence[float], attrs: At
 
 
 def lans_shares(xp: ModuleType, norms: Sequence[Any], lr: Any, attrs: Attrs) -> tuple[Any, Any]:
-    """Return the factors of the two directions in LANS, of the mean and of the gradient.
+    """Return the factors of LANS's two directions: of the mean, and of the gradient.
 
     Args:
         norms: Norms of the weight, of the mean's direction, and of the gradient's direction.

@@ -46,13 +46,13 @@ _SHARED_DOCS = (
 
 
 class MultiUpdate:
-    """An operator that applies a rule to several weights, and the meaning of its arguments.
+    """An operator that applies a rule to several weights, and how to read its arguments.
 
     Args:
         name: Operator name.
-        rule: The rule.
+        rule: The optimizer rule to apply.
         parameters: Further attributes.
-        columns: Source of the numbers of each of the rule's rates.
+        columns: For each of the rule's rates, a function that returns its value for every weight.
         mixed: Whether each weight has a float32 weight.
         shared: Number of arrays shared by all weights.
         scale: Reads rescale_grad from the shared arrays; None for the attribute. The step is

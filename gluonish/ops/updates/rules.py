@@ -88,7 +88,7 @@ def decayed(xp: ModuleType, w: Any, g: Any, wd: float, attrs: Attrs) -> Any:
 
 
 def write_back(state: Any, wide: Any) -> None:
-    """Copy a widened state back; a state that was not widened changed in place."""
+    """Copy a widened state back; a state that was not widened is already updated."""
     if wide is not state:
         state[...] = wide
 
@@ -151,7 +151,7 @@ def _nesterov(
 
 
 def moments(states: Sequence[Any], slope: Any, attrs: Attrs) -> tuple[Any, Any]:
-    """Update the running means of a gradient and of its square; overwrites the gradient."""
+    """Update and return the running means of a gradient and its square; overwrites the gradient."""
     mean, var = states
     first, second = widen(mean), widen(var)
     first *= attrs["beta1"]

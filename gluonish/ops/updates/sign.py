@@ -4,7 +4,7 @@ References:
     J. Bernstein, Y. Wang, K. Azizzadenesheli, A. Anandkumar, signSGD: Compressed Optimisation for
     Non-Convex Problems, ICML 2018.
 
-Rules of gradient descent with compensation of delayed gradients.
+Also rules of gradient descent with compensation of delayed gradients.
 
 References:
     S. Zheng et al., Asynchronous Stochastic Gradient Descent with Delay Compensation, ICML 2017.

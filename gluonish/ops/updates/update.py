@@ -66,7 +66,7 @@ def check_arrays(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
 
 
 def usable_scale(scale: float) -> bool:
-    """Return whether a gradient scale is finite and not 0; AdamW skips other steps."""
+    """Return whether a gradient scale is finite and not 0; otherwise AdamW skips the step."""
     return math.isfinite(scale) and scale != 0
 
 

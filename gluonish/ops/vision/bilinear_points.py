@@ -26,7 +26,7 @@ _CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 def _axis(xp: ModuleType, x: Any, extent: int, border: str) -> tuple[Any, Any, Any]:
-    """Return the pixel before each position, the fraction after it, and whether that varies."""
+    """Return the pixel before each position, the fraction after it, and where that varies."""
     if border == "inside":
         inner = (x >= 0) & (x < extent)
         free = inner & (x < extent - 1)
@@ -41,7 +41,7 @@ def _axis(xp: ModuleType, x: Any, extent: int, border: str) -> tuple[Any, Any, A
 def _corner(
     xp: ModuleType, rows: Any, columns: Any, corner: tuple[int, int], extents: tuple[int, int]
 ) -> Any:
-    """Return the flat index of one of the four pixels, -1 outside the image."""
+    """Return the flat index of one of the four pixels around a position, -1 outside the image."""
     row, column = rows + corner[0], columns + corner[1]
     height, width = extents
     inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)

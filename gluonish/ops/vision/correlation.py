@@ -56,7 +56,7 @@ class _Plan(NamedTuple):
         return itertools.product(self.shifts, self.shifts)
 
     def elements(self) -> Iterator[tuple[slice, slice]]:
-        """Yield for each element of a patch its slices of the span, over all patches."""
+        """Yield, for each element of a patch, slices of the span: this element of all patches."""
         for i, j in itertools.product(range(self.kernel), repeat=2):
             yield (
                 slice(i, i + (self.counts[0] - 1) * self.stride + 1, self.stride),
@@ -105,7 +105,7 @@ def _padded(xp: ModuleType, data: Any, margin: int) -> Any:
 
 
 def _span(plan: _Plan, shift: tuple[int, int] = (0, 0)) -> tuple[Any, ...]:
-    """Return the index of the patches' span in a padded image."""
+    """Return the index of the region of a padded image that is covered by patches."""
     return (
         ...,
         *(

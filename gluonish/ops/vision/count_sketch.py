@@ -38,7 +38,7 @@ def _infer(
 
 
 def _targets(xp: ModuleType, h: Any, out_dim: int) -> Any:
-    """Return the output column of each input column, -1 for none."""
+    """Return the output column of each input column, -1 if there is none."""
     wide = widen(h).reshape(1, -1)
     inside = (wide >= 0) & (wide < out_dim)
     return xp.where(inside, wide, -1).astype(INT64)

@@ -241,7 +241,7 @@ class _Rule:
 
 
 class Form:
-    """Inference, kernel and gradient of one of the two forms.
+    """One of the two forms of the operator: its inference, kernel and gradient.
 
     Args:
         name: Name of the operator.

@@ -81,7 +81,7 @@ def _infer(data: Spec, rois: Spec, trans: Spec | None = None, **attrs: Any) -> t
 
 
 def _split(attrs: Attrs) -> tuple[Any, Any, Any]:
-    """Return the row and the column of each sample's cell, and its index in the cell.
+    """Return the row and column of each sample's cell, and the sample's indices in the cell.
 
     Samples are ordered by rows of cells, columns of cells, rows and columns in a cell.
     """
@@ -91,7 +91,7 @@ def _split(attrs: Attrs) -> tuple[Any, Any, Any]:
 
 
 def _samples(xp: ModuleType, rois: Any, attrs: Attrs) -> tuple[Any, ...]:
-    """Return the samples' positions without offsets, the regions' extents, and index in trans."""
+    """Return sample positions without offsets, region extents, and indices into trans."""
     host = widened_on_host(xp, rois)
     real = host.dtype.type
     rounded = round_away(host)
@@ -113,7 +113,7 @@ def _samples(xp: ModuleType, rois: Any, attrs: Attrs) -> tuple[Any, ...]:
 
 
 def _share(xp: ModuleType, rows: Any, columns: Any, extents: Shape, per_part: int) -> Any:
-    """Return 1 / count for samples in the image, 0 for the others."""
+    """Return each sample's weight in the mean of its cell: 0 outside the image."""
     inside = (rows >= -0.5) & (rows <= extents[0] - 0.5)
     inside &= (columns >= -0.5) & (columns <= extents[1] - 0.5)
     cells = inside.reshape(*inside.shape[:2], inside.shape[2] // per_part, per_part)
@@ -122,9 +122,9 @@ def _share(xp: ModuleType, rows: Any, columns: Any, extents: Shape, per_part: in
 
 
 def _starts(xp: ModuleType, rois: Any, data: Shape, attrs: Attrs) -> Any:
-    """Return the offset of each sample's channel in flat data, -1 for none.
+    """Return the offset of each sample's channel in flat data (R, output_dim, samples).
 
-    Shape (R, output_dim, samples).
+    It is -1 for regions without an image.
     """
     row, column, _ = _split(attrs)
     size, groups = attrs["pooled_size"], attrs["group_size"]

@@ -1,8 +1,8 @@
-"""Regions of interest, as rows (image, ...), and linear pooling of them.
+"""Regions of interest, as rows (image, ...), and linear pooling over them.
 
 Reference kernels loop over the regions, and read their corners on the host.
 
-Input checks of vision and detection operators: rank, floating dtype, pairs.
+Also checks the inputs of vision and detection operators: rank, floating dtype, pairs.
 """
 
 from collections.abc import Callable
@@ -70,8 +70,8 @@ class RegionMap(NamedTuple):
     """The linear map from an image to a pooled region: a matrix for each axis.
 
     Attributes:
-        rows: (rows of the result, rows of the image).
-        columns: (columns of the result, columns of the image).
+        rows: Matrix (rows of the result, rows of the image).
+        columns: Matrix (columns of the result, columns of the image).
         groups: Along each axis, the channel group of each cell of the result, and the number of
             groups; None if every cell reads its own channel.
     """

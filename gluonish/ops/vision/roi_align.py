@@ -57,7 +57,7 @@ def check_samples(operator: str, name: str, ratio: int) -> None:
 
 
 def sample_count(length: float, bins: int, ratio: int) -> int:
-    """Return the number of samples of a cell along an axis: ``ratio``, or about one a pixel."""
+    """Return the number of samples of a cell along an axis: ``ratio``, or about one per pixel."""
     if ratio > 0:
         return ratio
     share = np.ceil(length / bins)
@@ -65,7 +65,7 @@ def sample_count(length: float, bins: int, ratio: int) -> int:
 
 
 def _align_axis(start: Any, length: Any, bins: int, ratio: int, extent: int) -> Matrix:
-    """Return (bins, extent): the weight of each pixel in the means of bilinear samples."""
+    """Return a matrix (bins, extent): the weight of each pixel in the means of bilinear samples."""
     matrix = np.zeros((bins, extent))
     samples = sample_count(length, bins, ratio)
     if not samples or not extent or not np.isfinite(start + length):
@@ -168,7 +168,7 @@ ROI_ALIGN: Operator = register(
 
 
 def _mean_axis(start: Any, length: Any, bins: int, extent: int) -> Matrix:
-    """Return (bins, extent): 1 / count for the pixels of each cell."""
+    """Return a matrix (bins, extent): 1 / count for the pixels of each cell, else 0."""
     step = length / length.dtype.type(bins)
     edges = np.arange(bins + 1, dtype=length.dtype) * step + start
     low, high = np.clip(np.floor(edges[:-1]), 0, extent), np.clip(np.ceil(edges[1:]), 0, extent)
@@ -281,7 +281,7 @@ def _along(size: Any, bins: int, ratio: int) -> Matrix:
 
 
 def _samples(roi: Matrix, pooled_size: Shape, scale: float, ratio: int) -> tuple[Matrix, Matrix]:
-    """Return rows and columns (cells along rows, along columns, samples, samples)."""
+    """Return sample rows and columns, (cells along rows, along columns, samples, samples) each."""
     real = roi.dtype.type
     column, row = roi[1:3] * real(scale)
     width, height = np.maximum(roi[3:5] * real(scale), real(1))
@@ -321,7 +321,7 @@ def _kernel(
 
 
 def _read(xp: ModuleType, image: Any, rows: Matrix, columns: Matrix) -> Any:
-    """Return the sums (C, P, Q) of samples (P, Q, samples) of an image (1, C, H, W)."""
+    """Return the sums (C, P, Q) over samples (P, Q, samples) of an image (1, C, H, W)."""
     extents = image.shape[2:]
     weights = xp.asarray(_inside(rows, columns, extents).astype(rows.dtype))
     down, across = (

@@ -146,7 +146,7 @@ def _taps(extent: int, out_extent: int) -> Taps:
 
 
 def _size(output_size: Shape) -> Shape:
-    """Return two extents: an empty tuple means (1, 1), one number a square."""
+    """Return two extents; an empty tuple means (1, 1), and one number means a square."""
     if len(output_size) > 2 or any(extent < 0 for extent in output_size):
         raise OperatorError(
             f"{_NAME}: expected output_size to be up to 2 ints of at least 0, got {output_size}"
@@ -219,7 +219,7 @@ def _scaled(extent: int, scale: float) -> int:
 
 
 def _resized(extent: int, like: int | None, size: int, scale: float | None, mode: str) -> int:
-    """Return one extent of the result."""
+    """Return the result's extent along one axis."""
     odd = extent % 2
     if mode == "like":
         return extent if like is None else like

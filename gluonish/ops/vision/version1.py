@@ -1,7 +1,7 @@
 """Convolution_v1, Pooling_v1 and BatchNorm_v1: the first versions of layers, for images only.
 
-They use the kernels and gradients of their successors, with few differences: averages divide by the
-full window, maxima include the padding, and BatchNorm_v1 outputs the variance.
+These operators use the kernels and gradients of their successors, with few differences: averages
+divide by the full window, maxima include the padding, and BatchNorm_v1 outputs the variance.
 """
 
 import math
@@ -37,7 +37,7 @@ def _check_image(name: str, data: Spec, kernel: Shape, attrs: Attrs) -> None:
 
 
 def _inferred(name: str, successor: Operator, *specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
-    """Infer with the successor, and replace its name in errors."""
+    """Return inference by the successor, with the successor's name replaced in errors."""
     try:
         return successor.infer(*specs, **attrs)
     except OperatorError as error:
@@ -94,7 +94,7 @@ def _pooling_attrs(attrs: Attrs) -> dict[str, Any]:
 
 
 def _pooling_scale(attrs: Attrs, data: Shape) -> float:
-    """Return the factor of the sums."""
+    """Return the factor that converts the sums to averages."""
     if attrs["pool_type"] != "avg":
         return 1.0
     return 1 / max(1, math.prod(data[2:] if attrs["global_pool"] else attrs["kernel"]))
