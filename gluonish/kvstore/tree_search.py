@@ -144,7 +144,7 @@ def find_trees(links: Links, *, exhaustive: bool, penalty: float) -> list[Tree]:
     Args:
         links: The link matrix.
         exhaustive: Whether to try all halvings of up to `EXHAUSTIVE_LIMIT` devices.
-        penalty: Factor of a link's weight in later trees, after a tree used it.
+        penalty: Factor by which the weight of a link is multiplied once a tree uses it.
     """
     weights = [list(row) for row in links]
     found = []
@@ -198,7 +198,7 @@ def backtrack(links: Links, root: int) -> Tree:
 
 
 def bisect(links: Links, root: int) -> Tree:
-    """Return the tree from Kernighan-Lin bisection, with the best link between two halves."""
+    """Return the tree of a Kernighan-Lin bisection that joins two halves by their best link."""
 
     def edges(members: frozenset[int], top: int, depth: int) -> _Edges:
         if len(members) == 1:
