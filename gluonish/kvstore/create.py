@@ -44,7 +44,7 @@ def create(name: str = "local") -> KVStore | Any:
     Raises:
         ArgumentError: There is no such store.
         ArgumentTypeError: ``name`` is not a str.
-        NotSupportedError: MXNet has this store but gluonish does not; the message names an alternative.
+        NotSupportedError: Only MXNet has this store; the message names an alternative.
 
     Example:
         >>> import gluonish as mx

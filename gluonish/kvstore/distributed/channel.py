@@ -265,7 +265,7 @@ class Channel:
         variables = [x.array._var for x in arrays] if written is None else written
         new, self._new = self._new, None
         run = partial(self._run, what, arrays, variables, act, new, on_result)
-        # The arrays are not reads: a rank with failed arrays must still arrive to report the failure.
+        # The arrays are not reads: a rank with failed arrays must still arrive, to report this.
         current_engine().push(run, (), [*variables, self._order], lane, 0, "kvstore_exchange")
 
     def _run(

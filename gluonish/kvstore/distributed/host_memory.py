@@ -200,7 +200,7 @@ class HostMemory:
             yield [(min(a + begin, b), min(a + begin + step, b)) for a, b in pairwise(edges)]
 
     def _reduce_shard(self, x: Any, limits: _Limits) -> None:
-        """Sum this rank's shard over all ranks, and write the sum to the array and the rank's slot."""
+        """Sum this rank's shard over all ranks, into the array and into the rank's slot."""
         own, ranks = self._world.rank, range(self._world.size)
         self._buffer = 1 - self._buffer
         for rank, (first, last) in enumerate(limits):
