@@ -99,8 +99,8 @@ def read_record(file: RecordSource, path: str) -> bytes | None:
         path: Path of the file, for error messages.
 
     Raises:
-        FileFormatError: No record begins there, or it is truncated. At most the size of the file is
-            allocated.
+        FileFormatError: No record begins there, or the record is truncated. At most the size of the
+            file is allocated.
     """
     start = file.tell()
     head = file.read(HEAD_NBYTES)
