@@ -77,7 +77,7 @@ class UpdateCounts:
         self._resume(self._progress())
 
     def _furthest(self) -> dict[Index, int]:
-        """Return the device with the most updates of each index; the first of equal ones."""
+        """Return, for each index, the device with the most updates; the first one among equals."""
         every, found = self._all_index_update_counts, dict[Index, int]()
         for device, counts in every.items():
             for index, count in counts.items():
