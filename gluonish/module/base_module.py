@@ -98,7 +98,7 @@ class BaseModule(ModuleInterface):
         return found
 
     def _update_metric(self, eval_metric: EvalMetric, batch: Any) -> None:
-        """Update a metric with the last outputs; ``batch`` may be a list with one batch per device."""
+        """Update a metric with the last outputs; a list ``batch`` has a batch for each device."""
         if isinstance(batch, list):
             self.update_metric(eval_metric, [one.label for one in batch], pre_sliced=True)
         else:

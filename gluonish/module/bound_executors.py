@@ -82,7 +82,7 @@ class BoundExecutors:
             self._adopt(shared_group)
 
     def _adopt(self, other: "BoundExecutors") -> None:
-        """Use another group's lists of arrays if they are equal: updates compare lists by identity."""
+        """Use another group's equal lists of arrays, because updates compare lists by identity."""
         for field in ("param_arrays", "grad_arrays"):
             own, shared = ([x for row in getattr(of, field) for x in row] for of in (self, other))
             if len(own) == len(shared) and all(map(is_, own, shared)):

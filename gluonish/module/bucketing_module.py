@@ -200,7 +200,7 @@ class BucketingModule(BucketingAttributes):
         return self._current("output_shapes").output_shapes
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Return weights and auxiliary states by name, on the CPU; before `bind`, the loaded ones."""
+        """Return weights and auxiliary states by name, on the CPU; before `bind`, as loaded."""
         if not self.binded and self.params_initialized:
             weights = self._made._weights
             return dict(weights.arguments), dict(weights.auxiliary)

@@ -75,7 +75,7 @@ def load(
         optional: Whether the batch may have no such arrays.
 
     Raises:
-        ArgumentError: The batch has fewer arrays than there are names; additional arrays are ignored.
+        ArgumentError: The batch has fewer arrays than there are names; extra arrays are ignored.
     """
     batches = batch if isinstance(batch, list) else [batch]  # a batch may be a namedtuple
     one_per_device = batches is batch

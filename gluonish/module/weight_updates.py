@@ -203,7 +203,7 @@ class WeightUpdates:
             file.write(data)
 
     def load_states(self, fname: str | os.PathLike[str], shapes: Shapes | None = None) -> None:
-        """Load the states that `save_states` saved, with or without a store, on any number of devices.
+        """Load what `save_states` saved, with or without a store, on any number of devices.
 
         A store saves states by name, otherwise the keys are indices of weights and devices; both
         are accepted. MXNet accepts only the keys it would save itself, and otherwise silently
