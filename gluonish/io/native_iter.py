@@ -11,7 +11,7 @@
 
 The end of a pass (``round_batch``): an incomplete last batch is filled with ``pad`` samples from
 the start of the data, and the next pass begins after them. The iterator passes ``pad`` of the last
-*returned* batch to the next pass as ``start``, whatever the thread has prefetched, so that passes
+*returned* batch to the next pass as ``start``, regardless of prefetched batches, so that passes
 do not depend on timing. A reset in the middle of a pass starts at 0.
 """
 

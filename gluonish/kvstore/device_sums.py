@@ -194,7 +194,7 @@ def sum_arrays(
 
 
 def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
-    """Copy a value to the device of ``out`` if kernels there cannot read it; CPUs share memory."""
+    """Return a value, or a copy that kernels on the device of ``out`` read; CPUs share memory."""
     if value._device is out._device or (value._device.is_host and out._device.is_host):
         return value
     copied = private_array(value, out.context)

@@ -56,10 +56,10 @@ def _import_nccl() -> ModuleType:
 
 
 def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
-    """Return CuPy's module of NCCL.
+    """Return CuPy's NCCL module.
 
     Args:
-        load: Function that imports it.
+        load: Function that imports the module.
 
     Raises:
         DeviceError: There is no CuPy, no GPU, or no NCCL library.
@@ -94,7 +94,7 @@ class Team:
     """NCCL communicators of GPUs of this process, with a stream for each.
 
     Args:
-        nccl: CuPy's module of NCCL, or a stand-in.
+        nccl: CuPy's NCCL module, or a stand-in.
         cupy: CuPy.
         devices: Numbers of the GPUs.
         communicators: A communicator for each GPU.
@@ -173,7 +173,7 @@ class NCCLReduction:
     """Sums dense arrays of several GPUs.
 
     Args:
-        nccl: CuPy's module of NCCL, or a stand-in.
+        nccl: CuPy's NCCL module, or a stand-in.
     """
 
     def __init__(self, nccl: Any) -> None:
@@ -280,7 +280,7 @@ class NCCLExchange:
     """Sums dense arrays over the GPUs of all ranks.
 
     Args:
-        nccl: CuPy's module of NCCL, or a stand-in; None if this rank lacks NCCL.
+        nccl: CuPy's NCCL module, or a stand-in; None if this rank lacks NCCL.
         ranks: Connection of the ranks.
     """
 

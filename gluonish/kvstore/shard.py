@@ -102,7 +102,7 @@ class Shard:
         return {key: _to_host(self._value(key)) for key in keys}
 
     def _do_pull_rows(self, requested: Mapping[Key, Any]) -> dict[Key, Rows]:
-        """Return the requested rows of each key; their indices are sorted."""
+        """Return the requested rows of each key; the requested indices are sorted."""
         found = {}
         for key, numbers in requested.items():
             stored = self._value(key)

@@ -170,7 +170,7 @@ def _reduced(chunks: Sequence[_Chunk], tree: Tree, priority: int) -> _Chunk:
 
 
 def _readable(chunk: _Chunk, device: Device, priority: int) -> _Chunk:
-    """Copy a chunk to a device if kernels there cannot read it; CPU devices share memory."""
+    """Return a chunk, or a copy that kernels on a device can read; CPU devices share memory."""
     if chunk.device is device or (chunk.device.is_host and device.is_host):
         return chunk
     raw = private_memory(Spec(chunk.raw.shape, chunk.raw.dtype), device)

@@ -67,7 +67,7 @@ def _nvlinks(contexts: Sequence[Context], cupy: Any, run: Callable[..., str]) ->
     topology = run("topo", "-m")
     if not listed or not topology:
         return None
-    # The tool numbers all GPUs of the machine, a process only the visible ones.
+    # nvidia-smi numbers all GPUs of the machine, a process only the visible GPUs.
     numbers = {_bus(name): i for i, name in enumerate(listed)}
     try:
         rows = parse_topology(topology)
@@ -78,7 +78,7 @@ def _nvlinks(contexts: Sequence[Context], cupy: Any, run: Callable[..., str]) ->
 
 
 def _bus(name: str) -> str:
-    """Return a normalized PCI address, as the tool writes more digits than the library."""
+    """Return a normalized PCI address, as nvidia-smi writes more digits than CuPy."""
     domain, _, rest = name.strip().lower().partition(":")
     return f"{int(domain, 16):x}:{rest}"
 

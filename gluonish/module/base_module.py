@@ -34,7 +34,7 @@ __all__ = ["BaseModule"]
 
 
 class BaseModule(ModuleInterface):
-    """Base class of modules: training and evaluation loops.
+    """Base class of modules, with the loops for training and evaluation.
 
     Arguments and attributes are those of `ModuleInterface`.
     """
@@ -147,8 +147,8 @@ class BaseModule(ModuleInterface):
         Args:
             eval_data: The iterator; or an array, which is one batch.
             num_batch: Maximum number of batches; None for all.
-            merge_batches: Whether to concatenate the batches; if not, the result is a list with the
-                outputs of each batch.
+            merge_batches: Whether to concatenate the batches; otherwise the result is a list with
+                the outputs of each batch.
             reset: Whether to reset the iterator first.
             always_output_list: Whether to return a list even for a single output.
             sparse_row_id_fn: See `prepare`.

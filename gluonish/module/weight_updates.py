@@ -210,8 +210,8 @@ class WeightUpdates:
         starts with new states, or with states of other weights. Until the next update the updater's
         states can be looked up by the file's keys, as in MXNet, and by the keys in use.
 
-        Under the name ``mxnet`` the optimizer keeps its current update count, as in MXNet, whose
-        programs shorten their schedules; else it continues with the file's count.
+        Under the name ``mxnet`` the optimizer's update count is unchanged, as in MXNet, whose
+        programs shorten their schedules; otherwise it continues from the file's count.
 
         Args:
             fname: Path of the file.

@@ -1,6 +1,6 @@
 """Optimizer: the base class of optimizers, and their registry by name.
 
-An optimizer holds no arrays: states are created by `create_state` and stored in an `Updater`. The
+An optimizer has no arrays: states are created by `create_state` and stored in an `Updater`. The
 attributes have MXNet's names and contents, as trainer states contain them.
 """
 

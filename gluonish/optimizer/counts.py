@@ -23,7 +23,7 @@ class PerDevice(Generic[Value]):
 
 
 class UpdateCounts:
-    """The update counts of an `Optimizer`, under MXNet's names, and their transfer to devices.
+    """Base class of `Optimizer` that counts updates for each device, under MXNet's names.
 
     Attributes:
         begin_num_update: Number of earlier updates.

@@ -176,7 +176,7 @@ class LARS(MomentumOptimizer):
         super()._push(update, columns, scalars)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the base class's state, with those weights' learning rates that are not the last.
+        """Return the base class's state, with the learning rates that differ from the last one.
 
         Rates differ if some weights had no gradient in the last step. MXNet's files lack them.
         """

@@ -171,7 +171,7 @@ _REFUSED_OPCODES = frozenset({"BINPERSID"})
 
 
 class _Reader(pickle.Unpickler):
-    """Unpickler that resolves names to the stand-ins above only."""
+    """Unpickler that resolves names only to the stand-ins above."""
 
     def find_class(self, module: str, name: str) -> Any:
         full_name = f"{module}.{name}"

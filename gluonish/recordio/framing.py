@@ -76,7 +76,7 @@ def frame(record: bytes) -> bytes:
 
 
 def _pieces(record: bytes) -> list[bytes]:
-    """Split a record at the magic numbers at multiples of 4."""
+    """Split a record at each magic number whose offset is a multiple of 4."""
     pieces = []
     start = 0
     found = record.find(MAGIC_BYTES)

@@ -54,7 +54,7 @@ def make_crop(name: str, parameters: Mapping[str, Any]) -> Crop:
 
 
 class _FixedSize:
-    """Crops images to the output size, centered or at random; smaller ones are enlarged first."""
+    """Crops images to the output size, centered or at random; enlarges smaller images first."""
 
     def __init__(self, height: int, width: int, method: int, anywhere: bool) -> None:
         self.height = height

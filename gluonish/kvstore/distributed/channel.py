@@ -130,7 +130,7 @@ class Channel:
             self._push(what, bucket, partial(act, xs, limits))
 
     def broadcast(self, arrays: Sequence[NamedArray], what: str) -> None:
-        """Replace arrays by those of rank 0.
+        """Copy rank 0's arrays to all other ranks.
 
         Args:
             arrays: Dense arrays.

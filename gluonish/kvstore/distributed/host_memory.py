@@ -29,7 +29,7 @@ _GRAIN = 64  # elements, to align shards with cache lines
 
 
 class Transport(Protocol):
-    """Collectives on contiguous one-dimensional arrays.
+    """Interface of collectives on contiguous one-dimensional arrays.
 
     ``edges`` are the first elements of the ranks' shards, and the end of the last one.
     """
@@ -52,7 +52,7 @@ class Transport(Protocol):
 
 
 class Messages:
-    """A `Transport` by MPI messages."""
+    """A `Transport` that uses MPI messages."""
 
     def __init__(self, world: World) -> None:
         self._rank, self._mpi, self._comm = world.rank, world.mpi, world.values
@@ -119,7 +119,7 @@ def _has_space() -> bool:
 
 
 class HostMemory:
-    """Shared memory of the ranks of a world on one host.
+    """A `Transport` through memory that the ranks of a world share on one host.
 
     Args:
         world: The world.

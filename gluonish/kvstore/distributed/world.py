@@ -151,7 +151,7 @@ def _load_mpi() -> Any:
 
 
 class World:
-    """The processes of a job.
+    """The processes of an MPI job.
 
     Args:
         mpi: The module ``mpi4py.MPI``.
