@@ -224,7 +224,7 @@ class ResizeIter(DataIter):
     Args:
         data_iter: The other iterator.
         size: Number of batches in a pass.
-        reset_internal: Whether `reset` also resets the other iterator; if not, the next pass
+        reset_internal: Whether `reset` also resets the other iterator; otherwise the next pass
             continues where this one stopped.
 
     Attributes:

@@ -1,6 +1,6 @@
 """MNISTIter: batches of images and labels from MNIST's files.
 
-The IDX format: bytes after a magic number and a big-endian shape.
+A file in the IDX format has a magic number, a big-endian shape, and the elements as bytes.
 """
 
 import gzip

@@ -11,7 +11,7 @@
 
 The end of a pass (``round_batch``): an incomplete last batch is filled with ``pad`` samples from
 the start of the data, and the next pass begins after them. The iterator passes ``pad`` of the last
-*returned* batch to the next pass as ``start``, whatever the thread has prefetched, so that passes
+*returned* batch to the next pass as ``start``, regardless of prefetched batches, so that passes
 do not depend on timing. A reset in the middle of a pass starts at 0.
 """
 
@@ -131,7 +131,7 @@ class MXDataIter(DataIter):
         self._skip_load = True
 
     def reset(self) -> None:
-        """Start the next pass; has no effect if the current one has not returned a batch yet."""
+        """Start the next pass; has no effect if the current pass has not returned a batch."""
         if self._prefetcher is None or self._peeked:
             return
         self._start = 0 if self._batch is None else self._batch.pad or 0
@@ -214,7 +214,7 @@ def parse_parameters(
 
     Args:
         iterator: Class name of the iterator, for error messages.
-        schema: Schema of its parameters.
+        schema: Schema of the iterator's parameters.
         params: The caller's keyword arguments, including ``data_name`` and ``label_name``.
 
     Returns:

@@ -106,7 +106,7 @@ def array_rows(value: Any) -> ArrayRows:
 
 
 class _CpuRows:
-    """A dense array in CPU memory; a batch copies its current values."""
+    """Rows of a dense array in CPU memory; a batch is a copy of the current values."""
 
     def __init__(self, value: NDArray) -> None:
         self.spec = Spec(value.shape, np.dtype(value.dtype))
@@ -129,7 +129,7 @@ class _GpuRows:
 
 
 class _CsrRows:
-    """A matrix of stype csr; so are its batches."""
+    """Rows of a csr matrix; the batches are csr matrices, too."""
 
     def __init__(self, value: CSRNDArray) -> None:
         self.spec = Spec(value.shape, np.dtype(value.dtype))
@@ -142,7 +142,7 @@ class _CsrRows:
 
 
 class _Hdf5Rows:
-    """A data set of an HDF5 file, read batch by batch."""
+    """Rows of a data set in an HDF5 file, which is read batch by batch."""
 
     def __init__(self, value: Any) -> None:
         # The default dtype of nd.array.
@@ -164,8 +164,8 @@ class NDArrayIter(DataIter):
 
     ``last_batch_handle`` applies if the number of samples is not a multiple of the batch size:
     ``"pad"`` fills the last batch with samples from the start, counted by ``pad``; ``"discard"``
-    drops the incomplete batch; ``"roll_over"`` saves its samples for the start of the next pass;
-    their number is ``pad`` of its first batch.
+    drops the incomplete batch; ``"roll_over"`` saves its samples for the start of the next pass,
+    and their number is the ``pad`` of that pass's first batch.
 
     Args:
         data: Data arrays with samples along the first axis: an NDArray, dense or csr (its batches
@@ -179,7 +179,7 @@ class NDArrayIter(DataIter):
         last_batch_handle: What to do with an incomplete last batch, as above.
         data_name: Name of a single data array; several are named ``_0_data``, ``_1_data`` ...
         label_name: Name of a single label array; several are named the same way.
-        layout: Layout that the descriptions state.
+        layout: Layout in the descriptions of the arrays.
 
     Attributes:
         data: List of pairs (name, data array).
@@ -327,9 +327,9 @@ class NDArrayIter(DataIter):
         return self._batch_arrays(self._label_rows)
 
     def getpad(self) -> int:
-        """Return the number of samples at the end of the current batch that come from the start.
+        """Return how many samples from the start of the data pad the end of the current batch.
 
-        With ``"roll_over"``: the number of samples at its start from the previous pass.
+        With ``"roll_over"``: how many samples at the batch's start are from the previous pass.
         """
         if self.last_batch_handle == "pad":
             return max(0, self.cursor + self.batch_size - self.num_data)

@@ -157,7 +157,7 @@ class ReadAhead(Generic[Item]):
 
 
 def _end(buffer: _Buffer[Item], thread: threading.Thread, timeout_s: float) -> bool:
-    """Close the buffer and wait for the thread; return whether it ended."""
+    """Close the buffer and wait for the thread; return whether the thread ended."""
     buffer.close()
     if thread is threading.current_thread():
         # The garbage collector may run in that thread, too.

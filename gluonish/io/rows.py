@@ -35,7 +35,7 @@ class Rows(Protocol):
         ...
 
 
-# The same samples of each array: data, or data and labels.
+# Rows of the same samples in each array: data, or data and labels.
 Columns = tuple[Rows, ...]
 
 
@@ -187,7 +187,7 @@ class RowSource(BatchSource):
         files: For each file, a function that returns its samples, block by block. Together they are
             data and labels, or only data; then the labels are zeros.
         round_batch: Whether an incomplete last batch is filled with samples from the start, and the
-            next pass continues after them; if not, it is filled with zeros.
+            next pass continues after them; otherwise it is filled with zeros.
     """
 
     def __init__(

@@ -131,7 +131,7 @@ def _collect(item: Any, arrays: list[Any], layouts: list[ArrayLayout]) -> Any:
 
 
 def write_arrays(memory: Any, described: Any, arrays: list[Any], slot: Slot | None = None) -> None:
-    """Copy the arrays of `lay_out` to their offsets."""
+    """Copy the arrays from `lay_out` to their offsets, except those already in the slot."""
     for layout, values in zip(_layouts(described), arrays, strict=True):
         if slot is None or slot.offset_of(values) is None:
             np.ndarray(layout.shape, layout.dtype, memory, layout.offset)[...] = values
@@ -148,7 +148,7 @@ def _layouts(described: Any) -> list[ArrayLayout]:
 
 
 def map_arrays(memory: Any, described: Any, copy: bool = False) -> Any:
-    """Create a batch over shared memory."""
+    """Create the described batch in shared memory, or with ``copy`` from copies of the arrays."""
     if isinstance(described, ArrayLayout):
         raw = np.ndarray(described.shape, described.dtype, memory, described.offset)
         raw = raw.copy() if copy else raw

@@ -30,8 +30,8 @@ def input_files(path: str, reader: str) -> list[str]:
     A path may name a file; a folder, for its files sorted by name, without subfolders and hidden
     files; or files by a regular expression as its last component. Several paths may be joined with
     ``;``. A leading ``file://`` is ignored, and so is a trailing ``#name``, MXNet's request for a
-    cached copy. If a file exists under the full text, the path means that file, whatever characters
-    it contains.
+    cached copy. If a file exists under the full text, the path means that file, regardless
+    of its characters.
 
     Differences from MXNet: the files of a folder are sorted, and in a list of paths each must
     exist.

@@ -12,7 +12,7 @@ def row_ids_by_array(row_ids: Any, count: int) -> list[Any]:
     """Return ``count`` arrays of row indices from nested lists, or repeat a single one.
 
     Raises:
-        ArgumentError: There is neither one array nor ``count``.
+        ArgumentError: The number of arrays is neither 1 nor ``count``.
     """
     arrays = _flat(row_ids)
     if len(arrays) == 1:
@@ -31,7 +31,7 @@ def _flat(row_ids: Any) -> list[Any]:
 
 
 def pairs_of(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
-    """Return pairs of a key and its list of arrays; arrays of a repeated key are combined."""
+    """Group arrays by key: return pairs of a key and all arrays that were passed for it."""
     keys = list(key) if isinstance(key, list | tuple) else [key]
     values = list(value) if isinstance(key, list | tuple) else [value]
     if len(keys) != len(values):
@@ -53,7 +53,7 @@ def pairs_of(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]
 def check_like(
     what: str, key: Key, arrays: list[NDArray], stored: NDArray, dtype: bool = True
 ) -> None:
-    """Check that arrays have the shape, and if ``dtype`` the dtype, of the stored value."""
+    """Raise if arrays differ from the stored value in shape or, if ``dtype``, in dtype."""
     for x in arrays:
         if x.shape != stored.shape or (dtype and x.dtype != stored.dtype):
             raise ArgumentError(

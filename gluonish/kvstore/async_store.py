@@ -51,7 +51,7 @@ class AsyncStore(KVStore):
 
         Args:
             key: An int or a str, or a list of keys, new in the store.
-            value: NDArray, or a list with one for each key; only those of rank 0 are used.
+            value: NDArray, or a list with one for each key; only the values of rank 0 are used.
 
         Raises:
             ArgumentError: A key already has a value, or ints and strs are mixed.
@@ -178,7 +178,7 @@ class AsyncStore(KVStore):
     def _send(
         self, kind: str, arrays: Mapping[Key, NDArray], settings: Settings | None, replies: bool
     ) -> None:
-        """Send arrays to the servers of their keys, after the arrays are computed."""
+        """Send arrays, once they are computed, to the servers that own their keys."""
         shards = {key: self._shards(key) for key in arrays}
         dense = {key: x for key, x in arrays.items() if x.stype == "default"}
         rows = {key: _rows(x) for key, x in arrays.items() if key not in dense}
@@ -201,7 +201,7 @@ class AsyncStore(KVStore):
     def _split_by_server(
         self, x: Any, shards: Sequence[tuple[int, int, int]], kind: str
     ) -> list[tuple[int, Any]]:
-        """Split an array on the host, or rows, into the shards of the servers."""
+        """Split an array in host memory, or `Rows`, into a shard for each server."""
         if isinstance(x, Rows):
             return [(rank, x.between(first, last)) for rank, first, last in shards]
         slices = [(rank, x[a:b] if len(shards) > 1 else x) for rank, a, b in shards]
@@ -246,7 +246,7 @@ class AsyncStore(KVStore):
         that are pushed afterwards.
 
         Args:
-            optimizer: The optimizer, equal in all processes; that of rank 0 is sent.
+            optimizer: The optimizer, the same in all processes; rank 0 sends it to the servers.
         """
         self._optimizer = optimizer
         multipliers = {i: (x.lr_mult, x.wd_mult) for i, x in optimizer.param_dict.items()}
@@ -314,7 +314,7 @@ class AsyncStore(KVStore):
 
         Args:
             head: Number of the command.
-            body: Its text.
+            body: Text of the command.
 
         Raises:
             ArgumentTypeError: An argument has the wrong type.
@@ -354,7 +354,7 @@ def _rows(x: NDArray) -> Rows:
 
 
 def _fill(value: NDArray, shards: Sequence[tuple[Any, int, int]]) -> None:
-    """Write shards from servers into an array, within its engine operation."""
+    """Write the servers' shards into an array, within the engine operation that writes it."""
     host: Any = value._data
     for shard, first, last in shards:
         target = host[first:last] if host.ndim else host

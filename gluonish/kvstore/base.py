@@ -53,7 +53,7 @@ class KVStoreBase:
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Whether the store has a capability, such as `OPTIMIZER`, to update weights.
+        """Whether the store has a capability; `OPTIMIZER` means that it can update weights.
 
         Args:
             capability: Name of the capability.
@@ -84,7 +84,7 @@ class KVStoreBase:
 
     @property
     def type(self) -> str:
-        """Name of the type of store."""
+        """Name of the store's type."""
         raise self._missing("type")
 
     @property

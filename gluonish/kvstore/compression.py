@@ -91,7 +91,7 @@ class Compression(ABC):
         """
 
     def _filled(self, codes: _Bytes) -> _Bytes:
-        """Return codes, padded with zeros to a multiple of 32 bits."""
+        """Pad codes with zeros to a multiple of 32 bits."""
         return np.pad(codes, (0, -codes.size % (32 // self.bits)))
 
     def _check(self, packed: _Bytes, shape: Shape) -> None:
@@ -132,7 +132,7 @@ class TwoBitCompression(Compression):
         out *= self.threshold
 
     def pack(self, sent: _Floats) -> _Bytes:
-        """Return the codes of four elements in each byte.
+        """Pack the codes of four elements into each byte.
 
         Args:
             sent: Any shape, float32, in host memory.
@@ -175,7 +175,7 @@ class OneBitCompression(Compression):
         out -= 1
 
     def pack(self, sent: _Floats) -> _Bytes:
-        """Return the bits of eight elements in each byte.
+        """Pack the bits of eight elements into each byte.
 
         Args:
             sent: Any shape, float32, in host memory.

@@ -23,7 +23,7 @@ from gluonish_engine import Engine
 
 
 class _Share:
-    """The size that an owner set for the teams of its devices."""
+    """The number of OpenMP threads that an owner assigned to the team of each of its devices."""
 
     __slots__ = ("threads",)
 
@@ -31,8 +31,8 @@ class _Share:
         self.threads = threads
 
 
-# For each engine the resized teams, with the share of the last owner. There is no lock: a worker
-# reads the share when it resizes its team, so that the last one wins.
+# For each engine, the share that the last owner assigned to each resized team. There is no lock: a
+# worker reads the share when it resizes its team, so that the last assignment wins.
 _shares: weakref.WeakKeyDictionary[Engine, dict[Lane, _Share]] = weakref.WeakKeyDictionary()
 
 
@@ -73,7 +73,7 @@ def _release_async(engine: weakref.ref[Engine], share: _Share, total: int) -> No
 
 
 def _release(engine: weakref.ref[Engine], share: _Share, total: int) -> None:
-    """Restore the size of teams that still have this share."""
+    """Restore the full size of the teams that still use this share."""
     found = engine()
     if found is None:
         return

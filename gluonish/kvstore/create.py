@@ -1,4 +1,4 @@
-"""create: stores by name."""
+"""create: creates a store by its name."""
 
 import logging
 from typing import Any
@@ -44,7 +44,7 @@ def create(name: str = "local") -> KVStore | Any:
     Raises:
         ArgumentError: There is no such store.
         ArgumentTypeError: ``name`` is not a str.
-        NotSupportedError: gluonish lacks this store of MXNet's; the message names an alternative.
+        NotSupportedError: Only MXNet has this store; the message names an alternative.
 
     Example:
         >>> import gluonish as mx

@@ -1,13 +1,13 @@
 """Sums of arrays over devices in a fixed order, and copies between devices, for stores.
 
-They are engine operations with a priority, on lanes that run in parallel with compute: a sum runs
-as soon as its gradients are computed, concurrently with the backward pass; and a Trainer's first
-layers, which the next forward pass needs first, overtake its last ones.
+Sums and copies are engine operations with a priority, on lanes that run in parallel with compute: a
+sum runs as soon as its gradients are computed, concurrently with the backward pass; and a Trainer's
+first layers, which the next forward pass needs first, overtake its last layers.
 
 On a GPU the lane is a stream that waits only for launches that use the same arrays. So arrays that
 only stores use are allocated for this stream; see `gluonish.kernels.cupy.GPUDevice`.
 
-`KVStore.pushpull` of many small arrays in two engine operations.
+small_exchange: `KVStore.pushpull` of many small arrays as two engine operations.
 
 A Trainer passes the same gradients and weights to the store in every step. For small arrays the
 look-ups and pushes take longer than the sums, so all sums are one engine operation, and all copies
@@ -37,7 +37,7 @@ from gluonish_engine import Var
 
 
 class SumSplit(NamedTuple):
-    """How sums on the CPU are split over threads.
+    """Settings for splitting a sum on the CPU over threads.
 
     Attributes:
         bound: Number of elements above which arrays are split.
@@ -49,7 +49,7 @@ class SumSplit(NamedTuple):
 
     @classmethod
     def from_environment(cls) -> "SumSplit":
-        """Return the settings of the environment variables."""
+        """Return the settings from the environment variables."""
         return cls(MXNET_KVSTORE_BIGARRAY_BOUND.value, MXNET_KVSTORE_REDUCTION_NTHREADS.value)
 
 
@@ -62,7 +62,7 @@ def new_array(like: NDArray, context: Context) -> NDArray:
 
 
 def private_array(like: NDArray, context: Context) -> NDArray:
-    """Return an array like `new_array`, which only operations of a store may use.
+    """Return an uninitialized array that only operations of a store may use; see `new_array`.
 
     Raises:
         OutOfMemoryError: There is not enough memory.
@@ -104,8 +104,8 @@ def push_async(
 
     Args:
         function: The operation.
-        reads: Arrays it reads.
-        written: Array it writes, on the device.
+        reads: Variables of the arrays that the operation reads.
+        written: Variable of the array that it writes, on the device.
         device: The device.
         priority: Operations of higher priority run first.
         name: Name for errors and traces.
@@ -122,7 +122,7 @@ def push_async(
 
 
 def _no_op() -> None:
-    """Order other operations."""
+    """Do nothing; pushed only to order other operations."""
 
 
 def send(
@@ -194,7 +194,7 @@ def sum_arrays(
 
 
 def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
-    """Return an array that kernels on the device of ``out`` can read; CPU devices share memory."""
+    """Return a value, or a copy that kernels on the device of ``out`` read; CPUs share memory."""
     if value._device is out._device or (value._device.is_host and out._device.is_host):
         return value
     copied = private_array(value, out.context)
@@ -203,7 +203,7 @@ def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
 
 
 def _sum_in_chunks(values: Sequence[NDArray], out: NDArray, priority: int, chunks: int) -> None:
-    """Push the sum as one operation for each chunk, and a last one that joins them."""
+    """Push the sum as one operation per chunk, and a last operation that waits for all of them."""
     engine, lane = current_engine(), out._device.priority_lane
     reads = [x._var for x in values]
     flat = [x._data.reshape(-1) for x in values]
@@ -218,11 +218,11 @@ def _sum_in_chunks(values: Sequence[NDArray], out: NDArray, priority: int, chunk
 
 
 def _join() -> None:
-    """Mark the array as written, after all chunks."""
+    """Do nothing; pushed after all chunks, so that the engine marks the array as written."""
 
 
 def sum_into(values: Sequence[Any], out: Any) -> None:
-    """Sum raw arrays in the order of the list; ``out`` may be the first of them, but no other."""
+    """Sum raw arrays in the order of the list; ``out`` may be the first array, but no other."""
     wide = accumulator(out.dtype)
     total = out if wide == out.dtype else values[0].astype(wide)
     if total is out and values[0] is not out:

@@ -30,9 +30,9 @@ from gluonish.optimizer import Optimizer, Updater, get_updater
 __all__ = ["KVStore", "Key", "Sum"]
 
 UpdateFunction = Callable[[Any, Any, Any], Any]
-Sum = tuple[Key, NDArray, NDArray]  # of a key's gradients, and the stored value
+Sum = tuple[Key, NDArray, NDArray]  # key, sum of its gradients, stored value
 
-# Whether the store of each of MXNet's names sums on the devices.
+# For each name of such a store in MXNet, whether it sums on the devices.
 KINDS: Mapping[str, bool] = {
     "local": False,
     "local_update_cpu": False,
@@ -94,9 +94,9 @@ class KVStore(KVStoreBase):
             self._stored[name] = copied(first, context)
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
-        """Sum the values of a key over devices; the sum replaces or updates the stored value.
+        """Sum the values of a key over devices, and replace the stored value by the sum.
 
-        With an optimizer, see `set_optimizer`, the sum updates the stored value.
+        With an optimizer (see `set_optimizer`) the sum updates the stored value instead.
 
         Args:
             key: An int or a str, or a list of keys.
@@ -179,7 +179,7 @@ class KVStore(KVStoreBase):
                 self._program = Program(*self._call(key.copy(), value, out), exchange)
 
     def _call(self, keys: Any, values: Any, outs: Any) -> tuple[Sequence[object], object]:
-        """Return the operands and the version of the program of a `pushpull` of nested lists."""
+        """Return the operands and version that identify the `Program` of a `pushpull` of lists."""
         if type(keys) is not list or type(values) is not list or type(outs) is not list:
             return (), None
         lists = values + outs
@@ -269,7 +269,7 @@ class KVStore(KVStoreBase):
         return sum_arrays(values, context, priority, self._split, private=private)
 
     def _combine(self, sums: list[Sum]) -> list[Sum]:
-        """Return sums over all processes: there is only one."""
+        """Return the sums over all processes; here there is only one process."""
         return sums
 
     def _move(self, key: Key, stored: NDArray, context: Context) -> NDArray:
@@ -283,7 +283,7 @@ class KVStore(KVStoreBase):
         return copy
 
     def _overwrite(self, key: Key, value: NDArray) -> None:
-        """Replace a stored value without an update; another dtype allocates a new array."""
+        """Set a stored value, bypassing the updater; a different dtype allocates a new array."""
         stored = self._find("overwrite", key)
         if stored.dtype == value.dtype:
             copy_over(value, stored)
@@ -302,7 +302,7 @@ class KVStore(KVStoreBase):
         return found
 
     def _check_kind(self, key: Key) -> None:
-        """Refuse str keys in a store of int keys, and vice versa."""
+        """Reject str keys in a store with int keys, and vice versa."""
         existing = next(iter(self._stored), key)
         if isinstance(existing, str) != isinstance(key, str):
             raise ArgumentError(
@@ -363,12 +363,12 @@ class KVStore(KVStoreBase):
             file.write(data)
 
     def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
-        """Load a file of `save_optimizer_states`, written here or in MXNet 1.9.
+        """Load states that `save_optimizer_states` of gluonish or MXNet 1.9 saved to a file.
 
         Raises:
             ArgumentError: No optimizer was set.
-            FileFormatError: The file holds no states, or those of other weights; nothing was
-                changed.
+            FileFormatError: The file contains no states, or states of other weights; nothing
+                was changed.
         """
         updater = self._require_updater("load_optimizer_states")
         with open_to_read(fname, "load_optimizer_states") as file:
@@ -415,6 +415,6 @@ class KVStore(KVStoreBase):
         return [value]
 
     def _barrier(self) -> None:
-        """Wait for all processes: there is only one."""
+        """Do nothing, as there is only one process."""
 
     barrier = _barrier

@@ -10,7 +10,7 @@ memory.
 The launch order is the same on all ranks: that of the exchanges of a `Channel`.
 
 A group of calls that fails may be launched in part: some devices then wait for others for ever. So
-a `Team` aborts its communicators when a call of a group raises, and refuses later sums.
+a `Team` aborts its communicators when a call of a group raises, and rejects later sums.
 """
 
 import contextlib
@@ -58,10 +58,10 @@ def _import_nccl() -> ModuleType:
 
 
 def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
-    """Return CuPy's module of NCCL.
+    """Return CuPy's NCCL module.
 
     Args:
-        load: Function that imports it.
+        load: Function that imports the module.
 
     Raises:
         DeviceError: There is no CuPy, no GPU, or no NCCL library.
@@ -81,7 +81,7 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
 
 @contextmanager
 def _group(nccl: Any) -> Iterator[None]:
-    """Launch the NCCL calls of a ``with`` block together; the group ends whatever they raise."""
+    """Launch the NCCL calls of a ``with`` block together; the group ends even if one raises."""
     nccl.groupStart()
     try:
         yield
@@ -96,10 +96,10 @@ class Team:
     """NCCL communicators of GPUs of this process, with a stream for each.
 
     Args:
-        nccl: CuPy's module of NCCL, or a stand-in.
+        nccl: CuPy's NCCL module, or a stand-in.
         cupy: CuPy.
         devices: Numbers of the GPUs.
-        communicators: One for each.
+        communicators: A communicator for each GPU.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Team:
             current.wait_event(stream.record().event)
 
     def _abort(self) -> None:
-        """End the sums that wait for others, so that nothing hangs."""
+        """Abort all communicators, so that sums do not wait for other devices forever."""
         self.failed = True
         for communicator in self.communicators:
             with contextlib.suppress(Exception):  # all are to be aborted
@@ -155,13 +155,13 @@ class Team:
 
 
 def nccl_dtype(nccl: Any, x: NDArray) -> int:
-    """Return NCCL's constant of an array's dtype."""
+    """Return NCCL's constant for an array's dtype."""
     number: int = getattr(nccl, _DTYPES[x.dtype.__name__])
     return number
 
 
 def fits(values: Sequence[NDArray]) -> bool:
-    """Whether arrays are dense, contiguous, of a dtype of NCCL, and on different GPUs."""
+    """Whether arrays are dense, contiguous, on different GPUs, and of dtypes that NCCL supports."""
     return len({value.context for value in values}) == len(values) and all(
         x.context.is_gpu
         and x.stype == "default"
@@ -175,7 +175,7 @@ class NCCLReduction:
     """Sums dense arrays of several GPUs.
 
     Args:
-        nccl: CuPy's module of NCCL, or a stand-in.
+        nccl: CuPy's NCCL module, or a stand-in.
     """
 
     def __init__(self, nccl: Any) -> None:
@@ -214,7 +214,7 @@ class NCCLReduction:
         return out
 
     def _launch(self, values: Sequence[NDArray], out: NDArray, root: int) -> None:
-        """Launch the sum after the current stream's work, which later work waits for."""
+        """Launch the sum after the current stream's work; later work there waits for the sum."""
         cupy, nccl = out._device.xp, self._nccl
         devices = tuple(value.context.device_id for value in values)
         dtype = nccl_dtype(nccl, out)
@@ -234,11 +234,11 @@ class NCCLReduction:
                 found = self._teams[devices] = Team(nccl, cupy, devices, communicators)
             team = found
             team.run(sums)
-        # The stream of the sum waits for all of them, and keeps the arrays alive.
+        # The stream of ``out`` waits for the team's streams, and keeps the arrays alive.
 
     @contextmanager
     def _launching(self) -> Iterator[None]:
-        """Exclude other threads.
+        """Let only one thread at a time launch sums.
 
         Raises:
             OperatorError: A signal handler or a destructor interrupted a launch in this thread, or
@@ -268,7 +268,7 @@ _BUCKET_NBYTES = 25 << 20  # of arrays that one group of calls sums
 
 
 class Ranks(Protocol):
-    """The used interface of `gluonish.kvstore.distributed.channel.Channel`."""
+    """The part of `gluonish.kvstore.distributed.channel.Channel` that `NCCLExchange` uses."""
 
     def gather(self, value: Any, what: str) -> list[Any]:
         """Return a list with the value that each rank passes, by rank."""
@@ -290,7 +290,7 @@ class NCCLExchange:
     """Sums dense arrays over the GPUs of all ranks.
 
     Args:
-        nccl: CuPy's module of NCCL, or a stand-in; None if this rank lacks NCCL.
+        nccl: CuPy's NCCL module, or a stand-in; None if this rank lacks NCCL.
         ranks: Connection of the ranks.
     """
 

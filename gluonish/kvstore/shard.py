@@ -57,7 +57,7 @@ class Packed(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The optimizer settings of a rank's gradients; ``lr`` is None if a scheduler determines it."""
+    """Optimizer settings for a rank's gradients; ``lr`` is None if a scheduler determines it."""
 
     rescale_grad: float
     wd: float
@@ -65,7 +65,7 @@ class Settings(NamedTuple):
 
 
 class Shard:
-    """A server's shard of the weights, by key, and its updater."""
+    """The weights that one server owns, by key, with their updater."""
 
     def __init__(self) -> None:
         self._values: dict[Key, NDArray] = {}
@@ -102,7 +102,7 @@ class Shard:
         return {key: _to_host(self._value(key)) for key in keys}
 
     def _do_pull_rows(self, requested: Mapping[Key, Any]) -> dict[Key, Rows]:
-        """Return rows by their sorted indices."""
+        """Return the requested rows of each key; the requested indices are sorted."""
         found = {}
         for key, numbers in requested.items():
             stored = self._value(key)
@@ -113,7 +113,7 @@ class Shard:
         return found
 
     def _do_optimize(self, content: tuple[bytes, Mapping[Key, tuple[float, float]]]) -> None:
-        """Set the optimizer, and the multipliers of parameters by key."""
+        """Set the optimizer, and each parameter's multipliers of learning rate and weight decay."""
         optimizer = pickle.loads(content[0])
         optimizer.param_dict = {
             key: SimpleNamespace(lr_mult=lr_mult, wd_mult=wd_mult)
@@ -128,7 +128,7 @@ class Shard:
         _LOG.info("kvstore: a server got command %s, which it does not know: %.200s", *content)
 
     def _do_finish(self, content: None) -> None:
-        """Reply after all earlier requests of this rank."""
+        """Do nothing: the reply means that all earlier requests of this rank were served."""
 
     def _value(self, key: Key) -> NDArray:
         found = self._values.get(key)

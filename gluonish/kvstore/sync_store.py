@@ -77,7 +77,7 @@ class SyncStore(KVStore):
         return self._channel.new_gradients(mine)
 
     def report_stale(self, key: Key) -> None:
-        """Make other processes fail in their next exchange, as this one cannot take its step.
+        """Make other processes fail in their next exchange, as this process cannot run its step.
 
         No effect if all processes call this.
 
@@ -87,7 +87,7 @@ class SyncStore(KVStore):
         self._channel.report_stale(self._labels.get(repr(key), repr(key)))
 
     def _by_layer(self, keys: Sequence[Key]) -> list[int]:
-        """Return the positions of keys in the order of layers."""
+        """Return the positions of the keys, sorted by layer."""
         layers = self._layers
         return sorted(range(len(keys)), key=lambda i: layers.get(keys[i], i))
 
@@ -96,7 +96,7 @@ class SyncStore(KVStore):
 
         Args:
             key: An int or a str, or a list of keys, new in the store.
-            value: NDArray, or a list with one for each key; only those of rank 0 are used.
+            value: NDArray, or a list with one for each key; only the values of rank 0 are used.
 
         Raises:
             ArgumentError: A key already has a value, or ints and strs are mixed.
@@ -107,7 +107,7 @@ class SyncStore(KVStore):
             self._broadcast_stored(name, "init")
 
     def allreduce(self, keys: Sequence[Key], values: Sequence[list[NDArray]]) -> None:
-        """Replace arrays by their sums over devices and processes; store nothing.
+        """Replace arrays by their sums over devices and processes; stored values are unchanged.
 
         Args:
             keys: Keys of the arrays, the same in all processes.
@@ -153,7 +153,7 @@ class SyncStore(KVStore):
 
         Args:
             keys: Keys of the arrays, the same in all processes.
-            values: Dense arrays. Those of the last layers are sent first, as in `allreduce`.
+            values: Dense arrays. Arrays of the last layers are sent first, as in `allreduce`.
             edges: For each array the first element of each process's shard, by rank, and the
                 array's size at the end.
         """
@@ -219,7 +219,7 @@ class SyncStore(KVStore):
 
     @staticmethod
     def _compressed(codec: Compression, key: Key, total: NDArray, stored: NDArray) -> Sum:
-        """Return a sum as other processes decompress it; the error is added to later sums."""
+        """Return a sum as the other processes will decompress it; later sums include the error."""
         if total.stype == "default":
             total = codec.compress(key, 0, total, 0)
         return key, total, stored
@@ -264,7 +264,7 @@ class SyncStore(KVStore):
         return self._channel.gather(value, "gather")
 
     def _send_command_to_servers(self, head: int, body: str) -> None:
-        """Ignore the command: there are no servers."""
+        """Ignore the command, as there are no servers."""
 
     send_command_to_servers = _send_command_to_servers
 

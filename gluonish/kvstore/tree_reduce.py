@@ -38,13 +38,13 @@ _LOG = logging.getLogger("gluonish")
 
 
 class _Chunk(NamedTuple):
-    """A chunk of an array.
+    """A range of an array's elements.
 
     Attributes:
-        raw: Its elements, one-dimensional.
-        var: Its engine variable.
-        device: Its device.
-        private: Whether it is a `gluonish.kvstore.device_sums.private_array`.
+        raw: The elements, one-dimensional.
+        var: Engine variable that orders operations on the elements.
+        device: Device of the array.
+        private: Whether the array is a `gluonish.kvstore.device_sums.private_array`.
     """
 
     raw: Any
@@ -132,7 +132,7 @@ class TreeReduction:
     def _ranges(
         self, size: int, trees: Sequence[Tree], contexts: Sequence[Context], context: Context
     ) -> list[tuple[int, int, Tree]]:
-        """Return ranges of elements and their trees: all for one tree, or a chunk for each."""
+        """Return ranges of elements with their trees: one range for one tree, or one per tree."""
         if size <= self._bound:
             root = contexts.index(context) if context in contexts else 0
             return [(0, size, trees[root])]
@@ -170,7 +170,7 @@ def _reduced(chunks: Sequence[_Chunk], tree: Tree, priority: int) -> _Chunk:
 
 
 def _readable(chunk: _Chunk, device: Device, priority: int) -> _Chunk:
-    """Return a chunk that kernels on a device can read; CPU devices share memory."""
+    """Return a chunk, or a copy that kernels on a device can read; CPU devices share memory."""
     if chunk.device is device or (chunk.device.is_host and device.is_host):
         return chunk
     raw = private_memory(Spec(chunk.raw.shape, chunk.raw.dtype), device)
@@ -200,7 +200,7 @@ def _copy(source: _Chunk, target: _Chunk) -> None:
 
 
 def _join() -> None:
-    """Mark the array as written, after all chunks."""
+    """Do nothing; pushed after all chunks, so that the engine marks the array as written."""
 
 
 def _described(contexts: Sequence[Context], links: Links, trees: Sequence[Tree]) -> str:

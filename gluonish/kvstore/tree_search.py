@@ -67,7 +67,7 @@ def _nvlinks(contexts: Sequence[Context], cupy: Any, run: Callable[..., str]) ->
     topology = run("topo", "-m")
     if not listed or not topology:
         return None
-    # The tool numbers all GPUs of the machine, a process only the visible ones.
+    # nvidia-smi numbers all GPUs of the machine, a process only the visible GPUs.
     numbers = {_bus(name): i for i, name in enumerate(listed)}
     try:
         rows = parse_topology(topology)
@@ -78,7 +78,7 @@ def _nvlinks(contexts: Sequence[Context], cupy: Any, run: Callable[..., str]) ->
 
 
 def _bus(name: str) -> str:
-    """Return a normalized PCI address, as the tool writes more digits than the library."""
+    """Return a normalized PCI address, as nvidia-smi writes more digits than CuPy."""
     domain, _, rest = name.strip().lower().partition(":")
     return f"{int(domain, 16):x}:{rest}"
 
@@ -144,7 +144,7 @@ def find_trees(links: Links, *, exhaustive: bool, penalty: float) -> list[Tree]:
     Args:
         links: The link matrix.
         exhaustive: Whether to try all halvings of up to `EXHAUSTIVE_LIMIT` devices.
-        penalty: Factor of a link's weight in later trees, after a tree used it.
+        penalty: Factor by which the weight of a link is multiplied once a tree uses it.
     """
     weights = [list(row) for row in links]
     found = []
@@ -198,7 +198,7 @@ def backtrack(links: Links, root: int) -> Tree:
 
 
 def bisect(links: Links, root: int) -> Tree:
-    """Return the tree from Kernighan-Lin bisection, with the best link between two halves."""
+    """Return the tree of a Kernighan-Lin bisection that joins two halves by their best link."""
 
     def edges(members: frozenset[int], top: int, depth: int) -> _Edges:
         if len(members) == 1:

@@ -34,7 +34,7 @@ __all__ = ["BaseModule"]
 
 
 class BaseModule(ModuleInterface):
-    """Base class of modules: training and evaluation loops.
+    """Base class of modules, with the loops for training and evaluation.
 
     Arguments and attributes are those of `ModuleInterface`.
     """
@@ -98,7 +98,7 @@ class BaseModule(ModuleInterface):
         return found
 
     def _update_metric(self, eval_metric: EvalMetric, batch: Any) -> None:
-        """Update a metric with the last outputs; a list has a batch for each device."""
+        """Update a metric with the last outputs; a list ``batch`` has a batch for each device."""
         if isinstance(batch, list):
             self.update_metric(eval_metric, [one.label for one in batch], pre_sliced=True)
         else:
@@ -111,7 +111,7 @@ class BaseModule(ModuleInterface):
         reset: bool = True,
         sparse_row_id_fn: Any = None,
     ) -> Iterator[tuple[list[NDArray], int, DataBatch]]:
-        """Yield the outputs without padding, the number of the batch, and the batch.
+        """Yield the outputs of each batch without padding, its number, and the batch itself.
 
         Args:
             eval_data: The iterator.
@@ -147,8 +147,8 @@ class BaseModule(ModuleInterface):
         Args:
             eval_data: The iterator; or an array, which is one batch.
             num_batch: Maximum number of batches; None for all.
-            merge_batches: Whether to concatenate the batches; if not, the result is a list with the
-                outputs of each batch.
+            merge_batches: Whether to concatenate the batches; otherwise the result is a list with
+                the outputs of each batch.
             reset: Whether to reset the iterator first.
             always_output_list: Whether to return a list even for a single output.
             sparse_row_id_fn: See `prepare`.
@@ -235,10 +235,10 @@ class BaseModule(ModuleInterface):
             arg_params: Initial weights by name; a module that is initialized already ignores them,
                 with a warning.
             aux_params: Initial auxiliary states by name.
-            allow_missing: Whether ``initializer`` creates missing weights; if not, they are an
+            allow_missing: Whether ``initializer`` creates missing weights; otherwise they are an
                 error.
             force_rebind: Whether to bind again if the module is bound already.
-            force_init: Whether to initialize weights and optimizer again if they already are.
+            force_init: Whether to initialize the weights again if they already are initialized.
             begin_epoch: Number of the first epoch.
             num_epoch: Number of the epoch at which to stop, exclusive.
             validation_metric: Metric for ``eval_data``; None uses ``eval_metric``.
@@ -342,7 +342,7 @@ class BaseModule(ModuleInterface):
 
 
 class _NoDataError(ArgumentTypeError, ValueError):
-    """The data to predict for have the wrong type; MXNet raises a ValueError."""
+    """Raised if the data for `predict` have the wrong type; a ValueError, too, as in MXNet."""
 
 
 def _metric(metric: Any) -> EvalMetric:

@@ -74,7 +74,7 @@ class BoundExecutors:
         self.execs: list[Executor] = []
         self.batch_size = 0
         self.slices: list[slice] = []
-        # The executors of the largest batch so far, which others are reshaped from, and these.
+        # The size of the largest batch so far and its executors, from which others are reshaped.
         self._largest: tuple[int, list[Executor]] = (0, [])
         self._cache: dict[Any, list[Executor]] = {}
         self.bind_exec(data_shapes, label_shapes, shared_group)
@@ -82,7 +82,7 @@ class BoundExecutors:
             self._adopt(shared_group)
 
     def _adopt(self, other: "BoundExecutors") -> None:
-        """Share the lists of weights if they are equal; an update compares them by identity."""
+        """Use another group's equal lists of arrays, because updates compare lists by identity."""
         for field in ("param_arrays", "grad_arrays"):
             own, shared = ([x for row in getattr(of, field) for x in row] for of in (self, other))
             if len(own) == len(shared) and all(map(is_, own, shared)):
@@ -120,7 +120,7 @@ class BoundExecutors:
         shared_group: "BoundExecutors | None" = None,
         reshape: bool = False,
     ) -> None:
-        """Create the executors for batches of some shapes.
+        """Create executors for batches of the described shapes.
 
         Args:
             data_shapes: Descriptions of the data of a complete batch.
@@ -129,7 +129,7 @@ class BoundExecutors:
             reshape: Whether to reshape the existing executors, in the same memory.
 
         Raises:
-            ArgumentError: The inferred shapes of weights differ from those of the weights.
+            ArgumentError: The inferred shapes of weights differ from the weights' actual shapes.
         """
         data, label = described(data_shapes), described(label_shapes)
         # If no array has a batch axis, each device gets all data.
@@ -208,7 +208,7 @@ class BoundExecutors:
         return {name: shape for name, shape in named.items() if name not in self.param_names}
 
     def _collect(self) -> None:
-        """Look up the arrays of all executors."""
+        """Store the arrays of all executors in the attributes of the group."""
         arguments = [executor.arg_dict for executor in self.execs]
         gradients = [executor.grad_dict for executor in self.execs]
         states = [executor.aux_dict for executor in self.execs]
@@ -244,7 +244,7 @@ class BoundExecutors:
             label_shapes: Descriptions of the labels of a complete batch.
 
         Raises:
-            ArgumentError: Shapes of weights would change; the group is unchanged then.
+            ArgumentError: Shapes of weights would change; in this case the group is unchanged.
         """
         data, label = described(data_shapes), described(label_shapes) or None
         if data == self.data_shapes and label == self.label_shapes:

@@ -112,12 +112,12 @@ class BucketingModule(BucketingAttributes):
 
         Args:
             bucket_key: Key of the bucket.
-            data_shapes: Descriptions of its data, `DataDesc` or pairs (name, shape).
-            label_shapes: Descriptions of its labels; None for none.
+            data_shapes: Descriptions of the bucket's data, `DataDesc` or pairs (name, shape).
+            label_shapes: Descriptions of the bucket's labels; None for none.
 
         Raises:
-            ModuleStateError: The module is not bound, or a new bucket comes before weights exist.
-            ArgumentError: The bucket's weights have other shapes than the default one's.
+            ModuleStateError: The module is not bound, or has no weights when a new bucket is bound.
+            ArgumentError: The bucket's weights have other shapes than the default bucket's.
         """
         self._expect_bound("switch_bucket")
         if bucket_key not in self._buckets:
@@ -200,7 +200,7 @@ class BucketingModule(BucketingAttributes):
         return self._current("output_shapes").output_shapes
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Return weights and auxiliary states by name, on the CPU; a checkpoint's before `bind`."""
+        """Return weights and auxiliary states by name, on the CPU; before `bind`, as loaded."""
         if not self.binded and self.params_initialized:
             weights = self._made._weights
             return dict(weights.arguments), dict(weights.auxiliary)
@@ -326,7 +326,7 @@ class BucketingModule(BucketingAttributes):
         default_bucket_key: Key = None,
         **kwargs: Any,
     ) -> "BucketingModule":
-        """Load a checkpoint, and return a module with its weights, not bound yet.
+        """Load a checkpoint into a new module, which is not bound yet.
 
         Args:
             prefix: The prefix passed to `save_checkpoint`.
@@ -365,7 +365,7 @@ class BucketingModule(BucketingAttributes):
         """Return a module with the networks and weights, not bound yet.
 
         Args:
-            sym_dict: Symbols by bucket key, which replace those of ``sym_gen``.
+            sym_dict: Symbols by bucket key, which replace the Symbols from ``sym_gen``.
             sym_gen: See `BucketingModule`; still called for the names of data and labels.
             default_bucket_key: See `BucketingModule`.
             arg_params: Weights by name.

@@ -125,7 +125,7 @@ def _number(epoch: int) -> str:
 
 
 class MissingWeightError(ArgumentError, RuntimeError):
-    """A weight is missing in ``arg_params``; MXNet raises a RuntimeError."""
+    """Raised if a weight is missing in ``arg_params``; a RuntimeError, too, as in MXNet."""
 
 
 class Weights:
@@ -155,7 +155,7 @@ def first_values(
     *,
     allow_missing: bool,
 ) -> dict[str, NDArray]:
-    """Return initial values: the supplied ones, and the others from an initializer.
+    """Return initial values: supplied values, and an initializer's values for other arrays.
 
     Random numbers are drawn in the order of sorted names, as in MXNet.
 

@@ -9,7 +9,7 @@ from gluonish.io.data_iter import DataBatch, DataDesc
 
 
 class ModuleStateError(GluonishError, AssertionError):
-    """A method was called before one that must come first; MXNet raises an AssertionError."""
+    """Raised if a module is not ready for a method; an AssertionError, too, as in MXNet."""
 
 
 def expect(condition: object, what: str, state: str, remedy: str) -> None:
@@ -30,7 +30,7 @@ def described(shapes: Iterable[Any] | None) -> list[DataDesc]:
 def described_batch(
     batch: DataBatch, data: Sequence[DataDesc], label: Sequence[DataDesc]
 ) -> tuple[list[DataDesc], list[DataDesc]]:
-    """Return the descriptions of a batch; by default of its arrays, with the previous names.
+    """Return a batch's own descriptions, or descriptions of its arrays with the previous names.
 
     Args:
         batch: The batch.
@@ -108,7 +108,7 @@ def parsed_descriptions(
         data_names: Names of the data inputs.
         label_names: Names of the labels.
         data_shapes: Pairs (name, shape) or `DataDesc` of the data.
-        label_shapes: The same of the labels, or None; other names only cause a warning.
+        label_shapes: Pairs or `DataDesc` of the labels, or None; wrong names only cause a warning.
 
     Raises:
         ArgumentError: The names of the data differ.
@@ -156,15 +156,15 @@ def requests_of(
     """Return how the gradient of each argument is stored: ``"write"``, ``"add"`` or ``"null"``.
 
     Args:
-        given: ``grad_req`` of `Module.bind`: one for all arguments with a gradient, a list in the
-            order of the arguments, or a dict by name.
+        given: ``grad_req`` of `Module.bind`: one str for all arguments with a gradient, a list in
+            the order of the arguments, or a dict by name.
         arguments: Names of the network's arguments.
         params: Names of weights with gradients.
         data: Names of inputs with gradients.
         for_training: Whether there are gradients at all.
 
     Raises:
-        ArgumentError: A list has another length than ``arguments``.
+        ArgumentError: The length of a list differs from that of ``arguments``.
     """
     if not for_training:
         return dict.fromkeys(arguments, "null")

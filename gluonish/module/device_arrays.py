@@ -14,7 +14,7 @@ from gluonish.ndarray import NDArray, array, concat
 
 
 def part_of(x: Any, part: slice, axis: int) -> Any:
-    """Return a slice of an array along its batch axis; all of the array if it has none.
+    """Return a slice of an array along its batch axis; the whole array if it has no such axis.
 
     Args:
         x: The array.
@@ -27,7 +27,7 @@ def part_of(x: Any, part: slice, axis: int) -> Any:
 
 
 def merged(arrays: Sequence[NDArray], axis: int) -> NDArray:
-    """Concatenate the devices' slices of a batch; without a batch axis return the first.
+    """Concatenate the devices' slices of a batch; without a batch axis return the first array.
 
     Args:
         arrays: One array for each device.
@@ -64,7 +64,7 @@ def load(
     *,
     optional: bool = False,
 ) -> None:
-    """Copy the arrays of a batch to the devices, to each its slice.
+    """Copy to each device its slice of a batch's arrays.
 
     Args:
         batch: The batch; or a list with one for each device.
@@ -75,7 +75,7 @@ def load(
         optional: Whether the batch may have no such arrays.
 
     Raises:
-        ArgumentError: The batch has fewer arrays than there are names; more are ignored.
+        ArgumentError: The batch has fewer arrays than there are names; extra arrays are ignored.
     """
     batches = batch if isinstance(batch, list) else [batch]  # a batch may be a namedtuple
     one_per_device = batches is batch
@@ -110,7 +110,7 @@ Groups = Mapping[str, Any] | Sequence[Mapping[str, Context]] | None
 
 
 def groups_of(given: Groups, count: int) -> list[dict[str, Context]]:
-    """Return a dict from each ``ctx_group`` to its device, for each of a module's devices.
+    """Return, for each of a module's devices, a dict from each ``ctx_group`` to its device.
 
     Args:
         given: Dict from the group's name to a device, or to a list with one for each of the
@@ -118,7 +118,7 @@ def groups_of(given: Groups, count: int) -> list[dict[str, Context]]:
         count: Number of the module's devices.
 
     Raises:
-        ArgumentError: A list has another length than ``count``.
+        ArgumentError: The length of a list differs from ``count``.
     """
     if given is None:
         return [{} for _ in range(count)]

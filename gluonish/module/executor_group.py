@@ -31,7 +31,7 @@ class DataParallelExecutorGroup(BoundExecutors):
         param_names: Names of the arguments that are weights.
         for_training: Whether to allocate gradients.
         inputs_need_grad: Whether to compute gradients of the data, too.
-        shared_group: Group whose weights and memory of inputs are shared.
+        shared_group: Group with which this one shares weights and the memory of inputs.
         logger: Logger for messages.
         fixed_param_names: Names of weights without gradients.
         grad_req: ``"write"``, ``"add"`` or ``"null"``: one for all, a list in the order of the
@@ -51,7 +51,7 @@ class DataParallelExecutorGroup(BoundExecutors):
         aux_arrays: The same for auxiliary states.
         state_arrays: The same for states.
         input_grad_arrays: The same for the gradients of the data, if ``inputs_need_grad``.
-        shared_data_arrays: For each device a dict of the memory of inputs, by name.
+        shared_data_arrays: For each device a dict with its inputs' memory, by name.
 
     Raises:
         ArgumentError: Arguments contradict each other; see the message.

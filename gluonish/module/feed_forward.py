@@ -53,9 +53,9 @@ class FeedForward(BASE_ESTIMATOR):
     """A network with `fit`, `predict` and `score`; deprecated, use `Module`.
 
     Args:
-        symbol: The network; or a function from a bucket key to it, for iterators with
+        symbol: The network; or a function that maps a bucket key to a network, for iterators with
             ``default_bucket_key``.
-        ctx: Device, or list of devices; None for the current one.
+        ctx: Device, or list of devices; None for the current device.
         num_epoch: Number of the epoch at which to stop, exclusive.
         epoch_size: Number of batches in an epoch; None for one pass over the data.
         optimizer: Name of an optimizer, or an Optimizer.
@@ -69,7 +69,7 @@ class FeedForward(BASE_ESTIMATOR):
 
     Attributes:
         arg_params: Weights by name; None before training or loading.
-        aux_params: Auxiliary states by name, likewise.
+        aux_params: Auxiliary states by name; None before training or loading.
         symbol: The network.
         sym_gen: The function passed in place of a network, or None.
         argument_checked: Whether weights were checked; for MXNet programs.
@@ -194,7 +194,7 @@ class FeedForward(BASE_ESTIMATOR):
     def _trained(
         self, data: DataIter, kvstore: Any, work_load_list: Sequence[float] | None, logger: Any
     ) -> Module | BucketingModule:
-        """Return a module with weights and an optimizer."""
+        """Return a bound module with weights and an optimizer, ready to be trained."""
         provided = described(data.provide_data), described(data.provide_label)  # type: ignore[attr-defined]
         data_names, label_names = ([desc.name for desc in descs] for descs in provided)
         settings = {"context": self.ctx, "work_load_list": work_load_list, "logger": logger}
@@ -227,8 +227,8 @@ class FeedForward(BASE_ESTIMATOR):
             reset: Whether to reset the iterator first.
 
         Returns:
-            An array, or a list with one for each output; with ``return_data`` a tuple of that and
-            the same for data and for labels.
+            An array, or a list with an array for each output; with ``return_data`` a tuple of the
+            outputs, the data and the labels, each in this form.
 
         Raises:
             ArgumentError: There are no weights.
@@ -252,7 +252,7 @@ class FeedForward(BASE_ESTIMATOR):
         batch_end_callback: Any = None,
         reset: bool = True,
     ) -> Any:
-        """Return the value of a metric of the outputs.
+        """Evaluate a metric on the outputs, and return its value.
 
         Args:
             X: An iterator with labels; or an array, whose labels are then 0.
@@ -332,7 +332,7 @@ class FeedForward(BASE_ESTIMATOR):
     def load(
         prefix: str, epoch: int, ctx: Context | Sequence[Context] | None = None, **kwargs: Any
     ) -> "FeedForward":
-        """Load a checkpoint; training continues with that epoch.
+        """Load a checkpoint; `fit` continues with epoch ``epoch``.
 
         Args:
             prefix: Prefix of the files' paths.

@@ -58,7 +58,7 @@ def evaluation_iterator(eval_data: Any, batch_size: int) -> DataIter | None:
         batch_size: Maximum number of samples in a batch.
 
     Raises:
-        ArgumentTypeError: ``eval_data`` is something else.
+        ArgumentTypeError: ``eval_data`` is none of these.
     """
     if eval_data is None or isinstance(eval_data, DataIter):
         return eval_data
@@ -80,7 +80,7 @@ def epochs_of(
     Args:
         data: The iterator, which is reset first.
         first: Number of the first epoch, for the log.
-        size: Number of batches in an epoch; the iterator is reset when it ends before. None for
+        size: Number of batches in an epoch; the iterator is reset if it ends earlier. None for
             one pass.
         logger: Logs each reset of the iterator.
     """

@@ -79,14 +79,14 @@ class ModuleInterface:
         )
 
     def _is_rebind_ignored(self, force_rebind: bool) -> bool:
-        """Whether the module is bound and `bind` is ignored, with a log message."""
+        """Whether to ignore `bind`, as the module is bound already; if so, log a warning."""
         ignored = self.binded and not force_rebind
         if ignored:
             self.logger.warning("Already bound, ignoring bind()")
         return ignored
 
     def _is_reinit_ignored(self, force_init: bool) -> bool:
-        """Whether there is an optimizer and `init_optimizer` is ignored, with a log message."""
+        """Whether to ignore `init_optimizer`, as there is an optimizer; if so, log a warning."""
         ignored = self.optimizer_initialized and not force_init
         if ignored:
             self.logger.warning("optimizer already initialized, ignoring...")

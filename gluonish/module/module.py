@@ -41,8 +41,8 @@ class Module(SymbolModule):
 
     Args:
         symbol: The network.
-        data_names: Names of its arguments that are data.
-        label_names: Names of its arguments that are labels; None for none.
+        data_names: Names of the network's arguments that are data.
+        label_names: Names of the network's arguments that are labels; None for none.
         logger: Logger for messages.
         context: Device, or list of devices.
         work_load_list: Relative load of each device: ``[3, 1]`` gives the first three quarters of a
@@ -72,7 +72,7 @@ class Module(SymbolModule):
     def load(
         prefix: str, epoch: int, load_optimizer_states: bool = False, **kwargs: Any
     ) -> "Module":
-        """Load a checkpoint, and return a module with its weights, not bound yet.
+        """Load a checkpoint into a new module, which is not bound yet.
 
         Args:
             prefix: The prefix passed to `save_checkpoint`.
@@ -126,14 +126,14 @@ class Module(SymbolModule):
         self._trained("save_optimizer_states").save_states(fname)
 
     def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
-        """Load the states that `save_optimizer_states` saved, also for other devices.
+        """Load the states that `save_optimizer_states` saved, on any number of devices.
 
         Args:
             fname: Path of the file.
 
         Raises:
             MissingFileError: The file does not exist.
-            FileFormatError: It does not contain optimizer states.
+            FileFormatError: The file does not contain optimizer states.
         """
         updates, group = self._trained("load_optimizer_states"), self._exec_group
         shapes = {}
@@ -276,8 +276,8 @@ class Module(SymbolModule):
             shared_module: The other module.
 
         Raises:
-            ModuleStateError: It has no optimizer.
-            ArgumentError: It lacks one of this module's weights.
+            ModuleStateError: The other module has no optimizer.
+            ArgumentError: The other module lacks one of this module's weights.
         """
         updates = shared_module._trained("borrow_optimizer")
         updates.check(self._param_names)

@@ -41,7 +41,7 @@ class Monitor:
     """Collects statistics of an executor's outputs and arguments, between `tic` and `toc`.
 
     Args:
-        interval: Number of batches between two monitored ones.
+        interval: Every ``interval``-th batch is monitored.
         stat_func: Function that takes an array and returns its statistic, an NDArray or a list of
             NDArrays. By default the norm divided by the square root of the size.
         pattern: Regular expression that must match the start of a name.
@@ -94,7 +94,7 @@ class Monitor:
             self.queue.append((self.step, name, self.stat_func(array)))
 
     def install(self, exe: _Monitored) -> None:
-        """Monitor an executor, in addition to others.
+        """Monitor an executor, in addition to those installed before.
 
         Args:
             exe: The executor.

@@ -153,7 +153,7 @@ class PythonModule(BaseModule):
         self.inputs_need_grad = inputs_need_grad
 
     def _compute_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Return name and shape of each output; ``_data_shapes`` are set."""
+        """Return the name and shape of each output; called when ``_data_shapes`` are set."""
         raise self._undefined("_compute_output_shapes")
 
     def init_optimizer(
@@ -212,7 +212,7 @@ class PythonLossModule(PythonModule):
         self._scores_grad: Any = None
 
     def _compute_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Return the shape of the data."""
+        """Return the output's name, with the shape of the data."""
         return [(f"{self._name}_output", self._data_shapes[0][1])]
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
@@ -280,7 +280,7 @@ def _as_array(values: Any) -> NDArray:
 
 
 class ComputedModule(BaseModule):
-    """Base of modules that delegate: `Module` to its executors, `BucketingModule` to a bucket.
+    """Base class of modules that delegate: `Module` to executors, `BucketingModule` to a bucket.
 
     A subclass defines `_computer`, which returns the object to delegate to.
     """

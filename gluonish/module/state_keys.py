@@ -16,7 +16,7 @@ Shapes = Mapping[str, tuple[int, ...] | None]
 
 
 class LoadedStates(dict[Index, State]):
-    """States by the keys of a file, with lookup by the keys in use, too.
+    """Optimizer states from a file, which can be looked up by the file's keys and those in use.
 
     Args:
         found: States by the file's keys.
@@ -48,15 +48,15 @@ def keyed(
     target: int | None,
     copy: Callable[[Any], Any],
 ) -> dict[Index, Any]:
-    """Return values by keys for another number of devices, or by names.
+    """Convert the keys of values to keys for another number of devices, or to names.
 
     Additional devices get copies of the first device's values.
 
     Args:
         found: Values by the keys of a file, names or integers.
         names: Names of all weights.
-        devices: Number of devices of the file's integer keys.
-        target: Number of devices of the new keys; None for names, as in a store.
+        devices: Number of devices that the file's integer keys are for.
+        target: Number of devices that the new keys are for; None for names, as in a store.
         copy: Copies a value for another device.
     """
     numbers = {name: i for i, name in enumerate(names)}

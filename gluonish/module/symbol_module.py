@@ -19,7 +19,7 @@ from gluonish.symbol import Symbol
 
 
 class SymbolModule(ModuleAttributes):
-    """Base class of `Module` that manages the network and its weights; same arguments."""
+    """Base class of `Module` that manages the network and its weights; takes the same arguments."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class SymbolModule(ModuleAttributes):
             arg_params: Weights by name; None initializes all.
             aux_params: Auxiliary states by name; None initializes all.
             allow_missing: Whether to initialize weights that are missing in ``arg_params`` or
-                ``aux_params``; if not, they are an error.
+                ``aux_params``; otherwise they are an error.
             force_init: Whether to replace existing weights.
             allow_extra: Has no effect, as in MXNet: names that the network does not have are
                 ignored.
@@ -177,7 +177,7 @@ class SymbolModule(ModuleAttributes):
     ) -> None:
         """Set weights and auxiliary states.
 
-        In a store that updates weights, they are replaced, too; MXNet does not replace them there.
+        A store that updates the weights gets the new values, too; in MXNet it keeps the old ones.
 
         Args:
             arg_params: Weights by name.

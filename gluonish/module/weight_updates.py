@@ -25,7 +25,7 @@ Columns = Sequence[Sequence[Any]]
 
 
 class _Member(NamedTuple):
-    """A weight that has a gradient: its arrays on each device."""
+    """A weight that has a gradient, with the arrays of both on each device."""
 
     number: int
     name: str
@@ -125,9 +125,9 @@ class WeightUpdates:
         """Update the weights on all devices.
 
         Args:
-            names: Names of the weights: all, or those of a module that has some of them.
+            names: Names of the weights to update: all or some of the constructor's ``names``.
             arrays: For each weight a list of its arrays, one for each device.
-            gradients: The same for gradients; None for weights without.
+            gradients: The same for gradients; None for weights without a gradient.
         """
         self._adopt_loaded()
         last = self._arrays
@@ -147,9 +147,9 @@ class WeightUpdates:
             self._update_on_devices()
 
     def _call(self, device: int) -> tuple[Any, Any, Any]:
-        """Return indices, gradients and weights of a device, the arguments of an updater.
+        """Return the arguments of an updater: indices, gradients and weights of a device.
 
-        An updater reuses its prepared call if it gets the same tuples.
+        An updater reuses its prepared call if it is called with the same tuples.
         """
         return (
             tuple(member.number * self._devices + device for member in self._members),
@@ -176,7 +176,7 @@ class WeightUpdates:
             )
 
     def _update_on_devices(self) -> None:
-        """Add up gradients by the store, if there is one, and update each device's weights.
+        """Add up gradients in the store, if there is one, and update each device's weights.
 
         The optimizer's index of a weight is ``i * devices + device``, as in MXNet.
         """
@@ -203,15 +203,15 @@ class WeightUpdates:
             file.write(data)
 
     def load_states(self, fname: str | os.PathLike[str], shapes: Shapes | None = None) -> None:
-        """Load the states that `save_states` saved, with or without a store, for any devices.
+        """Load what `save_states` saved, with or without a store, on any number of devices.
 
         A store saves states by name, otherwise the keys are indices of weights and devices; both
         are accepted. MXNet accepts only the keys it would save itself, and otherwise silently
-        starts with new states, or with those of other weights. Until the next update the updater's
+        starts with new states, or with states of other weights. Until the next update the updater's
         states can be looked up by the file's keys, as in MXNet, and by the keys in use.
 
-        Under the name ``mxnet`` the optimizer keeps its current update count, as in MXNet, whose
-        programs shorten their schedules; else it continues with the file's count.
+        Under the name ``mxnet`` the optimizer's update count is unchanged, as in MXNet, whose
+        programs shorten their schedules; otherwise it continues from the file's count.
 
         Args:
             fname: Path of the file.
@@ -219,7 +219,7 @@ class WeightUpdates:
 
         Raises:
             MissingFileError: The file does not exist.
-            FileFormatError: It does not contain optimizer states.
+            FileFormatError: The file does not contain optimizer states.
         """
         updater = self._owned_updater()
         with open_to_read(fname, "load_optimizer_states") as file:
@@ -236,14 +236,14 @@ class WeightUpdates:
             _catch_up(updater.optimizer)
 
     def _adopt_loaded(self) -> None:
-        """Re-key loaded states for these devices, or for the store."""
+        """Convert the keys of loaded states to keys for these devices, or for the store."""
         updater = self._updater if self._updater is not None else self._in_store_updater()
         if isinstance(updater, Updater) and isinstance(updater.states, LoadedStates):
             updater.states = updater.states.adopted
             updater.states_synced = dict.fromkeys(updater.states, False)
 
     def _keyed(self, found: Mapping[Any, Any], devices: int) -> dict[Any, Any]:
-        """Return values of weights by the keys of these devices, or of the store."""
+        """Convert keys of weights to keys for these devices, or for the store."""
         target = None if self.in_store else self._devices
         return keyed(found, list(self._numbers), devices, target, copied)
 
@@ -261,7 +261,7 @@ class WeightUpdates:
 
 
 def _catch_up(optimizer: Optimizer) -> None:
-    """Advance a new scheduler that is past its end to the rate of its last update."""
+    """Advance a new scheduler to its last rate if the update count is past the scheduler's end."""
     last = getattr(optimizer.lr_scheduler, "max_update", None)
     if isinstance(last, int) and callable(optimizer.lr_scheduler) and optimizer.num_update >= last:
         optimizer.lr_scheduler(last)

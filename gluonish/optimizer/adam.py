@@ -1,6 +1,6 @@
 """Adam, AdamW and Adamax: steps scaled by running means of the gradient and its square.
 
-Adamax has the maximum absolute gradient instead of the mean square.
+Adamax uses a decaying maximum of absolute gradients instead of the mean square.
 """
 
 from collections.abc import Sequence

@@ -11,11 +11,11 @@ _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
 class UnknownArgumentError(ArgumentError, TypeError):
-    """An optimizer does not have the argument; MXNet raises a TypeError."""
+    """Raised if an optimizer does not have an argument; a TypeError, too, as in MXNet."""
 
 
 def check_arguments(klass: type, kwargs: Mapping[str, Any]) -> None:
-    """Refuse keyword arguments that neither an optimizer nor its bases accept.
+    """Reject keyword arguments that neither an optimizer nor its bases accept.
 
     Raises:
         UnknownArgumentError: An argument is unknown.
@@ -39,7 +39,7 @@ def check_arguments(klass: type, kwargs: Mapping[str, Any]) -> None:
 
 
 def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
-    """Check ``aggregate_num``.
+    """Check that ``aggregate_num`` is None or a positive int.
 
     Raises:
         ArgumentTypeError: ``aggregate_num`` is not an int.
@@ -56,7 +56,7 @@ def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
 def check_settings(
     name: str, rescale: Any, wd: Any, begin: Any, clip: Any, learning_rate: Any
 ) -> None:
-    """Refuse common arguments of optimizers that are not numbers.
+    """Reject values that are not numbers for arguments that all optimizers have.
 
     Raises:
         ArgumentTypeError: An argument is not a number.
@@ -66,7 +66,7 @@ def check_settings(
 
 
 def check_scheduler(name: str, scheduler: Any) -> None:
-    """Refuse a scheduler that is not callable.
+    """Reject a scheduler that is not callable.
 
     Raises:
         ArgumentTypeError: ``scheduler`` is neither an LRScheduler nor a function.
@@ -97,7 +97,7 @@ def override_base_lr(scheduler: Any, learning_rate: float) -> None:
 
 
 def _outcome(scheduler: Any, learning_rate: float) -> str:
-    """Describe which rate is used."""
+    """Describe, for a message, which of the two rates is used."""
     decays_from = getattr(scheduler, "base_lr_orig", None)
     if decays_from is not None:
         return f"{decays_from} is used, learning_rate is not; set both to the same"

@@ -1,6 +1,6 @@
 """Optimizer: the base class of optimizers, and their registry by name.
 
-An optimizer holds no arrays: states are created by `create_state` and stored in an `Updater`. The
+An optimizer has no arrays: states are created by `create_state` and stored in an `Updater`. The
 attributes have MXNet's names and contents, as trainer states contain them.
 """
 
@@ -38,11 +38,11 @@ class _Multipliers(Protocol):
 
 
 class SchedulerInUseError(ArgumentError, UserWarning):
-    """The learning rate was set although a scheduler determines it; MXNet raises a UserWarning."""
+    """Raised if a learning rate is set despite a scheduler; a UserWarning, too, as in MXNet."""
 
 
 class ReplacedMethodError(NotSupportedError, DeprecationWarning):
-    """A method was called that no longer exists; MXNet raises a DeprecationWarning."""
+    """Raised by a method that was replaced; a DeprecationWarning, too, as in MXNet."""
 
 
 class Optimizer(UpdateCounts):
@@ -212,7 +212,7 @@ class Optimizer(UpdateCounts):
         )
 
     def create_state_multi_precision(self, index: Any, weight: NDArray) -> State:
-        """Create the state of a weight; ``multi_precision`` adds a float32 copy of a 16-bit one.
+        """Create a weight's state; ``multi_precision`` adds a float32 copy of a 16-bit weight.
 
         Args:
             index: Index or name of the weight.
@@ -358,7 +358,7 @@ def clip_limit(optimizer: Optimizer) -> float:
 
 
 def zeros_like(weight: NDArray, *, dense: bool = False) -> NDArray:
-    """Return unrecorded zeros like a weight; ``dense`` also for a sparse weight."""
+    """Return zeros like a weight, not recorded by autograd; ``dense`` even for a sparse weight."""
     stype = "default" if dense else weight.stype
     return nd.zeros(weight.shape, weight.context, weight.dtype, stype)
 

@@ -23,7 +23,7 @@ class PerDevice(Generic[Value]):
 
 
 class UpdateCounts:
-    """The update counts of an `Optimizer`, under MXNet's names, and their transfer to devices.
+    """Base class of `Optimizer` that counts updates for each device, under MXNet's names.
 
     Attributes:
         begin_num_update: Number of earlier updates.
@@ -77,7 +77,7 @@ class UpdateCounts:
         self._resume(self._progress())
 
     def _furthest(self) -> dict[Index, int]:
-        """Return the device with the most updates of each index; the first of equal ones."""
+        """Return, for each index, the device with the most updates; the first one among equals."""
         every, found = self._all_index_update_counts, dict[Index, int]()
         for device, counts in every.items():
             for index, count in counts.items():

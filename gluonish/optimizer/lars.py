@@ -92,7 +92,7 @@ class LARS(MomentumOptimizer):
         self._own_lrs = self._all_own_lrs.on(device_id)
 
     def _progress(self) -> dict[str, Any]:
-        """Return the base's progress, with the learning rates of the last updates."""
+        """Return the base class's progress, with the learning rates of the last updates."""
         found = super()._progress()
         for i, device in self._furthest().items():
             lrs = self._all_own_lrs.on(device)
@@ -176,9 +176,9 @@ class LARS(MomentumOptimizer):
         super()._push(update, columns, scalars)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the base's state, with the learning rates of weights that differ from the last.
+        """Return the base class's state, with the learning rates that differ from the last one.
 
-        They differ if some weights had no gradient in the last step. MXNet's files lack them.
+        Rates differ if some weights had no gradient in the last step. MXNet's files lack them.
         """
         state = super().__getstate__()
         for name in ("_all_own_lrs", "_momenta", "_other_lr", "_own_lrs"):

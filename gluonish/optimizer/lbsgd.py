@@ -98,7 +98,7 @@ class LBSGD(RuleOptimizer):
         self.cumgrads = self._all_cumgrads.on(device_id)
 
     def _progress(self) -> dict[str, Any]:
-        """Return the base's progress, with the accumulated gradients."""
+        """Return the base class's progress, with the accumulated gradients."""
         found = super()._progress()
         for i, device in self._furthest().items():
             found["weights"][i] |= self._all_cumgrads.on(device).get(i, {})
@@ -116,7 +116,7 @@ class LBSGD(RuleOptimizer):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the base's state, with the accumulated gradients of one device, equal on all."""
+        """Return the base class's state, with one device's accumulated gradients: all are equal."""
         state = super().__getstate__()
         state.pop("_all_cumgrads", None)
         return state
@@ -175,7 +175,7 @@ class LBSGD(RuleOptimizer):
         self.bind([weight], [mean], [state], mixed=False).push((lr, wd), scalars)
 
     def _get_lr_before(self, index: Index) -> float:
-        """Return the learning rate after the updates of the current device."""
+        """Return the learning rate before an update, by the update count of the current device."""
         if len(self._all_index_update_counts) == 1:
             return self._get_lr(index)
         newest = self.num_update
@@ -217,7 +217,7 @@ def _trust(weight: NDArray, grad: NDArray, wd: float) -> float:
 
 
 def _copied(cumgrads: Mapping[Index, Mapping[str, Any]]) -> dict[Index, dict[str, Any]]:
-    """Return a two-level copy; the sums are never mutated."""
+    """Copy the outer dict and the entries; the sums are shared, as they are never mutated."""
     return {index: dict(entry) for index, entry in cumgrads.items()}
 
 

@@ -65,7 +65,7 @@ class Nadam(MomentsOptimizer):
         self._initial = 1.0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the base's state; with one device only the attributes that MXNet has."""
+        """Return the base class's state; with one device only the attributes that MXNet has."""
         state = super().__getstate__()
         del state["_initial"]
         if not self._schedules:
@@ -85,7 +85,7 @@ class Nadam(MomentsOptimizer):
             self._device = device_id
 
     def _progress(self) -> dict[str, Any]:
-        """Return the base's progress with the least P: it decreases in each update."""
+        """Return the base class's progress, with the smallest P: each update decreases P."""
         least = min(self.m_schedule, *self._schedules.values(), self._initial)
         return super()._progress() | {"m_schedule": least}
 

@@ -58,7 +58,7 @@ class ForeignObject:
 
     Args:
         class_name: Module and class, such as ``mxnet.optimizer.optimizer.SGD``.
-        state: Its instance dictionary.
+        state: Instance dictionary of the object.
     """
 
     class_name: str
@@ -109,7 +109,7 @@ class _ForeignClass(metaclass=Sealed):
 
 
 class _Bytes(metaclass=Sealed):
-    """``bytearray`` of bytes, or of str, as Python 2 and ``_codecs.encode`` write bytes."""
+    """Stand-in for ``bytearray`` and ``_codecs.encode``, called with bytes or (Python 2) str."""
 
     def __new__(cls, data: object = b"", encoding: object = None) -> Any:
         if isinstance(data, bytes) and encoding is None:
@@ -120,11 +120,11 @@ class _Bytes(metaclass=Sealed):
 
 
 class _Object(metaclass=Sealed):
-    """``object``, the base argument of `_Reconstructor`."""
+    """Stand-in for ``object``, the base argument of `_Reconstructor`."""
 
 
 class _Reconstructor(metaclass=Sealed):
-    """``copyreg._reconstructor``, which creates objects in pickles of Python 2."""
+    """Stand-in for ``copyreg._reconstructor``, which creates objects in pickles of Python 2."""
 
     def __new__(cls, klass: object, base: object, state: object) -> Any:
         if isinstance(klass, type) and issubclass(klass, _ForeignClass) and base is _Object:
@@ -133,7 +133,7 @@ class _Reconstructor(metaclass=Sealed):
 
 
 class _NumberType(metaclass=Sealed):
-    """``numpy.dtype``, for NumPy numbers that a user passed as a learning rate."""
+    """Stand-in for ``numpy.dtype``, for NumPy numbers that a user passed as a learning rate."""
 
     def __init__(self, code: object, align: object = False, copy: object = True) -> None:
         if not isinstance(code, str) or not re.fullmatch("[bfiu][1248]", code):
@@ -171,7 +171,7 @@ _REFUSED_OPCODES = frozenset({"BINPERSID"})
 
 
 class _Reader(pickle.Unpickler):
-    """Unpickler that resolves names to the stand-ins above only."""
+    """Unpickler that resolves names only to the stand-ins above."""
 
     def find_class(self, module: str, name: str) -> Any:
         full_name = f"{module}.{name}"
@@ -194,8 +194,8 @@ def load_restricted(data: bytes) -> object:
     """Load a pickle, of any protocol, of plain data, arrays, optimizers and schedulers.
 
     Raises:
-        FileFormatError: The data is not a pickle, or refers to another class; the message has the
-            approximate byte offset.
+        FileFormatError: The data is not a pickle, or refers to another class; the message
+            contains the approximate byte offset.
     """
     source = io.BytesIO(data)
     try:

@@ -44,7 +44,7 @@ class RowUpdate:
         """Update the weight and its states.
 
         Args:
-            columns: The weight's value of each of the rule's rates.
+            columns: For each of the rule's rates, its value for the weight.
             scalars: The rule's scalars, with rescale_grad and clip_gradient.
 
         Raises:

@@ -146,11 +146,11 @@ class RuleOptimizer(Optimizer):
     def arrays_of(self, state: State, *, mixed: bool) -> tuple[NDArray, ...]:
         """Return the arrays of a state in the rule's order, a float32 weight last.
 
-        A rule without states accepts any: after momentum was set to 0 its arrays remain.
+        A rule without states accepts any state: after momentum was set to 0, its arrays remain.
 
         Args:
             state: A state from `create_state_multi_precision` or a file.
-            mixed: Whether it contains a float32 weight.
+            mixed: Whether the state contains a float32 weight.
 
         Raises:
             OperatorError: The state does not belong to this optimizer.
@@ -200,7 +200,7 @@ class RuleOptimizer(Optimizer):
     def _multiplied(
         self, update: BoundUpdate, indices: Sequence[Index], lrs: Column
     ) -> tuple[Column, Column]:
-        """Return learning rates and weight decays with multipliers.
+        """Return learning rates and weight decays, with the weights' multipliers applied.
 
         The objects of the last step are reused if nothing has changed.
         """
@@ -231,8 +231,8 @@ class RuleOptimizer(Optimizer):
         """Count an update of each index.
 
         Returns:
-            The counts, and the learning rates without multipliers: those of the scheduler when
-            indices are counted one by one.
+            The counts, and the learning rates without multipliers: the rates that the scheduler
+            returns when indices are counted one by one.
         """
         current, begin = self._index_update_count, self.begin_num_update
         counts = [current.get(i, begin) + 1 for i in indices]
@@ -248,7 +248,7 @@ class RuleOptimizer(Optimizer):
         return _scalar_or_list(counts), rates
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the base's state without ``group_limit``, which comes from the environment."""
+        """Return the base class's state without ``group_limit``, which the environment sets."""
         state = super().__getstate__()
         state.pop("group_limit", None)
         return state

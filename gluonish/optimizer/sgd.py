@@ -202,7 +202,7 @@ class DCASGD(RuleOptimizer):
         self.lamda = lamda
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return ``(momentum, copy of the weight)``: zeros, or None without momentum.
+        """Return ``(momentum, copy of the weight)``; the momentum is zeros, or None if unused.
 
         Args:
             index: Index or name of the weight.
@@ -267,7 +267,7 @@ class SGLD(RuleOptimizer):
 
 
 class _NoisyUpdate:
-    """An SGD update by gradients, and another one with noise as gradients."""
+    """An update that applies gradients, and then Gaussian noise as if it were gradients."""
 
     __slots__ = ("_drift", "_noise", "_spread", "rates")
 

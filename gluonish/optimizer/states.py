@@ -67,8 +67,8 @@ def load_states(data: bytes, name: str = "states") -> TrainerStates:
     """Read a states file of MXNet 1.x, MXNet 2.0 or gluonish, of any pickle protocol.
 
     Args:
-        data: Its content.
-        name: Its name in error messages.
+        data: Content of the file.
+        name: Name of the file in error messages.
 
     Raises:
         FileFormatError: The data is not a states file, or refers to a class that is not allowed.
@@ -104,7 +104,7 @@ def _checked(content: object) -> TrainerStates:
 
 
 def _check_progress(progress: object) -> None:
-    """Refuse progress without update counts."""
+    """Raise if progress does not contain valid update counts."""
     found = progress if isinstance(progress, dict) else {}
     weights = found.get("weights")
     fits = isinstance(weights, dict) and all(
@@ -186,7 +186,7 @@ def describe_optimizer(optimizer: Optimizer) -> ForeignObject:
 
 
 def pack_setting(value: Any) -> Any:
-    """Convert the NDArrays of a setting to `ArrayState`; return it unchanged without any."""
+    """Convert the NDArrays of a setting to `ArrayState`; a setting without arrays is unchanged."""
     if isinstance(value, dict) and any(isinstance(x, NDArray | dict) for x in value.values()):
         packed = {key: pack_setting(x) for key, x in value.items()}
         return packed if any(packed[key] is not x for key, x in value.items()) else value
@@ -194,7 +194,7 @@ def pack_setting(value: Any) -> Any:
 
 
 def unpack_setting(value: Any) -> Any:
-    """Convert the `ArrayState`s of a setting to NDArrays; return it unchanged without any."""
+    """Convert the `ArrayState`s of a setting to NDArrays; a setting without arrays is unchanged."""
     if isinstance(value, dict):
         unpacked = {key: unpack_setting(x) for key, x in value.items()}
         return unpacked if any(unpacked[key] is not x for key, x in value.items()) else value
@@ -202,7 +202,7 @@ def unpack_setting(value: Any) -> Any:
 
 
 def _written_name(value: object, module: str, user_module: str) -> str:
-    """Return a class name in ``module``, or in ``user_module`` for classes of the user."""
+    """Return a class name in ``module``, or in ``user_module`` for user-defined classes."""
     kind = type(value)
     return f"{module if kind.__module__.startswith(_OURS) else user_module}.{kind.__name__}"
 
@@ -242,7 +242,7 @@ def revive_optimizer(saved: ForeignObject, current: Optimizer) -> Optimizer:
 
 
 def _check_counts(state: dict[str, Any]) -> None:
-    """Check the update counts; use the counts of one device for all if the file has no others."""
+    """Check the update counts; use the counts of one device for all if the file has only those."""
     single = state.get("_index_update_count", {})
     counts = state.setdefault("_all_index_update_counts", {0: single})
     per_device = list(counts.values()) if isinstance(counts, dict) else [counts]
@@ -273,7 +273,7 @@ def _revive_scheduler(saved: object, current: Any) -> Any:
 
 
 def _set_state(value: Any, state: dict[str, Any]) -> None:
-    """Set instance attributes as unpickling would, but refuse to hide methods and properties."""
+    """Set instance attributes as unpickling would, but raise if one hides a method or property."""
     kind = type(value)
     for key, setting in state.items():
         hidden = getattr(kind, key, None)
@@ -296,7 +296,7 @@ def _short_name(saved: ForeignObject) -> str:
 def check_states(
     optimizer: Optimizer, states: Mapping[Index, State], weights: Mapping[Any, NDArray], name: str
 ) -> None:
-    """Refuse states with which the next step would fail.
+    """Reject states with which the next step would fail.
 
     Optimizers without a rule, such as user-defined ones, accept any states. Dtypes and the presence
     of float32 weights are not compared with the weights, which may be cast later.

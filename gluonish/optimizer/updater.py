@@ -156,7 +156,7 @@ class Updater:
                 yield same[start : start + size]
 
     def sync_state_context(self, state: State, context: Context) -> State:
-        """Return a state with its arrays on a device; those already on it are not copied."""
+        """Return a state with its arrays on a device; arrays already there are not copied."""
         if isinstance(state, NDArray):
             return state.as_in_context(context)
         if isinstance(state, tuple | list):
@@ -166,11 +166,11 @@ class Updater:
     def set_states(
         self, states: bytes, name: str = "states", weights: Mapping[Any, NDArray] | None = None
     ) -> None:
-        """Restore states from bytes of `get_states`, here or in MXNet 1.9.
+        """Restore states from bytes that `get_states` of gluonish or MXNet 1.9 returned.
 
         Args:
             states: The bytes.
-            name: Their name in error messages, such as the file name.
+            name: Name of the states in error messages, such as the file name.
             weights: Dict from index to weight; states must match their shapes.
 
         Raises:

@@ -1,7 +1,7 @@
 """WeightUpdate: the step of a rule on several weights as one engine operation, bound to arrays.
 
-It is created once for weights that are not reallocated: work that depends only on the arrays
-(checks, addresses, engine variables) is done in the constructor, and a step is one push.
+A `WeightUpdate` is created once for weights that are not reallocated: work that depends only on the
+arrays (checks, addresses, engine variables) is done in the constructor, and a step is one push.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ _NAMES = {(multi.rule, multi.mixed): multi.name for multi in reversed(MULTI_UPDA
 
 
 class BoundUpdate(Protocol):
-    """One step of weights that are not reallocated.
+    """A step for weights that are not reallocated, which can be pushed repeatedly.
 
     Attributes:
         rates: Learning rates and weight decays of the last step, with multipliers.
@@ -147,7 +147,7 @@ def each(function: Callable[..., float], *columns: Column) -> Column:
 
 
 def _on_device(name: str, group: Sequence[NDArray], device: Device) -> Sequence[NDArray]:
-    """Return the arrays of a weight on one device; a gradient may be in other host memory."""
+    """Return a weight's arrays on one device; a gradient in other host memory is copied."""
     if all(array._device is device for array in group):
         return group
     copied = gather_on_cpu(group)

@@ -3,7 +3,7 @@
 ``profile_api`` records every operator that a program calls on arrays (``invoke:relu``), copies and
 reads of arrays, backward passes, trainers, stores and executors; and as ``wait`` the times in which
 a caller waits for the engine. Methods are replaced while the profiler runs, `Block.__call__` and
-`HybridBlock.__call__` included, so that there is no cost while it does not.
+`HybridBlock.__call__` included, so that there is no cost while it is stopped.
 
 With the threaded engine a call returns when its operators are pushed, and their time is in later
 waits; with ``MXNET_ENGINE_TYPE=NaiveEngine`` it is in the call.
@@ -158,7 +158,7 @@ def _blocks_observed(original: Call, imperative: bool, symbolic: bool) -> Call:
 
 
 def _relative_name(block: Block, parent: Block | None) -> str:
-    """Return a Block's name without its parent's prefix; its key if the prefixes are equal."""
+    """Return a Block's name without its parent's prefix, or its key if the prefixes are equal."""
     if parent is None or parent is block:
         return block.name
     if block.prefix != parent.prefix:

@@ -1,7 +1,7 @@
 """Automatic profiling with ``MXNET_PROFILER_AUTOSTART``.
 
-The engine calls `start` when it is made, so the first operator is recorded. The trace is written at
-exit to the file of `set_config`, ``profile.json`` by default, unless the program called
+The engine calls `start` when it is created, so the first operator is recorded. The trace is written
+at exit to the file of `set_config`, ``profile.json`` by default, unless the program called
 ``dump(finished=True)``. Work that is pending at exit is missing.
 """
 

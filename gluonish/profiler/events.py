@@ -22,7 +22,7 @@ class Operand(NamedTuple):
 
     Attributes:
         shape: Shape of the array.
-        dtype: Name of its dtype.
+        dtype: Name of the dtype.
         nbytes: Size in bytes.
     """
 
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     Attributes:
         number: Unique number of the thread; never reused in the process.
         name: Name of the thread.
-        is_engine: Whether it is one of the engine's worker threads.
+        is_engine: Whether the thread is one of the engine's worker threads.
     """
 
     number: int
@@ -53,8 +53,8 @@ class Step(NamedTuple):
         node: Name of the graph's node.
         start_ns: Start time.
         stop_ns: End time.
-        inputs: Arrays it reads.
-        outputs: Arrays it writes.
+        inputs: Arrays that the operator reads.
+        outputs: Arrays that the operator writes.
     """
 
     name: str
@@ -78,16 +78,16 @@ class Job(NamedTuple):
         name: Name of the push.
         lane: Key of the lane, such as ``("cpu", 0, "compute")``.
         scope: Names of the enclosing scopes and Blocks, each followed by a colon.
-        push_ns: When it was pushed.
+        push_ns: When the operation was pushed.
         pushed_ns: When the push returned.
-        start_ns: When it started to run.
-        stop_ns: When it ended.
-        pusher: Thread that pushed it.
-        runner: Thread that ran it.
+        start_ns: When the operation started to run.
+        stop_ns: When the operation ended.
+        pusher: Thread that pushed the operation.
+        runner: Thread that ran the operation.
         steps: Operators of a segment; None for a single operator.
-        inputs: Arrays it reads.
-        outputs: Arrays it writes.
-        error: Text of the error it raised; empty if it succeeded.
+        inputs: Arrays that the operation reads.
+        outputs: Arrays that the operation writes.
+        error: Text of the error that the operation raised; empty if it succeeded.
     """
 
     call: int
@@ -114,14 +114,14 @@ class Job(NamedTuple):
 
 
 class TraceEvent(NamedTuple):
-    """Any other event.
+    """A recorded event other than a job.
 
     Attributes:
         kind: One of the kinds listed in `gluonish.profiler.recorder`.
         category: Category, such as the name of a domain.
         name: Name of the event.
         start_ns: Start time.
-        duration_ns: Its duration.
+        duration_ns: Duration of the event.
         row: Thread that recorded it.
         value: Value of a counter.
         scope: Scope of a mark, such as ``"process"``.
@@ -188,7 +188,7 @@ def scope(name: str = "<unk>:", append_mode: bool = True) -> Iterator[None]:
 
     Args:
         name: The name; a colon is appended if missing.
-        append_mode: Whether the names of enclosing scopes stay in front of it.
+        append_mode: Whether the names of enclosing scopes stay in front of the name.
     """
     location = current_location.get(TOP_LEVEL)
     named = name if name.endswith(":") else f"{name}:"

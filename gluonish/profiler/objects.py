@@ -72,14 +72,14 @@ def _domain_name(class_name: str, domain: Domain) -> str:
 
 
 class _Timer:
-    """Base of events that are started and stopped; recorded if the profiler runs at both times."""
+    """Base class of timed events, which are recorded if the profiler runs at start and at stop."""
 
     _is_of_thread = False
 
     def __init__(self, category: str, name: str) -> None:
         self.name = name
         self._category = category
-        # Start time by thread; a single one if it belongs to no thread.
+        # Start time by thread id; under 0 for an event that belongs to no thread.
         self._started: dict[int, int] = {}
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class _Timer:
         return threading.get_ident() if self._is_of_thread else 0
 
     def start(self) -> None:
-        """Start timing; if it was started already, start again."""
+        """Start timing, again if it was started already."""
         if recorder.active:
             self._started[self._key()] = now()
         else:

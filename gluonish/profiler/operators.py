@@ -1,17 +1,17 @@
 """Recording of operators and graphs.
 
-The engine does not know arrays; they are bound arguments of the pushed function. If NumPy or CuPy
-is one of the arguments, the next one is written and the rest are read, which is the signature of
-kernels; otherwise the last argument with arrays is written. Other pushes declare their arrays with
-`declared_operands`.
+The engine has no access to arrays: they are bound arguments of the pushed function. If NumPy or
+CuPy is one of the arguments, the next argument is written and the remaining ones are read, which is
+the signature of kernels; otherwise the last argument with arrays is written. Other pushes declare
+their arrays with `declared_operands`.
 
 While the profiler runs, engines call the hook of `observe_engine` for each push; while it does not,
-a push costs one more test. An operator runs as usual, and its failure is passed on. On a GPU the
-time is that of the launch.
+a push costs one more test. An operator runs as usual, and its errors propagate. On a GPU the time
+is that of the launch.
 
 While the profiler runs, `Executable` runs its steps one by one here, so that each has its times and
-arrays. The inputs of a segment are the arrays that it reads before it writes them, its outputs
-those that it writes and does not read again.
+arrays. The inputs of a segment are the arrays that it reads before it writes them; its outputs are
+the arrays that it writes and does not read again.
 """
 
 import itertools
@@ -155,7 +155,7 @@ def running_job() -> _Observed | None:
 
 
 class declared_operands:
-    """Scope in which the thread's pushes are recorded with these operands."""
+    """Context manager within which the thread's pushes are recorded with these operands."""
 
     __slots__ = ("_operands", "_previous")
 
@@ -262,7 +262,7 @@ def observe_steps(*, enabled: bool) -> Callable[[], None]:
 
 
 def _external_slots(steps: Sequence[Instruction]) -> tuple[list[int], list[int]]:
-    """Return the slots that steps read first, and those that they write last."""
+    """Return the slots read before they are written, and the slots written but not read later."""
     read: dict[int, None] = {}
     made: set[int] = set()
     last: dict[int, None] = {}

@@ -67,7 +67,7 @@ def read_options(args: dict[str, Any]) -> Options:
 
 
 def is_worker(function: str, profile_process: str) -> bool:
-    """Whether a call concerns this process; for servers, a warning is logged once.
+    """Whether a call applies to this process; for ``"server"``, log a warning once.
 
     Args:
         function: Name of the called function, for error messages.

@@ -6,7 +6,7 @@ sends the origin of time for the trace, and receives the trace. No rank waits lo
 `PATIENCE_S` for another to dump: rank 0 then writes the traces that it has, and other ranks write
 separate files. Dumps are numbered, so late messages do not disturb the next dump.
 
-Recording of communication between ranks and of servers: arrays, bytes, waits and transfers.
+Recording of communication between ranks and with servers: arrays, bytes, waits and transfers.
 """
 
 import itertools
@@ -45,8 +45,8 @@ class Clock(NamedTuple):
     """Offset of another rank's clock from rank 0's.
 
     Attributes:
-        ahead_ns: Nanoseconds to add to its times.
-        error_ns: Maximum error of that number.
+        ahead_ns: Nanoseconds to add to the other rank's times.
+        error_ns: Maximum error of ``ahead_ns``.
     """
 
     ahead_ns: int
@@ -66,7 +66,7 @@ def wait_for_end_of_profile() -> None:
     """Wait for all ranks of a job, at the end of a program that every rank profiles.
 
     Raises:
-        DistributedError: A rank does something else, or does not arrive in time.
+        DistributedError: A rank runs another operation, or does not arrive in time.
     """
     if joined() is not None:
         channel().barrier("the end of the profile")
@@ -104,7 +104,7 @@ def send_trace(world: World, encode: Callable[[int], Iterator[bytes]], dropped: 
 
 
 def _answer_pings(comm: Any, number: int) -> int | None:
-    """Answer the pings of rank 0, and return the origin of time that it sends at last."""
+    """Answer the pings of rank 0, and return the origin of time that it sends afterwards."""
     patience_s = PATIENCE_S
     while (message := _receive(comm, 0, _TO_RANK, patience_s)) is not None:
         ping, origin_ns = message
@@ -125,7 +125,7 @@ class TraceCollection:
 
     Attributes:
         clocks: Clock of each rank that arrived.
-        missing: Ranks that record and did not arrive.
+        missing: Ranks that record but did not arrive.
         origin_ns: Time from which the trace's times count, by rank 0's clock.
         dropped: Number of events that other ranks dropped.
     """
@@ -184,7 +184,7 @@ class TraceCollection:
 
 
 def _measured(comm: Any, rank: int) -> tuple[Clock, int] | None:
-    """Return a rank's clock, and the number of its dump; None where it does not answer."""
+    """Return a rank's clock, and the number of its dump; None if the rank does not answer."""
     best, number = Clock(0, 1 << 62), 0
     for _ in range(_PINGS):
         ping, begin_ns = next(_numbers), now()

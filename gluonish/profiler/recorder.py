@@ -67,7 +67,7 @@ def from_counter(time_ns: int) -> int:
 
 
 class _Thread(threading.local):
-    """The row of the calling thread. Unlike thread identifiers, its number is never reused."""
+    """Holds the `Row` of the calling thread, whose number, unlike thread ids, is never reused."""
 
     numbers = itertools.count()
 
@@ -85,7 +85,7 @@ def this_row() -> Row:
 
 
 class _Change(NamedTuple):
-    """A change of the live bytes on a device; ``recorded``: whether it is also an event."""
+    """A change of the live bytes on a device; ``recorded`` if it is also stored as an event."""
 
     time_ns: int
     row: Row
@@ -140,7 +140,7 @@ class Recorder:
             name: Name of the event.
             start_ns: Start time, from `now`.
             stop_ns: End time.
-            details: Further values to show with it.
+            details: Further values to show with the event.
         """
         self._record("span", category, name, start_ns, stop_ns - start_ns, details=details)
 
@@ -161,7 +161,7 @@ class Recorder:
         Args:
             category: Category of the counter.
             name: Name of the counter.
-            value: Its value.
+            value: Current value.
         """
         self._record("count", category, name, now(), 0, value)
 
@@ -289,7 +289,7 @@ class Recorder:
         Args:
             count: Number of events to drop.
             first: The expected first event: if it is gone, another writer has dropped the events,
-                and nothing is dropped. None: no such check.
+                and nothing is dropped. None skips this check.
         """
         written = slice(0, count)
         if first is not None and not (self._events and self._events[0] is first):
@@ -307,7 +307,7 @@ class Recorder:
         """Return the statistics, by category and name.
 
         Args:
-            clear: Whether to reset them.
+            clear: Whether to reset the statistics.
         """
         self._apply_changes()
         totals = self._totals

@@ -133,7 +133,7 @@ def set_config(**kwargs: Any) -> None:
 def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     """Start or stop the profiler.
 
-    Operators that have not finished when it stops are not recorded: call ``nd.waitall()`` first.
+    Operators that are unfinished when it stops are not recorded: call ``nd.waitall()`` first.
 
     Args:
         state: ``"run"`` or ``"stop"``.
@@ -157,13 +157,13 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
 
 
 def _apply_state(paused: bool = False) -> bool:
-    """Start or stop until the requested state is applied.
+    """Start or stop the profiler until the requested state is applied.
 
     Args:
         paused: Whether to start paused.
 
     Returns:
-        Whether a writer thread was stopped, and the profiler is stopped.
+        Whether a writer thread was stopped and the profiler no longer runs.
     """
     global _applied, _tries
     writers: list[_Writer] = []
@@ -296,8 +296,8 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
 
     In a job of several processes all of them call this, and rank 0 writes one file with all their
     traces: processes that profile wait for each other, for up to 10 s. Their clocks are compared,
-    and all times are by rank 0's clock. A process that is left out logs that, and writes its own
-    file.
+    and all times are by rank 0's clock. A process that is left out logs a warning, and writes its
+    own file.
 
     Args:
         finished: Whether to end the trace: the next one contains only later events.
@@ -329,7 +329,7 @@ def _write(*, finished: bool, together: bool = False) -> None:
 
 
 def _start_clean() -> None:
-    """Stop in a forked child, which has neither the parent's writer nor its events.
+    """Reset the state in a forked child, which has neither the parent's writer nor its events.
 
     Hooks stay until the next start, without recording: their removal needs locks that a thread of
     the parent may have held.
@@ -353,7 +353,7 @@ def dumps(
 ) -> str:
     """Return statistics of the events as text: count, total, minimum, maximum and mean time.
 
-    They are collected after ``set_config(aggregate_stats=True)``.
+    Statistics are collected after ``set_config(aggregate_stats=True)``.
 
     Args:
         reset: Whether to start new statistics afterwards.

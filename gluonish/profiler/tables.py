@@ -31,14 +31,14 @@ def check_order(sort_by: str) -> None:
         sort_by: ``"total"``, ``"avg"``, ``"min"``, ``"max"`` or ``"count"``.
 
     Raises:
-        ArgumentError: It is not one of those.
+        ArgumentError: ``sort_by`` is not one of those.
     """
     if sort_by not in _ORDERS:
         raise ArgumentError(f"dumps: expected sort_by among {list(_ORDERS)}, got {sort_by!r}")
 
 
 def _sections(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> Sections:
-    """Return names with totals by category, in order."""
+    """Group names with totals by category, and sort each category by ``sort_by``."""
     order = _ORDERS[sort_by]
     sections: Sections = {}
     for (category, name), found in sorted(totals.items()):

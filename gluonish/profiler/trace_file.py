@@ -140,7 +140,7 @@ def encoded(
 
     Args:
         events: The events, in any order.
-        rank: Rank they belong to; None if there is only one process.
+        rank: Rank that recorded the events; None if there is only one process.
         origin_ns: Time from which times count, in nanoseconds.
     """
     rows = _Rows(rank)
@@ -234,7 +234,7 @@ def _entries(event: TraceEvent | Job, number: int, rows: _Rows) -> Iterator[Entr
 
 
 def _job_entries(job: Job, rows: _Rows) -> Iterator[Entry]:
-    """Yield the entries of a job, its operators, its push and the arrow between."""
+    """Yield the entries of a job, its operators, its push, and the arrow from push to run."""
     device, kind = _device_and_kind(job.lane)
     run = rows.row(device, kind, job.runner)
     push = rows.row(_PYTHON, "", job.pusher)

@@ -76,7 +76,7 @@ def frame(record: bytes) -> bytes:
 
 
 def _pieces(record: bytes) -> list[bytes]:
-    """Split a record at the magic numbers at multiples of 4."""
+    """Split a record at each magic number whose offset is a multiple of 4."""
     pieces = []
     start = 0
     found = record.find(MAGIC_BYTES)
@@ -99,8 +99,8 @@ def read_record(file: RecordSource, path: str) -> bytes | None:
         path: Path of the file, for error messages.
 
     Raises:
-        FileFormatError: No record begins there, or it is truncated. At most the size of the file is
-            allocated.
+        FileFormatError: No record begins there, or the record is truncated. At most the size of the
+            file is allocated.
     """
     start = file.tell()
     head = file.read(HEAD_NBYTES)

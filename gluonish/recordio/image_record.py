@@ -34,7 +34,7 @@ class IRHeader(NamedTuple):
 
 
 def pack(header: IRHeader | tuple[Any, ...], s: bytes) -> bytes:
-    """Combine a header and a byte string to a record.
+    """Combine a header and a byte string into a record.
 
     Args:
         header: The `IRHeader`. Its flag is ignored: a single number as label sets it to 0, an array
@@ -114,7 +114,7 @@ def read_header(file: RecordFile, offset: int) -> IRHeader:
         The `IRHeader`; see `unpack`.
 
     Raises:
-        FileFormatError: No record begins there, or it is too short for its header and labels.
+        FileFormatError: No record begins there, or it ends within its header or labels.
     """
     start = file.read_start(offset, _HEADER_NBYTES)
     if 4 * int.from_bytes(start[:4], "little") > _HEADER_NBYTES - _FIELDS.size:
@@ -125,7 +125,7 @@ def read_header(file: RecordFile, offset: int) -> IRHeader:
 def pack_img(
     header: IRHeader | tuple[Any, ...], img: Array, quality: int = 95, img_fmt: str = ".jpg"
 ) -> bytes:
-    """Encode an image, and combine it with a header to a record.
+    """Encode an image, and combine it with a header into a record.
 
     Args:
         header: The `IRHeader`, as for `pack`.
@@ -161,7 +161,7 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Array]:
 
     Raises:
         FileFormatError: The record is too short for its header and labels.
-        OperatorError: Its content is not an image in a known format.
+        OperatorError: The content is not an image in a known format.
     """
     header, stored = unpack(s)
     return header, decode("unpack_img", np.frombuffer(stored, np.uint8), iscolor)

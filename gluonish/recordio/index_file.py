@@ -134,8 +134,8 @@ def new_record_pair(
 ) -> Iterator[RecordPair]:
     """Context manager that yields a `RecordPair`; the files appear when the block succeeds.
 
-    If the block raises, existing files at these paths are unchanged. An index is never next to
-    another record file than its own: while the files are replaced there is no index.
+    If the block raises, existing files at these paths are unchanged. An index never accompanies a
+    record file other than its own: while the files are replaced, there is no index.
 
     Args:
         records: Path of the record file.

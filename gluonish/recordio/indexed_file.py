@@ -183,6 +183,6 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 class _UnknownKeyError(OutOfBoundsError, KeyError):
-    """A key that is not in the index; programs for MXNet catch KeyError."""
+    """Raised for a key that is not in the index; a KeyError, too, which MXNet programs catch."""
 
     __str__ = Exception.__str__

@@ -1,6 +1,6 @@
 """MXRecordIO: a file of records, read and written in order through a buffer.
 
-Writers do not buffer, so that a forked or killed process holds no content. A file that is not
+Writers do not buffer, so that a forked or killed process has no unwritten data. A file that is not
 closed is closed with its object, by C code; see `gluonish.core.finalizer`.
 
 Reading a record's length first takes a second call, and allocating memory for each record costs
@@ -128,7 +128,7 @@ class MXRecordIO:
         return read_record(self._open_for("read"), self.uri)
 
     def _open_for(self, method: str) -> BinaryIO:
-        """Return the open file of this process for a method.
+        """Return the file for a method to use; in another process, a reader opens it again.
 
         Raises:
             ArgumentError: The file is open in the other mode.
@@ -167,7 +167,7 @@ class MXRecordIO:
 
 
 class _UnbufferedFile(io.FileIO):
-    """An unbuffered file that writes all bytes; its errors have the file name."""
+    """An unbuffered file that writes all bytes; its errors contain the file name."""
 
     def write(self, data: Any, /) -> int:
         """Write all bytes; return their number."""

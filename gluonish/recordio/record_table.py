@@ -46,9 +46,9 @@ class Damage(NamedTuple):
     """A range of a file that is not part of a record.
 
     Attributes:
-        start: Offset of its first byte.
-        end: Offset after its last byte.
-        problem: Why no record begins there.
+        start: Offset of the range's first byte.
+        end: Offset after the range's last byte.
+        problem: Why no record begins at ``start``.
     """
 
     start: int
@@ -102,7 +102,7 @@ class RecordFile:
             offset: Offset in bytes, from `scan` or an index.
 
         Raises:
-            FileFormatError: No record begins there, or it is truncated.
+            FileFormatError: No record begins there, or the record is truncated.
             GluonishError: The file is closed.
         """
         record = read_record(self._cursor(offset), self.path)
@@ -186,7 +186,7 @@ class RecordFile:
                 offsets are added.
 
         Raises:
-            FileFormatError: No record begins there, or it is truncated.
+            FileFormatError: No record begins there, or the record is truncated.
         """
         read, path = self._read_at, self.path
         kind, length = parse_header(read(HEAD_NBYTES, start), path, start, start)
@@ -283,7 +283,7 @@ def _next_record(file: RecordFile, offset: int, file_nbytes: int) -> int:
 
 
 def _magic_offsets(file: RecordFile, offset: int) -> Iterator[int]:
-    """Yield the offsets of all magic numbers from an offset on; they are multiples of 4."""
+    """Yield the offsets, multiples of 4, of all magic numbers from an offset on."""
     offset += -offset % 4
     chunk = file._read_at(_CHUNK_NBYTES, offset)
     while chunk:

@@ -168,7 +168,7 @@ class Augmentation:
 
 
 def shorter_side(image: Image, side: int, method: int, rng: random.Random) -> Image:
-    """Resize an image to a length of its shorter side; the aspect ratio is preserved."""
+    """Resize an image so that its shorter side is ``side`` long, with the same aspect ratio."""
     tall, wide = image.shape[:2]
     if tall > wide:
         return resized(image, tall * side // wide, side, method, rng)

@@ -54,7 +54,7 @@ def make_crop(name: str, parameters: Mapping[str, Any]) -> Crop:
 
 
 class _FixedSize:
-    """A crop of the output size, centered or random; a smaller image is enlarged first."""
+    """Crops images to the output size, centered or at random; enlarges smaller images first."""
 
     def __init__(self, height: int, width: int, method: int, anywhere: bool) -> None:
         self.height = height
@@ -89,7 +89,7 @@ class _FixedSize:
 
 
 class _RandomSquare:
-    """A square crop of random size, resized to the output size."""
+    """Crops a square of random size, and resizes it to the output size."""
 
     def __init__(self, name: str, parameters: Mapping[str, Any], fixed_size: _FixedSize) -> None:
         self._name = name
@@ -112,9 +112,9 @@ class _RandomSquare:
 
 
 class _RandomArea:
-    """A crop of random area and aspect ratio, resized to the output size.
+    """Crops a region of random area and aspect ratio, and resizes it to the output size.
 
-    Falls back to `_FixedSize` if ten attempts do not fit.
+    Falls back to `_FixedSize` if ten drawn regions do not fit into the image.
     """
 
     def __init__(self, name: str, parameters: Mapping[str, Any], fixed_size: _FixedSize) -> None:
@@ -148,7 +148,7 @@ _UNLIMITED = 1e10
 
 
 class Warp:
-    """A random affine transform about the centre of the image.
+    """Applies a random affine transform about the centre of an image.
 
     The image is sheared, rotated and scaled; the aspect ratio (vertical by horizontal scale)
     leaves the mean of the two scales unchanged. The result has the size of the scaled image,

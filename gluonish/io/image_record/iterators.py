@@ -23,7 +23,7 @@ class ImageRecordIter(MXDataIter):
     ``((pixel - mean) * contrast + light) * scale / std``, in that order. Random choices depend
     only on the seeds, the epoch and the record, not on the threads.
 
-    Differences from MXNet: ``index`` of a batch holds the ids in the records' headers, even if they
+    Differences from MXNet: ``index`` of a batch has the ids in the records' headers, even if they
     are zeros; without ``round_batch`` the last batch is filled with zeros, counted by ``pad``;
     every dtype is supported, and integers are normalized, too; hue wraps around; contrast and
     saturation weight red, green and blue correctly; a batch may be larger than the data set.

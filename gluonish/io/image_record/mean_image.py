@@ -34,7 +34,7 @@ def mean_image_of(
     parameters: Mapping[str, Any],
     make_source: Callable[[Mapping[str, Any]], ImageRecordSource],
 ) -> Array:
-    """Return the mean image of the file ``mean_img``; it is computed and written if missing.
+    """Load the mean image from the file ``mean_img``; if it is missing, compute and save it.
 
     Args:
         name: Class name of the iterator, for error messages.

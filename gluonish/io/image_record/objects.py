@@ -175,7 +175,7 @@ class ObjectCrops:
         return numbers
 
     def __call__(self, image: Image, objects: Objects, rng: random.Random) -> tuple[Image, Objects]:
-        """Crop a random region of an image; return it and its objects."""
+        """Crop a random region of an image; return the region and its objects."""
         for sampler in rng.sample(self._samplers, len(self._samplers)):
             for _ in range(sampler.trials):
                 x, y, wide, tall = self._draw_region(sampler, image, rng)
@@ -310,7 +310,7 @@ class ObjectSamples:
         return made, cut_boxes(objects, canvas / np.array([width, height] * 2, np.float32))
 
     def _size(self, image: Image, height: int, width: int) -> tuple[int, int]:
-        """Return the size of a resized image within a sample's."""
+        """Return the height and width to resize an image to, within the size of a sample."""
         mode = self._p["resize_mode"]
         tall, wide = image.shape[:2]
         if mode == "force":

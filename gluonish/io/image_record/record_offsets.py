@@ -58,7 +58,7 @@ class RecordFiles:
         """Return the end of the record at an offset; reads only headers.
 
         Raises:
-            FileFormatError: No record begins there, or it is cut off.
+            FileFormatError: No record begins there, or the record is truncated.
         """
         number = self._number(offset)
         start = self.starts[number]
@@ -152,7 +152,7 @@ def _first_record(files: RecordFiles, begin: int) -> int:
 
 
 def _first_record_of(file: RecordFile, begin: int) -> int:
-    """Return the same within one file; the file's size if there is none."""
+    """Return the offset of the first record of a file at or after a byte, or the file's size."""
     if not begin:
         return 0
     begin += -begin % 4
@@ -252,8 +252,8 @@ class PassOrder:
 
         Args:
             epoch: Number of the epoch, from 0.
-            start: Number of first samples that the previous epoch's last batch used; if that batch
-                wrapped around more than once, in its last round.
+            start: Number of samples at the start that the previous epoch's last batch already used;
+                if that batch wrapped around more than once, in its last round.
 
         Raises:
             FileFormatError: A file is damaged.

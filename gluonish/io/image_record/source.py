@@ -129,7 +129,7 @@ _TIMEOUT_S = 600.0
 
 
 class _Batch(NamedTuple):
-    """A batch that threads fill."""
+    """A batch in progress, whose rows the threads of the pool fill."""
 
     data: Array
     label: Array

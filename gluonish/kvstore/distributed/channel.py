@@ -73,7 +73,7 @@ class Codec(Protocol):
 
 
 class Channel:
-    """Communication between the ranks of a world, one exchange after another."""
+    """Runs collectives between the ranks of a world, one exchange after another."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -130,7 +130,7 @@ class Channel:
             self._push(what, bucket, partial(act, xs, limits))
 
     def broadcast(self, arrays: Sequence[NamedArray], what: str) -> None:
-        """Replace arrays by those of rank 0.
+        """Copy rank 0's arrays to all other ranks.
 
         Args:
             arrays: Dense arrays.
@@ -161,7 +161,7 @@ class Channel:
         current_engine().wait(self._order)
 
     def new_gradients(self, mine: NewGradients) -> NewGradients:
-        """Return the gradients that are new on any rank, for all ranks to sum them next.
+        """Return the gradients that are new on any rank, which all ranks sum next.
 
         If all are new on this rank, this does not wait; the other ranks are notified with the next
         exchange.
@@ -178,7 +178,7 @@ class Channel:
         return found[0]
 
     def report_stale(self, label: str) -> None:
-        """Make other ranks fail, unless they call this, too, as this one cannot take its step.
+        """Make the other ranks fail unless they call this, too: this rank cannot run its step.
 
         Args:
             label: Name of the parameter with the stale gradient in messages.
@@ -246,7 +246,7 @@ class Channel:
 
         Args:
             what: Purpose, for messages.
-            named: Arrays with the names on which the ranks agree.
+            named: Arrays whose names the ranks compare before the operation.
             act: The operation.
             arrays: All arrays that the operation writes.
             lane: Engine lane of the operation.
@@ -265,7 +265,7 @@ class Channel:
         variables = [x.array._var for x in arrays] if written is None else written
         new, self._new = self._new, None
         run = partial(self._run, what, arrays, variables, act, new, on_result)
-        # Not as reads: a rank with failed arrays must still arrive, and report the failure.
+        # The arrays are not reads: a rank with failed arrays must still arrive, to report this.
         current_engine().push(run, (), [*variables, self._order], lane, 0, "kvstore_exchange")
 
     def _run(
@@ -277,7 +277,7 @@ class Channel:
         new: NewGradients | None,
         on_result: Callable[[Any], object] | None,
     ) -> None:
-        """Rendezvous and run the operation, and notify observers of the times."""
+        """Wait for all ranks, run the operation, and report the times to observers."""
         sent, start_ns = self.sent_nbytes, time.perf_counter_ns()
         found = self._meet(what, arrays, variables, new)
         ready_ns = time.perf_counter_ns()

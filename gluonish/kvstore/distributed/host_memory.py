@@ -8,7 +8,7 @@ is anonymous MPI memory, so that nothing remains of it, however ranks end.
 There are two buffers of slots, used alternately. A rank is at step n + 1 only after all ranks have
 reached step n, so that no rank reads data from two steps ago.
 
-Messages: collectives of MPI on arrays, between any hosts.
+Messages: collectives on arrays by MPI messages, on one host or several.
 """
 
 import os
@@ -29,7 +29,7 @@ _GRAIN = 64  # elements, to align shards with cache lines
 
 
 class Transport(Protocol):
-    """Collectives on contiguous one-dimensional arrays.
+    """Interface of collectives on contiguous one-dimensional arrays.
 
     ``edges`` are the first elements of the ranks' shards, and the end of the last one.
     """
@@ -47,12 +47,12 @@ class Transport(Protocol):
         raise NotImplementedError
 
     def broadcast(self, x: Any) -> None:
-        """Replace an array by that of rank 0."""
+        """Copy rank 0's array to all other ranks."""
         raise NotImplementedError
 
 
 class Messages:
-    """A `Transport` by MPI messages."""
+    """A `Transport` that uses MPI messages."""
 
     def __init__(self, world: World) -> None:
         self._rank, self._mpi, self._comm = world.rank, world.mpi, world.values
@@ -78,7 +78,7 @@ class Messages:
         self._comm.Allgatherv(self._mpi.IN_PLACE, [raw, counts, begins, self._mpi.BYTE])
 
     def broadcast(self, x: Any) -> None:
-        """Replace an array by that of rank 0."""
+        """Copy rank 0's array to all other ranks."""
         self._comm.Bcast(x.view(np.uint8), 0)
 
 
@@ -88,7 +88,7 @@ def shard_edges(size: int, count: int) -> list[int]:
     return [min(size, i * step) for i in range(count)] + [size]
 
 
-_NBYTES = 16 << 20  # of all slots; a Docker container has 64 MB in total by default
+_NBYTES = 16 << 20  # total size of the slots; a Docker container has 64 MB in total by default
 _SLOT_NBYTES = 4 << 20  # at most
 _LINE_NBYTES = 64  # of a cache line
 _MESSAGE_NBYTES = 512
@@ -119,7 +119,7 @@ def _has_space() -> bool:
 
 
 class HostMemory:
-    """Shared memory of the ranks of a world on one host.
+    """A `Transport` through memory that the ranks of a world share on one host.
 
     Args:
         world: The world.
@@ -149,7 +149,7 @@ class HostMemory:
         node.barrier()
 
     def publish(self, count: int, message: Any, seconds: float) -> tuple[Any, list[int]]:
-        """Publish a message to all ranks, and return all messages.
+        """Publish a message to all ranks, and return the messages of all ranks.
 
         Args:
             count: Index of this call, from 1; other ranks wait for it.
@@ -190,7 +190,7 @@ class HostMemory:
             self._copy_shards(x, limits)
 
     def broadcast(self, x: Any) -> None:
-        """Replace an array by that of rank 0."""
+        """Copy rank 0's array to all other ranks."""
         self.all_gather(x, [0, *[x.size] * self._world.size])
 
     def _chunks(self, x: Any, edges: Sequence[int]) -> Iterator[_Limits]:
@@ -200,7 +200,7 @@ class HostMemory:
             yield [(min(a + begin, b), min(a + begin + step, b)) for a, b in pairwise(edges)]
 
     def _reduce_shard(self, x: Any, limits: _Limits) -> None:
-        """Sum this rank's shard, into the array and the rank's slot."""
+        """Sum this rank's shard over all ranks, into the array and into the rank's slot."""
         own, ranks = self._world.rank, range(self._world.size)
         self._buffer = 1 - self._buffer
         for rank, (first, last) in enumerate(limits):
@@ -255,7 +255,7 @@ class HostMemory:
 
 
 def _wait(reached: Callable[[], bool], seconds: float) -> bool:
-    """Return True as soon as a condition holds, or False after some seconds."""
+    """Return True as soon as a condition holds, or False after a timeout in seconds."""
     if reached():
         return True
     start, pause = time.perf_counter(), _SHORTEST_S

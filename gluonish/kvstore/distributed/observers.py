@@ -21,7 +21,7 @@ class Exchange(NamedTuple):
         nbytes: Number of bytes that this rank sent.
         start_ns: When this rank arrived, by ``time.perf_counter_ns``.
         ready_ns: When all ranks had arrived; ``start_ns`` without other ranks.
-        stop_ns: When it was finished.
+        stop_ns: When the exchange was finished.
     """
 
     kind: Kind
@@ -53,7 +53,7 @@ def notify(
 
 
 def names_of(content: Any) -> list[str]:
-    """Return the keys in a request's content: those of its dict, or all items of its list."""
+    """Return the keys in a request's content: the keys of a dict, or all items of a list."""
     if isinstance(content, tuple) and content and isinstance(content[0], Mapping):
         content = content[0]
     return [repr(key) for key in content] if isinstance(content, Mapping | list) else []

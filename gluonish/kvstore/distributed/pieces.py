@@ -42,14 +42,14 @@ class Purpose(str):
     labelled: str
 
     def __new__(cls, what: str, labelled: str) -> "Purpose":
-        """Create it from both texts."""
+        """Create a purpose from both texts."""
         purpose = super().__new__(cls, what)
         purpose.labelled = labelled
         return purpose
 
     @classmethod
     def of(cls, what: str, first: NamedArray) -> "Purpose":
-        """Create it from the operation and its first array."""
+        """Create a purpose from the operation and its first array."""
         return cls(f"{what} {first.name}", f"{what} {first.label or first.name}")
 
 
@@ -59,7 +59,7 @@ class Piece(NamedTuple):
     Attributes:
         memory: The memory.
         edges: Edges of the ranks' shards in the memory, if sharded.
-        arrays: Arrays to copy it back to; empty if it is the memory of an array.
+        arrays: Arrays to copy the memory back to; empty if the memory is an array's own.
     """
 
     memory: Any

@@ -35,7 +35,7 @@ class NewGradients(NamedTuple):
     """The new gradients of a rank in a step.
 
     Attributes:
-        names: Dict from key to name of all parameters with gradients.
+        names: Names of all parameters with gradients, by key.
         new: Keys of parameters with a new gradient; None for all.
         scale: Factor of the gradients.
     """
@@ -134,8 +134,8 @@ class Rendezvous:
             The gradients that are new on any rank if some are stale on this rank, else ``new``.
 
         Raises:
-            DistributedError: A rank did not arrive in time, or with another text; all later calls
-                fail, too.
+            DistributedError: A rank did not arrive in time, or arrived with another text; all
+                later calls fail, too.
         """
         if self._broken:
             raise DistributedError(self._broken)
@@ -158,7 +158,7 @@ class Rendezvous:
         return new
 
     def _agree(self, text: str) -> bool:
-        """Exchange texts, and return whether all ranks have the same."""
+        """Compare the texts of all ranks, and return whether they are equal."""
         self._count += 1
         self._write_message(text)
         if self._host is not None:

@@ -48,8 +48,7 @@ class Server:
 
     Args:
         world: The ranks.
-        handle: Function of the kind and content of a request that returns the reply; called for
-            one request at a time.
+        handle: Called with the kind and the content of one request at a time; returns the reply.
     """
 
     def __init__(self, world: World, handle: Callable[[str, Any], Any]) -> None:
@@ -62,7 +61,7 @@ class Server:
         self._thread.start()
 
     def end(self) -> None:
-        """Stop the thread, when no rank sends requests any more."""
+        """Stop the thread; no rank may send requests any more."""
         self._ended.set()
         self._thread.join()
 
@@ -105,7 +104,7 @@ class Server:
 
 
 def request_replies(world: World, comm: Any, requests: Mapping[int, Request]) -> dict[int, Any]:
-    """Send requests to servers, and return their replies, both by the server's rank.
+    """Send requests to servers, and return their replies; both dicts have the server's rank as key.
 
     Only one thread of a rank may call this at a time.
 

@@ -74,7 +74,7 @@ def _check_launch() -> None:
 
 
 def _check_size(world: "World") -> None:
-    """Refuse processes that MPI did not join, which would train separately."""
+    """Raise if MPI did not join all launched processes, which would then train separately."""
     requested = DMLC_NUM_WORKER.value
     if requested not in (0, world.size):
         raise _other_size(world.size, requested, DMLC_NUM_WORKER.name)
@@ -98,7 +98,7 @@ def _all_ranks_are_local() -> bool:
 
 
 def _environment_of_mpi() -> dict[str, str]:
-    """Return the environment variables of MPICH on this host.
+    """Return the environment variables to set for MPICH on this host.
 
     Raises:
         NotSupportedError: There is not enough shared memory, without which MPICH would crash.
@@ -151,13 +151,13 @@ def _load_mpi() -> Any:
 
 
 class World:
-    """The processes of a job.
+    """The processes of an MPI job.
 
     Args:
         mpi: The module ``mpi4py.MPI``.
 
     Attributes:
-        mpi: The module.
+        mpi: The module ``mpi4py.MPI``.
         rank: Rank of this process, from 0.
         size: Number of processes.
         values: Communicator for arrays.
