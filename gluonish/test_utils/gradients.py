@@ -35,7 +35,7 @@ def numeric_grad(
     use_forward_train: bool = True,
     dtype: Any = np.float32,
 ) -> dict[str, Array]:
-    """Estimate by central differences the gradient of the sum of an executor's outputs.
+    """Estimate the gradient of the sum of an executor's outputs by central differences.
 
     Args:
         executor: The executor; its arguments are set to ``location``.
@@ -61,7 +61,7 @@ def _slopes(
     dtype: Any,
     weights: Sequence[Array] | None,
 ) -> dict[str, Array]:
-    """Return the gradient of the sum of the outputs, weighted elementwise."""
+    """Return the gradients of the elementwise weighted sum of the outputs."""
     for key in (*location, *aux_states):
         if key not in executor.arg_dict and key not in executor.aux_dict:
             raise ArgumentError(
@@ -91,7 +91,7 @@ def _slopes(
 
 
 def _element_slopes(total: Callable[[], float], target: NDArray, start: Array, eps: float) -> Array:
-    """Return the derivative of a function with respect to each element of an array, float64."""
+    """Return the derivatives of ``total`` with respect to each element of an array, in float64."""
     value = start.astype(target.dtype)
     slopes = np.zeros(value.size, np.float64)
     for i in range(value.size):
@@ -102,7 +102,7 @@ def _element_slopes(total: Callable[[], float], target: NDArray, start: Array, e
             target[:] = value
             ends.append((total(), float(value.flat[i])))
         value.flat[i] = center
-        # Divided by the distance after rounding to the dtype, which may differ from eps.
+        # Divide by the distance after rounding to the dtype, which may differ from eps.
         (ahead, right), (behind, left) = ends
         slopes[i] = (ahead - behind) / (right - left or eps)
     target[:] = value
