@@ -246,7 +246,7 @@ def _moments(xp: ModuleType, label: Any, pred: Any) -> Any:
     means = expected.sum() / max(1, count), predicted.sum() / max(1, count)
     expected -= means[0]
     predicted -= means[1]
-    # Not `@`: waking the threads of a BLAS takes longer than the computation.
+    # Not `@`: it wakes BLAS threads, which stay awake longer than the computation takes.
     sums = [
         xp.einsum("i,i", x, y)
         for x, y in ((expected, expected), (predicted, predicted), (expected, predicted))

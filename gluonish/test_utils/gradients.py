@@ -125,7 +125,7 @@ def check_numeric_gradient(
     """Check the gradients of a Symbol's arguments against finite differences.
 
     The function differentiated is the sum of all outputs, each element weighted by a random number
-    near 1, so that swapped elements are detected, too.
+    from 0.1 to 1.1, so that swapped elements are detected, too.
 
     Args:
         sym: The graph.
@@ -188,6 +188,6 @@ def _nodes(grad_nodes: Any, names: Sequence[str]) -> dict[str, str]:
 
 
 def _weights(output: NDArray) -> Array:
-    """Return random weights near 1 for each element, rounded to the output's dtype."""
+    """Return a random weight from 0.1 to 1.1 for each element, rounded to the output's dtype."""
     values = np.asarray(uniform(0.1, 1.1, output.shape))
     return values.astype(output.dtype).astype(np.float64)

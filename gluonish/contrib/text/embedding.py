@@ -204,7 +204,7 @@ class CustomEmbedding(TokenEmbedding):
 
 
 class CompositeEmbedding(TokenEmbedding):
-    """Concatenation of several embeddings: a token's vector joins its vectors in all of them.
+    """Combines several embeddings: the vector of a token is the concatenation of its vectors.
 
     Args:
         vocabulary: `Vocabulary` of the tokens.

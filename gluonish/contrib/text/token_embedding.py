@@ -183,7 +183,7 @@ class TokenEmbedding(Vocabulary):
             self._combine(vocabulary, [self])
 
     def _combine(self, vocabulary: Vocabulary, embeddings: Sequence["TokenEmbedding"]) -> None:
-        """Set the vocabulary; a token's vector joins its vectors in several embeddings."""
+        """Set the vocabulary, and concatenate each token's vectors from several embeddings."""
         if not isinstance(vocabulary, Vocabulary):
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected a Vocabulary, got {type(vocabulary).__name__}"
