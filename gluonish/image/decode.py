@@ -29,7 +29,7 @@ def imdecode(buf: Bytes, flag: int = 1, to_rgb: bool = True, out: NDArray | None
     Raises:
         ArgumentTypeError: ``buf`` does not consist of bytes.
         OperatorError: The bytes are not an image in a known format, ``flag`` is neither 0 nor 1, or
-            ``out`` has another shape.
+            ``out`` has the wrong shape.
     """
     return _as_output(decode_image("imdecode", raw_bytes("imdecode", buf), flag, to_rgb), out)
 
@@ -38,7 +38,7 @@ def raw_bytes(name: str, buf: Bytes) -> np.ndarray[Any, Any]:
     """Return the content of a file as a NumPy array (bytes,) of uint8.
 
     Args:
-        name: The calling function, for the error.
+        name: Name of the calling function, for error messages.
         buf: The bytes, or a uint8 array.
 
     Raises:
@@ -78,7 +78,7 @@ def imread(
 
     Raises:
         OperatorError: The file cannot be read, or is not an image in a known format, ``flag`` is
-            neither 0 nor 1, or ``out`` has another shape.
+            neither 0 nor 1, or ``out`` has the wrong shape.
     """
     return _as_output(read_image("imread", path_text(filename, "imread"), flag, to_rgb), out)
 

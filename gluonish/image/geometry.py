@@ -34,13 +34,13 @@ __all__ = [
 ]
 
 
-# MXNet's name and arguments: programs import it.
+# Programs import this function by MXNet's name, and call it with MXNet's arguments.
 def _get_interp_method(interp: int, sizes: tuple[int, ...] = ()) -> int:
     """Resolve an interpolation method that depends on the sizes or is random.
 
     Args:
         interp: See `chosen_method`.
-        sizes: Height and width before, height and width after; empty selects bicubic.
+        sizes: Height and width before and after resizing; an empty tuple selects bicubic.
     """
     old, new = (sizes[:2], sizes[2:]) if sizes else ((0, 0), (1, 1))
     return chosen_method(interp, old, new)
@@ -62,8 +62,8 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
 
     Raises:
         ArgumentTypeError: ``src`` is not an NDArray.
-        ArgumentError: ``interp`` is another number.
-        OperatorError: ``src`` has another shape or dtype, or a size is not positive.
+        ArgumentError: ``interp`` is none of these numbers.
+        OperatorError: The shape or dtype of ``src`` is not supported, or a size is not positive.
 
     Example:
         >>> import gluonish as mx
@@ -78,7 +78,7 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
 
 
 def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
-    """Resize an image to a length of its shorter side; the aspect ratio is preserved.
+    """Resize an image so that its shorter side has a given length; preserve the aspect ratio.
 
     Args:
         src: Image (height, width, channels); uint8, float32 or float64.
@@ -87,8 +87,8 @@ def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
 
     Raises:
         ArgumentTypeError: ``src`` is not an NDArray.
-        ArgumentError: ``interp`` is another number.
-        OperatorError: ``src`` has another shape or dtype, or ``size`` is not positive.
+        ArgumentError: ``interp`` is unknown.
+        OperatorError: The shape or dtype of ``src`` is not supported, or ``size`` is not positive.
     """
     height, width = src.shape[:2]
     return imresize(src, *short_size(width, height, size), interp)
@@ -110,8 +110,8 @@ def fixed_crop(
 
     Raises:
         ArgumentError: The region contains no pixel of the image.
-        ArgumentTypeError: ``src`` is not an NDArray and must be resized.
-        OperatorError: ``src`` has another shape or dtype and must be resized.
+        ArgumentTypeError: ``src`` must be resized, but is not an NDArray.
+        OperatorError: ``src`` must be resized, but its shape or dtype is not supported.
     """
     high, wide = src.shape[:2]
     if not (0 <= x0 < wide and 0 <= y0 < high and w > 0 and h > 0):
@@ -137,7 +137,7 @@ def center_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
         The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: ``size`` is not a pair, or ``src`` is not an NDArray and must be resized.
+        ArgumentTypeError: ``size`` is not a pair, or ``src`` must be resized but is not an NDArray.
     """
     region = center_region(src.shape[1], src.shape[0], checked_size("center_crop", size))
     return fixed_crop(src, *region, size, interp), region
@@ -157,7 +157,7 @@ def random_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
         The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: ``size`` is not a pair, or ``src`` is not an NDArray and must be resized.
+        ArgumentTypeError: ``size`` is not a pair, or ``src`` must be resized but is not an NDArray.
     """
     region = random_position(src.shape[1], src.shape[0], checked_size("random_crop", size))
     return fixed_crop(src, *region, size, interp), region
@@ -188,7 +188,7 @@ def random_size_crop(
         The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: There is another keyword, or ``src`` is not an NDArray.
+        ArgumentTypeError: A keyword is unknown, or ``src`` is not an NDArray.
     """
     if "min_area" in kwargs:
         area = kwargs.pop("min_area")
@@ -210,7 +210,7 @@ Array = np.ndarray[Any, Any]
 def imrotate(
     src: NDArray, rotation_degrees: float | NDArray, zoom_in: bool = False, zoom_out: bool = False
 ) -> NDArray:
-    """Rotate images about their centre, with bilinear interpolation; their size does not change.
+    """Rotate images about their center, with bilinear interpolation; their size does not change.
 
     Args:
         src: (channels, height, width) or (N, channels, height, width), float32.
@@ -223,7 +223,7 @@ def imrotate(
 
     Raises:
         ArgumentTypeError: ``src`` is not float32, or an angle has the wrong type.
-        ArgumentError: Both zooms are set, ``src`` has another shape, or the numbers of angles and
+        ArgumentError: Both zooms are set, ``src`` has the wrong shape, or the numbers of angles and
             images differ.
     """
     if zoom_in and zoom_out:
@@ -265,7 +265,7 @@ def _angles(angle: float | NDArray, axes: int, count: int) -> Array:
 
 
 def _grid(angle: float, high: int, wide: int, zoom_in: bool, zoom_out: bool) -> Array:
-    """Return the sampling grid (2, height, width): x and y in [-1, 1] over the image."""
+    """Return the sampling grid (2, height, width): x and y, which are in [-1, 1] in the image."""
     cosine, sine = np.cos(angle), np.sin(angle)
     scale = 1.0
     if zoom_in or zoom_out:
@@ -289,7 +289,7 @@ def random_rotate(
     zoom_in: bool = False,
     zoom_out: bool = False,
 ) -> NDArray:
-    """Rotate images about their centre by random angles, from NumPy's global generator.
+    """Rotate images about their center by random angles, from NumPy's global generator.
 
     Args:
         src: (channels, height, width) or (N, channels, height, width), float32.
@@ -302,7 +302,7 @@ def random_rotate(
 
     Raises:
         ArgumentTypeError: ``angle_limits`` is not a pair, or ``src`` is not float32.
-        ArgumentError: Both zooms are set, or ``src`` has another shape.
+        ArgumentError: Both zooms are set, or ``src`` has the wrong shape.
     """
     if not isinstance(angle_limits, tuple | list) or len(angle_limits) != 2:
         raise ArgumentTypeError(

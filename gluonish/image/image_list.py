@@ -18,7 +18,7 @@ class ListedImage(NamedTuple):
     """An image in a list.
 
     Attributes:
-        key: Number in a `.lst` file; in a list in memory, the position as text, from "1".
+        key: Number in a `.lst` file; for a list in memory, the position as text, from "1".
         labels: (labels,), at least one.
         path: Path of the file, relative to the folder of images.
     """
@@ -45,7 +45,7 @@ def listed_images(
 
     Raises:
         MissingFileError: The file does not exist.
-        FileFormatError: A line is invalid; names the line.
+        FileFormatError: A line is invalid; the error names the line.
     """
     with open_to_read(path, reader) as file:
         for number, stored in enumerate(file, 1):

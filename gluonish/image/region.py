@@ -46,20 +46,20 @@ def scale_down(src_size: tuple[float, float], size: tuple[float, float]) -> Size
 
 
 def short_size(wide: int, high: int, shorter: int) -> Size:
-    """Return the (width, height) of an image resized to a length of its shorter side."""
+    """Return the (width, height) of an image after resizing its shorter side to ``shorter``."""
     if high > wide:
         return shorter, shorter * high // wide
     return shorter * wide // high, shorter
 
 
 def center_region(wide: int, high: int, size: Size) -> Region:
-    """Return the central region of a size, scaled down to fit; see `scale_down`."""
+    """Return the central region of the given size, scaled down to fit; see `scale_down`."""
     w, h = scale_down((wide, high), size)
     return (wide - w) // 2, (high - h) // 2, w, h
 
 
 def random_position(wide: int, high: int, size: Size) -> Region:
-    """Return a region of a size at a random position, drawn from Python's `random`."""
+    """Return a region of the given size at a random position, drawn from Python's `random`."""
     w, h = scale_down((wide, high), size)
     x0 = random.randint(0, wide - w)
     return x0, random.randint(0, high - h), w, h
@@ -77,7 +77,7 @@ def random_region(
         ratio: Range (min, max) of the aspect ratio, width / height.
 
     Returns:
-        The region; None if ten attempts do not fit.
+        The region; None if none of ten attempts fits.
     """
     for _ in range(_ATTEMPTS):
         pixels = random.uniform(*shares) * wide * high
@@ -100,7 +100,7 @@ def resize(name: str, image: Array, wide: int, high: int, interp: int) -> Array:
 
     Raises:
         ArgumentError: ``interp`` is not a known method.
-        OperatorError: The image has another dtype or no pixels, or a size is out of range.
+        OperatorError: The dtype is not supported, there are no pixels, or a size is out of range.
     """
     method = chosen_method(interp, image.shape[:2], (high, wide))
     check_resampling(name, Spec(image.shape, image.dtype), high, wide, method)

@@ -51,7 +51,7 @@ class Initializer:
     subclasses define; ``bias``, ``beta``, ``min`` and ``bias_quantize`` with 0; ``gamma`` and
     ``max`` with 1; ``weight_quantize`` with an integer from -127 to 126. For a plain string also
     the suffixes ``moving_mean``, ``moving_avg``, ``moving_inv_var`` (0) and ``moving_var`` (1), and
-    the prefixes ``upsampling`` (bilinear) and ``stn_loc`` (the identity transform) are known.
+    the prefixes ``upsampling`` (bilinear) and ``stn_loc`` (identity transform) are supported.
 
     Args:
         **kwargs: The constructor's arguments, for `dumps` and comparison.

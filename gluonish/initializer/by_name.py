@@ -64,8 +64,8 @@ class Load:
 
     Raises:
         ArgumentTypeError: The arrays of the file have no names.
-        ArgumentError: When called: a loaded array has another shape, or an array was not loaded and
-            there is no ``default_init``.
+        ArgumentError: When called: a loaded array has the wrong shape, or an array was not loaded
+            and there is no ``default_init``.
     """
 
     def __init__(

@@ -96,7 +96,7 @@ class FusedRNN(Initializer):
         arr[:] = values
 
     def _named_views(self, values: Any, name: str) -> list[tuple[str, Any]]:
-        """Return names and views of all gates' weights, then of their biases."""
+        """Return (name, view) for the weights of all gates, then for the biases."""
         packed = split_parameters(values, self._dims(values, name))
         sides = "lr" if self._bidirectional else "l"
         runs = [f"{side}{i}" for i in range(self._num_layers) for side in sides]
@@ -113,7 +113,7 @@ class FusedRNN(Initializer):
         return found
 
     def _dims(self, values: Any, name: str) -> Dims:
-        """Return the sizes of the parameters, the input's from the vector's length."""
+        """Return the sizes of the layers; the input size follows from the length of the vector."""
         rows = GATES[self._mode] * self._num_hidden
         directions = 2 if self._bidirectional else 1
 

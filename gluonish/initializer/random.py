@@ -46,7 +46,7 @@ class Normal(Initializer):
 
 @register
 class Orthogonal(Initializer):
-    """Fill a weight (N, ...), as a matrix (N, rest), with ``scale`` times an orthogonal matrix.
+    """Fill a weight, reshaped to a matrix (N, rest), with ``scale`` times an orthogonal matrix.
 
     The rows are orthogonal if the matrix is at least as wide as high, else the columns.
 

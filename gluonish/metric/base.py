@@ -82,7 +82,7 @@ def _array(values: Any) -> Any:
 
 
 class _Sum:
-    """Descriptor of a sum of a metric; reading it fetches the totals from devices."""
+    """Descriptor for a sum of a metric; reading the sum first fetches the totals from devices."""
 
     _field: str
 
@@ -103,8 +103,8 @@ class _Sum:
 class EvalMetric:
     """Base class of metrics; a subclass defines `update`, which adds a batch to the running sums.
 
-    The value of a metric is a sum divided by a count. There are local ones, which `reset_local`
-    clears, and global ones, which only `reset` clears.
+    The value of a metric is a sum divided by a count. `reset_local` clears the local sum and count,
+    `reset` also the global ones.
 
     Args:
         name: Name of the metric, as `get` returns it.
@@ -128,7 +128,7 @@ class EvalMetric:
     _global_sum_metric: float
     _global_num_inst: float
 
-    # Length of the totals on a device: sum, count, and a subclass's further numbers.
+    # Length of the totals on a device: sum, count, and additional numbers of a subclass.
     _total_count = 2
 
     def __init__(
@@ -151,7 +151,7 @@ class EvalMetric:
         return f"EvalMetric: {dict(self.get_name_value())}"
 
     def get_config(self) -> dict[str, Any]:
-        """Return class and arguments of the metric as a dict, for `create`."""
+        """Return the class name and the arguments of the metric as a dict, for `create`."""
         return {
             **self._kwargs,
             "metric": type(self).__name__,
@@ -190,7 +190,7 @@ class EvalMetric:
         Args:
             kernel: Called with NumPy or CuPy, the totals (a float64 vector), and the raw arrays.
             labels: NDArrays or NumPy arrays; copied from other devices if needed.
-            preds: The same.
+            preds: NDArrays or NumPy arrays.
         """
         arrays = (*labels, *preds)
         if not arrays:
@@ -222,7 +222,7 @@ class EvalMetric:
         self._add(float(totals[0]), int(totals[1]), local=local)
 
     def _add(self, total: float, count: float, *, local: bool = True) -> None:
-        """Add to the global sums, and to the local sums if ``local``."""
+        """Add a sum and a count to the global ones, and to the local ones if ``local``."""
         self._global_sum_metric += total
         self._global_num_inst += count
         if local:
@@ -230,7 +230,7 @@ class EvalMetric:
             self._num_inst += count
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for copies and pickles, without arrays on devices."""
+        """Return the state for copying and pickling, after fetching all totals from devices."""
         self._fetch_pending()
         return self.__dict__
 
@@ -274,7 +274,7 @@ class EvalMetric:
         return self.sum_metric, self.num_inst, self.global_sum_metric, self.global_num_inst
 
     def _set_sums(self, sums_by_rank: Sequence[Any]) -> None:
-        """Replace the sums by the totals of several metrics."""
+        """Replace the sums by the totals over several metrics."""
         local, count, total, total_count = (sum(part) for part in zip(*sums_by_rank, strict=True))
         self.sum_metric, self.num_inst = local, count
         self.global_sum_metric, self.global_num_inst = total, total_count

@@ -104,7 +104,7 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
 
     Raises:
         ArgumentError: No metric is registered under this name.
-        ArgumentTypeError: ``metric`` has another type.
+        ArgumentTypeError: ``metric`` has a different type.
     """
     if isinstance(metric, list):
         composite = CompositeEvalMetric()

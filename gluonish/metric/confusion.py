@@ -17,12 +17,12 @@ from gluonish.ndarray import NDArray
 Counts = tuple[Any, ...]
 Matrix = np.ndarray[Any, Any]
 
-# Number of labels that PCC stores before it waits for the device and counts them.
+# Number of labels that PCC stores on the device before waiting for it, to count them.
 _MAX_UNCOUNTED = 1 << 20
 
 
 class _BinaryMetric(EvalMetric):
-    """Base class of metrics of the 2x2 confusion matrix, per batch or over all batches."""
+    """Base class of metrics computed from the 2x2 confusion matrix of a batch or of all batches."""
 
     average: str
 
@@ -42,9 +42,9 @@ class _BinaryMetric(EvalMetric):
         self._local_counts = np.zeros(4)
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch; all its arrays are combined.
+        """Add one batch to the metric; combine all arrays of the batch.
 
-        Labels of more than two values raise an ArgumentError when the sums are read.
+        If labels have more than two values, reading the sums raises an ArgumentError.
 
         Args:
             labels: List of arrays of N classes, 0 or 1, or one NDArray.
@@ -90,23 +90,23 @@ class _BinaryMetric(EvalMetric):
             self._global_sum_metric, self._global_num_inst = self._micro(self._global_counts)
 
     def _micro(self, counts: Any) -> tuple[float, int]:
-        """Return sum and count; their quotient is the value over all counts."""
+        """Return a sum and a count; their quotient is the metric computed from all counts."""
         total = int(counts.sum())
         return float(self._from_counts(tuple(counts.tolist()))) * total, total
 
     @staticmethod
     def _from_counts(counts: Counts) -> Any:
-        """Compute the value from counts, on the host or on a device."""
+        """Compute the metric from the counts, on the host or on a device."""
         raise NotImplementedError
 
 
 def _or_one(count: Any) -> Any:
-    """Return a count, or 1 instead of 0."""
+    """Return a count, with 0 replaced by 1, to avoid division by 0."""
     return count + (count == 0)
 
 
 def _add_counts(macro: Any, xp: ModuleType, totals: Any, *arrays: Any) -> None:
-    """Add the counts of labels and predictions, or the value of ``macro``."""
+    """Add the counts of a batch to the totals; or the metric that ``macro`` computes from them."""
     half = len(arrays) // 2
     counts: tuple[Any, ...] = (0, 0, 0, 0)
     for label, pred in zip(arrays[:half], arrays[half:], strict=True):
@@ -116,7 +116,7 @@ def _add_counts(macro: Any, xp: ModuleType, totals: Any, *arrays: Any) -> None:
         positive, predicted = expected.astype(xp.int64) == 1, pred.argmax(axis=1) == 1
         both = xp.count_nonzero(positive & predicted)
         labelled, chosen = xp.count_nonzero(positive), xp.count_nonzero(predicted)
-        # On the host, skip this if all labels are 0 or 1; on a device the test would wait.
+        # On the host, skip this if all labels are 0 or 1; on a device, the test would synchronize.
         if xp is not np or labelled != xp.count_nonzero(expected):
             totals[2] += _count_others(xp, expected.astype(xp.int64))
         negative = label.size - labelled - chosen + both
@@ -217,7 +217,7 @@ class PCC(EvalMetric):
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
-        has_global_stats: Whether to maintain the counts of `get_global`.
+        has_global_stats: Whether to maintain the counts for `get_global`.
     """
 
     def __init__(
@@ -273,7 +273,7 @@ class PCC(EvalMetric):
             self._fetch_pending()
 
     def _store_classes(self, label: Any, pred: Any, axis: int | None) -> None:
-        """Store labels and predicted classes; `_fetch_pending` counts them, when k is known."""
+        """Store labels and predicted classes; `_fetch_pending` counts them, once k is known."""
         kernel = partial(_list_classes, axis)
         if isinstance(label, NDArray) and isinstance(pred, NDArray):
             listed = Totals(pred._device, 2 * label.size)

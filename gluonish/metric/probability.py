@@ -14,7 +14,7 @@ from gluonish.ndarray import NDArray
 
 
 class _LogLikelihood(EvalMetric):
-    """The mean of ``-log(probability of the label + eps)``."""
+    """Base class of metrics that are the mean of ``-log(probability of the label + eps)``."""
 
     eps: float
 
@@ -142,7 +142,7 @@ class Perplexity(EvalMetric):
 
 
 def _wide(xp: ModuleType, values: Any) -> Any:
-    """Convert to float32 unless float32 or float64: float16 cannot represent ``eps``."""
+    """Convert 16-bit values to float32, since float16 cannot represent ``eps``."""
     return values if values.dtype in (xp.float32, xp.float64) else values.astype(xp.float32)
 
 
@@ -158,7 +158,7 @@ def _add_perplexity(
 ) -> None:
     classes = label.ravel().astype(xp.int64)
     rows = xp.moveaxis(pred, axis, -1).reshape(classes.size, -1)
-    # Like `pick`, which MXNet uses here: a class out of range is clipped.
+    # Clip classes out of range, as the operator `pick` does, which MXNet uses here.
     of_label = _wide(xp, rows[xp.arange(classes.size), classes.clip(0, pred.shape[axis] - 1)])
     cost = xp.log(xp.maximum(of_label, 1e-10))
     if ignored is None:

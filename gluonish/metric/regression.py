@@ -20,7 +20,7 @@ from gluonish.metric.base import (
 
 
 class _Distance(EvalMetric):
-    """Base class of a measure per batch, averaged over batches; vectors are treated as columns."""
+    """Base class of errors averaged over batches; arrays of one axis are treated as columns."""
 
     def update(self, labels: Any, preds: Any) -> None:
         """Update the metric with one batch.
@@ -147,7 +147,7 @@ class PearsonCorrelation(EvalMetric):
         ArgumentError: ``average`` is neither ``"macro"`` nor ``"micro"``.
     """
 
-    # After sum and count: the result of `_moments` for all elements so far.
+    # After sum and count, the totals contain the `_moments` of all elements so far.
     _total_count = 2 + 6
 
     def __init__(
@@ -178,7 +178,7 @@ class PearsonCorrelation(EvalMetric):
             *aggregate: Count, mean and sum of squared deviations so far.
 
         Returns:
-            The three numbers after the addition.
+            Count, mean and sum of squared deviations after the addition.
         """
         count, mean, squares = aggregate
         before = np.array([count, mean, 0, squares, 0, 0], np.float64)
@@ -200,7 +200,7 @@ class PearsonCorrelation(EvalMetric):
 
         Args:
             labels: A list of arrays of numbers, or one NDArray.
-            preds: Predictions of the labels' shapes, in the same form.
+            preds: Predictions, in the same form and with the same shapes.
 
         Raises:
             ArgumentError: Labels and predictions differ in number or in shape.
@@ -246,12 +246,12 @@ def _moments(xp: ModuleType, label: Any, pred: Any) -> Any:
     means = expected.sum() / max(1, count), predicted.sum() / max(1, count)
     expected -= means[0]
     predicted -= means[1]
-    # Not `@`, which wakes the threads of a BLAS, for longer than the computation.
+    # Not `@`: it wakes BLAS threads, which stay awake longer than the computation takes.
     sums = [
         xp.einsum("i,i", x, y)
         for x, y in ((expected, expected), (predicted, predicted), (expected, predicted))
     ]
-    # Element by element: an array from a list of device scalars would fetch them.
+    # Set element by element: making an array from a list of device scalars would fetch them.
     found = xp.empty(6)
     for i, value in enumerate((count, *means, *sums)):
         found[i] = value
@@ -259,7 +259,7 @@ def _moments(xp: ModuleType, label: Any, pred: Any) -> Any:
 
 
 def _merged(xp: ModuleType, a: Any, b: Any) -> Any:
-    """Combine the moments of two sets of elements; ``b`` must not be empty."""
+    """Combine the `_moments` of two sets of elements; the set of ``b`` must not be empty."""
     share = b[0] / (a[0] + b[0])
     delta = b[1:3] - a[1:3]
     merged = a + b
@@ -275,7 +275,7 @@ def _add_moments(xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
 
 
 def _add_correlation(xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
-    with np.errstate(all="ignore"):  # NaN for no elements or a constant side
+    with np.errstate(all="ignore"):  # NaN without elements, or for constant labels or predictions
         moments = _moments(xp, label, pred)
         totals[0] += moments[5] / xp.sqrt(moments[3] * moments[4])
     totals[1] += 1

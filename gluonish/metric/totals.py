@@ -1,6 +1,6 @@
 """Totals: sums on a device, updated by engine operations.
 
-``_raw`` is written only by operations that write ``_var``; the first of them clears it.
+Only operations that write ``_var`` write to ``_raw``; the first one sets it to 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class Totals:
         self._is_new = True
 
     def push(self, kernel: Callable[..., None], arrays: Sequence[NDArray], name: str) -> None:
-        """Push an operation that adds to the sums when the arrays are computed.
+        """Push an operation that adds to the sums once the arrays are computed.
 
         Args:
             kernel: Called with NumPy or CuPy, the sums, and the raw arrays.

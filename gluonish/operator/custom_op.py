@@ -1,7 +1,7 @@
 """Custom operators in Python: base classes, registry and calls.
 
-They run in the engine like any operator, outside of autograd; waits for the outputs raise their
-exceptions.
+The engine runs custom operators like any operator, without recording by autograd. If an operator
+raises an exception, waiting for its outputs raises it again.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ class CustomOp:
 
         Args:
             is_train: Whether the call is in training mode.
-            req: For each output how to store it: ``"write"``, ``"add"`` or ``"null"``; see
+            req: How to store each output: ``"write"``, ``"add"`` or ``"null"``; see
                 `assign`.
             in_data: List of the inputs, NDArrays.
             out_data: List of the NDArrays to fill, with `assign`.
@@ -63,7 +63,7 @@ class CustomOp:
         """Compute the gradients of the inputs; subclasses define this.
 
         Args:
-            req: For each input how to store its gradient: ``"write"``, ``"add"`` or ``"null"``.
+            req: How to store the gradient of each input: ``"write"``, ``"add"`` or ``"null"``.
             out_grad: List of the gradients with respect to the outputs, NDArrays.
             in_data: List of the inputs of the forward pass.
             out_data: List of the outputs of the forward pass.
@@ -86,7 +86,7 @@ class CustomOp:
 
 
 class CustomOpProp:
-    """Base class of descriptions of operators written in Python; see `CustomOp` for an example.
+    """Base class that describes an operator written in Python; see `CustomOp` for an example.
 
     Keyword arguments of ``Custom(..., op_type=name)`` are passed to the subclass's constructor, as
     strings.
@@ -161,7 +161,7 @@ class CustomOpProp:
             The storage types in the same five groups.
 
         Raises:
-            NotSupportedError: One is sparse; a subclass for sparse arrays overrides this.
+            NotSupportedError: An array is sparse; a subclass for sparse arrays overrides this.
         """
         for stypes in (ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
             _check_dense(stypes)
@@ -197,7 +197,7 @@ class CustomOpProp:
         """Return the `CustomOp` that computes; subclasses define this.
 
         Args:
-            ctx: Device it will run on.
+            ctx: Device that the operator will run on.
             in_shapes: List of the inputs' shapes.
             in_dtypes: List of the inputs' dtypes.
         """
@@ -263,15 +263,15 @@ def _custom(
     """Call an operator that was registered with `mx.operator.register`.
 
     Args:
-        *args: Arguments, then auxiliary states.
-        op_type: The name it was registered under.
+        *args: Inputs, then auxiliary states.
+        op_type: Name under which the operator was registered.
         name: Name of a Symbol's node.
         attr: Attributes of a Symbol's node.
         out: Receives the outputs instead of new arrays.
-        **kwargs: Arguments by name, and settings, which the prop gets as text.
+        **kwargs: Inputs by name, and settings, passed to the `CustomOpProp` as text.
 
     Raises:
-        OperatorError: There is no such operator, inputs are missing, or its prop refuses them.
+        OperatorError: There is no such operator, or inputs are missing or rejected by it.
     """
     named = {k: v for k, v in kwargs.items() if hasattr(type(v), "__apply__")}
     options = {k: v for k, v in kwargs.items() if k not in named}
@@ -334,8 +334,8 @@ def operator_symbol(
         op: The operator.
         inputs: Its inputs, Symbols or None.
         attrs: Its parameters.
-        name: Name of the node; None for an automatic one.
-        attr: Further attributes of the node.
+        name: Name of the node; None for an automatic name.
+        attr: Additional attributes of the node.
     """
     texts = op.schema.to_strings(attrs)
     return new_node(op, inputs, attrs, texts, name, stored_attributes(attr), op.name.lower())

@@ -29,7 +29,7 @@ def get_all_registered_operators() -> list[str]:
     return sorted(all_names())
 
 
-# MXNet's names of types of attributes.
+# MXNet's names for the types of attributes.
 _MXNET_TYPES = {
     "a bool": "boolean",
     "a number": "float",

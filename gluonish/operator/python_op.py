@@ -63,7 +63,7 @@ class PythonOp:
             out_grad: List of the outputs' gradients.
             in_data: List of the inputs.
             out_data: List of the outputs.
-            in_grad: List of the arrays to fill.
+            in_grad: List of the arrays to fill with gradients.
         """
         in_grad[0][:] = 1.0
 
@@ -112,7 +112,7 @@ class NDArrayOp(PythonOp):
 
 
 class _LegacyProp(CustomOpProp):
-    """`CustomOpProp` of a `PythonOp`."""
+    """Adapts a `PythonOp` to the interface of `CustomOpProp`."""
 
     def __init__(self, op: PythonOp) -> None:
         super().__init__(op.need_top_grad())
@@ -136,7 +136,7 @@ class _LegacyOp(CustomOp):
         self._op = op
 
     def _call(self, function: Callable[..., None], inputs: list[Any], outputs: list[Any]) -> None:
-        """Call with the arrays, or with NumPy copies, whose values are copied back."""
+        """Call ``function`` with the arrays, or with NumPy copies; copy the results back."""
         if not self._op._as_numpy:
             function(*inputs, outputs)
             return

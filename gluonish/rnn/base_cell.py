@@ -11,10 +11,10 @@ from gluonish.symbol import Symbol, Variable
 
 
 class RNNParams:
-    """Variables by name, created on first access.
+    """Variables of a cell by name, each created on first access.
 
     Args:
-        prefix: Prefix of their names.
+        prefix: Prefix of the variables' names.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -22,7 +22,7 @@ class RNNParams:
         self._params: dict[str, Symbol] = {}
 
     def get(self, name: str, **kwargs: Any) -> Symbol:
-        """Return the variable of a name, created if it does not exist.
+        """Return the variable with this name; create it if it does not exist.
 
         Args:
             name: Name without the prefix.
@@ -52,7 +52,7 @@ def normalized(
 
     Raises:
         ArgumentError: The inputs are None, a Symbol with several outputs that cannot be split, or a
-            list of another length.
+            list of the wrong length.
     """
     if inputs is None:
         raise ArgumentError(
@@ -91,7 +91,7 @@ def _as_steps(inputs: Sequence[Symbol], length: int) -> Sequence[Symbol]:
 
 Arrays = dict[str, NDArray]
 Info = dict[str, Any]
-States = list[Any]  # Symbols; for a bidirectional cell a list for each direction
+States = list[Any]  # Symbols; for a bidirectional cell, one list per direction
 
 
 class BaseRNNCell:
@@ -152,7 +152,7 @@ class BaseRNNCell:
 
     @property
     def _gate_names(self) -> Sequence[str]:
-        """Suffixes of ``i2h`` and ``h2h`` in the names of single gates' weights."""
+        """Suffix for each gate, after ``i2h`` or ``h2h``, in the names of unpacked weights."""
         return ()
 
     def _check_unmodified(self) -> None:
@@ -167,8 +167,8 @@ class BaseRNNCell:
         """Create the states before the first step.
 
         Args:
-            func: Function that creates each, such as `sym.zeros`, `sym.uniform` or `sym.Variable`.
-            **kwargs: Further arguments of ``func``, besides ``name`` and those of `state_info`.
+            func: Function to create a state with: `sym.zeros`, `sym.uniform`, `sym.Variable`, ...
+            **kwargs: Arguments of ``func``, in addition to ``name`` and the items of `state_info`.
 
         Raises:
             ArgumentError: The cell is wrapped by a modifier, such as `ZoneoutCell`.
@@ -246,7 +246,7 @@ class BaseRNNCell:
             begin_state: States before the first step; None for zeros.
             layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
             merge_outputs: True returns the outputs as one Symbol in ``layout``, False as a list;
-                None in the form in which they are computed.
+                None in whichever form they are computed.
 
         Returns:
             The outputs of all steps, and the states after the last one.

@@ -87,7 +87,7 @@ class BaseConvRNNCell(BaseRNNCell):
         self._state_shape = (0, *shape[1:])
 
     def _convolved(self, inputs: Symbol, filters: int, **options: Any) -> Symbol:
-        """Return the convolution of the input."""
+        """Return the convolution of a step's input."""
         found: Symbol = sym.Convolution(
             inputs,
             num_filter=filters,
@@ -110,7 +110,7 @@ class BaseConvRNNCell(BaseRNNCell):
         return [{"shape": self._state_shape, "__layout__": self._conv_layout}]
 
     def _conv_forward(self, inputs: Symbol, states: States, name: str) -> tuple[Symbol, Symbol]:
-        """Return the convolutions of input and state, for all gates."""
+        """Return the convolution of the input and that of the state, for all gates."""
         filters = self._num_hidden * self._num_gates
         i2h = self._convolved(inputs, filters, weight=self._iW, bias=self._iB, name=f"{name}i2h")
         h2h = sym.Convolution(

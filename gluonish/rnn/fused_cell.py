@@ -23,14 +23,14 @@ _GATES = {
 
 
 class _PackedArray(NamedTuple):
-    """One gate's weight or bias in the packed vector."""
+    """Name and shape of one gate's weight or bias in the packed vector."""
 
     name: str
     shape: tuple[int, ...]
 
 
 class FusedRNNCell(BaseRNNCell):
-    """Recurrent layers run over whole sequences by one `RNN` operator, not step by step.
+    """Recurrent layers computed for whole sequences by one `RNN` operator, not step by step.
 
     Args:
         num_hidden: Number of hidden features of each layer and direction.
@@ -103,7 +103,7 @@ class FusedRNNCell(BaseRNNCell):
                         yield _PackedArray(name, shape)
 
     def _slice_weights(self, arr: NDArray, li: int, lh: int) -> Arrays:
-        """Return views of the packed parameters by name; li, lh: input and hidden features."""
+        """Return views of the packed parameters by name, for li input and lh hidden features."""
         found = {}
         begin = 0
         for packed in self._packed_arrays(li):

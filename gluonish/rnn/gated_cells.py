@@ -16,9 +16,9 @@ def lstm_step(
 
     Args:
         cell: The cell.
-        gates: Input gate, forget gate, new value and output gate, before their activations.
-        states: The previous output and memory.
-        activation: Activation of new value and memory.
+        gates: Input gate, forget gate, new value and output gate, before activation.
+        states: The output and memory of the previous step.
+        activation: Activation function for the new value and the memory.
         name: Prefix of the nodes' names.
     """
     in_gate = sym.Activation(gates[0], act_type="sigmoid", name=f"{name}i")
@@ -44,9 +44,9 @@ def gru_step(
     Args:
         cell: The cell.
         i2h: Products of the input for reset gate, update gate and new value.
-        h2h: Products of the state for the same.
-        state: The previous output.
-        activation: Activation of the new value.
+        h2h: Products of the state for the same three.
+        state: The output of the previous step.
+        activation: Activation function for the new value.
         name: Prefix of the nodes' names.
     """
     reset = sym.Activation(i2h[0] + h2h[0], act_type="sigmoid", name=f"{name}_r_act")
@@ -57,7 +57,7 @@ def gru_step(
 
 
 class _DenseCell(BaseRNNCell):
-    """Base class of cells with dense layers; ``i2h_bias`` initializes the input's bias."""
+    """Base class of cells with dense layers; ``i2h_bias`` is the input bias's initializer."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class _DenseCell(BaseRNNCell):
         return [{"shape": (0, self._num_hidden), "__layout__": "NC"}]
 
     def _products(self, inputs: Symbol, state: Symbol, name: str) -> tuple[Symbol, Symbol]:
-        """Return the dense layers of input and state, for all gates."""
+        """Return the dense layer of the input and that of the state, for all gates."""
         rows = self._num_hidden * len(self._gate_names)
         i2h = sym.FullyConnected(inputs, self._iW, self._iB, num_hidden=rows, name=f"{name}i2h")
         h2h = sym.FullyConnected(state, self._hW, self._hB, num_hidden=rows, name=f"{name}h2h")

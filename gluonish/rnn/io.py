@@ -138,7 +138,7 @@ class BucketSentenceIter(DataIter):
     def _filled(
         self, sentences: Sequence[Sequence[int]], invalid_label: int, dtype: Any
     ) -> list[Any]:
-        """Return the padded sentences of each bucket as an array."""
+        """Return one array per bucket, of the padded sentences in that bucket."""
         rows: list[list[Any]] = [[] for _ in self.buckets]
         discarded = 0
         for sentence in sentences:

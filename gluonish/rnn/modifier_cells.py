@@ -40,7 +40,7 @@ class ModifierCell(BaseRNNCell):
         """Create the states before the first step.
 
         Args:
-            init_sym: Function that creates each; see `BaseRNNCell.begin_state`.
+            init_sym: Function that creates a state; see `BaseRNNCell.begin_state`.
             **kwargs: Arguments of ``init_sym``.
 
         Raises:
@@ -77,7 +77,7 @@ class ModifierCell(BaseRNNCell):
 
 
 class ZoneoutCell(ModifierCell):
-    """Zoneout: in training, random elements keep their values of the previous step.
+    """Zoneout: in training, random elements keep their values from the previous step.
 
     Args:
         base_cell: The cell to modify.
@@ -131,7 +131,7 @@ class ZoneoutCell(ModifierCell):
 
 
 def _zoneout(probability: float, new: Symbol, old: Symbol) -> Symbol:
-    """Return ``new``, with random elements of ``old`` in training."""
+    """Return ``new``, with random elements replaced by those of ``old`` in training."""
     mask = sym.Dropout(sym.ones_like(new), p=probability)
     found: Symbol = sym.where(mask, new, old)
     return found

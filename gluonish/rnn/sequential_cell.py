@@ -42,7 +42,7 @@ class _Cells(BaseRNNCell):
         """Create the states of all inner cells before the first step.
 
         Args:
-            func: Function that creates each; see `BaseRNNCell.begin_state`.
+            func: Function that creates a state; see `BaseRNNCell.begin_state`.
             **kwargs: Arguments of ``func``.
 
         Raises:
@@ -256,7 +256,7 @@ class DropoutCell(BaseRNNCell):
 
     @property
     def state_info(self) -> list[Info]:
-        """No states."""
+        """An empty list: the cell has no states."""
         return []
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
@@ -273,7 +273,7 @@ class DropoutCell(BaseRNNCell):
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Apply dropout to several steps; to all at once if they are one Symbol.
+        """Apply dropout to several steps, in one operation if they are one Symbol.
 
         Args:
             length: Number of steps.

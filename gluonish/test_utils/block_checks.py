@@ -55,7 +55,7 @@ def _run_block(
     test_grad: bool,
     hybridize: bool,
 ) -> tuple[tuple[Any, dict[str, Any]], dict[str, Any]]:
-    """Return (output, gradients by name) of a new block, and its initial parameters."""
+    """Run a new block; return (output, gradients by name), and its initial parameters."""
     net = net_builder(**_required(net_builder))
     net.initialize(ctx=default_context())
     if hybridize:
@@ -80,7 +80,7 @@ def _run_block(
 
 
 def _required(net_builder: Callable[..., Any]) -> dict[str, Any]:
-    """Return those of the arguments prefix and params that a function requires."""
+    """Return the arguments among prefix and params that a function requires."""
     needed = {
         key
         for key, p in inspect.signature(net_builder).parameters.items()

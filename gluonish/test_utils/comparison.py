@@ -13,11 +13,11 @@ from gluonish.test_utils.tolerances import Tolerance, get_atol, get_etol, get_rt
 Array = np.ndarray[Any, Any]
 Names = Sequence[str]
 
-_TINY = 1e-20  # keeps an error finite where the tolerance is zero
+_TINY = 1e-20  # keeps a relative error finite if the tolerance is zero
 
 
 def on_host(values: Any) -> Array:
-    """Return values of any kind as a NumPy array; bfloat16 is converted to float32."""
+    """Convert values of any kind to a NumPy array; bfloat16 becomes float32."""
     if isinstance(values, list | tuple):
         return np.asarray([on_host(x) if isinstance(x, NDArray) else x for x in values])
     array = values.asnumpy() if isinstance(values, NDArray) else np.asarray(values)
@@ -95,7 +95,7 @@ def _broadcast(name: str, a: Any, b: Any) -> tuple[Array, Array]:
 
 
 def _close(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
-    """Return whether each element is within the tolerance; with zero tolerances, whether equal."""
+    """Return which elements are within the tolerance; integers must be equal if it is 0."""
     if rtol == 0 and atol == 0 and x.dtype.kind in "biu" and y.dtype.kind in "biu":
         return np.asarray(x == y)
     with np.errstate(all="ignore"):
@@ -106,14 +106,14 @@ def _close(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> Arr
 def locationError(
     a: Any, b: Any, index: Sequence[int], names: Names, maxError: bool = False
 ) -> str:
-    """Describe a difference of two arrays as text: its location, and both values.
+    """Describe a difference between two arrays as text: its location, and both values.
 
     Args:
         a: First array.
         b: Second array.
         index: Index of the element.
         names: Names of the arrays.
-        maxError: Whether to call it the largest error.
+        maxError: Whether to describe the difference as the maximum error.
     """
     location = tuple(int(i) for i in index)
     kind = "maximum error" if maxError else "error"
@@ -169,7 +169,7 @@ def _difference(
     names: Names,
     mismatches: tuple[int, int],
 ) -> str:
-    """Return the message for arrays that differ, the largest errors first."""
+    """Return the error message for two arrays that differ, with the largest errors first."""
     error = _relative_error(x, y, close, rtol, atol)
     order = np.argsort(-np.nan_to_num(error, nan=np.inf), axis=None, kind="stable")
     counted = wrong = int(np.size(close) - np.count_nonzero(close))
@@ -198,7 +198,7 @@ def _difference(
 
 
 def _relative_error(x: Array, y: Array, close: Array, rtol: float, atol: float) -> Array:
-    """Return the difference in units of the tolerance, zero where it is within the tolerance."""
+    """Return the difference divided by the tolerance, or 0 for elements within the tolerance."""
     kind = np.complex128 if "c" in (x.dtype.kind, y.dtype.kind) else np.float64
     with np.errstate(all="ignore"):
         wide, other = x.astype(kind), y.astype(kind)
@@ -219,7 +219,7 @@ def assert_allclose(
         equal_nan: Whether to treat two NaN as equal.
 
     Raises:
-        AssertionError: They differ.
+        AssertionError: The arrays differ.
     """
     assert_almost_equal(a, b, rtol, atol, equal_nan=equal_nan)
 
@@ -248,7 +248,7 @@ def assert_almost_equal_with_err(
         mismatches: As in `assert_almost_equal`.
 
     Raises:
-        AssertionError: A larger fraction differs.
+        AssertionError: A larger fraction of the elements differs.
     """
     x, y = _broadcast("assert_almost_equal_with_err", a, b)
     close = _close(x, y, *get_tols(a, b, rtol, atol), equal_nan)

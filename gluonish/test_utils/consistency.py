@@ -20,7 +20,7 @@ from gluonish.test_utils.tolerances import Tolerance
 
 _LOG = logging.getLogger(__name__)
 
-# Uniform values are limited below 1, to test functions with poles at 1.
+# Limit of uniform values, below 1 for functions with poles at 1.
 _UNIFORM_LIMIT = 0.92
 
 
@@ -46,15 +46,15 @@ def check_consistency(
 
     Args:
         sym: The graph; or one for each entry of ``ctx_list``, with the same arguments and outputs.
-        ctx_list: Dicts with ``ctx``, the shapes of arguments by their names, and optionally
-            ``type_dict``, dtypes by name: what `Symbol.simple_bind` takes.
+        ctx_list: Dicts of arguments of `Symbol.simple_bind`: ``ctx``, shapes by argument name, and
+            optionally ``type_dict``, dtypes by name.
         scale: Standard deviation of random arguments, or factor of uniform ones.
         grad_req: As in `Symbol.bind`; with ``"null"`` only outputs outside training are compared.
-        arg_params: Values of arguments by name; random ones for those left out.
-        aux_params: Values of auxiliary states by name; zeros for those left out.
+        arg_params: Values of arguments by name; missing ones are random.
+        aux_params: Values of auxiliary states by name; missing ones are zero.
         rtol: Relative tolerance, as in `assert_almost_equal`.
         atol: Absolute tolerance.
-        raise_on_err: Whether a difference raises; else it is logged.
+        raise_on_err: Whether a difference raises an error; otherwise the difference is logged.
         ground_truth: Expected outputs and gradients by name, in the last comparison; by default the
             results of the entry with the most precise dtype.
         equal_nan: Whether to treat two NaN as equal.
@@ -131,7 +131,7 @@ def _fill(
     states: Mapping[str, Any],
     draw: Callable[[Any], Any],
 ) -> None:
-    """Set the same values in all executors."""
+    """Set the arguments and states of all executors to the same values."""
     first = executors[0]
     for what, values, known in (
         ("arg_params", arguments, first.arg_dict),

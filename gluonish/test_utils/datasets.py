@@ -1,4 +1,4 @@
-"""MNIST and CIFAR-10 for old example programs, and DummyIter, for benchmarks."""
+"""MNIST and CIFAR-10 for old example programs, and DummyIter for benchmarks."""
 
 import gzip
 from pathlib import Path
@@ -50,7 +50,7 @@ def get_mnist() -> dict[str, Array]:
 
 
 def _fetched(name: str, folder: str = ".") -> Path:
-    """Return the path of a compressed file of MNIST, downloaded and checked if it is missing."""
+    """Return the path of a compressed MNIST file; download and check the file if it is missing."""
     url = transfers.published_url(f"gluon/dataset/mnist/{name}.gz")
     target = Path(folder) / f"{name}.gz"
     return Path(transfers.download(url, target, sha1_hash=_MNIST_SHA1[name]))
@@ -86,7 +86,7 @@ def get_mnist_pkl() -> None:
     """Download ``mnist.pkl.gz`` to ``./data``, unless it exists.
 
     Raises:
-        DownloadError: It cannot be downloaded.
+        DownloadError: The file cannot be downloaded.
     """
     download(_MNIST_PICKLE, dirname=_FOLDER)
 
@@ -143,11 +143,11 @@ class DummyIter(DataIter):
             such as those of ``mx.io``.
 
     Attributes:
-        real_iter: That iterator.
+        real_iter: The argument.
         provide_data: Its ``provide_data``.
         provide_label: Its ``provide_label``.
         batch_size: Number of samples in a batch.
-        the_batch: The batch.
+        the_batch: The batch that is always returned.
     """
 
     def __init__(self, real_iter: Any) -> None:

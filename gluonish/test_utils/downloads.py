@@ -67,7 +67,7 @@ def download_model(
     Args:
         model_name: Name of the model, such as ``"imagenet1k-resnet-18"``.
         dst_dir: Folder for the files, created if missing.
-        meta_info: Dict from the model's name to a dict with the URLs ``symbol`` and ``params``; by
+        meta_info: Dict from model name to a dict with the URLs ``symbol`` and ``params``; by
             default MXNet's model gallery.
 
     Returns:
@@ -105,8 +105,8 @@ def get_zip_data(data_dir: PathLike, url: str, data_origin_name: str) -> None:
         data_origin_name: File name of the archive.
 
     Raises:
-        DownloadError: It cannot be downloaded.
-        FileFormatError: It is not a zip archive, or its files would be outside the folder.
+        DownloadError: The archive cannot be downloaded.
+        FileFormatError: The file is not a zip archive, or would extract outside the folder.
     """
     unzip(Path(download(url, data_origin_name, data_dir)), Path(data_dir))
 
@@ -121,8 +121,8 @@ def get_bz2_data(data_dir: PathLike, data_name: str, url: str, data_origin_name:
         data_origin_name: File name of the compressed file, which is deleted afterwards.
 
     Raises:
-        DownloadError: It cannot be downloaded.
-        FileFormatError: It is not a bzip2 file.
+        DownloadError: The file cannot be downloaded.
+        FileFormatError: The file is not a bzip2 file.
     """
     target = Path(data_dir) / data_name
     if target.exists():
@@ -132,7 +132,7 @@ def get_bz2_data(data_dir: PathLike, data_name: str, url: str, data_origin_name:
         with bz2.open(packed) as source, atomic_write(target) as file:
             shutil.copyfileobj(source, file)
     except (OSError, EOFError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # such as a full disk
+        if isinstance(error, OSError) and error.errno is not None:  # for example, the disk is full
             raise
         raise FileFormatError(
             f"get_bz2_data: expected a bzip2 file at {packed}, got {error}"
@@ -148,9 +148,9 @@ def unzip(archive_path: Path, folder: Path) -> None:
         folder: The folder.
 
     Raises:
-        DownloadError: The disk has not enough space.
-        FileFormatError: It is not a zip archive, or a member is a link or would be outside the
-            folder.
+        DownloadError: There is not enough space on the disk.
+        FileFormatError: The file is not a zip archive, or a member is a link or would be outside
+            the folder.
         OSError: A file cannot be written.
     """
     try:

@@ -35,7 +35,7 @@ def numeric_grad(
     use_forward_train: bool = True,
     dtype: Any = np.float32,
 ) -> dict[str, Array]:
-    """Estimate by central differences the gradient of the sum of an executor's outputs.
+    """Estimate the gradient of the sum of an executor's outputs by central differences.
 
     Args:
         executor: The executor; its arguments are set to ``location``.
@@ -61,7 +61,7 @@ def _slopes(
     dtype: Any,
     weights: Sequence[Array] | None,
 ) -> dict[str, Array]:
-    """Return the gradient of the sum of the outputs, weighted elementwise."""
+    """Return the gradients of the elementwise weighted sum of the outputs."""
     for key in (*location, *aux_states):
         if key not in executor.arg_dict and key not in executor.aux_dict:
             raise ArgumentError(
@@ -91,7 +91,7 @@ def _slopes(
 
 
 def _element_slopes(total: Callable[[], float], target: NDArray, start: Array, eps: float) -> Array:
-    """Return the derivative of a function with respect to each element of an array, float64."""
+    """Return the derivatives of ``total`` with respect to each element of an array, in float64."""
     value = start.astype(target.dtype)
     slopes = np.zeros(value.size, np.float64)
     for i in range(value.size):
@@ -102,7 +102,7 @@ def _element_slopes(total: Callable[[], float], target: NDArray, start: Array, e
             target[:] = value
             ends.append((total(), float(value.flat[i])))
         value.flat[i] = center
-        # Divided by the distance after rounding to the dtype, which may differ from eps.
+        # Divide by the distance after rounding to the dtype, which may differ from eps.
         (ahead, right), (behind, left) = ends
         slopes[i] = (ahead - behind) / (right - left or eps)
     target[:] = value
@@ -125,7 +125,7 @@ def check_numeric_gradient(
     """Check the gradients of a Symbol's arguments against finite differences.
 
     The function differentiated is the sum of all outputs, each element weighted by a random number
-    near 1, so that swapped elements are detected, too.
+    from 0.1 to 1.1, so that swapped elements are detected, too.
 
     Args:
         sym: The graph.
@@ -188,6 +188,6 @@ def _nodes(grad_nodes: Any, names: Sequence[str]) -> dict[str, str]:
 
 
 def _weights(output: NDArray) -> Array:
-    """Return random weights near 1 for each element, rounded to the output's dtype."""
+    """Return a random weight from 0.1 to 1.1 for each element, rounded to the output's dtype."""
     values = np.asarray(uniform(0.1, 1.1, output.shape))
     return values.astype(output.dtype).astype(np.float64)

@@ -18,7 +18,7 @@ def new_orthonormal_matrix_2d(n: int) -> Array:
     """Return a random matrix (n, n) with orthonormal rows.
 
     Args:
-        n: Rows and columns.
+        n: Number of rows and columns.
     """
     q, r = np.linalg.qr(randn(n, n))
     return np.asarray(q * np.sign(np.diag(r)))
@@ -28,9 +28,9 @@ def new_matrix_with_real_eigvals_2d(n: int) -> Array:
     """Return a random matrix (n, n) whose eigenvalues are real, in (-10, 10).
 
     Args:
-        n: Rows and columns.
+        n: Number of rows and columns.
     """
-    # The diagonal of a triangular matrix has its eigenvalues, which a change of basis preserves.
+    # The eigenvalues of a triangular matrix are on its diagonal; a change of basis preserves them.
     triangle = np.triu(uniform(-1.0, 1.0, (n, n)), 1) + np.diag(_eigenvalues(n))
     basis = new_orthonormal_matrix_2d(n)
     return np.asarray(basis @ triangle @ basis.T)
@@ -40,7 +40,7 @@ def new_sym_matrix_with_real_eigvals_2d(n: int) -> Array:
     """Return a random symmetric matrix (n, n) with eigenvalues in (-10, 10).
 
     Args:
-        n: Rows and columns.
+        n: Number of rows and columns.
     """
     basis = new_orthonormal_matrix_2d(n)
     made = (basis * _eigenvalues(n)) @ basis.T

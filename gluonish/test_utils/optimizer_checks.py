@@ -28,7 +28,7 @@ def compare_optimizer(
 
     Args:
         opt1: First optimizer, which updates dense copies.
-        opt2: Second optimizer, which updates weights of ``w_stype`` by gradients of ``g_stype``.
+        opt2: Second optimizer, which updates weights of ``w_stype`` with gradients of ``g_stype``.
         shape: Shape of the weight; a list of shapes for several weights.
         dtype: Element type.
         w_stype: Storage type of the weights.
@@ -62,7 +62,7 @@ def compare_optimizer(
 def _updated(
     optimizer: Optimizer, weights: Sequence[NDArray], gradients: Sequence[NDArray]
 ) -> tuple[list[NDArray], list[Any]]:
-    """Return copies of the weights after one update, and the states."""
+    """Update copies of the weights once; return these copies, and the optimizer's states."""
     weights = [w.copy() for w in weights]
     gradients = [g.copy() for g in gradients]
     states = [optimizer.create_state_multi_precision(i, w) for i, w in enumerate(weights)]

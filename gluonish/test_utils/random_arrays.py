@@ -71,11 +71,11 @@ def random_sample(population: Sequence[Any], k: int) -> list[Any]:
 
 
 def assign_each(the_input: Array, function: Callable[[Any], Any] | None) -> Array:
-    """Return a float64 array of a function of each element; a copy if the function is None.
+    """Apply a function to each element; return a float64 array, or a copy without a function.
 
     Args:
         the_input: A NumPy array.
-        function: Function of an element.
+        function: Function called with an element; None copies the array.
     """
     if function is None:
         return np.array(the_input)
@@ -84,12 +84,12 @@ def assign_each(the_input: Array, function: Callable[[Any], Any] | None) -> Arra
 
 
 def assign_each2(input1: Array, input2: Array, function: Callable[[Any, Any], Any] | None) -> Array:
-    """Return a float64 array of a function of two arrays' elements; a copy of the first if None.
+    """Apply a function to pairs of elements; return a float64 array.
 
     Args:
         input1: A NumPy array.
         input2: A NumPy array of the same shape.
-        function: Function of two elements.
+        function: Function called with two elements; None copies ``input1``.
 
     Raises:
         ArgumentError: The shapes differ.
@@ -108,8 +108,8 @@ def rand_shape_2d(dim0: int = 10, dim1: int = 10, allow_zero_size: bool = False)
     """Return a random shape of two axes.
 
     Args:
-        dim0: Largest extent of the first.
-        dim1: Largest extent of the second.
+        dim0: Largest extent of the first axis.
+        dim1: Largest extent of the second axis.
         allow_zero_size: Whether extents start at 0, not at 1.
     """
     return _shape((dim0, dim1), allow_zero_size)
@@ -121,9 +121,9 @@ def rand_shape_3d(
     """Return a random shape of three axes.
 
     Args:
-        dim0: Largest extent of the first.
-        dim1: Largest extent of the second.
-        dim2: Largest extent of the third.
+        dim0: Largest extent of the first axis.
+        dim1: Largest extent of the second axis.
+        dim2: Largest extent of the third axis.
         allow_zero_size: Whether extents start at 0, not at 1.
     """
     return _shape((dim0, dim1, dim2), allow_zero_size)
@@ -134,7 +134,7 @@ def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) ->
 
     Args:
         num_dim: Number of axes.
-        dim: Largest extent.
+        dim: Largest extent of each axis.
         allow_zero_size: Whether extents start at 0, not at 1.
     """
     return _shape((dim,) * num_dim, allow_zero_size)
@@ -190,7 +190,7 @@ def get_identity_mat(size: int) -> NDArray:
     """Return a float32 identity matrix as an NDArray.
 
     Args:
-        size: Rows and columns.
+        size: Number of rows and columns.
     """
     return array(np.eye(size), default_context(), np.float32)
 
@@ -199,6 +199,6 @@ def get_identity_mat_batch(size: int) -> NDArray:
     """Return two float32 identity matrices as an NDArray (2, size, size).
 
     Args:
-        size: Rows and columns.
+        size: Number of rows and columns.
     """
     return array(np.stack([np.eye(size)] * 2), default_context(), np.float32)

@@ -1,4 +1,4 @@
-"""The program of each process of `run_on_ranks`, and the files that it exchanges in a folder.
+"""Program that `run_on_ranks` starts in each process; it exchanges files in a folder.
 
 python -m gluonish.test_utils.rank_process FOLDER RANK
 """
@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 from gluonish.core.errors import DistributedError
 
-# Name of the caller's ``__main__`` module, which must not run as a program here.
+# Name under which the caller's ``__main__`` module is imported, so that it does not run here.
 _MAIN = "__ranks_main__"
 
 
 class Call(NamedTuple):
-    """A function call.
+    """The call that each process makes.
 
     Attributes:
         module: Name of the function's module.
-        file: Path of the module.
+        file: Path of the module's file.
         function: Name of the function.
         args: Pickled arguments.
     """
@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
         """Return the exception, or a DistributedError if it cannot be unpickled."""
         try:
             found = pickle.loads(self.pickled)
-        except Exception:  # its class may raise anything
+        except Exception:  # the class of the exception may raise anything
             found = None
         if isinstance(found, BaseException):
             return found
@@ -104,7 +104,7 @@ def _module(call: Call) -> ModuleType:
 def _pickled(error: BaseException) -> bytes:
     try:
         return pickle.dumps(error)
-    except Exception:  # its attributes may raise anything
+    except Exception:  # the attributes of the exception may raise anything
         return b""
 
 

@@ -24,16 +24,16 @@ sys.exit(main())
 """
 _CALL = "from gluonish.test_utils.rank_process import run; run()"
 _END_S = 5.0  # between SIGTERM and SIGKILL
-_SHOWN = 4000  # characters of the ranks' output in messages
+_SHOWN = 4000  # characters of the ranks' output to show in messages
 
 
 class Job(NamedTuple):
-    """The result of a job.
+    """The result of a command that ran in several processes.
 
     Attributes:
         status: Exit status.
-        lines: Lines of its standard output, sorted, because the order of the ranks varies.
-        errors: Its standard error.
+        lines: Lines of the standard output, sorted, because the order of the ranks varies.
+        errors: Content of standard error.
     """
 
     status: int
@@ -48,7 +48,7 @@ def run_on_ranks(
     timeout_s: float = 60.0,
     variables: Mapping[str, str] | None = None,
 ) -> list[Any]:
-    """Call a function in each of ``n`` processes that a distributed store connects.
+    """Call a function in ``n`` processes that can communicate through a distributed KVStore.
 
     Each process, started as by `gluonish launch`, imports the function's module, calls the function
     and ends; ``mx.kv.create("dist_sync")`` in it joins the processes. Each has one compute thread,
@@ -125,14 +125,14 @@ def run_command(
         name: Description for messages.
 
     Raises:
-        DistributedError: It did not end in time.
+        DistributedError: The command did not end in time.
     """
     with subprocess.Popen(
         launch_command(command, n, timeout_s, variables or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # a process group for `_end`
+        start_new_session=True,  # starts a process group, which `_end` ends
     ) as process:
         try:
             out, errors = process.communicate(timeout=timeout_s)
@@ -151,7 +151,7 @@ def run_command(
 def launch_command(
     command: Sequence[str], n: int, timeout_s: float, variables: Mapping[str, str]
 ) -> list[str]:
-    """Return the launcher's command that runs another command in ``n`` processes."""
+    """Return the command of the launcher that runs ``command`` in ``n`` processes."""
     paths = [path for path in sys.path if path]
     environment = {
         "PYTHONPATH": os.pathsep.join(paths),

@@ -160,10 +160,10 @@ def _uniform(shape: Shape, density: float) -> Array:
 
 
 def _power_law(shape: Shape, density: float) -> Array:
-    """Return a mask of the elements to store: one per row, then more from the left, row by row.
+    """Return a mask of the elements to store; each row has about twice as many as the row above.
 
     Raises:
-        ArgumentError: There are too few elements for the second row, or too many for all.
+        ArgumentError: There are fewer than two elements per row, or more than all rows can store.
     """
     rows, columns = shape
     total = int(rows * columns * density)

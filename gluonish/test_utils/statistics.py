@@ -107,7 +107,7 @@ def _check_buckets(buckets: Buckets, probs: Sequence[float]) -> None:
 
 
 def _chi_square_tail(statistic: float, freedom: int) -> float:
-    """Return the probability of a chi-square variable above a value: Q(freedom / 2, value / 2).
+    """Return the probability that a chi-square variable exceeds a value: Q(freedom / 2, value / 2).
 
     References:
         W. Press et al., Numerical Recipes, section 6.2: the series for small values, the continued
@@ -181,7 +181,7 @@ def verify_generator(
         nsamples: Number of samples per test.
         nrepeat: Number of tests.
         success_rate: Fraction of tests that must succeed, in [0, 1].
-        alpha: Significance level: a test succeeds if its p-value is above it.
+        alpha: Significance level: a test succeeds if its p-value is above ``alpha``.
 
     Returns:
         The p-value of each test.

@@ -27,7 +27,7 @@ def set_default_context(ctx: Context) -> None:
         ctx: The device.
 
     Raises:
-        ArgumentTypeError: It is not a Context.
+        ArgumentTypeError: ``ctx`` is not a Context.
     """
     if not isinstance(ctx, Context):
         raise ArgumentTypeError(f"set_default_context: expected a Context, got {ctx!r}")
@@ -51,12 +51,12 @@ def is_aarch64_run() -> bool:
 
 
 def has_tvm_ops() -> bool:
-    """Return whether there are operators compiled by TVM: never."""
+    """Return False: there are no operators compiled by TVM."""
     return False
 
 
 def is_op_runnable() -> bool:
-    """Return whether operators can run on this device: always, as none are compiled by TVM."""
+    """Return True: operators run on every device, as none are compiled by TVM."""
     return True
 
 
@@ -126,7 +126,7 @@ def discard_stderr() -> Iterator[None]:
 def assert_exception(
     f: Callable[..., Any], exception_type: type[BaseException], *args: Any, **kwargs: Any
 ) -> None:
-    """Check that a call raises an exception of some type; any other exception propagates.
+    """Check that a call raises an exception of the given type; others propagate.
 
     Args:
         f: The function to call.
@@ -149,7 +149,7 @@ def assert_exception(
 def retry(n: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that reruns a randomized test while it fails, up to ``n`` runs in total.
 
-    Only an AssertionError counts as a failure; the last run's is raised.
+    Only an AssertionError counts as a failure; that of the last run is raised.
 
     Args:
         n: Maximum number of runs.

@@ -26,10 +26,10 @@ _FLOATS = ("float16", "float32", "float64")
 
 
 def float_dtype(name: str, dtype: Any) -> Any:
-    """Return the dtype of a check; None for ``"asnumpy"``, to keep the arrays' dtypes.
+    """Return the dtype for a check; None for ``"asnumpy"``, which keeps the dtypes of the arrays.
 
     Raises:
-        ArgumentError: It is not ``"asnumpy"``, float16, float32 or float64.
+        ArgumentError: ``dtype`` is not ``"asnumpy"``, float16, float32 or float64.
     """
     if isinstance(dtype, str) and dtype == "asnumpy":
         return None
@@ -46,7 +46,7 @@ def named(name: str, what: str, given: Any, names: Sequence[str]) -> dict[str, A
 
     Raises:
         ArgumentError: A dict has an unknown name, or a list is too long.
-        ArgumentTypeError: It is not a dict, list or tuple.
+        ArgumentTypeError: ``given`` is not a dict, list or tuple.
     """
     if isinstance(given, Mapping):
         unknown = [key for key in given if key not in names]
@@ -157,13 +157,13 @@ def check_symbolic_forward(
     Args:
         sym: The graph.
         location: Arrays of its arguments, in order or by name.
-        expected: Arrays of its outputs, in order or by name; those left out are not checked.
+        expected: Arrays of its outputs, in order or by name; missing ones are not checked.
         rtol: Relative tolerance, as in `assert_almost_equal`.
         atol: Absolute tolerance.
         aux_states: Arrays of its auxiliary states, in order or by name.
         ctx: Device; `default_context` by default.
         equal_nan: Whether to treat two NaN as equal.
-        dtype: Float type that NumPy arrays are converted to, or ``"asnumpy"`` to keep theirs.
+        dtype: Dtype that NumPy arrays are converted to, or ``"asnumpy"`` to keep their dtypes.
 
     Returns:
         The outputs.
@@ -200,22 +200,22 @@ def check_symbolic_backward(
 ) -> dict[str, NDArray]:
     """Check the gradients of a Symbol's arguments.
 
-    The arrays for the gradients start with random values: ``"write"`` must replace them,
-    ``"add"`` adds to them, and ``"null"`` leaves them.
+    The arrays for the gradients start with random values: ``"write"`` must replace these values,
+    ``"add"`` must add to them, and ``"null"`` must not change them.
 
     Args:
         sym: The graph.
         location: Arrays of its arguments, in order or by name.
         out_grads: Gradients of its outputs, in order or by name; None for losses.
-        expected: Gradients of its arguments, in order or by name; those left out are not checked.
+        expected: Gradients of its arguments, in order or by name; missing ones are not checked.
         rtol: Relative tolerance, as in `assert_almost_equal`.
         atol: Absolute tolerance.
         aux_states: Arrays of its auxiliary states, in order or by name.
-        grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order, or by name.
+        grad_req: ``"write"``, ``"add"`` or ``"null"``, for all arguments, in order or by name.
         ctx: Device; `default_context` by default.
         grad_stypes: Storage types of gradients by name of argument.
         equal_nan: Whether to treat two NaN as equal.
-        dtype: Float type that NumPy arrays are converted to, or ``"asnumpy"`` to keep theirs.
+        dtype: Dtype that NumPy arrays are converted to, or ``"asnumpy"`` to keep their dtypes.
 
     Returns:
         The gradients of the arguments in ``expected``, by name.
@@ -271,7 +271,7 @@ def gradient_requests(name: str, given: Any, names: list[str]) -> dict[str, str]
 def start_gradients(
     values: Mapping[str, Any], arguments: Mapping[str, NDArray], stypes: Mapping[str, str]
 ) -> dict[str, NDArray]:
-    """Return gradient buffers with initial values, with the arguments' devices and dtypes."""
+    """Return gradient arrays with initial values, and the devices and dtypes of the arguments."""
     made = {}
     for key, value in values.items():
         like = arguments[key]
@@ -287,7 +287,7 @@ def _heads(
     if out_grads is None:
         return None
     outputs = sym.list_outputs()
-    if isinstance(out_grads, list | tuple):  # additional ones are ignored, as in MXNet
+    if isinstance(out_grads, list | tuple):  # additional gradients are ignored, as in MXNet
         out_grads = out_grads[: len(outputs)]
     given = named(name, "out_grads", out_grads, outputs)
     made = {key: as_ndarray(name, value, ctx, dtype) for key, value in given.items()}
@@ -312,7 +312,7 @@ def check_speed(
         N: Number of passes to time, after one that is not timed.
         grad_req: As in `Symbol.bind`; ``"write"`` by default.
         typ: ``"whole"`` for forward and backward, or ``"forward"`` for inference.
-        **kwargs: Shapes by name of argument, without a location.
+        **kwargs: Shapes by argument name, if ``location`` is None.
 
     Raises:
         ArgumentError: ``typ`` is unknown, or ``N`` is below 1.
@@ -339,7 +339,7 @@ def check_speed(
 
 
 def _pass(executor: Executor, typ: str) -> None:
-    """Run once and wait for the results."""
+    """Run the executor once and wait for the results."""
     outputs = executor.forward(is_train=typ == "whole")
     if typ == "whole":
         executor.backward(outputs)

@@ -23,12 +23,12 @@ def default_dtype() -> type[np.float32]:
 
 
 def default_rtols() -> dict[DType, float]:
-    """Return the relative tolerance of each dtype; integers are compared exactly."""
+    """Return the relative tolerance for each dtype; integers are compared exactly."""
     return _by_dtype(1e-2, 1e-4, 1e-5, bfloat16=5e-2)
 
 
 def default_atols() -> dict[DType, float]:
-    """Return the absolute tolerance of each dtype; integers are compared exactly."""
+    """Return the absolute tolerance for each dtype; integers are compared exactly."""
     return _by_dtype(1e-1, 1e-3, 1e-20, bfloat16=1e-1)
 
 
@@ -43,7 +43,7 @@ def _by_dtype(half: float, single: float, double: float, bfloat16: float) -> dic
 
 
 def default_numeric_eps() -> dict[DType, float]:
-    """Return the step of finite differences of each dtype, a power of two, which is exact."""
+    """Return the step of finite differences for each dtype, an exact power of two."""
     return {
         np.dtype(np.float16): 2.0**-6,
         np.dtype(np.float32): 2.0**-9,
@@ -52,14 +52,14 @@ def default_numeric_eps() -> dict[DType, float]:
 
 
 def effective_dtype(dat: Any) -> DType:
-    """Return the dtype of values, which selects the tolerance.
+    """Return the dtype of values, which determines the tolerance.
 
     Args:
         dat: An NDArray, a NumPy array or scalar, nested lists, or a Python number, which is float64
             as in NumPy.
 
     Raises:
-        ArgumentTypeError: It is not an array or a number.
+        ArgumentTypeError: ``dat`` is not an array or a number.
     """
     if isinstance(dat, NDArray | np.ndarray | np.generic):
         return np.dtype(dat.dtype)
@@ -79,7 +79,7 @@ def get_tolerance(dat: Any, tol: Tolerance, default_tol: Mapping[Any, float]) ->
 
     Args:
         dat: The values.
-        tol: The tolerance, tolerances by dtype, or None.
+        tol: The tolerance, a dict of tolerances by dtype, or None for the default.
         default_tol: Default tolerances by dtype.
 
     Raises:
@@ -98,7 +98,9 @@ def get_tolerance(dat: Any, tol: Tolerance, default_tol: Mapping[Any, float]) ->
 
 
 def get_tols(x: Any, y: Any, rtol: Tolerance, atol: Tolerance) -> tuple[float, float]:
-    """Return the relative and absolute tolerances to compare values, of the less precise dtype.
+    """Return the relative and absolute tolerance for comparing values of two dtypes.
+
+    These are the tolerances of the less precise dtype.
 
     Args:
         x: Values.
@@ -115,27 +117,27 @@ def get_tols(x: Any, y: Any, rtol: Tolerance, atol: Tolerance) -> tuple[float, f
 
 
 def get_atol(atol: Tolerance = None, dtype: Any = _FLOAT64) -> Any:
-    """Return an absolute tolerance, or the default of a dtype for None.
+    """Return an absolute tolerance, or the default for a dtype if it is None.
 
     Args:
-        atol: Absolute tolerance; None for the default of the dtype.
-        dtype: The dtype of the default.
+        atol: Absolute tolerance; None for the default.
+        dtype: Dtype that determines the default.
     """
     return default_atols()[np.dtype(dtype)] if atol is None else atol
 
 
 def get_rtol(rtol: Tolerance = None, dtype: Any = _FLOAT64) -> Any:
-    """Return a relative tolerance, or the default of a dtype for None.
+    """Return a relative tolerance, or the default for a dtype if it is None.
 
     Args:
-        rtol: Relative tolerance; None for the default of the dtype.
-        dtype: The dtype of the default.
+        rtol: Relative tolerance; None for the default.
+        dtype: Dtype that determines the default.
     """
     return default_rtols()[np.dtype(dtype)] if rtol is None else rtol
 
 
 def get_etol(etol: float | None = None) -> float:
-    """Return the fraction of elements that may differ, or 0 for None.
+    """Return the fraction of elements that may differ; 0 if ``etol`` is None.
 
     Args:
         etol: The fraction, in [0, 1].

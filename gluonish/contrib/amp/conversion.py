@@ -30,11 +30,12 @@ from gluonish.symbol import Group, Symbol
 def graph_of(
     block: HybridBlock, example: Any
 ) -> tuple[list[Symbol], Symbol, dict[str, np.dtype[Any]] | None]:
-    """Return the inputs and outputs of a block's graph, and an example's dtypes by name.
+    """Return the input Symbols of a block's graph, its outputs, and the inputs' dtypes by name.
 
     Args:
         block: The block.
-        example: Arguments of a call: an array, or a list or tuple; None for the cached graph.
+        example: Arguments to call the block with: an array, or a list or tuple of arrays; None
+            uses the cached graph.
 
     Raises:
         GraphError: There is no cached graph, or the block cannot be traced.
@@ -89,8 +90,8 @@ def both_signatures(
 
     Args:
         newer: Names of the positional arguments in MXNet 2.0.
-        is_newer: Whether the argument at index ``at`` is one of MXNet 2.0.
-        at: Index of the first argument that only MXNet 2.0 has.
+        is_newer: Decides from the argument at index ``at`` whether the call uses MXNet 2.0's order.
+        at: Index of the first positional argument whose type differs between the versions.
     """
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
@@ -116,7 +117,7 @@ def both_signatures(
 
 
 def _merged(what: str, first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of two dicts, which must not overlap."""
+    """Merge two dicts of arguments; raise an error if both contain the same name."""
     twice = first.keys() & second.keys()
     if twice:
         raise ArgumentError(f"{what}: expected one value for {min(twice)}, got two")
@@ -169,8 +170,7 @@ def convert_symbol(
 
     Raises:
         ArgumentTypeError: ``sym`` is not a Symbol, or an argument is not a list.
-        ArgumentError: ``target_dtype`` is not one of those, or a name is not an operator or is in
-            two lists.
+        ArgumentError: ``target_dtype`` is neither, or a name is not an operator or is in two lists.
     """
     if not isinstance(sym, Symbol):
         raise ArgumentTypeError(f"convert_symbol: expected a Symbol, got {type(sym).__name__}")
@@ -193,7 +193,7 @@ def convert_symbol(
 
 
 class _Conversion:
-    """The conversion of one graph to mixed precision.
+    """Converts one graph to mixed precision.
 
     Args:
         policy: Dtypes of operators.
@@ -223,7 +223,8 @@ class _Conversion:
 
         Args:
             outputs: Outputs of the old graph.
-            in_dtype: Whether to store parameters in the policy's dtype if they are only read in it.
+            in_dtype: Whether to store a parameter in the policy's 16-bit dtype if every operator
+                reads it in that dtype.
         """
         for node in topological_order(outputs):
             if node.op is None:
@@ -285,7 +286,7 @@ class _Conversion:
         return [inference.spec(Value(alone, i)).dtype for i in range(node.num_outputs)]
 
     def _cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
-        """Return a value cast to a dtype, by a single cast node per value and dtype."""
+        """Return a value cast to a dtype; all uses of the cast share one node."""
         before = self._dtypes[value.key]
         found = self._casts.get((value.key, dtype))
         if found is None:
@@ -302,7 +303,7 @@ class _Conversion:
         return found
 
     def _with_dtypes(self, heads: Sequence[Value], *, in_dtype: bool) -> list[Value]:
-        """Return the outputs with the dtypes of parameters declared, without redundant casts."""
+        """Return the outputs after storing each parameter's dtype, without redundant casts."""
         replaced: dict[tuple[int, int], Value] = {}
         low = self._policy.dtype
         for node in topological_order(heads):
@@ -326,7 +327,7 @@ class _Conversion:
 
 
 def _output_name(value: Value) -> str:
-    """Return the name of a value as an output."""
+    """Return the name that a value has as an output of a Symbol."""
     node = value.node
     if node.op is None:
         return node.name
@@ -397,7 +398,7 @@ def convert_model(
 
 
 def _narrow(sym: Symbol, dtype: np.dtype[Any]) -> dict[str, np.dtype[Any]]:
-    """Return the variables that are stored in 16 bits."""
+    """Return the dtype of each variable that is stored in 16 bits, by name."""
     flag = str(DTYPE_FLAGS[dtype])
     declared = {node.name: node.extra.get("__dtype__") for node in sym._variables()}
     return {name: dtype for name, found in declared.items() if found == flag}
@@ -437,7 +438,7 @@ def convert_hybrid_block(
         fp32_ops: See `convert_symbol`.
         conditional_fp32_ops: See `convert_symbol`.
         excluded_sym_names: See `convert_symbol`.
-        ctx: Device or devices of the parameters; None for those of ``block``.
+        ctx: Device or devices of the parameters; None for the devices of ``block``.
         cast_optional_params: See `convert_symbol`.
         data_example: Arguments of a call: an array, or a list or tuple. The network is called with
             them once; its cached graphs are unchanged.

@@ -16,9 +16,9 @@ _STEPS_TO_GROW = 2000
 
 
 class LossScaler:
-    """Dynamic loss scale: halved when gradients overflow, doubled after 2000 steps without.
+    """Dynamic loss scale, halved if gradients overflow, doubled after 2000 steps without overflow.
 
-    It starts at 2**16, and is limited to [2**-24, 2**24].
+    The scale starts at 2**16, and is limited to [2**-24, 2**24].
     """
 
     def __init__(self) -> None:
@@ -40,8 +40,8 @@ class LossScaler:
 
         Args:
             params: Parameters after a backward pass; those with ``grad_req="null"`` are skipped.
-            any_of: Combines the result over processes, for gradients that are not summed over
-                processes yet.
+            any_of: Function that combines the results of all processes, for gradients that are not
+                yet summed over processes.
         """
         self._loss_scale = self._next_loss_scale
         if any_of(_overflows(params)):
@@ -56,7 +56,7 @@ class LossScaler:
 
 
 def _overflows(params: Iterable[Parameter]) -> bool:
-    """Whether a gradient is infinite or NaN on any device, by one operation per device."""
+    """Whether a gradient is infinite or NaN on any device, with one operation per device."""
     gradients: dict[Context, list[NDArray]] = {}
     for param in params:
         if param.grad_req != "null":

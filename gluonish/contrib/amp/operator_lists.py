@@ -26,7 +26,7 @@ def half_dtype(what: str, dtype: Any) -> np.dtype[Any]:
         dtype: A name, type or dtype; also MXNet's structured dtype for bfloat16.
 
     Raises:
-        ArgumentError: It is neither of them.
+        ArgumentError: ``dtype`` is neither of these.
     """
     found: np.dtype[Any] | None = None
     if getattr(dtype, "names", None) == ("bfloat16",):
@@ -84,7 +84,7 @@ def list_widest_type_cast(target_dtype: Any) -> list[str]:
 
 
 def list_loss_output_functions(target_dtype: Any) -> list[str]:
-    """Return the names of output layers that are losses themselves.
+    """Return the names of the output layers that are losses themselves.
 
     `scale_loss` has no effect on them: their gradient does not come from a loss.
     """

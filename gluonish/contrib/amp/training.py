@@ -22,9 +22,9 @@ def init(
     fp32_ops: Iterable[str] | None = None,
     layout_optimization: bool = False,
 ) -> None:
-    """Turn mixed precision on: operators cast their floating-point inputs by the lists.
+    """Turn mixed precision on: operators cast their floating-point inputs according to the lists.
 
-    It applies to eager calls, to Symbols composed and networks called from now on, in all threads.
+    This affects eager calls, Symbols composed and networks called from now on, in all threads.
     Parameters and their gradients stay float32; float64 arrays are not cast.
 
     Args:
@@ -37,8 +37,7 @@ def init(
         layout_optimization: Has no effect: layouts are always chosen automatically.
 
     Raises:
-        ArgumentError: ``target_dtype`` is not one of those, or a name is not an operator or is in
-            two lists.
+        ArgumentError: ``target_dtype`` is neither, or a name is not an operator or is in two lists.
         ArgumentTypeError: An argument is not a list.
     """
     policy = policy_of("init", target_dtype, target_precision_ops, conditional_fp32_ops, fp32_ops)
@@ -118,7 +117,7 @@ def init_trainer(optimizer_or_trainer: Any) -> None:
         optimizer_or_trainer: The Trainer.
 
     Raises:
-        ArgumentTypeError: It is not a Trainer.
+        ArgumentTypeError: ``optimizer_or_trainer`` is not a Trainer.
     """
     trainer = _trainer("init_trainer", optimizer_or_trainer)
     if trainer._amp_loss_scaler is None:  # else `_scale` may include a step's loss scale
@@ -146,8 +145,8 @@ def scale_loss(
         optimizer_or_trainer: The Trainer, after `init_trainer`.
 
     Raises:
-        ArgumentTypeError: It is not a Trainer.
-        ArgumentError: `init_trainer` was not called for it.
+        ArgumentTypeError: ``optimizer_or_trainer`` is not a Trainer.
+        ArgumentError: `init_trainer` was not called for the Trainer.
     """
     trainer = _trainer("scale_loss", optimizer_or_trainer)
     scaler: Any = trainer._amp_loss_scaler
@@ -174,7 +173,7 @@ def unscale(optimizer_or_trainer: Any) -> None:
         optimizer_or_trainer: The Trainer, after a backward pass.
 
     Raises:
-        ArgumentTypeError: It is not a Trainer.
+        ArgumentTypeError: ``optimizer_or_trainer`` is not a Trainer.
     """
     trainer = _trainer("unscale", optimizer_or_trainer)
     for param in trainer._params:

@@ -148,14 +148,14 @@ def _finite(name: str, arr: Any) -> Any:
 def combine_histogram(
     old_hist: Histogram, arr: Any, new_min: float, new_max: float, new_th: float
 ) -> Histogram:
-    """Return a histogram extended by further values; it gets more bins if they exceed its range.
+    """Return a histogram after adding values; bins are added if the values exceed its range.
 
     Args:
         old_hist: Counts, edges symmetric around 0, minimum, maximum, and last edge.
-        arr: The further values.
-        new_min: Minimum of the further values.
-        new_max: Maximum of the further values.
-        new_th: Largest absolute value of the further values.
+        arr: The values to add.
+        new_min: Minimum of the added values.
+        new_max: Maximum of the added values.
+        new_th: Largest absolute value of the added values.
     """
     counts, edges, old_min, old_max, old_th = old_hist
     low, high = min(old_min, new_min), max(old_max, new_max)
@@ -178,9 +178,9 @@ def optimal_thresholds(
     num_quantized_bins: int = 255,
     logger: logging.Logger | None = None,
 ) -> dict[str, tuple[float, float]]:
-    """Return the range to quantize for each output with the least relative entropy.
+    """Return the range to quantize for each output, chosen to minimize the relative entropy.
 
-    This is the relative entropy (KL divergence) between the values and their quantized form.
+    The relative entropy (KL divergence) is between the values and their quantized form.
 
     Args:
         hist_dict: Histograms, as `LayerHistogramCollector` collects them.
@@ -274,7 +274,7 @@ def arrays_of(batch: Any, context: Context) -> list[NDArray]:
     """Return the arrays of a batch, in order, on a device.
 
     Args:
-        batch: An array, arrays in lists or tuples, or a DataBatch, of which the data are used.
+        batch: An array, arrays in lists or tuples, or a DataBatch, whose ``data`` are used.
         context: The device.
 
     Raises:

@@ -21,8 +21,8 @@ class _Group(NamedTuple):
 
     Attributes:
         nodes: The layer, then the operators that follow it.
-        suffixes: Their parts of the fused node's name.
-        flags: Their attributes of the fused node.
+        suffixes: For each following operator, the suffix to add to the name of the fused node.
+        flags: Attributes of the fused node that stand for these operators.
     """
 
     nodes: list[Node]
@@ -31,7 +31,7 @@ class _Group(NamedTuple):
 
 
 def layer_nodes(node: Node) -> Sequence[Node]:
-    """Return the operators that a node represents: itself, or those in its body.
+    """Return a node, followed by the operators in its body if it is a fused layer.
 
     Args:
         node: The node.
@@ -47,7 +47,7 @@ def fuse(outputs: Sequence[Value]) -> list[Value]:
     """Return a graph's outputs after fusing its layers with the operators that follow them.
 
     Args:
-        outputs: Outputs of a graph without shapes, which is not changed.
+        outputs: Outputs of a Symbol's graph, without shapes; the graph is not changed.
     """
     order = topological_order(outputs)
     groups = _Groups(order, outputs)
@@ -70,7 +70,7 @@ def fuse(outputs: Sequence[Value]) -> list[Value]:
             fused = _fused(*last_nodes[id(node)], made)
             made[id(node), 0] = Value(fused)
             continue
-        if _is(node, "Dropout"):  # the identity at inference
+        if _is(node, "Dropout"):  # the identity function at inference
             made[id(node), 0] = made[node.inputs[0].key]
             continue
         copied = _copied(node, made)
@@ -90,7 +90,7 @@ def _copied(node: Node, made: Mapping[tuple[int, int], Value]) -> Node:
 
 
 class _Groups:
-    """Finds groups; each node is in at most one."""
+    """Finds groups of nodes to fuse; each node is in at most one group."""
 
     def __init__(self, order: Sequence[Node], outputs: Sequence[Value]) -> None:
         self._reads = Counter(value.key for node in order for value in node.inputs)
@@ -123,7 +123,7 @@ class _Groups:
     def _extend(
         self, group: _Group, supports: Callable[[Node], bool], suffix: str, flag: str, yes: str
     ) -> bool:
-        """Add the only reader of a group's last node to the group, if it is supported."""
+        """Add the only reader of a group's last node to the group, if that reader is supported."""
         end = group.nodes[-1]
         key = (id(end), 0)
         if self._reads[key] != 1 or not self._readers[key]:
@@ -175,7 +175,7 @@ def _is_dense_function(node: Node) -> bool:
 
 
 def _fused(group: _Group, name: str, made: Mapping[tuple[int, int], Value]) -> Node:
-    """Return the fused node of a group, whose body has variables for its inputs."""
+    """Return the fused node of a group; the node's body is a graph with a variable per input."""
     first = group.nodes[0]
     op = find_operator(CONV if _is(first, "Convolution") else DENSE)
     inputs: list[Value] = []

@@ -9,16 +9,16 @@ from gluonish.ops.registry import find_operator
 
 
 class Form(NamedTuple):
-    """The quantized form of an operator.
+    """Describes how an operator is quantized.
 
     Attributes:
         op: Name of the quantized operator.
-        data: Number of leading inputs that are quantized data; -1 for all.
-        weights: Whether a quantized weight and bias follow.
-        must: Whether it is a layer, not an operator between layers.
-        wide: Whether it returns int32, which must be requantized.
-        ranged: Whether it needs a range from calibration.
-        fits: Predicate of nodes whose attributes are supported.
+        data: Number of leading inputs that are data to quantize; -1 for all.
+        weights: Whether the data inputs are followed by a weight and a bias to quantize.
+        must: Whether the operator is a layer, not an operator between layers.
+        wide: Whether the quantized operator returns int32, which must be requantized.
+        ranged: Whether the quantized operator needs a range from calibration.
+        fits: Function that returns whether the attributes of a node are supported.
     """
 
     op: str
@@ -82,8 +82,8 @@ _PRESERVING = frozenset(
     | {"Dropout", "UpSampling", "mean", "sum", "max", "min", "BlockGrad", "take"}
     | {"broadcast_maximum", "broadcast_minimum"}
 )
-# By attributes: whether a node's result is not negative if its inputs are not, and whether it is
-# never negative.
+# Operators whose attributes decide two things: whether the result is not negative if no input is,
+# and whether the result is never negative.
 _BY_ATTRIBUTES: Mapping[str, Callable[[Node], tuple[bool, bool]]] = {
     "Activation": lambda node: (
         node.attrs["act_type"] in ("tanh", "softsign"),
@@ -96,10 +96,10 @@ _BY_ATTRIBUTES: Mapping[str, Callable[[Node], tuple[bool, bool]]] = {
 
 
 def never_negative(outputs: Sequence[Value]) -> _Keys:
-    """Return the keys of the values that are never negative (or NaN).
+    """Return the keys of the values of a graph that are never negative (or NaN).
 
     Args:
-        outputs: Outputs of a graph without shapes, whose layers may be fused.
+        outputs: Outputs of the graph, without shapes; its layers may be fused.
     """
     return _found(outputs, set())
 
@@ -133,7 +133,7 @@ def _body_is_never_negative(node: Node, known: _Keys) -> bool:
 
 Triple = tuple[Value, Value, Value]
 
-# Operators whose only output is named by its index in MXNet.
+# Operators whose only output is named after its index in MXNet.
 _NUMBERED = ("Reshape", "Flatten", "Cast", "SwapAxis", "BlockGrad", "MakeLoss")
 
 
@@ -143,8 +143,8 @@ class Choice(NamedTuple):
     Attributes:
         excluded: Names of nodes that are not quantized.
         excluded_operators: Names of operators that are not quantized.
-        out_type: Quantized dtype of data: ``"auto"``, ``"int8"`` or ``"uint8"``, which is int8 for
-            data that may be negative.
+        out_type: Quantized dtype of data: ``"auto"``, ``"int8"`` or ``"uint8"``; with
+            ``"uint8"``, data that may be negative are quantized as with ``"auto"``.
         smart: Whether to quantize only layers and operators between two of them.
         offline: Names of variables with known values, which are quantized in advance.
         channel_wise: Whether a dense layer's weight has one scale per channel.
@@ -165,7 +165,7 @@ def quantize(outputs: Sequence[Value], choice: Choice) -> list[Value]:
     """Return a graph's outputs after quantization.
 
     Args:
-        outputs: Outputs of a graph without shapes, whose layers may be fused; it is not changed.
+        outputs: Outputs of a graph without shapes; its layers may be fused. It is not changed.
         choice: The options.
     """
     order = topological_order(outputs)
@@ -177,7 +177,7 @@ def quantize(outputs: Sequence[Value], choice: Choice) -> list[Value]:
 
 
 def _chosen(order: Sequence[Node], choice: Choice) -> dict[int, Form]:
-    """Return the quantized forms of the nodes to quantize, by identity."""
+    """Return the forms of the nodes to quantize, by the ``id`` of the node."""
     found: dict[int, Form] = {}
     for node in order:
         form = form_of(node)
@@ -205,7 +205,7 @@ def _chosen(order: Sequence[Node], choice: Choice) -> dict[int, Form]:
 
 
 def float_name(value: Value) -> str:
-    """Return the name of a value, which the node that quantizes it is named after."""
+    """Return the name of a value; the node that quantizes the value gets its name from it."""
     node = value.node
     if node.op is None:
         return node.name
@@ -215,7 +215,7 @@ def float_name(value: Value) -> str:
 
 
 class _Pass:
-    """The quantization of one graph: each old value's new values, floating-point and quantized."""
+    """Builds the quantized graph: maps each value to its floating-point and quantized versions."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class _Pass:
             self._quantized(node, form)
 
     def float_of(self, value: Value) -> Value:
-        """Return a value as floating-point numbers."""
+        """Return the floating-point version of a value, dequantized if needed."""
         found = self._float.get(value.key)
         if found is None:
             op = find_operator("_contrib_dequantize")
@@ -255,7 +255,7 @@ class _Pass:
         return found
 
     def bytes_of(self, value: Value, out_type: str | None = None) -> Triple:
-        """Return a quantized value, and the ends of its range."""
+        """Return the quantized version of a value, and the minimum and maximum of its range."""
         found = self._bytes.get(value.key)
         if found is None:
             node, name = value.node, float_name(value)
@@ -273,7 +273,7 @@ class _Pass:
         return found
 
     def _out_type(self, value: Value) -> str:
-        """Return the ``out_type`` of a value: auto instead of uint8 if it may be negative."""
+        """Return the ``out_type`` of a value: auto instead of uint8 if it may contain negatives."""
         chosen = self._choice.out_type
         return "auto" if chosen == "uint8" and value.key not in self._unsigned else chosen
 
@@ -288,12 +288,12 @@ class _Pass:
         self._bytes[id(node), 0] = _triple(made)
 
     def _operator(self, node: Node, form: Form) -> Node:
-        """Return the quantized form of a node; its inputs are all arrays, then all ranges."""
+        """Return the quantized operator for a node; its inputs are all arrays, then all ranges."""
         count = len(node.inputs) if form.data < 0 else form.data
         data = [self.bytes_of(value) for value in node.inputs[:count]]
         rest = list(node.inputs[count:])
         arrays = []
-        if form.op.endswith("embedding"):  # its data are indices
+        if form.op.endswith("embedding"):  # the data of an embedding are indices
             arrays.append(self.float_of(rest.pop(0)))
         if form.weights:
             data += [self.bytes_of(value, "int8") for value in rest]
@@ -305,7 +305,7 @@ class _Pass:
         return _node(form.op, f"quantized_{node.name}", [*arrays, *ends], given, node.extra)
 
     def _fused_layer(self, node: Node, form: Form) -> Node:
-        """Return the quantized form of a fused layer; ranges follow the layer's inputs."""
+        """Return the quantized operator for a fused layer; ranges follow the layer's inputs."""
         body = node.attrs["subgraphs"][0]
         indices = {id(variable): i for i, variable in enumerate(body.inputs)}
         inputs: list[Any] = [None] * len(node.inputs)
@@ -331,7 +331,7 @@ class _Pass:
 
 
 def _roles(body: Any, indices: Mapping[int, int]) -> tuple[list[int], list[int]]:
-    """Return the indices of the layer's inputs and of addends among a body's inputs."""
+    """Return the indices of a body's inputs: those of the layer, and those added to its output."""
     layer: list[int] = []
     addends: list[int] = []
     for node in topological_order(body.outputs):
@@ -344,7 +344,7 @@ def _roles(body: Any, indices: Mapping[int, int]) -> tuple[list[int], list[int]]
 
 
 def _offline(name: str) -> Triple:
-    """Return the variables of a parameter that is quantized in advance."""
+    """Return variables for a parameter that is quantized in advance, and for its range."""
     suffixes = ("quantize", "quantize_min", "quantize_max")
     first, low, high = (Value(Node(None, f"{name}_{suffix}")) for suffix in suffixes)
     return first, low, high

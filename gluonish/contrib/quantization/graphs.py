@@ -32,7 +32,7 @@ def _choose(what: str, name: str, value: Any, choices: Sequence[str]) -> None:
 
 
 def check_names(what: str, name: str, value: Any) -> list[str]:
-    """Return a list of names; an empty one for None.
+    """Return an argument as a list of names; an empty list for None.
 
     Args:
         what: Name of the calling function, for error messages.
@@ -40,7 +40,7 @@ def check_names(what: str, name: str, value: Any) -> list[str]:
         value: The argument.
 
     Raises:
-        ArgumentTypeError: It is not a list of names.
+        ArgumentTypeError: ``value`` is not a list of names.
     """
     if value is None:
         return []
@@ -52,7 +52,7 @@ def check_names(what: str, name: str, value: Any) -> list[str]:
 
 
 def loaded(sym: Any, what: str) -> Symbol:
-    """Return a Symbol; a path is loaded.
+    """Return a Symbol, loaded from its file if ``sym`` is a path.
 
     Args:
         sym: The Symbol, or the path of its file.

@@ -58,7 +58,7 @@ def layer_errors(network: HybridBlock, quantized: SymbolBlock, data: Any) -> lis
 
     Raises:
         ArgumentTypeError: ``network`` is not a HybridBlock, or ``quantized`` not a SymbolBlock.
-        ArgumentError: They have no layer in common.
+        ArgumentError: The networks have no layer in common.
     """
     if not isinstance(network, HybridBlock) or not isinstance(quantized, SymbolBlock):
         raise ArgumentTypeError(
@@ -101,7 +101,7 @@ def _name_before(node: Node) -> str:
 
 
 def _run(values: Sequence[Value], block: HybridBlock, arrays: dict[str, NDArray]) -> Any:
-    """Compute values of a network's graph for some data."""
+    """Compute values of a network's graph for the input arrays."""
     symbol = Symbol(values)
     every = {p.name: p.data() for p in block.collect_params().values() if p._arrays is not None}
     every |= arrays

@@ -64,8 +64,8 @@ def calibrate(
         num_examples: Maximum number of samples to use; None for all.
         context: Device to run on.
         join: Whether layers return quantized or floating-point data directly, without separate
-            operators.
-        own: The custom collector.
+            operators that requantize or dequantize.
+        own: The custom collector, for ``"customize"``.
         logger: Logs the progress.
     """
     check_iterable(what, data)
@@ -97,7 +97,7 @@ def calibrate(
 
 
 class _Run:
-    """The original graph, with the outputs to collect.
+    """Runs the original graph on calibration data, and collects its outputs.
 
     Args:
         what: Name of the calling function, for error messages.

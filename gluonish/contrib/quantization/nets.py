@@ -56,7 +56,7 @@ def quantize_net_v2(
             minimum and maximum, ``"entropy"`` by the least relative entropy, ``"customize"`` by
             ``LayerOutputCollector``.
         num_calib_examples: Maximum number of samples to use; None for all.
-        ctx: Device to calibrate on, and of the result.
+        ctx: Device for calibration and for the quantized network.
         LayerOutputCollector: An object with a method ``collect(name, arr)``, called with each
             output, and a dict ``min_max_dict`` from output name to range.
         logger: Logs the progress.
@@ -145,7 +145,7 @@ def quantize_net(
 def _inputs(
     what: str, network: HybridBlock, calib_data: Any, data_shapes: Any, ctx: Context
 ) -> list[str]:
-    """Return names for the inputs of a network, after a call that infers all shapes."""
+    """Return names for the inputs of a network; also call it once, to infer all shapes."""
     if calib_data is None and data_shapes is None:
         raise ArgumentError(f"{what}: expected calib_data or data_shapes, got neither")
     names: list[str] = []
@@ -174,7 +174,7 @@ def _described(description: Any) -> tuple[str, tuple[int, ...]]:
 
 
 def _network_inputs(what: str, network: HybridBlock, arrays: Sequence[NDArray]) -> list[NDArray]:
-    """Return the leading arrays that a network accepts, without the labels of a batch."""
+    """Return the arrays of a batch that a network accepts: the first ones, without labels."""
     failure: Exception | None = None
     for count in range(len(arrays), 0, -1):
         try:

@@ -29,7 +29,7 @@ _FLOAT_OUTPUT = (DENSE, "_contrib_quantized_elemwise_mul")
 
 
 def _names(node: Node) -> tuple[str, ...]:
-    """Return the possible names, in a collector, of the value whose range a node needs."""
+    """Return the names under which a collector may store the range that a node needs."""
     assert node.op is not None
     if node.op.name == "_contrib_quantize_v2":
         source = node.inputs[0]
@@ -89,7 +89,7 @@ def _text(number: float) -> str:
 
 
 def _changed(node: Node, inputs: Sequence[Value], **attrs: Any) -> Node:
-    """Return a node with further attributes."""
+    """Return a copy of a node with new inputs and additional attributes."""
     texts = {
         key: _text(value) if isinstance(value, float) else str(value)
         for key, value in attrs.items()
@@ -99,7 +99,7 @@ def _changed(node: Node, inputs: Sequence[Value], **attrs: Any) -> Node:
 
 
 def _rebuilt(outputs: Sequence[Value], change: Any) -> list[Value]:
-    """Return the outputs of a graph in which ``change`` replaces nodes, unless it returns None."""
+    """Return the outputs of a graph after replacing each node for which ``change`` returns one."""
     made: dict[tuple[int, int], Value] = {}
     for node in topological_order(outputs):
         inputs = [made[value.key] for value in node.inputs]
@@ -188,14 +188,14 @@ def naive_ranges(histograms: Mapping[str, Histogram]) -> dict[str, tuple[float, 
 
 
 class FirstBatches:
-    """Copies of the first batches of calibration data that have the first one's shapes."""
+    """Copies of the first calibration batches, all with the shapes of the first batch."""
 
     def __init__(self) -> None:
         self.batches: list[list[NDArray]] = []
         self._nbytes = 0
 
     def add(self, batch: Sequence[NDArray]) -> None:
-        """Copy a batch, unless the total size would exceed the limit."""
+        """Copy a batch, unless its shapes differ or the total size would exceed the limit."""
         nbytes = sum(x.size * np.dtype(x.dtype).itemsize for x in batch)
         same = not self.batches or [x.shape for x in batch] == [x.shape for x in self.batches[0]]
         if same and (not self.batches or self._nbytes + nbytes <= _MAX_BYTES):
@@ -217,7 +217,7 @@ def warn_of_outputs(
     Args:
         what: Name of the calling function.
         symbol: The original graph.
-        quantized: The graphs quantized by entropy, and naively.
+        quantized: The graph quantized by entropy, and the one quantized by minimum and maximum.
         arrays: Parameters and auxiliary states of the original graph, by name.
         data_names: Names of the variables that are inputs.
         first_batches: Batches of the calibration data.
@@ -299,7 +299,7 @@ def _missing(graph: Symbol, every: Mapping[str, NDArray], context: Context) -> d
 
 
 def _noise(histogram: Histogram, ends: tuple[float, float]) -> float:
-    """Return the squared error of a histogram's quantized values, divided by their squares."""
+    """Return the sum of squared quantization errors of a histogram, relative to its values."""
     counts, edges, low = histogram[:3]
     values = (np.asarray(edges[:-1], np.float64) + edges[1:]) / 2
     limit = max(map(abs, ends))

@@ -17,8 +17,8 @@ class SVRGModule(Module):
 
     Every ``update_freq`` epochs it takes a snapshot of the weights, and computes the mean gradient
     of all batches at the snapshot. The gradient g(w) of a batch is replaced by g(w) - g(w_snapshot)
-    + mean gradient. Each device stores the mean gradient of its slices of the batches; stores
-    across machines add up corrected gradients.
+    + mean gradient. Each device stores the mean gradient of its slices of the batches; a
+    KVStore across machines sums the corrected gradients.
 
     Args:
         symbol: The network.
@@ -71,12 +71,12 @@ class SVRGModule(Module):
         self.update_freq = update_freq
         self._mod_aux = Module(symbol, data_names, label_names, *shared, compression_params)
         self._view: _OptimizerView | None = None
-        # For each device, the mean gradients at the snapshot by name.
+        # For each device, the mean gradients at the snapshot, by weight name.
         self._param_dict: list[dict[str, NDArray]] = []
 
     @property
     def _optimizer(self) -> Any:
-        """The optimizer as in MXNet, whose ``default_opt`` updates the weights."""
+        """The optimizer wrapped as in MXNet: its ``default_opt`` updates the weights."""
         made = super()._optimizer
         if made is None:
             return None
@@ -100,14 +100,14 @@ class SVRGModule(Module):
         shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Allocate arrays for batches of some shapes, and for the snapshot; see `Module.bind`.
+        """Allocate the arrays for batches of these shapes, and for the snapshot; see `Module.bind`.
 
         Args:
             data_shapes: Descriptions of the data.
             label_shapes: Descriptions of the labels.
             for_training: Whether to allocate gradients.
             inputs_need_grad: Whether to compute gradients of the data, too.
-            force_rebind: Whether to bind again a module that is bound.
+            force_rebind: Whether to bind the module again if it is already bound.
             shared_module: A module to share weights with.
             grad_req: How gradients are stored: ``"write"``, ``"add"`` or ``"null"``.
         """
@@ -132,7 +132,7 @@ class SVRGModule(Module):
         self._mod_aux.reshape(data_shapes, label_shapes)
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Compute the outputs of a batch; when training, also at the snapshot of the weights.
+        """Compute the outputs for a batch; when training, also with the snapshot of the weights.
 
         Args:
             data_batch: The batch.
@@ -145,7 +145,7 @@ class SVRGModule(Module):
             self._mod_aux.forward(data_batch, is_train)
 
     def backward(self, out_grads: Any = None) -> None:
-        """Compute the gradients, also at the snapshot of the weights.
+        """Compute the gradients, also those at the snapshot of the weights.
 
         Args:
             out_grads: Gradients of the outputs; None if the outputs are losses.

@@ -9,15 +9,15 @@ __all__: list[str] = []
 
 
 class _AssignmentOptimizer(Optimizer):
-    """Assigns the gradient to the weight, for sums of full gradients in a store."""
+    """Replaces the weight by the gradient, so that a KVStore can sum full gradients."""
 
     def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
-        """Assign the gradient to the weight."""
+        """Replace the weight by the gradient."""
         weight[:] = grad
 
 
 class _SVRGOptimizer(Optimizer):
-    """Updates weights by another optimizer, and assigns weights named ``..._full``.
+    """Updates weights with another optimizer, but replaces weights named ``..._full``.
 
     Args:
         default_optimizer: The other optimizer, or its name.
@@ -42,32 +42,32 @@ class _SVRGOptimizer(Optimizer):
         self.aux_opt = _AssignmentOptimizer()
 
     def _check_index(self, index: Any) -> str:
-        """Return the name of a weight by its index or name."""
+        """Return the name of a weight, identified by its index or name."""
         return str(self.idx2name.get(index, index))
 
     def _is_full(self, index: Any) -> bool:
         return self._check_index(index).endswith("_full")
 
     def create_state(self, index: Any, weight: NDArray) -> Any:
-        """Return the state of a weight's optimizer."""
+        """Return the state of the optimizer that updates a weight."""
         chosen = self.aux_opt if self._is_full(index) else self.default_opt
         return chosen.create_state(index, weight)
 
     def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
-        """Update a weight by its optimizer."""
+        """Update a weight with its optimizer."""
         chosen = self.aux_opt if self._is_full(index) else self.default_opt
         chosen.update(index, weight, grad, state)
 
     def _set_current_context(self, device_id: int) -> None:
         super()._set_current_context(device_id)
-        for optimizer in (self.default_opt, self.aux_opt):  # they count updates per device
+        for optimizer in (self.default_opt, self.aux_opt):  # both count updates per device
             optimizer._set_current_context(device_id)
 
 
 class _OptimizerView(_SVRGOptimizer):
-    """The optimizer of a `SVRGModule` as in MXNet: a wrapper of the one that updates weights.
+    """Wraps the optimizer of a `SVRGModule`, as MXNet does.
 
-    Settings and counts are attributes of the wrapped optimizer, for reading and writing.
+    All attributes are read from and written to the wrapped optimizer, ``default_opt``.
     """
 
     def __init__(self, optimizer: Optimizer) -> None:

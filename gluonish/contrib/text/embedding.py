@@ -32,7 +32,7 @@ def register(embedding_cls: type[TokenEmbedding]) -> type[TokenEmbedding]:
         embedding_cls: Subclass of `TokenEmbedding`, which is returned.
 
     Raises:
-        ArgumentTypeError: It is not a subclass of `TokenEmbedding`.
+        ArgumentTypeError: ``embedding_cls`` is not a subclass of `TokenEmbedding`.
     """
     registered: type[TokenEmbedding] = _register(embedding_cls)
     return registered
@@ -120,7 +120,8 @@ class GloVe(TokenEmbedding):
     @classmethod
     def _get_download_file_name(cls, pretrained_file_name: str) -> str:
         stem = pretrained_file_name.removesuffix(".txt")
-        archive = f"{stem}.zip"  # of this file alone, or of several vector lengths
+        # The archive contains only this file, or files with several vector lengths.
+        archive = f"{stem}.zip"
         if archive in cls.pretrained_archive_name_sha1:
             return archive
         return f"{stem.rpartition('.')[0]}.zip"
@@ -185,7 +186,7 @@ class CustomEmbedding(TokenEmbedding):
 
     Raises:
         MissingFileError: The file does not exist.
-        FileFormatError: The file has another form.
+        FileFormatError: The file has a different format.
     """
 
     def __init__(
@@ -203,7 +204,7 @@ class CustomEmbedding(TokenEmbedding):
 
 
 class CompositeEmbedding(TokenEmbedding):
-    """Several embeddings as one: the vector of a token is the concatenation of their vectors.
+    """Combines several embeddings: the vector of a token is the concatenation of its vectors.
 
     Args:
         vocabulary: `Vocabulary` of the tokens.

@@ -178,12 +178,12 @@ class TokenEmbedding(Vocabulary):
         return vector
 
     def _build_embedding_for_vocabulary(self, vocabulary: Vocabulary | None) -> None:
-        """Replace the vocabulary by another one, with the vectors of its tokens."""
+        """Switch to another vocabulary, with this embedding's vectors for its tokens."""
         if vocabulary is not None:
             self._combine(vocabulary, [self])
 
     def _combine(self, vocabulary: Vocabulary, embeddings: Sequence["TokenEmbedding"]) -> None:
-        """Set the vocabulary, and concatenate the vectors of its tokens in several embeddings."""
+        """Set the vocabulary, and concatenate each token's vectors from several embeddings."""
         if not isinstance(vocabulary, Vocabulary):
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected a Vocabulary, got {type(vocabulary).__name__}"
@@ -193,7 +193,7 @@ class TokenEmbedding(Vocabulary):
             for embedding in embeddings
         ]
         for table, embedding in zip(vectors, embeddings, strict=True):
-            # An embedding may have another unknown token, or a vector for the vocabulary's.
+            # The embedding may have a different unknown token, or know the vocabulary's as a word.
             table[0] = embedding.idx_to_vec.as_nd_ndarray()[0]
         joined = concat(*vectors, dim=1)
         self._unknown_token = vocabulary.unknown_token

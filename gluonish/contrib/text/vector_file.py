@@ -18,8 +18,8 @@ def read_vectors(
 ) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
     """Return the tokens of a file, their vectors, and the vector of the unknown token.
 
-    A line with a single number is a header, which is skipped with a warning. So is a repeated
-    token.
+    A line with a single number is a header. Headers and repeated tokens are skipped with a
+    warning.
 
     Args:
         path: Path of the file.
@@ -33,7 +33,7 @@ def read_vectors(
 
     Raises:
         MissingFileError: The file does not exist.
-        FileFormatError: A line has another form, or there are no vectors.
+        FileFormatError: A line has a different format, or there are no vectors.
     """
     elements = array("f")
     tokens: dict[str, None] = {}

@@ -14,7 +14,7 @@ from gluonish.ndarray import NDArray
 
 
 def json_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Convert arrays among arguments to lists, for JSON."""
+    """Convert arguments that are arrays to lists, for JSON."""
     return {
         name: np.asarray(value.asnumpy() if isinstance(value, NDArray) else value).tolist()
         if isinstance(value, NDArray | np.ndarray)
@@ -32,7 +32,7 @@ class Augmenter:
         **kwargs: Arguments of the constructor, for `dumps`.
 
     Inputs:
-        src: (height, width, channels): an NDArray; or a NumPy array, and then so is the output.
+        src: (height, width, channels), an NDArray or a NumPy array; the output has the same type.
 
     Outputs:
         The augmented image, a new array; the input is not modified.
@@ -69,7 +69,7 @@ class Augmenter:
         return as_ndarray(made, src.context)
 
     def _change(self, image: Array) -> Array:
-        """Transform an image on the host; the result may share its memory."""
+        """Transform an image on the host; the result may share memory with the image."""
         raise NotSupportedError(
             f"{type(self).__name__}: expected a subclass that overrides __call__, got one without"
         )

@@ -39,11 +39,11 @@ Numbers = Sequence[float] | Array | NDArray
 
 _TO_YIQ = (GRAY, (0.596, -0.274, -0.321), (0.211, -0.523, 0.311))
 _FROM_YIQ = ((1.0, 0.956, 0.621), (1.0, -0.272, -0.647), (1.0, -1.107, 1.705))
-_GRAY = (0.21, 0.72, 0.07)  # RandomGrayAug's weights; contrast and saturation use GRAY
+_GRAY = (0.21, 0.72, 0.07)  # weights for RandomGrayAug; contrast and saturation use GRAY
 
 
 def _floats(image: Array) -> Array:
-    """Convert an image to the dtype of computation."""
+    """Convert an image to the floating-point dtype to compute in."""
     return image if image.dtype in (np.float32, np.float64) else image.astype(np.float32)
 
 
@@ -65,10 +65,10 @@ def _apply_to_colors(
         name: Class name of the augmenter, for error messages.
         image: (height, width, channels).
         change: Function of the colors, as floats.
-        gray_too: Whether one channel is allowed, too.
+        gray_too: Whether images with one channel are also supported.
 
     Raises:
-        ArgumentError: The image has another number of channels.
+        ArgumentError: The number of channels is not supported.
     """
     checked_image(name, image)
     counts = (1, 3, 4) if gray_too else (3, 4)
@@ -88,7 +88,7 @@ class BrightnessJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``brightness`` is not a number.
-        ArgumentError: At the call: the argument is below 0.
+        ArgumentError: When called: the argument is below 0.
     """
 
     def __init__(self, brightness: float) -> None:
@@ -110,7 +110,7 @@ class ContrastJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``contrast`` is not a number.
-        ArgumentError: At the call: the argument is below 0.
+        ArgumentError: When called: the argument is below 0.
     """
 
     def __init__(self, contrast: float) -> None:
@@ -133,7 +133,7 @@ class SaturationJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``saturation`` is not a number.
-        ArgumentError: At the call: the argument is below 0.
+        ArgumentError: When called: the argument is below 0.
     """
 
     def __init__(self, saturation: float) -> None:
@@ -163,7 +163,7 @@ class HueJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``hue`` is not a number.
-        ArgumentError: At the call: the argument is below 0.
+        ArgumentError: When called: the argument is below 0.
     """
 
     def __init__(self, hue: float) -> None:
@@ -192,7 +192,7 @@ class ColorJitterAug(RandomOrderAug):
 
     Raises:
         ArgumentTypeError: An amount is not a number.
-        ArgumentError: At the call: the argument is below 0.
+        ArgumentError: When called: the argument is below 0.
     """
 
     def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
@@ -217,7 +217,7 @@ class LightingAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``alphastd`` is not a number.
-        ArgumentError: ``eigval`` or ``eigvec`` has another shape; at the call: ``alphastd`` is
+        ArgumentError: ``eigval`` or ``eigvec`` has the wrong shape; when called: ``alphastd`` is
             below 0.
     """
 

@@ -156,10 +156,10 @@ def mean_or_std(
         name: Class name of the caller, for error messages.
         arg: Name of the argument.
         value: 1 or 3 numbers, True for ImageNet's, None or False for none.
-        dtype: Dtype of ImageNet's numbers, visible in `Augmenter.dumps`.
+        dtype: Dtype of the array for ImageNet; `Augmenter.dumps` shows it.
 
     Raises:
-        ArgumentTypeError: The argument has another type or shape.
+        ArgumentTypeError: The argument has the wrong type or shape.
     """
     if value is None or value is False:
         return None

@@ -36,7 +36,7 @@ class ResizeAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a whole number.
-        ArgumentError: At the call: ``size`` is below 1.
+        ArgumentError: When called: ``size`` is below 1.
     """
 
     def __init__(self, size: int, interp: int = 2) -> None:
@@ -60,7 +60,7 @@ class ForceResizeAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: At the call: a size is below 1.
+        ArgumentError: When called: a size is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
@@ -84,7 +84,7 @@ class RandomCropAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: At the call: a size is below 1.
+        ArgumentError: When called: a size is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
@@ -108,7 +108,7 @@ class CenterCropAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: At the call: a size is below 1.
+        ArgumentError: When called: a size is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
@@ -138,8 +138,8 @@ class RandomSizedCropAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of integers, ``ratio`` or ``area`` is not a pair,
-            or there is another keyword.
-        ArgumentError: At the call: a number is out of range.
+            or a keyword is unknown.
+        ArgumentError: When called: a number is out of range.
     """
 
     def __init__(

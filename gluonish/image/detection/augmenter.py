@@ -28,7 +28,7 @@ class DetAugmenter:
         **kwargs: Arguments of the constructor, for `dumps`.
 
     Inputs:
-        src: (height, width, channels): an NDArray; or a NumPy array, and then so is the output.
+        src: (height, width, channels), an NDArray or a NumPy array; the output has the same type.
         label: (N, 5 or more), floating-point NumPy array: class, left, top, right and bottom of
             each box as fractions of the image's width and height, and any further numbers.
 
@@ -53,7 +53,7 @@ class DetAugmenter:
 
         Raises:
             ArgumentTypeError: ``src`` or ``label`` is not an array.
-            ArgumentError: ``label`` has another shape.
+            ArgumentError: ``label`` has the wrong shape.
         """
         name = type(self).__name__
         boxes = as_host(name, label)

@@ -27,7 +27,7 @@ def checked_range(name: str, arg: str, value: float | Range) -> Range:
 
     Raises:
         ArgumentTypeError: The argument is neither a number nor a pair.
-        ArgumentError: The minimum is above the maximum, or below 0.
+        ArgumentError: The minimum is above the maximum or below 0, or the maximum is 0.
     """
     if isinstance(value, int | float):
         limits: Any = (value, value)
@@ -54,7 +54,7 @@ def checked_attempts(name: str, max_attempts: int) -> int:
 
 
 def height_of(area: float, ratio: float) -> int:
-    """Return the height in pixels of a region with an area and an aspect ratio (width / height)."""
+    """Return the height in pixels of a region, from its area and aspect ratio (width / height)."""
     return round(math.sqrt(area / ratio))
 
 
@@ -129,7 +129,7 @@ class DetRandomCropAug(DetAugmenter):
         return image, boxes
 
     def _draw(self, wide: int, high: int) -> Region | None:
-        """Draw a region; return None if no size in pixels has the drawn area."""
+        """Draw a region; return None if no size in whole pixels has an area in the range."""
         ratio = random.uniform(*self.aspect_ratio_range)
         if ratio <= 0:
             return None
@@ -159,8 +159,8 @@ class DetRandomCropAug(DetAugmenter):
         large = _areas(corners) * wide * high > _MIN_OBJECT
         if not large.any():
             return False
-        # In the precision of the boxes, so that a box that only touches the region does not
-        # intersect.
+        # Computed in the dtype of the boxes, so that a box that only touches the region does not
+        # intersect it.
         ends = (x / wide, y / high, (x + w) / wide, (y + h) / high)
         x0, y0, x1, y1 = np.array(ends, boxes.dtype)
         visible = _areas(np.clip(corners, (x0, y0, x0, y0), (x1, y1, x1, y1)))[large]
@@ -169,7 +169,7 @@ class DetRandomCropAug(DetAugmenter):
         return bool(shares.size and shares.min() > self.min_object_covered)
 
     def _remaining_boxes(self, boxes: Array, region: Region, wide: int, high: int) -> Array:
-        """Return the boxes with enough area in a region, in the region's coordinates."""
+        """Return the boxes that have enough of their area in a region, relative to that region."""
         x, y, w, h = (
             value / extent for value, extent in zip(region, (wide, high) * 2, strict=True)
         )
@@ -191,7 +191,7 @@ def _areas(corners: Array) -> Array:
     return found
 
 
-_MIN_BORDER = 2  # pixels; minimum difference of canvas and image in width and height
+_MIN_BORDER = 2  # pixels; minimum difference between canvas and image, in width and in height
 _RANDOM_PAD_BELOW_HALF = 0.499999  # rounds to nearest, half down, before truncation
 
 
@@ -254,7 +254,7 @@ class DetRandomPadAug(DetAugmenter):
         return image, boxes
 
     def _draw(self, wide: int, high: int) -> Region | None:
-        """Draw the image's position, and width and height of the canvas; None without a border."""
+        """Draw the image's position and the canvas's size; None if the canvas is too small."""
         ratio = random.uniform(*self.aspect_ratio_range)
         if ratio <= 0:
             return None
@@ -278,7 +278,7 @@ class DetRandomPadAug(DetAugmenter):
 
 
 def _to_canvas(boxes: Array, placement: Region, wide: int, high: int) -> Array:
-    """Convert boxes to fractions of the canvas."""
+    """Convert boxes from fractions of the image to fractions of the canvas."""
     x, y, w, h = placement
     made = boxes.copy()
     made[:, 1:5:2] = (boxes[:, 1:5:2] * wide + x) / w

@@ -21,7 +21,7 @@ def checked_color(name: str, color: Any) -> tuple[float, ...] | None:
         color: The color, or None.
 
     Raises:
-        ArgumentTypeError: The color has another type or length.
+        ArgumentTypeError: The color has the wrong type or length.
     """
     if color is None:
         return None
@@ -45,7 +45,7 @@ def draw_boxes(
         boxes: Boxes (objects, 5 or more); a negative class is skipped.
         color: Red, green, blue; None for a random color for each box, from NumPy's generator.
         thickness: Width of the lines, in pixels.
-        names: Names of classes by number; None for none.
+        names: Names of classes by number; None draws no names.
 
     Returns:
         ``image``.
@@ -85,7 +85,7 @@ def _text_by_opencv(image: Array, text: str, at: tuple[int, int], color: tuple[f
 def _rectangle_by_pillow(
     image: Array, corners: tuple[int, ...], color: tuple[float, ...], thickness: int
 ) -> None:
-    """Draw like OpenCV, except for rounder corners of lines thicker than 2."""
+    """Draw a rectangle like OpenCV, except that corners of lines thicker than 2 are rounder."""
     left, top, right, bottom = corners
     half = (thickness + 1) // 2 if thickness > 1 else 0
     high, wide = image.shape[:2]

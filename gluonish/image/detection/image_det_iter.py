@@ -61,7 +61,7 @@ class ImageDetIter(ImageIter):
         FileFormatError: See `ImageIter`; or a label is invalid, or all its boxes are empty.
     """
 
-    # Padding of the labels.
+    # Value that pads the labels.
     _label_padding = -1
     _make_augmenters = staticmethod(CreateDetAugmenter)  # type: ignore[assignment]  # of boxes, too
 
@@ -110,7 +110,7 @@ class ImageDetIter(ImageIter):
         self.provide_label = [DataDesc(name, (self.batch_size, *self.label_shape))]
 
     def _largest_label(self) -> tuple[int, int]:
-        """Return the maximum number of objects, and of values of an object, over all labels."""
+        """Return the largest number of objects per image, and of values per object."""
         self.reset()
         max_objects, max_width = 0, 0
         for label in self._all_labels() if is_default(self.next_sample) else self._sampled_labels():
@@ -128,7 +128,7 @@ class ImageDetIter(ImageIter):
             yield label
 
     def _all_labels(self) -> Iterator[Any]:
-        """Yield the labels of all samples; reads no images."""
+        """Yield the labels of all samples without reading images."""
         if self.imgrec is None or (self.imglist is not None and self.seq is not None):
             assert self.seq is not None  # only records without an index have no keys
             for key in self.seq:
@@ -217,7 +217,7 @@ class ImageDetIter(ImageIter):
             self._reshape_leftover()
 
     def _reshape_leftover(self) -> None:
-        """Reshape the saved labels; saved images of another shape are dropped."""
+        """Reshape the saved labels; drop the saved samples if the shape of images has changed."""
         assert self._leftover is not None
         images, labels = self._leftover
         self._leftover = None
@@ -227,14 +227,14 @@ class ImageDetIter(ImageIter):
             self._leftover = images, wider
 
     def check_label_shape(self, label_shape: tuple[int, int]) -> None:
-        """Check a shape of labels for `reshape`.
+        """Check the new label shape for `reshape`.
 
         Args:
             label_shape: The shape (objects, values).
 
         Raises:
             ArgumentTypeError: ``label_shape`` is not a pair of integers.
-            ArgumentError: ``label_shape`` has fewer objects than now, or another number of values.
+            ArgumentError: ``label_shape`` has fewer objects, or a different number of values.
         """
         name = type(self).__name__
         is_valid = isinstance(label_shape, tuple | list) and all(
@@ -267,7 +267,7 @@ class ImageDetIter(ImageIter):
 
         Raises:
             ArgumentTypeError: ``it`` is not an ImageDetIter.
-            ArgumentError: Their objects have different numbers of values.
+            ArgumentError: The objects of the two iterators have different numbers of values.
         """
         name = type(self).__name__
         if not isinstance(it, ImageDetIter):

@@ -88,12 +88,12 @@ class ImageIter(DataIter):
             continues after it.
     """
 
-    # Padding of the labels.
+    # Value that pads the labels.
     _label_padding = 0
-    # Creates the augmenters if there is no ``aug_list``.
+    # Function that creates the augmenters if there is no ``aug_list``.
     _make_augmenters = staticmethod(CreateAugmenter)
 
-    # Whether to apply the images' EXIF orientation; not with boxes.
+    # Whether to apply the images' EXIF orientation; False with boxes, which refer to stored pixels.
     _upright = True
 
     def __init__(
@@ -145,7 +145,7 @@ class ImageIter(DataIter):
         self.reset()
 
     def _set_keys(self, part_index: int, num_parts: int) -> None:
-        """Set ``seq`` and ``num_image``."""
+        """Set ``imgidx``, ``seq`` and ``num_image`` to the samples of this part."""
         name = type(self).__name__
         self.imgidx: list[Any] | None = None
         keys: Iterable[Any] | None = None
@@ -184,7 +184,7 @@ class ImageIter(DataIter):
 
         Raises:
             StopIteration: The epoch is over; the next call starts another.
-            ArgumentError: The list has no label for a record.
+            ArgumentError: The list contains no label for a record.
             FileFormatError: A record is damaged.
         """
         if self.seq is None:
@@ -233,7 +233,7 @@ class ImageIter(DataIter):
         Raises:
             StopIteration: The epoch is over; `reset` starts the next one.
             FileFormatError: An image is broken, or a record is damaged; names it.
-            ArgumentError: An image or a label has another shape than the batch.
+            ArgumentError: The shape of an image or a label does not match the batch.
         """
         if self._ended:
             raise StopIteration
@@ -267,7 +267,7 @@ class ImageIter(DataIter):
         return len(saved_images)
 
     def _fill(self, images: Array, labels: Array, count: int) -> int:
-        """Fill a batch from a position until it or the epoch ends; return the new position."""
+        """Fill a batch from ``count`` until the batch or the epoch ends; return the new count."""
         while count < self.batch_size:
             try:
                 label, stored = self.next_sample()
@@ -282,7 +282,7 @@ class ImageIter(DataIter):
         while count < self.batch_size:
             before, count = count, self._fill(images, labels, count)
             if count == before:
-                # A subclass's next_sample may restart only at `reset`.
+                # The next_sample of a subclass may not restart before `reset`.
                 for rows in (images, labels):
                     rows[count:] = np.resize(rows[:count], rows[count:].shape)
                 return
@@ -334,7 +334,7 @@ class ImageIter(DataIter):
         check_image_shape(type(self).__name__, data_shape)
 
     def check_valid_image(self, data: Any) -> None:
-        """Check a decoded image; a subclass may check more.
+        """Check a decoded image; a subclass may add checks.
 
         Args:
             data: List of one image.
@@ -397,5 +397,5 @@ class ImageIter(DataIter):
 
 
 def is_default(method: Any) -> bool:
-    """Whether a method is the default, not overridden, so that its work may be done on the host."""
+    """Whether a method is not overridden, so that its work may be done on the host."""
     return getattr(method, "__module__", "").startswith("gluonish.image.")

@@ -105,7 +105,7 @@ def check_choice(name: str, arg: str, value: Any, known: tuple[str, ...]) -> Non
         known: The allowed values.
 
     Raises:
-        ArgumentError: The argument has another value.
+        ArgumentError: The argument has none of these values.
     """
     if value not in known:
         raise ArgumentError(f"{name}: expected {arg} to be one of {known}, got {value!r}")
@@ -141,12 +141,12 @@ def write_label(name: str, labels: Array, at: int, label: Any, where: str) -> No
     Args:
         name: Class name of the caller, for error messages.
         labels: Labels of the batch, (batch,) or (batch, labels), to store in.
-        at: Index in the batch.
+        at: Index of the sample in the batch.
         label: The label, a number or an array.
         where: Description of the sample, for error messages.
 
     Raises:
-        ArgumentError: The sample has another number of labels.
+        ArgumentError: The sample has the wrong number of labels.
     """
     values = np.asarray(label.asnumpy() if isinstance(label, NDArray) else label).reshape(-1)
     width = labels[at].size

@@ -1,4 +1,4 @@
-"""Which operators compute in half precision, and which in float32."""
+"""Lists of the operators that compute in half precision, and of those that compute in float32."""
 
 from gluonish.contrib.amp.lists import symbol_bf16, symbol_fp16
 

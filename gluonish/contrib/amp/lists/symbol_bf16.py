@@ -1,9 +1,9 @@
-"""Which operators compute in bfloat16.
+"""Lists of the operators that compute in bfloat16.
 
-bfloat16 has the range of float32, and every operator takes it here, so that more stay in it than in
-float16: products of all kinds and recurrent layers compute in it, softmax and layers that normalize
-take it as it is and add up in float32 inside. (MXNet has bfloat16 for convolutions and dense layers
-only, and computes nearly all else in float32.)
+bfloat16 has the range of float32, and every operator supports it, so more operators use it than
+float16. Products of all kinds and recurrent layers compute in bfloat16. Softmax and normalization
+layers accept bfloat16 inputs, and accumulate in float32 internally. (MXNet has bfloat16 for
+convolutions and dense layers only, and computes nearly all other operators in float32.)
 """
 
 from gluonish.contrib.amp.lists import symbol_fp16 as _fp16
@@ -38,10 +38,10 @@ _SUMS_INSIDE = ["softmax", "SoftmaxActivation", "_contrib_SyncBatchNorm", "argso
 # Computed in bfloat16.
 BF16_FUNCS = [*_fp16.FP16_FUNCS, *_PRODUCTS]
 
-# Computed in the dtype that their inputs have.
+# Computed in the dtype of their inputs.
 BF16_FP32_FUNCS = [*_fp16.FP16_FP32_FUNCS, "BatchNormWithReLU", *_SUMS_INSIDE]
 
-# Inputs that stay in float32 while the others are cast; "" stands for one without a name.
+# Inputs that stay in float32 while the others are cast; "" stands for the unnamed input.
 BF16_USE_FP32_PARAMS = {
     "BatchNormWithReLU": ["", "gamma", "beta", "moving_mean", "moving_var"],
     "BatchNorm": ["", "gamma", "beta", "moving_mean", "moving_var"],
@@ -53,11 +53,11 @@ _moved = {*_PRODUCTS, *_SUMS_INSIDE}
 # Computed in float32.
 FP32_FUNCS = [name for name in _fp16.FP32_FUNCS if name not in _moved]
 
-# Computed in float32 where an attribute has one of some values: operator, attribute, values.
+# Computed in float32 if an attribute has one of the listed values: operator, attribute, values.
 CONDITIONAL_FP32_FUNCS = list(_fp16.CONDITIONAL_FP32_FUNCS)
 
 # Computed in the widest dtype among their inputs.
 WIDEST_TYPE_CASTS = [name for name in _fp16.WIDEST_TYPE_CASTS if name not in _moved]
 
-# Layers that are losses: their gradient is not that of what they return.
+# Output layers that are losses: their gradient is not the gradient of their output.
 LOSS_OUTPUT_FUNCTIONS = list(_fp16.LOSS_OUTPUT_FUNCTIONS)

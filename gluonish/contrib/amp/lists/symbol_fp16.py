@@ -1,5 +1,5 @@
-"""Which operators compute in float16, after MXNet's lists; those of gluonish's own are the last of
-each."""
+"""Lists of the operators that compute in float16, as in MXNet; each list ends with the operators
+that only gluonish has."""
 
 __all__ = [
     "CONDITIONAL_FP32_FUNCS",
@@ -21,7 +21,7 @@ FP16_FUNCS = _names("""
     _npi_tensordot_int_axes
 """)
 
-# Computed in the dtype that their inputs have.
+# Computed in the dtype of their inputs.
 FP16_FP32_FUNCS = _names("""
     BatchNorm BatchNorm_v1 BilinearSampler BlockGrad Cast cast cast_storage Crop Dropout
     Embedding _sparse_Embedding _sparse_FullyConnected Flatten GridGenerator Pad Pooling
@@ -118,7 +118,7 @@ FP32_FUNCS = _names("""
     digamma _log_softmax_pick log_sigmoid mish _contrib_ModulatedDeformableConvolution
 """)
 
-# Computed in float32 where an attribute has one of some values: operator, attribute, values.
+# Computed in float32 if an attribute has one of the listed values: operator, attribute, values.
 CONDITIONAL_FP32_FUNCS = [
     ("Activation", "act_type", ["softrelu"]),
     ("LeakyReLU", "act_type", ["elu", "selu"]),
@@ -155,7 +155,7 @@ WIDEST_TYPE_CASTS = _names("""
     _contrib_sldwin_atten_context _contrib_RROIAlign
 """)
 
-# Layers that are losses: their gradient is not that of what they return.
+# Output layers that are losses: their gradient is not the gradient of their output.
 LOSS_OUTPUT_FUNCTIONS = _names("""
     SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput
 """)

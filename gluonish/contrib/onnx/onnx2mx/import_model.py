@@ -1,4 +1,4 @@
-"""`mx.contrib.onnx.onnx2mx.import_model`: an ONNX file as a Symbol, and what it says of itself."""
+"""`mx.contrib.onnx.onnx2mx.import_model`: read an ONNX file as a Symbol, or its metadata."""
 
 from gluonish.onnx.importing import get_model_metadata, import_model
 

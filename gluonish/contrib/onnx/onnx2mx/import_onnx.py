@@ -1,4 +1,4 @@
-"""`mx.contrib.onnx.onnx2mx.import_onnx`: what reads the graph of an ONNX model."""
+"""`mx.contrib.onnx.onnx2mx.import_onnx`: conversion of ONNX graphs."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ __all__ = ["GraphProto"]
 
 
 class GraphProto:
-    """Converts a graph of the package onnx.
+    """Converts graphs of the package onnx to Symbols or networks.
 
     Attributes:
-        arg_dict: Parameters by name, after a conversion.
-        aux_dict: Auxiliary states by name, after a conversion.
-        opset_version: Opset of the converted graph; None before.
+        arg_dict: Parameters by name, set by a conversion.
+        aux_dict: Auxiliary states by name, set by a conversion.
+        opset_version: Opset of the converted graph; None before a conversion.
         model_metadata: Names and shapes of the graph's inputs and outputs.
     """
 
