@@ -44,10 +44,7 @@ def _if(call: Call, condition: Any) -> Any:
     flag = mnp.reshape(plain(condition), (1,)).astype(np.float32)
     try:
         found = control_flow.cond(flag, branch(branches[1]), branch(branches[0]))
-    except (
-        ArgumentError,
-        OperatorError,
-    ) as error:  # the branches return different arrays
+    except (ArgumentError, OperatorError) as error:  # branches with other shapes or dtypes
         raise UntraceableError(f"ONNX If: {error}") from error
     return tuple(found) if isinstance(found, list | tuple) else found
 
