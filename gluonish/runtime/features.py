@@ -70,7 +70,7 @@ def cpu_limit(root: Path = ROOT, own: Path = OWN) -> float | None:
     """Return the CPU limit of this process's control groups, in cores; None without a limit.
 
     Args:
-        root: Where the control groups are mounted.
+        root: Mount point of the control groups.
         own: The file that lists the groups of this process.
     """
     limits = []
@@ -89,7 +89,7 @@ def memory_limit(root: Path = ROOT, own: Path = OWN) -> int | None:
     """Return the memory limit of this process's control groups, in bytes; None without a limit.
 
     Args:
-        root: Where the control groups are mounted.
+        root: Mount point of the control groups.
         own: The file that lists the groups of this process.
     """
     limits = []

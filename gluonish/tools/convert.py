@@ -82,9 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Convert a file and print a summary; returns 0.
 
     Raises:
-        FileFormatError: The file is truncated, corrupt, hostile, or of another kind.
-        ArgumentError: The new format cannot hold a name or a shape, or names do not fit the graph.
-        ArgumentTypeError: The new format cannot hold the dtype or the storage type of an array.
+        FileFormatError: The file is truncated, corrupt or malicious, or has another format.
+        ArgumentError: The new format does not support a name or a shape, or names do not match the
+            graph.
+        ArgumentTypeError: The new format does not support an array's dtype or storage type.
         OSError: A file cannot be read or written.
     """
     with open_arrays(arguments.source) as found:

@@ -109,7 +109,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table, or the results of the checks; 0 on success, else 1.
+    """Print the table, or the results of the checks; return 0 on success, else 1.
 
     Raises:
         ArgumentError: There is no variable of this name.

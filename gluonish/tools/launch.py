@@ -109,7 +109,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Start the processes, and wait for them; returns their exit status.
+    """Start the processes, wait for them, and return the exit status of the job.
 
     Raises:
         ArgumentError: A number is invalid, or there is no command.

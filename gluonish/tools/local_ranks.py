@@ -235,7 +235,7 @@ class LocalRanks:
         self._deadline: float | None = None  # when remaining ranks are terminated
 
     def run(self) -> int:
-        """Start the processes and wait; returns the exit status of the first that failed."""
+        """Start the processes and wait; return the exit status of the first one that failed."""
         with Signals() as signals:
             guard = None
             try:

@@ -1,4 +1,4 @@
-"""The computation of each parameter of a network from arrays of a checkpoint."""
+"""Plans how each parameter of a network is computed from arrays of a checkpoint."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

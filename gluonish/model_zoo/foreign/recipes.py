@@ -1,4 +1,4 @@
-"""Recipes: the mapping of a checkpoint's layers to the layers of a network of the zoo."""
+"""Recipes: how a checkpoint's layers map to the layers of a network in the zoo."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -86,7 +86,7 @@ class Call:
         return self.emitter.constant(value, dtype)
 
     def refuse(self, reason: str) -> CannotExportError:
-        """Return the error to raise for a call that ONNX cannot express."""
+        """Return the error to raise if ONNX cannot express the call."""
         return CannotExportError(reason)
 
 

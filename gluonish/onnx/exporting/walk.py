@@ -179,7 +179,7 @@ class Walk:
     def _finished(
         self, emitter: Emitter, x: Tensor, spec: OutputSpec, value: Value, own: set[int]
     ) -> Tensor:
-        """Cast an output to its dtype, and give it its name in the Symbol if the name is free."""
+        """Cast an output to its dtype, and name it as in the Symbol if the name is unused."""
         typed = x.to(spec.dtype)
         (name,) = output_names([value])
         if typed is not x or id(x) in own:

@@ -1,4 +1,4 @@
-"""Operators that are functions: of a model, or with a body defined by ONNX."""
+"""Rules for operators that are functions, defined by a model or by ONNX."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -135,7 +135,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the findings and their number; 1 if something is missing or unreadable, else 0.
+    """Print the findings; return 1 if a name is missing or a file is unreadable, else 0.
 
     Raises:
         MissingFileError: A file or folder does not exist.

@@ -44,11 +44,11 @@ class _Question(NamedTuple):
     """The check of one library.
 
     Attributes:
-        title: The library's name.
-        ask: Loads it and returns its version; raises an error otherwise.
+        title: Name of the library.
+        ask: Loads the library and returns its version, or raises an error.
         package: The package to install, as in `gluonish.kernels.cupy.libraries.Library`.
-        cost: The consequence of its absence.
-        vital: Whether GPUs cannot be used without it.
+        cost: What does not work, or is slower, without the library.
+        vital: Whether GPUs cannot be used without the library.
     """
 
     title: str

@@ -43,7 +43,7 @@ def _chain(F: Any, x: Any) -> Any:
 
 
 def _planned(*scopes: AbstractContextManager[Any]) -> tuple[int, Any]:
-    """Return the bytes of the arena of a chain of operators, and its result."""
+    """Run `_chain` as a graph, and return the size of its arena in bytes, and the result."""
     block = HybridLambda(_chain)
     block.hybridize(static_alloc=True)
     x = array(np.linspace(-1, 1, _LENGTH))

@@ -39,7 +39,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Profile the script, write both files, print the longest operators; returns its status.
+    """Profile the script, write both files, and return the script's exit status.
 
     Raises:
         MissingFileError: The script does not exist.

@@ -59,7 +59,7 @@ class Checkpoints:
         self.prefix.parent.mkdir(parents=True, exist_ok=True)
 
     def path(self, ending: str) -> Path:
-        """Return the path of a file of this prefix."""
+        """Return the path of a file with this prefix and ``ending``."""
         return self.prefix.with_name(f"{self.prefix.name}{ending}")
 
     @property

@@ -44,8 +44,8 @@ def make_network(
         classes: Number of outputs.
 
     Raises:
-        ArgumentError: There is no such network, ``num_layers`` comes with a name that has a depth,
-            or the images are too small for LeNet.
+        ArgumentError: There is no such network, ``num_layers`` is set but ``name`` is not a family, or
+            the images are too small for LeNet.
     """
     wanted = name.lower()
     if wanted == "mlp":

@@ -63,7 +63,7 @@ def load_images(name: str, train: bool) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Changes:
-    """The augmentation of images.
+    """Options for augmenting images.
 
     Attributes:
         pad: Width of the padding around an image, in pixels, before a random crop.

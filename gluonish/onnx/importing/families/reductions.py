@@ -40,7 +40,7 @@ def _on_each(call: Call, x: Any) -> Any:
 
 
 def _integral(function: Reduce) -> Reduce:
-    """Return a sum or product that keeps the dtype of integers."""
+    """Return a reduction by sum or product that keeps the dtype of integers."""
 
     def reduce(x: Any, axis: tuple[int, ...], *, keepdims: bool) -> Any:
         return function(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
