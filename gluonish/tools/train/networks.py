@@ -44,7 +44,7 @@ def make_network(
         classes: Number of outputs.
 
     Raises:
-        ArgumentError: There is no such network, ``num_layers`` is set but ``name`` is not a family, or
+        ArgumentError: There is no such network, ``num_layers`` is set but ``name`` is no family, or
             the images are too small for LeNet.
     """
     wanted = name.lower()
