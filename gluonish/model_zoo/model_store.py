@@ -99,7 +99,7 @@ def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str
     if is_published(target, WEIGHT_HASHES[name]):
         return str(target)
     with exclusive(target):
-        # Another process may have created it while this one waited.
+        # Another process may have created the file while this one waited.
         if not is_published(target, WEIGHT_HASHES[name]):
             _fetch_weights(name, target)
     return str(target)

@@ -52,7 +52,7 @@ def export_model(
         input_shape: Older name of ``in_shapes``.
         large_model: Whether to store weights in a second file, whatever their size.
         opset_version: Version of ONNX's operators, from 13 to the newest that the installed package
-            onnx knows; 17 by default.
+            onnx supports; 18 by default.
 
     Raises:
         ArgumentError: Shapes, types or the version do not fit.

@@ -32,10 +32,10 @@ _NO_LIMIT = 1 << 60
 
 
 class Processor(NamedTuple):
-    """A processor.
+    """Model, instruction sets and cores of a processor.
 
     Attributes:
-        model: Name of the model.
+        model: Name of the processor's model.
         flags: Instruction sets by their names in Linux: ``avx2``, ``avx512f``; empty if unknown.
         cores: Logical cores of the machine.
     """
@@ -67,10 +67,10 @@ def usable_cores() -> int:
 
 
 def cpu_limit(root: Path = ROOT, own: Path = OWN) -> float | None:
-    """Return the control groups' limit of CPU time in cores; None if they set none.
+    """Return the CPU limit of this process's control groups, in cores; None without a limit.
 
     Args:
-        root: Where the control groups are mounted.
+        root: Mount point of the control groups.
         own: The file that lists the groups of this process.
     """
     limits = []
@@ -79,17 +79,17 @@ def cpu_limit(root: Path = ROOT, own: Path = OWN) -> float | None:
             *_read(folder / "cpu.cfs_quota_us").split(),
             *_read(folder / "cpu.cfs_period_us").split(),
         ]
-        # Without a limit "max 100000" or "-1 100000", or nothing.
+        # Without a limit, the text is "max 100000", "-1 100000" or empty.
         if len(values) == 2 and all(value.isdecimal() for value in values) and int(values[1]):
             limits.append(int(values[0]) / int(values[1]))
     return min(limits, default=None)
 
 
 def memory_limit(root: Path = ROOT, own: Path = OWN) -> int | None:
-    """Return the control groups' limit of memory in bytes; None if they set none.
+    """Return the memory limit of this process's control groups, in bytes; None without a limit.
 
     Args:
-        root: Where the control groups are mounted.
+        root: Mount point of the control groups.
         own: The file that lists the groups of this process.
     """
     limits = []
@@ -112,7 +112,7 @@ class Feature:
 
     Args:
         name: Name of the feature, in capitals.
-        enabled: Whether gluonish has it here.
+        enabled: Whether the feature is available on this machine.
     """
 
     __slots__ = ("_enabled", "_name")
@@ -203,7 +203,7 @@ def _always() -> bool:
 # MXNet 1.9's features in its order, with functions that check them.
 _CHECKS: dict[str, Callable[[], bool]] = {
     "CUDA": _has_gpu,
-    "CUDNN": _has_cudnn,  # with its front end, for convolutions
+    "CUDNN": _has_cudnn,  # including the frontend, which convolutions need
     "NCCL": _has_nccl,
     "CUDA_RTC": _compiles_for_gpus,  # with NVRTC, through CuPy; see `mx.rtc`
     "TENSORRT": _never,
@@ -223,7 +223,7 @@ _CHECKS: dict[str, Callable[[], bool]] = {
     "BLAS_ATLAS": _numpy_calls("atlas"),
     "BLAS_MKL": _numpy_calls("mkl"),
     "BLAS_APPLE": _numpy_calls("accelerate"),
-    "LAPACK": _always,  # NumPy is never built without
+    "LAPACK": _always,  # NumPy always includes LAPACK
     "MKLDNN": onednn_enabled,
     "OPENCV": _has_opencv,
     "CAFFE": _never,

@@ -1,4 +1,4 @@
-"""``gluonish bandwidth``: the time that a kvstore takes per batch of a network's gradients."""
+"""``gluonish bandwidth``: measures the time that a kvstore takes for a network's gradients."""
 
 import argparse
 import contextlib
@@ -28,7 +28,7 @@ _DEPTHS = "18, 34, 50, 101 or 152"
 
 
 class Batch(NamedTuple):
-    """One measured batch.
+    """Measurements of one batch.
 
     Attributes:
         seconds: Time from the first push to the last pulled array.
@@ -51,7 +51,7 @@ def parameter_shapes(
     Args:
         network: A name of the model zoo, or ``resnet`` with ``num_layers``.
         num_layers: Depth of a ``resnet``.
-        num_classes: Size of its output.
+        num_classes: Number of the network's outputs.
         image_shape: Channels, height and width of an image.
     """
     name = f"resnet{num_layers}_v1" if network == "resnet" else network
@@ -79,9 +79,9 @@ def measure(
         contexts: The devices.
         kv_store: Name of the store.
         batches: Number of measured batches, after one warm-up batch.
-        optimizer: Name of the store's optimizer; None: the store only sums.
+        optimizer: Name of the store's optimizer; None if the store only sums.
         compression: Name of a gradient compression, or None.
-        checks: Whether sums are compared with the exact ones.
+        checks: Whether to compare sums with the exact ones.
     """
     store: Any = create(kv_store)
     ranks = store.num_workers
@@ -123,7 +123,7 @@ def _random(
 
 
 def _error(weights: Sequence[Sequence[NDArray]], exact: Sequence[np.ndarray[Any, Any]]) -> float:
-    """Return the worst mean error of a device, over the mean of the exact sums."""
+    """Return the largest mean error among devices, divided by the mean of the exact sums."""
     size = sum(expected.size for expected in exact)
     scale = sum(float(np.abs(expected).sum()) for expected in exact) / size
     worst = 0.0
@@ -171,7 +171,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure and print; 0, or the status of the processes that do."""
+    """Measure and print; return 0, or the exit status of the started processes."""
     if arguments.num_workers > 1 and not GLUONISH_LAUNCH_FOLDER.value:
         return _launch(arguments)
     alone = "dist" not in arguments.kv_store
@@ -215,7 +215,7 @@ def _run(arguments: argparse.Namespace) -> int:
         batches=arguments.num_batches,
         optimizer=None if arguments.optimizer.lower() == "none" else arguments.optimizer,
         compression=None if arguments.gc_type.lower() == "none" else arguments.gc_type,
-        # Servers of dist_async replace values, where they do not update them.
+        # Without an optimizer, servers of dist_async replace values.
         checks=bool(arguments.test_results) and arguments.kv_store != "dist_async",
     )
     shown = arguments.disp_batches

@@ -24,8 +24,8 @@ from gluonish.tools import (
     zoo,
 )
 
-# A subcommand is a module here with add_parser(parsers), which sets `run` to a function from the
-# parsed arguments to the exit status. Such a module imports heavy packages only when it runs.
+# Each subcommand is a module with add_parser(parsers), which sets `run` to a function that returns
+# the exit status for parsed arguments. The modules import heavy packages only when they run.
 _COMMANDS = (
     bandwidth,
     check,

@@ -18,7 +18,7 @@ from gluonish.tools.profile.page import bytes_text
 _PREFIXES = ("arg:", "aux:")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 _SIZE = re.compile(r"(\d{1,15}) ?(k|m|g|ki|mi|gi|)b?", re.IGNORECASE)
-_MOST_NAMES = 5  # in one message
+_MOST_NAMES = 5  # most names in one message
 
 
 def _size(text: str) -> int:
@@ -82,9 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Convert a file and print a summary; returns 0.
 
     Raises:
-        FileFormatError: The file is truncated, corrupt, hostile, or of another kind.
-        ArgumentError: The new format cannot hold a name or a shape, or names do not fit the graph.
-        ArgumentTypeError: The new format cannot hold the dtype or the storage type of an array.
+        FileFormatError: The file is truncated, corrupt or malicious, or has another format.
+        ArgumentError: The new format does not support a name or a shape, or names do not match the
+            graph.
+        ArgumentTypeError: The new format does not support an array's dtype or storage type.
         OSError: A file cannot be read or written.
     """
     with open_arrays(arguments.source) as found:
@@ -115,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_of_numpy_shape(array: Entry) -> bool:
-    """Whether older record versions read the array as an undefined one."""
+    """Whether older versions of the file format read the array as an undefined one."""
     if isinstance(array, SparseRecord) or array.shape is None:
         return False
     return not array.shape or 0 in array.shape
@@ -189,7 +190,7 @@ def _stype(array: Entry) -> str:
 
 
 class _Progress:
-    """A bar of the bytes that were read, on a terminal."""
+    """A progress bar of the bytes read, on a terminal."""
 
     def __init__(self, found: ArrayFile) -> None:
         from tqdm import tqdm
@@ -206,7 +207,7 @@ class _Progress:
         self._bar.close()
 
     def watched(self, array: Entry) -> Entry:
-        """Return an array that advances the bar when it is read."""
+        """Wrap an array so that reading it advances the bar."""
         if isinstance(array, SparseRecord) or array.dtype is None or array.shape is None:
             return array
         return StoredArray(array.shape, array.dtype, partial(self._read, array))

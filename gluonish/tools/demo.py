@@ -1,4 +1,4 @@
-"""``gluonish demo``: a network of digits trained in a minute, and its plots."""
+"""``gluonish demo``: trains a network on digits in a minute, and plots the results."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ from gluonish.metric import Accuracy
 
 
 class _Curves(Protocol):
-    """Values by epoch."""
+    """Losses and accuracies of each epoch."""
 
     loss: list[float]
     train_accuracy: list[float]
@@ -36,7 +36,7 @@ class _Curves(Protocol):
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure of a size in inches, without a window."""
+    """Return an empty figure, without a window; sizes are in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -74,7 +74,7 @@ def plot_confusion(
     Args:
         predicted: (N,), digits.
         labels: (N,), digits.
-        path: Where to.
+        path: The PNG file to write.
     """
     counts = np.zeros((10, 10), dtype=np.int64)
     np.add.at(counts, (labels.astype(np.int64), predicted.astype(np.int64)), 1)
@@ -133,7 +133,7 @@ class ResidualUnit(HybridBlock):
 
 
 def digits_network() -> nn.HybridSequential:
-    """Return the network of the demo: (N, 1, 8, 8) to (N, 10)."""
+    """Return the network of the demo, from images (N, 1, 8, 8) to scores (N, 10)."""
     net = nn.HybridSequential(prefix="digits_")
     with net.name_scope():
         net.add(
@@ -176,7 +176,7 @@ def parse_contexts(text: str) -> list[Context]:
 
 
 def shifted(images: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Return images (N, 1, H, W), each shifted by up to a pixel on both axes, over zeros."""
+    """Return images (N, 1, H, W), each shifted by up to a pixel on both axes, padded with 0."""
     padded = np.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)))
     result = np.empty_like(images)
     height, width = images.shape[2:]
@@ -188,7 +188,7 @@ def shifted(images: np.ndarray[Any, Any], generator: np.random.Generator) -> np.
 def train(
     net: nn.HybridSequential, arguments: argparse.Namespace, contexts: Sequence[Context]
 ) -> History:
-    """Train in the Gluon way, with one progress bar over all epochs."""
+    """Train with Gluon's Trainer and DataLoader; one progress bar covers all epochs."""
     from tqdm import tqdm
 
     images, labels = load_digits(train=True)
@@ -222,7 +222,7 @@ def train(
 def _train_epoch(
     net: HybridBlock, trainer: Trainer, loader: DataLoader, contexts: Sequence[Context], bar: Any
 ) -> tuple[float, float]:
-    """Pass once over the data; return the mean loss and the accuracy on the way."""
+    """Train for one epoch; return the mean loss and the accuracy during training."""
     loss_function = SoftmaxCrossEntropyLoss()
     accuracy = Accuracy()
     total = 0.0
@@ -322,14 +322,14 @@ def main(arguments: argparse.Namespace) -> int:
 def report(
     net: nn.HybridSequential, history: History, context: Context, output: Path
 ) -> Iterator[str]:
-    """Plot, export and import; yield lines of the report.
+    """Plot the results, export and import the network, and yield lines of the report.
 
     Raises:
-        ArgumentError: The imported model predicts anything else.
+        ArgumentError: The imported model predicts other values.
     """
     images, labels = load_digits(train=False)
-    # Every device has moving statistics of its own; an export takes their mean, so that this
-    # network must have it too.
+    # Each device has its own moving statistics; an export uses their mean, and so must this
+    # network.
     net.collect_params().reset_ctx(context)
     net.hybridize(static_alloc=True)
     predictions = predict(net, images, context)

@@ -37,7 +37,7 @@ class Verdict(NamedTuple):
     Attributes:
         variable: The variable's name.
         result: ``acts``, ``no effect`` (as its line in the table says), ``not here`` or ``failed``.
-        seen: The observation, the missing requirement, or the error.
+        seen: What was observed, the missing requirement, or the error.
     """
 
     variable: str
@@ -46,10 +46,10 @@ class Verdict(NamedTuple):
 
 
 def flag_table(flags: Sequence[Flag[object]]) -> str:
-    """Return the flags as aligned text, a line each, under a heading.
+    """Return the flags as aligned text: a heading, and a line for each flag.
 
-    A variable with a text that its flag does not allow has ``invalid`` as its source and that text
-    as its value, so that one mistake does not hide the rest of the table.
+    If a variable's text is not valid, the line has ``invalid`` as source and the text as value, so
+    that one mistake does not hide the rest of the table.
     """
     rows = [_HEADER, *(_row(flag) for flag in flags)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
@@ -70,7 +70,7 @@ def markdown_page() -> str:
 
 
 def verdict_of(flag: Flag[object]) -> Verdict:
-    """Switch the effect of a variable on and off, and return whether that was observed."""
+    """Switch the effect of a variable on and off, and return whether a difference was observed."""
     checks = _checks()
     check = checks.CHECKS.get(flag.name)
     if check is None:
@@ -109,7 +109,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table, or the results of the checks; 0 on success, else 1.
+    """Print the table, or the results of the checks; return 0 on success, else 1.
 
     Raises:
         ArgumentError: There is no variable of this name.
@@ -164,7 +164,7 @@ def _summary(results: Sequence[str]) -> str:
 
 
 def _checks() -> Any:
-    """Return the checks, by an import of most of the package."""
+    """Import the module of the checks, and with it most of the package."""
     return load("gluonish.tools.env_checks")
 
 

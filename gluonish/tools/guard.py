@@ -1,6 +1,7 @@
-"""Guard: ends child processes with their parent, even if it is killed by SIGKILL.
+"""Ends child processes together with their parent, and records signals.
 
-Signals: records terminating signals until the launcher forwards them to the ranks.
+`Guard` works even if the parent is killed by SIGKILL. `Signals` records terminating signals, which
+the launcher forwards to the ranks.
 """
 
 import ctypes
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
-_PATIENCE_S = 5.0  # between SIGTERM and SIGKILL
+_PATIENCE_S = 5.0  # seconds between SIGTERM and SIGKILL
 _POLL_S = 0.05
 
 
@@ -29,12 +30,12 @@ def end_with_parent(parent: int) -> None:
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Send a signal to all processes of a group; False if there are none."""
+    """Send a signal to all processes of a group; return whether there were any."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
         return False
-    except PermissionError:  # only zombies, on some systems
+    except PermissionError:  # on some systems, if there are only zombies
         return False
     return True
 
@@ -46,7 +47,7 @@ def _is_running(group: int) -> bool:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             state, _, of, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             continue
         if int(of) == group and state not in "ZX":
             return True
@@ -54,11 +55,11 @@ def _is_running(group: int) -> bool:
 
 
 def end_groups(groups: Sequence[int], patience_s: float = _PATIENCE_S) -> None:
-    """End all processes of some groups: by SIGTERM, then by SIGKILL.
+    """Terminate all processes of groups: with SIGTERM, and after some seconds with SIGKILL.
 
     Args:
         groups: Ids of the groups.
-        patience_s: Seconds between the two.
+        patience_s: Seconds between both signals.
     """
     left = [group for group in groups if signal_group(group, signal.SIGTERM)]
     end = time.monotonic() + patience_s
@@ -70,10 +71,10 @@ def end_groups(groups: Sequence[int], patience_s: float = _PATIENCE_S) -> None:
 
 
 class Guard:
-    """A small process that ends groups of processes if this process ends without `dismiss`.
+    """A small process that terminates groups of processes if this process ends without `dismiss`.
 
-    The kernel's signal at a parent's end reaches only direct children; their children, such as
-    workers of a DataLoader or a program that a shell script starts, are in the same group.
+    The kernel's signal at the end of a parent reaches only direct children. Their own children,
+    such as workers of a DataLoader or a program that a shell script starts, are in the same group.
 
     Args:
         groups: Ids of the groups.
@@ -87,12 +88,12 @@ class Guard:
         os.close(reader)
 
     def _watch(self, reader: int, groups: Sequence[int]) -> None:
-        """Wait for the end of the parent, in the new process, then exit."""
+        """In the new process, wait until the parent ends or dismisses the guard, then exit."""
         try:
             os.setsid()
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_IGN)
-            # Close the writer of the pipe, and output that others read to the end.
+            # Close the pipe's writer, and outputs whose readers wait for the end.
             os.dup2(reader, 0)
             os.closerange(1, 1 << 16)
             if os.read(0, 1) == b"":
@@ -101,7 +102,7 @@ class Guard:
             os._exit(0)
 
     def dismiss(self) -> None:
-        """End the guard without ending the groups."""
+        """Stop the guard without terminating the groups."""
         with suppress(OSError):
             os.write(self._writer, b"x")
         os.close(self._writer)
@@ -120,10 +121,10 @@ def restore_terminal_signals() -> None:
 
 
 class Signals:
-    """Scope in which terminating signals are counted.
+    """Context manager that records terminating signals instead of ending the process.
 
-    Ignored signals stay ignored, as `nohup` ignores SIGHUP; except those of terminals, as shells
-    make background processes ignore them, but ``kill -INT`` must still work.
+    Ignored signals, such as SIGHUP under `nohup`, stay ignored, except the signals of terminals:
+    shells make background processes ignore these, but ``kill -INT`` must still work.
 
     Attributes:
         first: Number of the first signal; 0 if there was none.

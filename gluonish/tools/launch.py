@@ -3,8 +3,8 @@
 The options are those of MXNet's ``tools/launch.py``. With MPICH, processes on this host are started
 directly, as MPICH's launcher listens on a port that other machines can reach. Processes on other
 hosts are started by mpiexec, through Slurm, ssh and others. Programs get the environment variables
-of MXNet's launcher and of torchrun. Output lines are prefixed with the rank. A rank that ends early
-unnoticed by the others is an error.
+of MXNet's launcher and of torchrun. Output lines are prefixed with the rank. If a rank ends early
+and the others do not notice, the launcher reports an error.
 """
 
 import argparse
@@ -109,11 +109,11 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Start the processes, and wait for them; returns their exit status.
+    """Start the processes, wait for them, and return the exit status of the job.
 
     Raises:
         ArgumentError: A number is invalid, or there is no command.
-        MissingFileError: There is no mpiexec, rsync or host file.
+        MissingFileError: mpiexec, rsync or the host file does not exist.
         DistributedError: The folder cannot be copied to a host.
     """
     if not arguments.command:
@@ -167,7 +167,7 @@ def _program(arguments: argparse.Namespace) -> list[str]:
     """Return the command of each process."""
     command = list(arguments.command)
     if command[0] in ("python", "python3"):
-        command[0] = sys.executable  # it has gluonish
+        command[0] = sys.executable  # this interpreter has gluonish
     elif command[0] == "gluonish":
         command[:1] = [sys.executable, "-m", "gluonish"]
     return command
@@ -279,26 +279,26 @@ def _environment(arguments: argparse.Namespace, folder: str) -> dict[str, str]:
         "WORLD_SIZE": workers,
     }
     if folder:
-        variables["GLUONISH_LAUNCH_FOLDER"] = folder  # it does not exist on other hosts
+        variables["GLUONISH_LAUNCH_FOLDER"] = folder  # the folder does not exist on other hosts
     if arguments.standalone and not OMP_NUM_THREADS.value:
         cores = len(os.sched_getaffinity(0))
         variables["OMP_NUM_THREADS"] = str(max(1, cores // arguments.num_workers))
     for item in (*arguments.env, *arguments.env_worker):
         name, mark, value = re.match(r"([^=:]*)([=:]?)(.*)", item, re.S).groups()  # type: ignore[union-attr]
-        if mark:  # without a value they are inherited anyway
+        if mark:  # variables without a value are inherited anyway
             variables[name] = value
     return variables
 
 
 def _wait(command: Sequence[str]) -> int:
-    """Run mpiexec, forward signals to it, and end all ranks with this process.
+    """Run mpiexec, forward signals to it, and terminate all ranks when this process ends.
 
-    Schedulers and `timeout` end this process by SIGTERM, which would otherwise leave ranks behind.
+    Schedulers and `timeout` end this process with SIGTERM, after which ranks would keep running.
     """
     parent = os.getpid()
 
     def prepare() -> None:
-        os.setpgid(0, 0)  # else Ctrl-C would arrive twice
+        os.setpgid(0, 0)  # otherwise Ctrl-C would be received twice
         end_with_parent(parent)
         restore_terminal_signals()
 
@@ -322,7 +322,7 @@ def _wait(command: Sequence[str]) -> int:
 
 
 def _judged(status: int, folder: Path) -> int:
-    """Return the job's status: 1, with a message, if a rank with a store ended unexpectedly.
+    """Return the job's exit status; print a message if a rank with a store ended unexpectedly.
 
     A rank that ends by `os._exit` or a signal ends the others; mpiexec then returns 0 or the number
     of a signal.

@@ -5,8 +5,8 @@ each rank has a private pair of connected sockets instead. The protocol is PMI 1
 answers are lines of ``name=value``.
 
 Each rank leads a process group. A signal to the launcher is forwarded to all ranks, whose handlers
-can save their state; a second signal kills them. A rank that ends early ends the others, and no
-rank outlives the launcher.
+can save their state; a second signal kills them. If a rank ends early, the others are terminated,
+and no rank outlives the launcher.
 """
 
 import os
@@ -34,7 +34,7 @@ from gluonish.tools.guard import (
     signal_group,
 )
 
-_KEY_SIZE, _VALUE_SIZE = 64, 1024  # MPICH splits values to fit
+_KEY_SIZE, _VALUE_SIZE = 64, 1024  # MPICH splits longer values
 
 
 class PMI:
@@ -45,13 +45,13 @@ class PMI:
 
     Attributes:
         joined: Ranks that have initialized MPI.
-        left: Ranks that have finalized it.
-        aborted: Exit status by which a rank aborted the job, or None.
+        left: Ranks that have finalized MPI.
+        aborted: Exit status with which a rank aborted the job, or None.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._name = f"job_{secrets.token_hex(8)}"  # MPICH names shared memory by it
+        self._name = f"job_{secrets.token_hex(8)}"  # MPICH's names of shared memory contain it
         self._pairs = [socket.socketpair() for _ in range(size)]
         self._incomplete = [b""] * size
         # All ranks are on one host: they share memory, and open no ports.
@@ -72,21 +72,21 @@ class PMI:
         }
 
     def descriptor(self, rank: int) -> int:
-        """Return the descriptor that a rank inherits."""
+        """Return the file descriptor that a rank inherits."""
         return self._pairs[rank][1].fileno()
 
     def started(self, rank: int) -> socket.socket:
-        """Return the socket of a started rank's requests."""
+        """Return the socket for the requests of a rank that was started."""
         ours, theirs = self._pairs[rank]
         theirs.close()
         return ours
 
     def receive(self, rank: int) -> bool:
-        """Answer the requests of a rank; False once its socket is closed."""
+        """Answer the requests of a rank; return False once the rank has closed its socket."""
         ours = self._pairs[rank][0]
         try:
             data = ours.recv(1 << 16)
-        except OSError:  # it was killed before it read an answer
+        except OSError:  # the rank was killed before it read an answer
             return False
         *lines, self._incomplete[rank] = (self._incomplete[rank] + data).split(b"\n")
         for line in lines:
@@ -103,7 +103,7 @@ class PMI:
     def _send(self, rank: int, text: str) -> None:
         try:
             self._pairs[rank][0].sendall(f"{text}\n".encode())
-        except OSError:  # it has ended
+        except OSError:  # the rank has ended
             return
 
     def _answer(self, rank: int, request: dict[str, str]) -> None:
@@ -156,24 +156,24 @@ class PMI:
 
 
 _POLL_S = 0.05
-_PARTIAL_LINE_S = 0.2  # until an incomplete line is printed
-_GRACE_S = 60.0  # of other ranks, from the end of the first one after a signal
-_DRAIN_S = 0.5  # for the last lines
-# Between SIGTERM and SIGKILL, for ranks and for processes that they left behind.
+_PARTIAL_LINE_S = 0.2  # time until an incomplete line is printed
+_GRACE_S = 60.0  # time for other ranks to end, after a signal and the end of the first rank
+_DRAIN_S = 0.5  # time to read the last lines of output
+# Seconds between SIGTERM and SIGKILL, for ranks and for processes that they left running.
 _PATIENCE_S, _SHORT_PATIENCE_S = 3.0, 1.0
 
 
 class _Output:
-    """Copies the output of a rank by lines, so that lines of different ranks do not mix."""
+    """Prints the output of a rank line by line, so that lines of different ranks do not mix."""
 
     def __init__(self, target: BinaryIO, prefix: bytes) -> None:
         self._target, self._prefix = target, prefix
         self._incomplete = b""
-        self._begins = True  # a line
+        self._begins = True  # whether a new line begins
         self._since = 0.0
 
     def write(self, data: bytes) -> None:
-        """Print complete lines; at the end, for empty data, also the rest."""
+        """Print complete lines; empty data is the end, and prints an incomplete line, too."""
         *lines, self._incomplete = (self._incomplete + data).split(b"\n")
         self._since = time.monotonic()
         for line in lines:
@@ -182,7 +182,7 @@ class _Output:
             self.flush(0)
 
     def flush(self, after_s: float = _PARTIAL_LINE_S) -> None:
-        """Print an incomplete line that has not grown for some time."""
+        """Print an incomplete line if nothing was added for ``after_s`` seconds."""
         if self._incomplete and time.monotonic() - self._since >= after_s:
             self._print(self._incomplete)
             self._incomplete = b""
@@ -193,15 +193,15 @@ class _Output:
         try:
             self._target.write(prefix + text)
             self._target.flush()
-        except (OSError, ValueError):  # the reader is gone
+        except (OSError, ValueError):  # the reader has ended
             return
 
 
 class _Source(NamedTuple):
-    """A pipe or socket of a rank."""
+    """A pipe or socket of a rank to read from."""
 
     rank: int
-    output: _Output | None  # None: the socket of PMI
+    output: _Output | None  # None for the PMI socket
 
 
 class LocalRanks:
@@ -211,9 +211,9 @@ class LocalRanks:
         command: The command of each process.
         size: Number of processes.
         variables: Environment variables, in addition to those of this process.
-        log_folder: Folder of a log file for each rank; None to print the output.
-        prefix: Whether each printed line begins with the rank.
-        cores: The cores of each rank; None for no binding.
+        log_folder: Folder for the log file of each rank; None to print the output.
+        prefix: Whether to begin each printed line with the rank.
+        cores: The cores to which each rank is bound; None for no binding.
     """
 
     def __init__(
@@ -231,11 +231,11 @@ class LocalRanks:
         self._sources = selectors.DefaultSelector()
         self._outputs: list[_Output] = []
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._status = 0  # of the first rank that failed
-        self._deadline: float | None = None  # until which ranks may go on
+        self._status = 0  # exit status of the first rank that failed
+        self._deadline: float | None = None  # when remaining ranks are terminated
 
     def run(self) -> int:
-        """Start the processes and wait; returns the exit status of the first that failed."""
+        """Start the processes and wait; return the exit status of the first one that failed."""
         with Signals() as signals:
             guard = None
             try:
@@ -294,7 +294,7 @@ class LocalRanks:
                 ) from error
 
     def _prepare(self, rank: int, parent: int) -> None:
-        """Prepare a new process, before it runs its program."""
+        """Set up a new process, before it runs the program."""
         os.setpgid(0, 0)
         end_with_parent(parent)
         restore_terminal_signals()
@@ -312,13 +312,13 @@ class LocalRanks:
             self._check_ends(bool(forwarded))
             if self._deadline is not None and time.monotonic() > self._deadline:
                 return
-        end = time.monotonic() + _DRAIN_S  # processes that ranks left behind may keep pipes open
+        end = time.monotonic() + _DRAIN_S  # processes that ranks left running may keep pipes open
         while self._read(_POLL_S) and time.monotonic() < end:
             continue
         self._check_ends(bool(forwarded))
 
     def _forward(self, number: int) -> None:
-        """Send a signal to all ranks; signals of terminals go to their process groups."""
+        """Send a signal to all ranks; terminal signals are sent to their process groups."""
         for process in self._processes:
             if number in (signal.SIGTERM, signal.SIGHUP):
                 process.send_signal(number)
@@ -326,7 +326,7 @@ class LocalRanks:
                 signal_group(process.pid, number)
 
     def _read(self, wait_s: float) -> bool:
-        """Process output and requests of ranks; False if there were none."""
+        """Process output and requests of ranks; return whether there were any."""
         ready = self._sources.select(wait_s) if self._sources.get_map() else []
         for key, _ in ready:
             source: _Source = key.data
@@ -369,7 +369,7 @@ class LocalRanks:
         print(f"gluonish: launch: rank {rank} was ended by {name}{hint}", file=sys.stderr)
 
     def _end(self) -> None:
-        """End the remaining processes of a failed job, with all their children."""
+        """Terminate the remaining processes of a failed job, with all their children."""
         running = any(process.poll() is None for process in self._processes)
         if running or self._status or self._deadline is not None:
             groups = [process.pid for process in self._processes]

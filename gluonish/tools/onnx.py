@@ -1,4 +1,4 @@
-"""``gluonish onnx``: networks to and from ONNX files."""
+"""``gluonish onnx``: exports networks to ONNX files, and imports and checks such files."""
 
 import argparse
 from collections import Counter
@@ -19,7 +19,7 @@ from gluonish.symbol import load as load_symbol
 
 
 def add_import(commands: Any) -> None:
-    """Add the subcommand to ``gluonish onnx``."""
+    """Add ``import`` to the subcommands of ``gluonish onnx``."""
     parser = commands.add_parser(
         "import",
         help="convert an ONNX file to a network: -symbol.json and .params",
@@ -71,7 +71,7 @@ _LISTED = 30
 
 
 def add_parser(parsers: Any) -> None:
-    """Add the subcommand to ``gluonish``."""
+    """Add ``onnx`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "onnx",
         help="export, check and import ONNX files",
@@ -166,11 +166,11 @@ def check(arguments: argparse.Namespace) -> int:
     """Run ``gluonish onnx check``; returns the exit status."""
     onnx = onnx_package("gluonish onnx check")
     with open_to_read(arguments.file, "gluonish onnx check"):
-        pass  # raises a better error for the path than onnx
+        pass  # raises a clearer error than onnx if the path is wrong
     try:
         onnx.checker.check_model(arguments.file, full_check=True)
         model = onnx.load(arguments.file, load_external_data=False)
-    except Exception as error:  # protobuf's and the checker's have no common class
+    except Exception as error:  # errors of protobuf and of the checker have no common class
         raise FileFormatError(
             f"{arguments.file}: expected a file that the checker of onnx accepts, got {error}"
         ) from error

@@ -22,16 +22,16 @@ _COLUMNS = ("record", "offset", "bytes", "flag", "label", "id", "format", "size"
 
 
 class RecordSummary(NamedTuple):
-    """The contents of a record. Fields after length are None unless it is an image with a header.
+    """Summary of a record. Fields after ``length`` are None unless it is an image with a header.
 
     Attributes:
-        record: Its number in the file, from 0.
-        offset: The byte at which it begins.
-        length: How many bytes it has.
-        flag: Number of labels after the header; 0 if the label is in it.
+        record: Number of the record in the file, from 0.
+        offset: Offset of the record in the file, in bytes.
+        length: Size in bytes.
+        flag: Number of labels after the header; 0 if the header contains the label.
         label: The label, or a list of labels.
-        id: The image's number.
-        format: The format of the image's file, such as JPEG.
+        id: Number of the image.
+        format: Format of the image, such as JPEG.
         size: Width and height in pixels.
     """
 
@@ -49,9 +49,9 @@ def describe(number: int, offset: int, record: bytes) -> RecordSummary:
     """Return the summary of a record.
 
     Args:
-        number: Its number in the file.
-        offset: The byte at which it begins.
-        record: Its bytes.
+        number: Number of the record in the file.
+        offset: Offset of the record in the file, in bytes.
+        record: Content of the record.
     """
     bare = RecordSummary(number, offset, len(record))
     try:
@@ -66,7 +66,7 @@ def describe(number: int, offset: int, record: bytes) -> RecordSummary:
 
 
 def _image_kind(content: bytes) -> tuple[str, tuple[int, int]] | None:
-    """Return format, width and height of an image's file, by its first bytes; None for others."""
+    """Return format and size (width, height) of an image file; None for other content."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -89,11 +89,11 @@ def index_problems(index: str | os.PathLike[str], table: RecordTable) -> list[st
     """Return the differences between an index and the records of its file.
 
     Args:
-        index: Its path.
-        table: Where the records are.
+        index: Path of the index.
+        table: Offsets and lengths of the records.
 
     Raises:
-        MissingFileError: There is no such file.
+        MissingFileError: The index does not exist.
     """
     try:
         entries = list(read_index(index, "rec", str))
@@ -114,15 +114,15 @@ def index_problems(index: str | os.PathLike[str], table: RecordTable) -> list[st
 
 
 def rebuild_index(path: str | os.PathLike[str], index: str | os.PathLike[str]) -> int:
-    """Write an index of a record file, with keys that count from 0; return the number of records.
+    """Write an index of a record file, with keys 0, 1, ...; return the number of records.
 
     Args:
-        path: The record file.
-        index: The path of the index, which is replaced atomically.
+        path: Path of the record file.
+        index: Path of the index, which is replaced atomically.
 
     Raises:
-        MissingFileError: There is no such record file.
-        FileFormatError: It is damaged; names the byte. No index is written then.
+        MissingFileError: The record file does not exist.
+        FileFormatError: The record file is damaged, at a byte in the message; no index is written.
     """
     offsets = scan(path).offsets.tolist()
     with atomic_write(index) as file:
@@ -167,7 +167,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the requested actions; 0 if the file and its index are valid, else 1."""
+    """Run the requested actions; return 0 if the file and its index are valid, else 1."""
     path = arguments.file
     index = Path(path).with_suffix(".idx") if arguments.index is None else Path(arguments.index)
     if arguments.limit is not None and arguments.limit < 0:
@@ -200,7 +200,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _unreadable(path: str, table: RecordTable) -> list[str]:
-    """Read all records; return the faults of unreadable ones."""
+    """Read all records; return the errors of unreadable ones."""
     problems = []
     with RecordFile(path) as file:
         for offset, length in _progress(table):

@@ -1,4 +1,4 @@
-"""``gluonish score``: images a second of the model zoo's networks, by network and batch size."""
+"""``gluonish score``: measures images per second of networks in the model zoo."""
 
 import argparse
 import gc
@@ -43,10 +43,10 @@ class Cell(NamedTuple):
     """One measurement.
 
     Attributes:
-        images_per_s: Images a second; NaN after an error.
-        peak_mb: Peak resident memory of the process, in MB of 10^6 bytes; NaN where the system
-            does not tell.
-        error: The error, or empty.
+        images_per_s: Images per second; NaN after an error.
+        peak_mb: Peak resident memory of the process, in MB of 10^6 bytes; NaN if the system does
+            not provide it.
+        error: Message of the error, or empty.
     """
 
     images_per_s: float
@@ -61,16 +61,16 @@ def measure(
 
     Args:
         network: A name of the documentation's table or of the model zoo.
-        batch_size: Images in a call.
+        batch_size: Number of images in a call.
         mode: ``inference`` or ``training``: forward, cross entropy, backward, SGD with momentum.
         dtype: ``float32`` or ``bfloat16``.
         context: The device.
-        seconds: How long to repeat the call, about; it is made at least once after the warm-up.
+        seconds: Approximate time to repeat the call, at least once, after the warm-up.
 
     Returns:
         The rate and the memory, or an error.
     """
-    gc.collect()  # the network of the previous cell, which has reference cycles
+    gc.collect()  # frees the network of the previous cell, which has reference cycles
     context.empty_cache()
     _clear_peak()
     try:
@@ -85,7 +85,7 @@ def measure(
 def score_table(
     cells: dict[tuple[str, int], str], networks: Sequence[str], batch_sizes: Sequence[int]
 ) -> str:
-    """The texts of cells as aligned columns, a network each, a line for each batch size."""
+    """Return the cells as aligned text: a column for each network, a line for each batch size."""
     rows = [["batch size", *networks]]
     rows += [
         [str(size), *(cells.get((name, size), "-") for name in networks)] for size in batch_sizes
@@ -118,7 +118,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure all cells and print the table; 1 if one of them failed, else 0."""
+    """Measure all cells and print the table; return 1 if a cell failed, else 0."""
     networks = [name.strip() for name in arguments.networks.split(",")]
     for name in networks:
         if _ZOO_NAMES.get(name, name) not in model_names():
@@ -167,7 +167,7 @@ def _progress(work: list[tuple[str, int]]) -> Iterable[tuple[str, int]]:
 
 
 def _network(name: str, batch_size: int, dtype: str, context: Context) -> tuple[HybridBlock, Any]:
-    """The network, initialized, and a batch for it."""
+    """Return an initialized network, and a batch of images for it."""
     zoo_name = _ZOO_NAMES.get(name, name)
     net = get_model(zoo_name, classes=_CLASSES)
     net.initialize(Xavier(), ctx=context)
@@ -213,7 +213,7 @@ def _training(name: str, batch_size: int, dtype: str, context: Context) -> Calla
 
 
 def _seconds_of(calls: Callable[[int], None], seconds: float) -> float:
-    """Seconds of one call, the mean over about ``seconds`` of them after the warm-up."""
+    """Return the mean time of a call, from calls for about ``seconds`` after a warm-up."""
     calls(_WARM_UPS - 1)
     start = perf_counter()
     calls(1)

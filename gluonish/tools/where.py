@@ -13,7 +13,7 @@ from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator, all_names, find_operator
 
 _ROOT = Path(__file__).resolve().parents[2]
-_WIDTH = 14  # of the labels
+_WIDTH = 14  # width of the labels
 
 # Namespaces of public functions, and the prefixes of their names in the registry.
 _NAMESPACES = {
@@ -77,7 +77,7 @@ def public_functions(op: Operator) -> Iterator[tuple[str, str]]:
 
 
 def _is_of(function: Callable[..., Any], op: Operator) -> bool:
-    """Whether a function was made from an operator."""
+    """Whether a function was generated from an operator."""
     return getattr(function, "operator", None) is op
 
 
@@ -117,7 +117,7 @@ def _line(label: str, text: str) -> str:
 
 
 def _found(name: str) -> Operator | str:
-    """Return the operator of a name, or the description of another function."""
+    """Return the operator of a name; for functions of no operator, return their description."""
     if name in all_names():
         return find_operator(name)
     path = name.removeprefix("gluonish.").removeprefix("mxnet.").removeprefix("mx.")
@@ -134,7 +134,7 @@ def _found(name: str) -> Operator | str:
 
 
 def _resolve(path: str) -> Any:
-    """Return the object at a dotted path in the package, or None."""
+    """Return the object at a dotted path in gluonish, or None."""
     found: Any = load("gluonish")
     for part in path.split("."):
         found = getattr(found, part, None)

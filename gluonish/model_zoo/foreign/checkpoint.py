@@ -1,4 +1,4 @@
-"""Checkpoints of other libraries as arrays by name, in any supported file format."""
+"""Reads checkpoints of other libraries as arrays by name, in any supported file format."""
 
 import io
 import os

@@ -1,8 +1,8 @@
 """Conversion of other libraries' weights to a network of the zoo, and the choice of a recipe.
 
-Differences between libraries are folded into the weights if this is exact: memory layouts, the
-epsilon of a normalization (``variance += theirs - ours``), a bias before a normalization (``mean -=
-bias``), a missing unit (an identity).
+Differences between libraries are folded into the weights if the result is exact: memory layouts,
+the epsilon of a normalization (``variance += theirs - ours``), a bias before a normalization
+(``mean -= bias``), and a missing unit (which becomes an identity).
 """
 
 import os
@@ -262,7 +262,7 @@ def _has_all(name: str, layers: SourceLayers) -> bool:
 
 
 def _classes(recipe: Recipe, layers: SourceLayers) -> int | None:
-    """Return the number of outputs of a checkpoint's head; None without weights."""
+    """Return the number of outputs of a checkpoint's head; None if the head has no weights."""
     head = list(recipe.mappings)[-1]
     name = source_of(head, layers)
     weight = layers.layers[name].get("weight") if name is not None else None

@@ -1,4 +1,4 @@
-"""Saving imported weights to a file for `load_parameters`, here or in MXNet."""
+"""Saves imported weights to a file that `load_parameters` reads, in gluonish and in MXNet."""
 
 import hashlib
 import io

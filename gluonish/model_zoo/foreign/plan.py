@@ -1,4 +1,4 @@
-"""The computation of each parameter of a network from arrays of a checkpoint."""
+"""Plans how each parameter of a network is computed from arrays of a checkpoint."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from gluonish.model_zoo.foreign.source_layers import SourceLayers
 from gluonish.model_zoo.foreign.torch_file import arranged, arranged_shape
 from gluonish.ndarray.list_file import StoredArray
 
-MAX_NAMES = 12  # in a list in a message
+MAX_NAMES = 12  # most names in a list in a message
 _NORM_ROLES = ("gamma", "beta", "running_mean", "running_var")
 
 
@@ -29,7 +29,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 class Plan:
-    """The computation of each parameter of a network from a checkpoint, and problems.
+    """Collects how to compute each parameter of a network from a checkpoint, and problems.
 
     Args:
         net: The network.
@@ -70,7 +70,7 @@ class Plan:
         return [self._layers.name(*key) for key in unused if not key[0].startswith(prefixes)]
 
     def lost_biases(self) -> list[str]:
-        """Return descriptions of biases for which the network has no parameter."""
+        """Return descriptions of the checkpoint's biases for which the network has no parameter."""
         lost = []
         for name, stored in self._lost:
             largest = float(np.abs(stored.read().astype(np.float64)).max(initial=0))
@@ -83,7 +83,7 @@ class Plan:
         return lost
 
     def notes(self) -> list[str]:
-        """Describe the folding into other parameters."""
+        """Describe what was folded into other parameters."""
         found = []
         if self._folded:
             found.append(f"folded {len(self._folded)} biases into the means of normalizations")

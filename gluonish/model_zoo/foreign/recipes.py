@@ -1,4 +1,4 @@
-"""Recipes: the mapping of a checkpoint's layers to the layers of a network of the zoo."""
+"""Recipes: how a checkpoint's layers map to the layers of a network in the zoo."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Recipe:
     Attributes:
         origin: Library of the checkpoints, such as ``"torchvision"``.
         steps: The layers, in the order of the network; the last is its head.
-        epsilon: Epsilon of the library's batch normalization.
+        epsilon: Usual epsilon of the library's batch normalization.
         preprocessing: Required preprocessing of images.
         keras: Whether names and layouts are Keras's.
         obstacle: Reason why outputs will differ from the origin's; empty if they are equal.
@@ -397,7 +397,7 @@ def densenet_recipes(net: DenseNet) -> list[Recipe]:
 def _stages(net: DenseNet) -> Iterator[tuple[int, int, int]]:
     """Yield the number of each stage, from 1, its index and its number of layers.
 
-    There is a transition between two stages.
+    A transition follows each stage except the last.
     """
     positions = range(_FIRST_STAGE, len(net.features) - _LAST_LAYERS, 2)
     for number, position in enumerate(positions, start=1):

@@ -20,7 +20,7 @@ _KERAS_ROLES = {
 }
 _TORCH_NORM_ROLES = {"weight": "gamma", "bias": "beta"}
 _STATISTICS = ("running_mean", "running_var")
-# Counters of training, not used by inference.
+# Training counters, which inference does not use.
 _BOOKKEEPING = ("num_batches_tracked", "n_averaged")
 
 

@@ -1,10 +1,10 @@
-"""Files of PyTorch: the archive, and the memory layouts of its arrays.
+"""Reads PyTorch checkpoints: both archive formats, and the memory layouts of arrays.
 
 In both formats, a pickle describes the tensors, and storages, which tensors may share, contain the
-numbers. Nothing but numbers is read from the file: see `torch_pickle`.
+numbers. No code in the file is executed: see `torch_pickle`.
 
-PyTorch has the same axes as Gluon, but may store a dense layer as a convolution, or vice versa.
-Keras has (height, width, input, output) and (input, output).
+PyTorch weights have the same order of axes as Gluon's, but a dense layer may be stored as a
+convolution, or vice versa. Keras weights are (height, width, input, output) or (input, output).
 """
 
 import io
@@ -37,7 +37,7 @@ _BROKEN_ZIP = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_VERSION = 1001
 _LEGACY_START = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
-_CACHED_STORAGES = 2  # cached storages, for consecutive tensors in one storage
+_CACHED_STORAGES = 2  # number of cached storages, for consecutive tensors in one storage
 
 
 def read_torch_zip(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:

@@ -86,13 +86,13 @@ class StoredTensor(NamedTuple):
 
 
 class _Marker(NamedTuple):
-    """A dtype or a class, by name only."""
+    """A stand-in for a dtype or a class, of which only the name is kept."""
 
     name: str
 
 
 class _Mapping(dict[Any, Any], metaclass=Sealed):
-    """A dictionary whose attributes, such as ``_metadata`` of a state dict, are dropped."""
+    """A stand-in for dictionaries; drops attributes, such as ``_metadata`` of a state dict."""
 
     def __setstate__(self, state: object) -> None:
         """Drop the attributes."""
@@ -104,7 +104,7 @@ class _DefaultMapping(_Mapping):
 
 
 class _Inert(metaclass=Sealed):
-    """An object whose content is dropped."""
+    """A stand-in for other objects; drops their content."""
 
     def __new__(cls, *args: object, **kwargs: object) -> Any:
         return super().__new__(cls)
@@ -117,14 +117,14 @@ class _Inert(metaclass=Sealed):
 
 
 class _Size(metaclass=Sealed):
-    """``torch.Size``."""
+    """Stand-in for ``torch.Size``."""
 
     def __new__(cls, extents: object = ()) -> Any:
         return _extents(extents, "a size")
 
 
 class _Tensor(metaclass=Sealed):
-    """``torch._utils._rebuild_tensor_v2`` and its older form with fewer arguments."""
+    """Stand-in for ``torch._utils._rebuild_tensor_v2`` and its older form with fewer arguments."""
 
     def __new__(cls, storage: Any, offset: Any, shape: Any, strides: Any, *unused: object) -> Any:
         dtype = storage.dtype if isinstance(storage, Storage) else None
@@ -132,7 +132,7 @@ class _Tensor(metaclass=Sealed):
 
 
 class _TypedTensor(metaclass=Sealed):
-    """``torch._utils._rebuild_tensor_v3``, whose storage has no dtype."""
+    """Stand-in for ``torch._utils._rebuild_tensor_v3``, whose storage has no dtype."""
 
     def __new__(
         cls,
@@ -150,7 +150,7 @@ class _TypedTensor(metaclass=Sealed):
 
 
 class _Parameter(metaclass=Sealed):
-    """``torch._utils._rebuild_parameter``, with or without attributes."""
+    """Stand-in for ``torch._utils._rebuild_parameter``, with or without attributes."""
 
     def __new__(cls, data: object, *unused: object) -> Any:
         if not isinstance(data, StoredTensor):
@@ -159,7 +159,7 @@ class _Parameter(metaclass=Sealed):
 
 
 class _Subclass(metaclass=Sealed):
-    """``torch._tensor._rebuild_from_type_v2``: a tensor of a subclass, or with attributes."""
+    """Stand-in for ``torch._tensor._rebuild_from_type_v2``, for subclasses and attributes."""
 
     def __new__(cls, function: object, kind: object, arguments: object, state: object) -> Any:
         if function not in (_Tensor, _TypedTensor, _Parameter) or not isinstance(arguments, tuple):
@@ -233,7 +233,7 @@ _GLOBALS: Mapping[str, object] = {
 
 
 class _Reader(pickle.Unpickler):
-    """Unpickler that resolves names to the stand-ins above only."""
+    """An unpickler that resolves names only to the stand-ins above."""
 
     storages: dict[str, Storage]
 

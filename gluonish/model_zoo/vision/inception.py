@@ -43,7 +43,7 @@ class Conv:
     epsilon: float = 1e-5
 
 
-# A layer without weights is created by a call.
+# A layer without weights is a callable that creates it.
 Layer = Conv | Callable[[], HybridBlock]
 
 

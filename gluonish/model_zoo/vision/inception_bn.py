@@ -48,7 +48,7 @@ def _module(
         middle: Channels of the 3x3 convolution.
         reduced_twice: Channels before the two 3x3 convolutions.
         double: Channels of each of the two 3x3 convolutions.
-        pool: The pooling.
+        pool: Pooling layer of the pooling branch.
         projected: Channels after pooling.
     """
     return [

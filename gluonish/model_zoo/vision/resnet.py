@@ -41,9 +41,9 @@ def conv3x3(channels: int, stride: int, in_channels: int) -> Conv2D:
 
 
 class _UnitV1(HybridBlock):
-    """A version 1 unit: ``relu(body(x) + x)``, with an optional projection of ``x``."""
+    """Base class of version 1 units: ``relu(body(x) + x)``, where ``x`` may be projected."""
 
-    # The order of the operands in MXNet's exported graphs, which differs between the units.
+    # Order of the operands of the sum, which differs between units in MXNet's exported graphs.
     _input_first = True
 
     body: HybridSequential
@@ -60,7 +60,7 @@ class _UnitV1(HybridBlock):
         return projection
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Compute the unit."""
+        """Compute the unit's output."""
         residual = x
         x = self.body(x)
         if self.downsample is not None:

@@ -1,4 +1,4 @@
-"""Writing ONNX files: the arguments, the walk over the graph, a translator for each operator."""
+"""Export to ONNX files: arguments, the walk over the graph, and a translator for each operator."""
 
 from gluonish.onnx.exporting.call import translators
 from gluonish.onnx.exporting.model import opset_of, write_model

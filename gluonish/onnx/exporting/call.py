@@ -16,10 +16,10 @@ from gluonish.ops.registry import Attrs
 
 
 class OutputSpec(NamedTuple):
-    """The properties of an output of a node.
+    """Shape and dtype of a node's output.
 
     Attributes:
-        shape: Extents.
+        shape: Sizes of the axes.
         dtype: Element type.
     """
 
@@ -36,7 +36,7 @@ class OutputSpec(NamedTuple):
         """The extents as numbers.
 
         Raises:
-            TypeError: One is dynamic.
+            TypeError: An axis is dynamic.
         """
         if any(isinstance(extent, OpenExtent) for extent in self.shape):
             raise TypeError(f"a fixed shape, got {self.shape}")
@@ -45,13 +45,13 @@ class OutputSpec(NamedTuple):
 
 @dataclass(eq=False)
 class Call:
-    """One node to translate.
+    """A call of an operator: one node to translate.
 
     Attributes:
-        emitter: Where its nodes are appended; calling it is short for that.
+        emitter: Receives the ONNX nodes; calling the `Call` appends a node to it.
         op: Name of the operator.
-        attrs: Its attributes, parsed.
-        inputs: Tensors with known shapes.
+        attrs: Parsed attributes of the node.
+        inputs: Inputs of the node, with known shapes.
         outputs: Specs of the node's outputs, including hidden ones.
         translate: Writes the body of a control-flow operator: called with the emitter of an ONNX
             body, gluonish's body and tensors for its inputs, it returns the outputs.
@@ -86,7 +86,7 @@ class Call:
         return self.emitter.constant(value, dtype)
 
     def refuse(self, reason: str) -> CannotExportError:
-        """Return the error to raise for a call that ONNX cannot express."""
+        """Return the error to raise if ONNX cannot express the call."""
         return CannotExportError(reason)
 
 
@@ -101,7 +101,7 @@ FAMILIES = (
     *("quantization", "fused_layers", "byte_layers", "sampling"),
 )
 
-# Inputs that only gradients read: labels, which no caller of the exported network brings along.
+# Inputs that only gradients read: labels, which callers of the exported network do not pass.
 _UNREAD = {
     **dict.fromkeys(
         (

@@ -145,9 +145,9 @@ _FAMILIES = {
 
 
 def reason_of(op: str) -> str | None:
-    """Return the reason and the alternative for an inexpressible operator, to follow its name.
+    """Return why ONNX cannot express an operator, and the alternative; None for other operators.
 
-    None for other operators.
+    In messages, the text follows the operator's name.
     """
     found = (reason for word, reason in _FAMILIES.items() if word in op)
     return REASONS.get(op) or next(found, None)

@@ -1,6 +1,6 @@
-"""`export_model`: arguments, graph, file.
+"""Implements `export_model`: checks its arguments, translates the graph, and writes the file.
 
-The arguments of `export_model` in one form: shapes with dynamic axes, types, the opset.
+Shapes with dynamic axes, types and the opset are normalized here.
 """
 
 import logging
@@ -33,7 +33,7 @@ def opset_of(opset: int | None) -> int:
     """Return the version of ONNX's operators to write.
 
     Raises:
-        ArgumentError: It is not one that can be written.
+        ArgumentError: The version is not supported.
     """
     if opset is None:
         return min(DEFAULT_OPSET, newest_opset())
@@ -64,7 +64,7 @@ def shapes_of(
         dynamic: None, or shapes in which None or a name marks the dynamic axes; True for all axes.
 
     Raises:
-        ArgumentError: These are no shapes, or both do not fit each other.
+        ArgumentError: The values are not shapes, or ``shapes`` and ``dynamic`` do not match.
     """
     given = _as_shapes(shapes, "in_shapes")
     marks: list[Sequence[Any]]
@@ -104,12 +104,12 @@ def _as_shapes(shapes: Any, name: str) -> list[tuple[Any, ...]]:
 
 
 def _is_size(x: Any) -> bool:
-    """Whether a value is an extent; 0 is an unknown one, except under NumPy shape semantics."""
+    """Whether a value is a known size; 0 means unknown, except under NumPy shape semantics."""
     return isinstance(x, numbers.Integral) and int(x) >= (0 if is_np_shape() else 1)
 
 
 def _may_be_open(x: Any) -> bool:
-    """Whether a value is a size, or marks a dynamic axis: None, -1, or 0 for an unknown one."""
+    """Whether a value is a size or marks a dynamic axis (None, -1, or 0 for an unknown size)."""
     return x is None or (isinstance(x, numbers.Integral) and int(x) >= -1)
 
 
@@ -142,19 +142,19 @@ def write_model(
     infer_shapes: bool,
     verbose: bool,
 ) -> str:
-    """Write a model as a file of ONNX and return its path; see `gluonish.onnx.export_model`.
+    """Write a model to an ONNX file and return its path; see `gluonish.onnx.export_model`.
 
     Args:
-        sym: Symbol, block or file.
-        params: Parameters.
-        path: Of the file to write.
-        shapes: Of the inputs.
-        types: Of the inputs.
-        dynamic: None, or for each input which axes have no fixed size.
+        sym: Symbol, block, or path of a ``-symbol.json`` file.
+        params: The weights; see `source_of`.
+        path: Path of the ONNX file.
+        shapes: Shapes of the inputs.
+        types: Dtypes of the inputs.
+        dynamic: Marks of the dynamic axes; see `shapes_of`.
         opset: Version of ONNX's operators; None for the default.
-        outside: Whether weights go into a file of their own in any case.
-        infer_shapes: Whether the file has the shapes of all values.
-        verbose: Whether to log the written nodes.
+        outside: Whether to store the weights in a second file, whatever their size.
+        infer_shapes: Whether to store the shapes of all values in the file.
+        verbose: Whether to log each node.
     """
     onnx_package("export_model")
     number = opset_of(opset)
@@ -202,7 +202,7 @@ def _emitted(
 
 
 def _named(emitter: Emitter, source: Source, outputs: Sequence[Tensor]) -> list[Tensor]:
-    """Return the outputs under their names in the Symbol, each from a separate node."""
+    """Name the outputs as in the Symbol; an Identity separates outputs that share a tensor."""
     names = _output_names(source)
     made = {y.name for draft in emitter.nodes for y in draft.outputs if y is not None}
     found: list[Tensor] = []

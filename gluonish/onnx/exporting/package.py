@@ -9,7 +9,7 @@ __all__ = ["CannotExportError", "allowed_types", "newest_opset", "onnx_package"]
 
 
 class CannotExportError(NotSupportedError):
-    """A node cannot be written; the message has the reason, and the walk adds the node."""
+    """Raised if a node cannot be exported; the message is the reason, and `Walk` adds the node."""
 
 
 @cache
@@ -23,15 +23,15 @@ def allowed_types(kind: str, opset: int) -> tuple[frozenset[str], ...]:
     """Return the element types that an ONNX operator supports, for each input.
 
     Args:
-        kind: The operator, of the standard domain.
-        opset: In which version.
+        kind: Name of the operator, in ONNX's standard domain.
+        opset: Version of ONNX's operators.
 
     Returns:
         Names such as ``float`` and ``int64``; the last entry applies to all further inputs of a
         variadic operator.
 
     Raises:
-        CannotExportError: The version does not have the operator yet.
+        CannotExportError: The operator was added in a later version.
     """
     defs = onnx_package("onnx").defs
     try:

@@ -1,6 +1,7 @@
-"""Writes an emitted graph as a file of ONNX: pruned, checked, and atomically.
+"""Writes an emitted graph to an ONNX file: prunes and checks it, and writes atomically.
 
-Weights beyond the limit of a message (two gigabytes) go into a second file, ``<file>.data``.
+Weights above the limit of a protobuf message (2 GB) are stored in a second file,
+``<file>.data``.
 """
 
 import os
@@ -24,7 +25,7 @@ def _type(dtype: np.dtype[Any]) -> int:
 
 
 def _live(nodes: Sequence[Draft], needed: set[str]) -> list[Draft]:
-    """Return the needed nodes, and add all names that they read to ``needed``."""
+    """Return the nodes that compute ``needed`` values; the names that they read are added to it."""
     kept = []
     for draft in reversed(nodes):
         if any(y is not None and y.name in needed for y in draft.outputs):
@@ -72,13 +73,13 @@ def _value_info(x: Tensor, axes: Mapping[Any, str] | None = None) -> Any:
 
 
 class ModelFile:
-    """A model that can be written.
+    """A model that can be saved as an ONNX file.
 
     Args:
-        emitter: The nodes and constants.
-        inputs: The inputs of a call.
-        outputs: The outputs.
-        parameters: The other arrays, by name.
+        emitter: Holds the nodes and constants.
+        inputs: Inputs of the network, without parameters.
+        outputs: Outputs of the network.
+        parameters: Arrays of the parameters, by name.
         axes: Names of the dynamic axes.
     """
 
@@ -97,16 +98,16 @@ class ModelFile:
         self._arrays = {name: array for name, array in arrays.items() if name in needed}
 
     def save(self, path: str, *, outside: bool, infer_shapes: bool) -> Any:
-        """Write the file, and return its message without external weights.
+        """Write the file, and return the ModelProto, without weights that are in the second file.
 
         Args:
-            path: Of the file.
-            outside: Whether the weights go into a file of their own, whatever their size.
+            path: Path of the file.
+            outside: Whether to store the weights in a second file, whatever their size.
             infer_shapes: Whether the file includes the shape of each value.
 
         Raises:
-            GraphError: The checker of the package onnx does not accept it.
-            MissingFileError: The folder is missing.
+            GraphError: The checker of the package onnx rejects the model.
+            MissingFileError: The folder does not exist.
             OSError: The file cannot be written.
         """
         nbytes = sum(array.nbytes for array in self._arrays.values())
@@ -155,7 +156,7 @@ class ModelFile:
     def _checked(self, model: Any, infer_shapes: bool) -> Any:
         onnx = onnx_package("export_model")
         try:
-            # The checker needs the files of weights, which do not exist yet.
+            # The checker would read the file of weights, which does not exist yet.
             onnx.checker.check_model(_without_outside(model))
             if infer_shapes:
                 return onnx.shape_inference.infer_shapes(model, strict_mode=True)

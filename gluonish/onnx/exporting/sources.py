@@ -1,4 +1,4 @@
-"""Sources of an export: a Symbol with its parameters, their files, or a traced block."""
+"""What can be exported: a Symbol with parameters, files of both, or a block, which is traced."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ Shapes = Sequence[tuple[Extent, ...]]
 
 
 class Source(NamedTuple):
-    """A graph with its parameters.
+    """A graph to export, with its parameters.
 
     Attributes:
-        outputs: Values.
-        inputs: Variables that a call brings along, in order.
-        shapes: Their shapes.
-        dtypes: Likewise.
+        outputs: Outputs of the graph.
+        inputs: Variables that callers of the network pass, in order.
+        shapes: Shapes of the inputs.
+        dtypes: Element types of the inputs.
         parameters: Arrays of the other variables, by name.
     """
 
@@ -44,14 +44,14 @@ class Source(NamedTuple):
 
 
 def source_of(sym: Any, params: Any, shapes: Shapes, dtypes: Sequence[np.dtype[Any]]) -> Source:
-    """Return the arguments of `export_model` as a graph with parameters.
+    """Make a graph with parameters from the arguments of `export_model`.
 
     Args:
         sym: A Symbol, the path of a ``-symbol.json`` file, or a block.
         params: The arrays by name, with or without ``arg:`` and ``aux:``, several such dicts, or
-            the path of a file of them; None for a block, which has its own.
-        shapes: Of the inputs.
-        dtypes: Of the inputs; one for all, or one for each.
+            the path of a ``.params`` file; None for a block, which has its own.
+        shapes: Shapes of the inputs.
+        dtypes: Element types of the inputs: one for all, or one for each.
 
     Raises:
         ArgumentError: The number of shapes differs from the number of inputs.
@@ -162,7 +162,7 @@ def _traced(
 
 
 def _trace(block: Block, arrays: Sequence[NDArray]) -> tuple[Sequence[Node], Sequence[Value]]:
-    """Run a block once, on Symbols if that can be, else on arrays without values."""
+    """Trace a block: on Symbols if it supports them, else on arrays without values."""
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
     if isinstance(block, HybridBlock) and is_symbolic(block):
         # Blocks that need arrays get arrays of the shapes of this call.

@@ -1,4 +1,4 @@
-"""Building blocks of translators: reductions, shapes and slices in the form of each opset."""
+"""Helpers of translators: reductions, reshapes, slices and the like, for every opset."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +13,14 @@ _LAST = np.iinfo(np.int64).max
 
 
 def axis_of(axis: int, rank: int) -> int:
-    """Return an axis counted from the front."""
+    """Return the non-negative index of an axis."""
     return axis + rank if axis < 0 else axis
 
 
 def reduced(
     kind: str, x: Tensor, axes: Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
-    """Return a reduction, such as ReduceMean, over some axes or all."""
+    """Append a reduction, such as ReduceMean, over some axes or all."""
     emitter = x.emitter
     if axes is not None and not len(axes):
         return x if kind != "ReduceSumSquare" else x * x
@@ -31,7 +31,7 @@ def reduced(
 
 
 def reshaped(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return a reshape; 0 copies an extent and -1 is inferred."""
+    """Reshape; 0 copies a size and -1 is inferred."""
     made = x.emitter("Reshape", x, [int(extent) for extent in shape])
     if all(extent > 0 for extent in shape):
         made.shape = tuple(shape)
@@ -39,7 +39,7 @@ def reshaped(x: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Tensor:
-    """Return a reshape from one known shape to another, with dynamic extents."""
+    """Reshape from one known shape to another; sizes may be dynamic."""
     if tuple(before) == tuple(after):
         return x
     sizes: list[int] = []
@@ -51,7 +51,7 @@ def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Te
     fixed = [extent for extent in after if not isinstance(extent, OpenExtent)]
     if sizes.count(-1) > 1:
         made = x.emitter("Reshape", x, _found_shape(x, before, after))
-    elif 0 in fixed:  # no elements: 0 would mean to copy the extent
+    elif 0 in fixed:  # no elements: without allowzero, 0 copies the extent
         if x.emitter.opset < 14 or len(fixed) < len(after):
             raise CannotExportError("it reshapes an array without elements; give opset_version=14")
         made = x.emitter("Reshape", x, x.emitter.constant(np.array(fixed, np.int64)), allowzero=1)
@@ -62,11 +62,11 @@ def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Te
 
 
 def _found_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Tensor:
-    """Return a shape with dynamic extents of x, or of an input; one may be inferred."""
+    """Return a shape tensor, with dynamic sizes read from x or from inputs; one may be inferred."""
     known = [e for e in after if not isinstance(e, OpenExtent) or e in before]
     left = [e for e in after if e not in known and e not in x.emitter.origins]
     if len(left) > 1:
-        return shape_tensor(x.emitter, after)  # which raises the error
+        return shape_tensor(x.emitter, after)  # raises the error
     own = x.emitter("Shape", x)
     chunks = []
     for extent in after:
@@ -86,7 +86,7 @@ def shape_tensor(emitter: Emitter, shape: Sequence[Extent]) -> Tensor:
     """Return a shape as a tensor; dynamic extents come from the model's inputs.
 
     Raises:
-        CannotExportError: A dynamic extent is none that an input has.
+        CannotExportError: No input has a dynamic axis of this size.
     """
     chunks: list[Tensor] = []
     fixed: list[int] = []
@@ -118,12 +118,12 @@ def extents(x: Tensor) -> Tensor:
 
 
 def extent_of(x: Tensor, axis: int) -> Tensor:
-    """Return one extent, of shape (1,)."""
+    """Return the size of one axis, as a tensor of shape (1,)."""
     return sliced(extents(x), [axis], [axis + 1], [0])
 
 
 def transposed(x: Tensor, axes: Sequence[int]) -> Tensor:
-    """Return it with its axes in another order."""
+    """Permute the axes."""
     if list(axes) == list(range(len(axes))):
         return x
     made = x.emitter("Transpose", x, perm=[int(axis) for axis in axes])
@@ -133,12 +133,12 @@ def transposed(x: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def unsqueezed(x: Tensor, *axes: int) -> Tensor:
-    """Return it with new axes of size 1."""
+    """Insert axes of size 1."""
     return x.emitter("Unsqueeze", x, list(axes))
 
 
 def squeezed(x: Tensor, *axes: int) -> Tensor:
-    """Return it without some axes of size 1."""
+    """Remove axes of size 1."""
     return x.emitter("Squeeze", x, list(axes))
 
 
@@ -149,7 +149,7 @@ def sliced(
     axes: Sequence[int],
     steps: Sequence[int] | None = None,
 ) -> Tensor:
-    """Return a slice along some axes."""
+    """Slice along some axes."""
     if not axes:
         return x
     given = [list(map(int, starts)), list(map(int, ends)), list(map(int, axes))]
@@ -157,7 +157,7 @@ def sliced(
 
 
 def concat(chunks: Sequence[Tensor], axis: int) -> Tensor:
-    """Return tensors one behind the other."""
+    """Concatenate along an axis."""
     if len(chunks) == 1:
         return chunks[0]
     return chunks[0].emitter("Concat", *chunks, axis=int(axis))
@@ -169,12 +169,12 @@ def split(x: Tensor, sizes: Sequence[int], axis: int) -> list[Tensor]:
 
 
 def gather(x: Tensor, indices: Tensor | Any, axis: int) -> Tensor:
-    """Return slices by number; negative numbers count from the end."""
+    """Select slices along an axis by index; negative indices count from the end."""
     return x.emitter("Gather", x, indices, axis=int(axis))
 
 
 def select(condition: Tensor, x: Any, y: Any, dtype: np.dtype[Any] | None = None) -> Tensor:
-    """Return x where the condition holds, else y; numbers become constants of the other's type."""
+    """Return x where the condition holds, else y; a number gets the dtype of the other operand."""
     emitter = condition.emitter
     found = dtype or next(v.dtype for v in (x, y) if isinstance(v, Tensor))
     x, y = (v if isinstance(v, Tensor) else emitter.constant(v, found) for v in (x, y))
@@ -182,13 +182,13 @@ def select(condition: Tensor, x: Any, y: Any, dtype: np.dtype[Any] | None = None
 
 
 def clip(x: Tensor, low: float | None, high: float | None) -> Tensor:
-    """Return it within bounds."""
+    """Clip to bounds; None means unbounded."""
     limits = [None if v is None else x.emitter.constant(v, x.dtype) for v in (low, high)]
     return x.emitter("Clip", x, *limits)
 
 
 def filled(emitter: Emitter, shape: Sequence[Extent], value: Any, dtype: np.dtype[Any]) -> Tensor:
-    """Return a tensor of one value."""
+    """Return a tensor filled with one value."""
     made = emitter("Expand", emitter.constant(value, dtype), shape_tensor(emitter, shape))
     made.shape = tuple(shape)
     return made
@@ -206,18 +206,18 @@ def broadcast(x: Tensor, shape: Sequence[Extent]) -> Tensor:
 
 
 def flipped(x: Tensor, *axes: int) -> Tensor:
-    """Return it in opposite order along some axes."""
+    """Reverse the order of elements along some axes."""
     count = len(axes)
     return sliced(x, [-1] * count, [-_LAST] * count, axes, [-1] * count)
 
 
 def used(x: Tensor, positions: Any, axes: Sequence[int]) -> Tensor:
-    """Return elements of an array by flat indices into some axes.
+    """Gather elements by flat indices into some axes.
 
     Args:
-        x: Its shape is known.
-        positions: An array of indices; its axes come last in the result.
-        axes: Which axes, in which order.
+        x: A tensor with a known shape.
+        positions: Array of flat indices; the axes of this array are the last ones of the result.
+        axes: The indexed axes, outermost first.
     """
     rest = [axis for axis in range(x.rank) if axis not in axes]
     moved = transposed(x, [*rest, *axes])
@@ -227,11 +227,11 @@ def used(x: Tensor, positions: Any, axes: Sequence[int]) -> Tensor:
 
 
 def placed(x: Tensor, places: Any) -> Tensor:
-    """Scatter elements of the last axis of x to indices, with 0 elsewhere.
+    """Gather elements along the last axis, with 0 where the index is -1.
 
     Args:
-        x: Its shape is known.
-        places: An array of numbers of elements of x, -1 for 0; its axes take the last one's place.
+        x: A tensor with a known shape.
+        places: Array of indices; the axes of this array replace the last axis of x.
     """
     places = np.asarray(places, np.int64)
     last = x.rank - 1
@@ -242,7 +242,7 @@ def placed(x: Tensor, places: Any) -> Tensor:
 def pad(
     x: Tensor, before: Sequence[int], after: Sequence[int], value: float = 0, mode: str = "constant"
 ) -> Tensor:
-    """Return it with a border around all axes."""
+    """Pad all axes."""
     if not any(before) and not any(after):
         return x
     given = [x.emitter.constant(value, x.dtype)] if mode == "constant" else []
@@ -262,7 +262,7 @@ def arange(count: Tensor) -> Tensor:
 
 
 def reshaped_to_scalar(x: Tensor) -> Tensor:
-    """Return the one element of a tensor, of shape ()."""
+    """Reshape a tensor of one element to shape ()."""
     if x.shape == ():
         return x
     return x.emitter("Reshape", x, x.emitter.constant(np.zeros(0, np.int64)))

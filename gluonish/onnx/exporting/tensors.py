@@ -1,8 +1,8 @@
 """Tensors of an ONNX graph while it is written, and the emitter that appends nodes for them.
 
-Translators compute on `Tensor`s as on arrays: ``x * 2 + y`` appends a Mul and an Add. An input that
-ONNX's operator does not take in its element type (a convolution of bfloat16 before opset 22) is
-computed in float32 and comes back in its own type. This module needs no package onnx.
+Translators compute on `Tensor`s as on arrays: ``x * 2 + y`` appends a Mul and an Add. Where ONNX's
+operator does not support the element type (a convolution of bfloat16 before opset 22), the node
+computes in float32, between casts. This module does not need the package onnx.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ Number = int | float | bool
 
 
 class OpenExtent:
-    """The extent of a dynamic axis, in each of two trials.
+    """The size of a dynamic axis, with the example sizes of two runs of shape inference.
 
-    It is no number, so that a translator that counts on one fails instead of writing a file that is
-    right for one size only.
+    This is not a number, so that a translator that needs a fixed size fails, instead of writing a
+    file that is correct for one size only.
     """
 
     __slots__ = ("trials",)
@@ -56,7 +56,7 @@ def word_of(dtype: np.dtype[Any]) -> str:
 
 @dataclass(eq=False, slots=True)
 class Draft:
-    """A node that is to be written."""
+    """An ONNX node that is still to be written to the file."""
 
     kind: str
     inputs: list["Tensor | None"]
@@ -74,13 +74,13 @@ class Body:
 
 
 class Tensor:
-    """A value of the graph that is written.
+    """A value in the ONNX graph that is being built.
 
     Attributes:
-        emitter: Where nodes that read it are appended.
-        name: In the file.
+        emitter: Receives the nodes that read the tensor.
+        name: Name of the value in the file.
         dtype: Element type.
-        shape: Extents, if known; None if not needed.
+        shape: Sizes of the axes; None if they are not known.
     """
 
     __slots__ = ("dtype", "emitter", "name", "shape")
@@ -99,17 +99,17 @@ class Tensor:
 
     @property
     def known_shape(self) -> tuple[Extent, ...]:
-        """The extents of an operator's input or a constant."""
+        """The shape; always known for inputs of operators and constants."""
         assert self.shape is not None
         return self.shape
 
     @property
     def rank(self) -> int:
-        """Number of axes of an operator's input or a constant."""
+        """Number of axes; always known for inputs of operators and constants."""
         return len(self.known_shape)
 
     def size(self, axis: int) -> int:
-        """Return a known extent, or raise an error.
+        """Return the size of an axis that is not dynamic.
 
         Raises:
             TypeError: The axis is dynamic.
@@ -120,7 +120,7 @@ class Tensor:
         return extent
 
     def to(self, dtype: np.dtype[Any]) -> "Tensor":
-        """Return it in another element type."""
+        """Cast to another element type."""
         if self.dtype == dtype:
             return self
         made = self.emitter("Cast", self, to=dtype, dtype=dtype)
@@ -192,7 +192,7 @@ class Tensor:
         return self.emitter("Not", self)
 
 
-# Computation types for unsupported types: the first supported one.
+# Types to compute unsupported ones in: the first that the operator supports.
 _WIDER: dict[str, tuple[np.dtype[Any], ...]] = {
     "b": (INT32, INT64, FLOAT32, FLOAT64),
     "i": (INT32, INT64, FLOAT32, FLOAT64),
@@ -207,13 +207,13 @@ class Emitter:
 
     Args:
         opset: Version of ONNX's operators.
-        taken: Names in use in the whole file.
-        constants: Names of the constants of the whole file, by content.
-        arrays: The constants by name.
+        used: Names in use in the whole file.
+        constants: Names of all constants in the file, by their content.
+        arrays: All constants in the file, by name.
         reals: Real values of int32 sums, by the names of their tensors.
         weights: The values of the model's parameters, by name.
-        origins: For a dynamic extent, the input of the model and the axis that have it.
-        word: Prefix of the names of new values: the translated node.
+        origins: For each dynamic size, an input of the model and its axis of this size.
+        word: Prefix for names of new values: the name of the node in translation.
         nodes: The appended nodes.
     """
 
@@ -257,14 +257,14 @@ class Emitter:
     def __call__(
         self, kind: str, *inputs: Any, dtype: np.dtype[Any] | None = None, **attrs: Any
     ) -> Tensor:
-        """Append a node of one output and return that.
+        """Append a node with one output and return the output.
 
         Args:
-            kind: ONNX's operator.
-            *inputs: Tensors; None for one that is left out; anything else becomes a constant.
-            dtype: Element type of the output, where it follows neither from the operator nor from
-                the first input.
-            **attrs: Attributes of the operator; None means omitted.
+            kind: Name of ONNX's operator.
+            *inputs: Tensors; None for an omitted input; anything else becomes a constant.
+            dtype: Element type of the output, if neither the operator nor the first input
+                determines it.
+            **attrs: Attributes of the operator; those that are None are omitted.
         """
         (made,) = self.several(kind, 1, *inputs, dtypes=None if dtype is None else [dtype], **attrs)
         return made
@@ -277,7 +277,7 @@ class Emitter:
         dtypes: Sequence[np.dtype[Any]] | None = None,
         **attrs: Any,
     ) -> list[Tensor]:
-        """Append a node of several outputs and return them; see `__call__`."""
+        """Append a node with several outputs and return them; see `__call__`."""
         tensors = [x if x is None or isinstance(x, Tensor) else self.constant(x) for x in inputs]
         fitted = self._fitted(kind, tensors)
         own = self._dtype(kind, tensors)
@@ -311,7 +311,7 @@ class Emitter:
         return INT64 if kind in _COUNTS or first is None else first.dtype
 
     def _fitted(self, kind: str, inputs: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """Convert the inputs to supported types; equal types stay equal."""
+        """Cast inputs to types that the operator supports; inputs of equal type stay equal."""
         allowed = allowed_types(kind, self.opset)
         if kind == "Cast" or all(x is None or x.dtype == FLOAT32 for x in inputs):
             return list(inputs)

@@ -1,4 +1,4 @@
-"""The walk over a graph: each node is translated, and all that cannot be is listed at once."""
+"""The walk over a graph: translates each node; one error lists all that cannot be translated."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,14 +26,14 @@ def _in_trial(shape: Sequence[Extent], trial: int) -> tuple[int, ...]:
 
 
 def inferred(outputs: Sequence[Value], known: Mapping[str, Known]) -> list[Inference]:
-    """Infer the specs of all values, once, or for two trials if an axis is dynamic.
+    """Infer shapes and dtypes of all values: once, or for two example sizes if an axis is dynamic.
 
     Args:
-        outputs: Values.
+        outputs: Outputs of the graph.
         known: Shape (None if unknown) and dtype of variables, by name.
 
     Raises:
-        OperatorError: An operator refuses its inputs.
+        OperatorError: An operator rejects its inputs.
     """
     shapes = [shape for shape, _ in known.values() if shape is not None]
     dynamic = any(isinstance(extent, OpenExtent) for shape in shapes for extent in shape)
@@ -53,7 +53,7 @@ def inferred(outputs: Sequence[Value], known: Mapping[str, Known]) -> list[Infer
 
 
 def _refused(known: Mapping[str, Known], trial: int, error: OperatorError) -> str:
-    """Return the error for a network that refuses the trial sizes of its dynamic axes."""
+    """Return the error for a network that rejects the example sizes of its dynamic axes."""
     tried = {
         name: _in_trial(shape, trial)
         for name, (shape, _) in known.items()
@@ -88,10 +88,10 @@ def _shaped(emitter: Emitter, x: Tensor, spec: OutputSpec) -> Tensor:
 
 
 class Walk:
-    """Translates graphs, and collects the nodes that cannot be translated.
+    """Translates graphs node by node, and collects the nodes that cannot be translated.
 
     Attributes:
-        refused: A line for each node that cannot be written.
+        refused: A line of text for each node that cannot be exported.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Walk:
         self._promised: set[str] = set()
 
     def promise(self, emitter: Emitter, outputs: Sequence[Value]) -> None:
-        """Reserve the Symbol's names of outputs."""
+        """Reserve the names that the outputs have in the Symbol."""
         values = [
             Value(node, i)
             for node in topological_order(outputs)
@@ -179,7 +179,7 @@ class Walk:
     def _finished(
         self, emitter: Emitter, x: Tensor, spec: OutputSpec, value: Value, own: set[int]
     ) -> Tensor:
-        """Return an output in its element type and, if it is free, under its name in the Symbol."""
+        """Cast an output to its dtype, and name it as in the Symbol if the name is unused."""
         typed = x.to(spec.dtype)
         (name,) = output_names([value])
         if typed is not x or id(x) in own:
@@ -200,10 +200,10 @@ class Walk:
         return self.translate(emitter, body.outputs, given, trials)
 
     def check(self, what: str) -> None:
-        """Refuse if anything was refused.
+        """Raise an error if any node could not be translated.
 
         Raises:
-            NotSupportedError: Names all nodes that cannot be written.
+            NotSupportedError: There are such nodes; the message lists all of them.
         """
         if self.refused:
             raise NotSupportedError(

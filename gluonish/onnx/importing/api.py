@@ -18,7 +18,7 @@ _File = str | os.PathLike[str] | bytes
 
 
 class _Named:
-    """Scope that adds the file to errors."""
+    """Context manager that adds the file's path to the messages of errors."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -92,19 +92,19 @@ def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
             shapes = declared_shapes(block.model, {}, what)
             found = None if is_open(shapes) else compose(block, shapes)
         except (NotSupportedError, UntraceableError):
-            found = None  # unsupported operators are refused by the call
+            found = None  # calls of the block raise the error for unsupported operators
         if found is not None and _reads_all(found):
             return _symbol_block(found, ctx)
         return block
 
 
 def _reads_all(found: Composed) -> bool:
-    """Whether a model has inputs, and its Symbol reads each."""
+    """Whether a model has inputs, and its Symbol uses all of them."""
     return bool(found.inputs) and set(found.symbol.list_arguments()).issuperset(found.inputs)
 
 
 def _symbol_block(found: Composed, ctx: Any) -> SymbolBlock:
-    """Return the block of a Symbol, with its arguments' numbers."""
+    """Return a SymbolBlock with the values of the file."""
     block = SymbolBlock(found.symbol, [var(name) for name in found.inputs])
     values = {**found.arguments, **found.auxiliary}
     for name, parameter in block.params.items():

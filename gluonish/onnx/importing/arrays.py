@@ -1,9 +1,8 @@
-"""The values of rules: arrays of ``mx.np``, with values or traced, and known numbers.
+"""The values that rules compute on: arrays of ``mx.np``, either traced or with known numbers.
 
-A value that does not depend on the network's inputs has its numbers while the graph is traced, too,
-so that chains of Shape, Gather and Concat are computed at once and leave no nodes. Where a rule
-needs numbers that are not there yet, the error of traced arrays says so and the network runs
-without a graph.
+A value that does not depend on the network's inputs has known numbers even during tracing, so that
+chains of Shape, Gather and Concat are computed at once and leave no nodes. If a rule needs the
+numbers of a traced array, it raises an UntraceableError, and the network runs without a graph.
 """
 
 from collections.abc import Sequence
@@ -20,27 +19,27 @@ from gluonish.ndarray.namespace import operator_function
 from gluonish.onnx.importing.elements import Narrow, narrowed
 from gluonish.onnx.importing.tensors import Stored
 
-_MAX_ELEMENTS = 1 << 31  # of an array whose size a file's numbers determine
+_MAX_ELEMENTS = 1 << 31  # of an array whose size is computed from numbers in the file
 _MAX_TABLE = 1 << 24  # entries of an index table
 
 op = operator_function
 
 
 def plain(value: Any) -> Any:
-    """Return the array that carries a value."""
+    """Return the array of a value, which a `Narrow` wraps."""
     return value.array if isinstance(value, Narrow) else value
 
 
 def is_known(value: Any) -> bool:
-    """Whether the numbers of a value are known."""
+    """Whether the numbers of a value are known, that is, it is not traced."""
     return not plain(value).is_traced
 
 
 def host(value: Any) -> np.ndarray[Any, Any]:
-    """Return the numbers of a value.
+    """Return the numbers of a value as a NumPy array.
 
     Raises:
-        UntraceableError: They are not known while tracing.
+        UntraceableError: The value is traced.
     """
     array = plain(value)
     if array.is_traced:
@@ -53,28 +52,28 @@ def host(value: Any) -> np.ndarray[Any, Any]:
 
 
 def integers(value: Any) -> list[int]:
-    """Return the numbers of a vector of integers."""
+    """Return a vector of integers as a list."""
     return [int(number) for number in host(value).reshape(-1)]
 
 
 def integer(value: Any) -> int:
-    """Return the number in an array of one element."""
+    """Return the integer in an array of one element."""
     return int(host(value).reshape(-1)[0])
 
 
 def floats(value: Any) -> list[float]:
-    """Return the numbers of a vector."""
+    """Return a vector of numbers as a list of floats."""
     return [float(number) for number in host(value).reshape(-1)]
 
 
 def array_of(numbers: Any, dtype: Any = None) -> Any:
-    """Return an array of known numbers."""
+    """Return an array with known numbers."""
     given = np.asarray(numbers, dtype)
     return mnp.array(given, dtype=given.dtype)
 
 
 def constant(stored: Stored) -> Any:
-    """Return the value of a tensor of the file on the current device."""
+    """Return a tensor of the file as a value on the current device."""
     context = current_context()
     array = stored.arrays.get(context)
     if array is None:
@@ -83,7 +82,7 @@ def constant(stored: Stored) -> Any:
 
 
 def computed(dtype: Any, *values: Any) -> Any:
-    """Return values in a dtype, one or a list."""
+    """Cast values to a dtype; one value is returned as itself, several as a list."""
     cast = [None if x is None else x if x.dtype == dtype else x.astype(dtype) for x in values]
     return cast[0] if len(cast) == 1 else cast
 
@@ -95,22 +94,22 @@ def cut(x: Any, axis: int, start: int, end: int | None, step: int = 1) -> Any:
 
 
 def dtype_of(array: Any) -> np.dtype[Any]:
-    """Return an array's dtype as NumPy's object."""
+    """Return the dtype of an array as a NumPy dtype."""
     found: np.dtype[Any] = np.dtype(array.dtype)
     return found
 
 
 def wide(array: Any) -> Any:
-    """Return an array in float32 where it is of a smaller floating type, else as it is."""
+    """Cast 16-bit floating-point arrays to float32; others are returned unchanged."""
     dtype = dtype_of(array)
     return array.astype(FLOAT32) if is_floating(dtype) and dtype.itemsize < 4 else array
 
 
 def axis_of(axis: int, rank: int) -> int:
-    """Return an axis counted from the front.
+    """Return the non-negative index of an axis.
 
     Raises:
-        NotSupportedError: There is no such axis.
+        NotSupportedError: The axis is out of range.
     """
     if not -rank <= axis < max(rank, 1):
         raise NotSupportedError(f"ONNX: expected an axis of {rank}, got {axis}")
@@ -118,10 +117,10 @@ def axis_of(axis: int, rank: int) -> int:
 
 
 def check_size(shape: Sequence[int]) -> tuple[int, ...]:
-    """Check and return a shape from a file's numbers.
+    """Check and return a shape that was computed from numbers in the file.
 
     Raises:
-        NotSupportedError: It is absurd.
+        NotSupportedError: A size is negative, or the array would be too large.
     """
     extents = tuple(int(extent) for extent in shape)
     if prod(extents) > _MAX_ELEMENTS or any(extent < 0 for extent in extents):
@@ -132,10 +131,10 @@ def check_size(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def check_table(*extents: int) -> None:
-    """Refuse oversized index tables from a file's numbers.
+    """Check the shape of an index table that is computed from numbers in the file.
 
     Raises:
-        NotSupportedError: Such a table would be.
+        NotSupportedError: A size is negative, or the table would be too large.
     """
     if prod(extents) > _MAX_TABLE or any(extent < 0 for extent in extents):
         raise NotSupportedError(
@@ -144,5 +143,5 @@ def check_table(*extents: int) -> None:
 
 
 def filled(shape: Sequence[int], number: Any, dtype: Any) -> Any:
-    """Return a new array of one number."""
+    """Return a new array filled with one number."""
     return mnp.full(check_size(shape), number, dtype=dtype)

@@ -1,4 +1,4 @@
-"""The network that an ONNX file becomes."""
+"""The block that runs an imported ONNX graph."""
 
 import os
 from typing import Any
@@ -25,7 +25,7 @@ from gluonish.onnx.importing.nodes import Node
 from gluonish.onnx.importing.running import Program, run
 from gluonish.onnx.importing.tensors import Stored
 
-# Inputs whose values determine shapes or kernels; their tensors in the file are no parameters.
+# Inputs whose values determine shapes or kernels; tensors read there are not parameters.
 _NUMBERS = {
     "Clip": (1, 2),
     "Dropout": (1, 2),
@@ -56,11 +56,11 @@ class OnnxBlock(HybridBlock):
         inputs: One array for each input of the graph; a list of arrays for a sequence.
 
     Outputs:
-        outputs: One array, or a list with one for each output of the graph. Numbers of a type that
-            arrays here do not have (float8, int4) are converted to a wider one.
+        outputs: One array, or a list with one for each output of the graph. Element
+            types that gluonish's arrays lack (float8, int4) are converted to wider ones.
 
     Attributes:
-        model: The model; its tensors that are parameters have no values any more.
+        model: The model; tensors that became parameters no longer have values here.
     """
 
     def __init__(self, model: Model) -> None:
@@ -87,7 +87,7 @@ class OnnxBlock(HybridBlock):
         for name, parameter in self._reg_params.items():
             stored = self.model.program.constants[name]
             parameter._load_init(array(stored.numbers, dtype=stored.element.dtype), ctx)
-            stored.numbers = np.empty(0, stored.element.dtype)  # the parameter has them now
+            stored.numbers = np.empty(0, stored.element.dtype)  # the parameter holds the values now
 
     def export(
         self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
@@ -103,7 +103,7 @@ class OnnxBlock(HybridBlock):
             remove_amp_cast: Whether to leave out casts that mixed precision inserted.
 
         Raises:
-            NotSupportedError: There is no graph.
+            NotSupportedError: No graph is valid for all shapes, and there was no hybridized call.
             UntraceableError: Shapes depend on values of the inputs.
         """
         what = f"{self.name}.export"
@@ -119,7 +119,7 @@ class OnnxBlock(HybridBlock):
         return write_model(what, found.symbol, values, path, epoch, remove_amp_cast)
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph of a call; a call without arrays has none."""
+        """Run a traced graph, or, for a call without arrays, the operators directly."""
         if not any(map(_holds_array, args)):
             return self._call_forward(*args, **kwargs)
         return super()._call_graph(*args, **kwargs)
@@ -146,7 +146,7 @@ class OnnxBlock(HybridBlock):
 
 
 def trainable(program: Program) -> tuple[set[str], set[str]]:
-    """Return the tensors of the file that are statistics, and all that are parameters.
+    """Return the names of tensors that are running statistics, and of all that are parameters.
 
     Args:
         program: The main graph.

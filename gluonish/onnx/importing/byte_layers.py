@@ -1,9 +1,9 @@
-"""Layers between DequantizeLinear and QuantizeLinear, computed on the bytes themselves.
+"""Layers between DequantizeLinear and QuantizeLinear, computed in int8.
 
-The form in a file is ``QuantizeLinear(Relu(Conv(DequantizeLinear(x), DequantizeLinear(w), b)))``.
-Where scales and zero points are tensors of the file, and all zero points are 0, that is one
-operator on bytes: its sums of products are whole numbers, so that only the last rounding may differ
-from that of the floating numbers, by one step. Other nodes are not changed.
+In a file, this is ``QuantizeLinear(Relu(Conv(DequantizeLinear(x), DequantizeLinear(w), b)))``. If
+scales and zero points are tensors of the file, and all zero points are 0, these nodes become one
+operator on int8. Its sums of products are exact integers, so that the result differs from that of
+floats in the last rounding only, by one step. Other nodes are not changed.
 """
 
 from collections import Counter
@@ -29,9 +29,9 @@ class _Quantized(NamedTuple):
     """The input of a DequantizeLinear, or the output of a QuantizeLinear.
 
     Attributes:
-        name: The bytes.
+        name: Name of the quantized value.
         scale: One number, or one for each channel of a weight.
-        dtype: Type of the bytes.
+        dtype: Type of the quantized values.
     """
 
     name: str
@@ -40,7 +40,7 @@ class _Quantized(NamedTuple):
 
 
 def on_bytes(program: Program) -> Program:
-    """Return the program with such layers as one node each.
+    """Return the program with each such layer merged into one node.
 
     Args:
         program: A main graph.
@@ -55,10 +55,10 @@ def on_bytes(program: Program) -> Program:
 
 
 class _Rewriting:
-    """A program on its way.
+    """Merges quantized layers of a program into int8 nodes.
 
     Args:
-        program: The program.
+        program: The original program.
     """
 
     def __init__(self, program: Program) -> None:
@@ -72,7 +72,7 @@ class _Rewriting:
         self._gone: set[int] = set()
 
     def result(self) -> Program:
-        """Return the program without unused nodes."""
+        """Return the rewritten program, without nodes that are no longer used."""
         if not self._replaced:
             return self._program
         nodes = [
@@ -91,7 +91,7 @@ class _Rewriting:
         return program_of(self._program, kept[::-1], constants)
 
     def try_layer(self, layer: Node) -> None:
-        """Replace a layer with its QDQ nodes by one node, if it has that form."""
+        """Merge a layer and its QDQ nodes into one node, if they have the supported form."""
         chain = self._chain(layer)
         if chain is None or len(layer.inputs) < 2:
             return
@@ -118,7 +118,7 @@ class _Rewriting:
         self._gone |= {id(layer), *map(id, middle)}
 
     def _weight(self, layer: Node, data_scale: Array) -> tuple[Array, Array] | None:
-        """Return a layer's weight with channels first, and the scale of sums in each channel."""
+        """Return the weight with output channels first, and each channel's scale of the sums."""
         weight = self._dequantized(layer.inputs[1])
         numbers = None if weight is None else self._fixed(weight.name)
         if weight is None or numbers is None or {weight.dtype, numbers.dtype} != {INT8}:
@@ -135,7 +135,7 @@ class _Rewriting:
         return found, np.ascontiguousarray(np.broadcast_to(scale, len(found)))
 
     def _chain(self, layer: Node) -> list[Node] | None:
-        """Return the QuantizeLinear that alone reads a layer, after a Relu between them."""
+        """Return the only reader of a layer, a QuantizeLinear, preceded by a Relu between both."""
         found: list[Node] = []
         node = layer
         while True:
@@ -157,7 +157,7 @@ class _Rewriting:
         return self._quantized(node, node.inputs[0], node.inputs[0])
 
     def _quantized(self, node: Node, real: str, name: str) -> _Quantized | None:
-        """Return the bytes of a node with known scale and zero points of 0."""
+        """Return the quantized side of a QDQ node with known scale and zero points of 0."""
         scale = self._fixed(node.inputs[1])
         zero = self._fixed(node.inputs[2]) if len(node.inputs) > 2 else None
         if scale is None or zero is None or scale.dtype != FLOAT32 or zero.any():
@@ -171,20 +171,20 @@ class _Rewriting:
         return _Quantized(name, scale, zero.dtype)
 
     def _fixed(self, name: str) -> Array | None:
-        """Return the numbers of a tensor of the file, or None."""
+        """Return the numbers of a constant tensor in the file, or None."""
         stored = self._constants.get(name)
         if stored is None or name in self._program.inputs or stored.element.is_narrow:
             return None
         return stored.numbers
 
     def _is_by_channel(self, layer: Node, rank: int) -> bool:
-        """Whether the scales of a layer's weight go along the axis of the output's channels."""
+        """Whether the scales of a layer's weight apply to its output channels."""
         axis = self._makers[layer.inputs[1]].attrs.get("axis", 1)
         at = 0 if layer.kind == "Conv" or layer.attrs.get("transB", 0) else 1
         return isinstance(axis, int) and axis % rank == at
 
     def _bias(self, layer: Node, channels: int) -> Array | str | None:
-        """Return a layer's bias: numbers, or the name of a tensor that may be trained."""
+        """Return a layer's bias: numbers, or the name of a float32 tensor, which can be trained."""
         name = layer.inputs[2] if len(layer.inputs) > 2 else ""
         if not name:
             return np.zeros(channels, FLOAT32)
@@ -227,7 +227,7 @@ def _of_mat_mul(node: Node, weight: Array) -> Array | None:
     return np.ascontiguousarray(weight.T) if weight.ndim == 2 else None
 
 
-# Each returns a weight with its channels first, or None.
+# Each function returns a weight with output channels first, or None.
 _LAYERS = {"Conv": _of_conv, "Gemm": _of_gemm, "MatMul": _of_mat_mul}
 
 

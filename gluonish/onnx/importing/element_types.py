@@ -1,9 +1,9 @@
-"""Element types of all values of a program, by ONNX's descriptions of the operators.
+"""Element types of a program's values, inferred and checked by ONNX's schemas of the operators.
 
-A description names types of inputs and outputs by variables: ``Add`` takes two arrays of ``T`` and
-returns one of ``T``. Two inputs of one variable and of two types break ONNX's rules, although
-arrays here could be added. A value whose type the descriptions leave open (the output of a Cast, of
-a function, of a Loop) has none here, and is compared with nothing.
+A schema describes types by variables: ``Add`` has two inputs of type ``T`` and an output of type
+``T``. Inputs of the same variable but different types violate ONNX's rules, although gluonish's
+arrays could be added. Where a schema does not determine a type (the output of a Cast, of a Loop),
+the value has no known type and is not checked.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,15 +20,15 @@ _BY_WORD = {f"tensor({entry.name.lower()})": entry for entry in ELEMENTS.values(
 
 
 def check_element_types(program: Program, inputs: Mapping[str, Element]) -> dict[str, Element]:
-    """Return the known types of a graph's values.
+    """Infer and check the types of a graph's values, and return the known ones.
 
     Args:
         program: The graph.
-        inputs: Known types of its inputs and of outer values.
+        inputs: Known types of the graph's inputs and of values of enclosing graphs.
 
     Raises:
-        FileFormatError: A node has inputs of two types, where ONNX requires one; or the graph says
-            another type of an output, or of an input with a value, than it has.
+        FileFormatError: A node has inputs of two types, where ONNX requires one; or the declared
+            type of an output, or of an input with a value, is not the actual one.
     """
     known = dict(inputs)
     for name, stored in program.constants.items():
@@ -48,13 +48,13 @@ def check_element_types(program: Program, inputs: Mapping[str, Element]) -> dict
 
 
 def _without(known: Mapping[str, Element], names: Any) -> dict[str, Element]:
-    """Return types without names that an inner graph shadows by its inputs."""
+    """Return types without those of names that the inputs of an inner graph shadow."""
     hidden = {*names}
     return {name: kind for name, kind in known.items() if name not in hidden}
 
 
 def _outputs_of(node: Node, known: Mapping[str, Element]) -> dict[str, Element]:
-    """Return the types of a node's outputs, if they follow from its inputs.
+    """Return the types of a node's outputs, as far as its inputs determine them.
 
     Raises:
         FileFormatError: The inputs have two types, where ONNX requires one.
@@ -79,7 +79,7 @@ def _outputs_of(node: Node, known: Mapping[str, Element]) -> dict[str, Element]:
 
 
 def _bound(node: Node, schema: Any, known: Mapping[str, Element]) -> dict[str, Element]:
-    """Return the types of a description's type variables in a node.
+    """Return the types that a schema's type variables have in a node.
 
     Raises:
         FileFormatError: The inputs have two types, where ONNX requires one.
@@ -100,7 +100,7 @@ def _bound(node: Node, schema: Any, known: Mapping[str, Element]) -> dict[str, E
 
 
 def _fixed(schema: Any) -> Iterator[tuple[str, Element]]:
-    """Return the type variables with a single allowed type."""
+    """Yield type variables of a schema that allow a single type, with this type."""
     for constraint in schema.type_constraints:
         words = list(constraint.allowed_type_strs)
         if len(words) == 1 and words[0] in _BY_WORD:
@@ -108,7 +108,7 @@ def _fixed(schema: Any) -> Iterator[tuple[str, Element]]:
 
 
 def _formals(formals: Any) -> Iterator[Any]:
-    """Return descriptions of inputs or outputs; the last one without end if it takes several."""
+    """Yield descriptions of inputs or outputs; a variadic last one is repeated without end."""
     yield from formals
     while formals and formals[-1].option == type(formals[-1].option).Variadic:
         yield formals[-1]

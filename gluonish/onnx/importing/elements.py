@@ -1,8 +1,8 @@
-"""Element types of ONNX, and carrier types for those that arrays here lack.
+"""Element types of ONNX, and carrier types for those that gluonish's arrays lack.
 
-An array of float8 or float4 numbers is carried by float32, and one of 4-bit or 2-bit integers by
-int8 or uint8: each value of the narrow type is one of the carrier's, so that nothing is lost.
-`Narrow` says which type is meant. Strings and complex numbers have no carrier.
+float8 and float4 numbers are stored in float32 arrays, 4-bit and 2-bit integers in int8 or uint8
+arrays: the carrier type represents all values of the narrow type exactly. `Narrow` adds the ONNX
+type to such an array. Strings and complex numbers have no carrier type.
 """
 
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ _INT8, _UINT8 = np.dtype(np.int8), np.dtype(np.uint8)
 
 
 class Element(NamedTuple):
-    """An element type.
+    """An element type of ONNX.
 
     Attributes:
-        name: ONNX's name: ``FLOAT``.
-        number: ONNX's number of it.
-        dtype: The dtype of arrays here.
-        stored: The dtype of the stored numbers; it differs from ``dtype`` for narrow types.
-        bits: Of one number in a file.
+        name: Name in ONNX, such as ``FLOAT``.
+        number: Number in ONNX.
+        dtype: Dtype of gluonish's arrays.
+        stored: Dtype of the numbers in a file; it differs from ``dtype`` for narrow types.
+        bits: Bits of one number in a file.
     """
 
     name: str
@@ -36,12 +36,12 @@ class Element(NamedTuple):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether arrays here use a wider carrier type."""
+        """Whether gluonish's arrays use a wider carrier type."""
         return self.dtype != self.stored
 
 
 class Narrow(NamedTuple):
-    """An array with numbers of a narrow type."""
+    """An array of a carrier type, and the narrow element type of its numbers."""
 
     array: Any
     element: Element
@@ -95,15 +95,15 @@ _BY_DTYPE = {entry.dtype: entry for entry in ELEMENTS.values() if not entry.is_n
 
 
 def element(number: int, what: str) -> Element:
-    """Return an element type by ONNX's number.
+    """Return the element type of an ONNX number.
 
     Args:
-        number: The number.
+        number: Number of the type in ONNX.
         what: The owner of the elements, for error messages.
 
     Raises:
-        NotSupportedError: Arrays here cannot hold these elements.
-        FileFormatError: ONNX has no such number.
+        NotSupportedError: gluonish's arrays do not support this type.
+        FileFormatError: ONNX has no type with this number.
     """
     found = ELEMENTS.get(number)
     if found is not None:
@@ -122,5 +122,5 @@ def element_of(value: Any) -> Element:
 
 
 def narrowed(array: Any, kind: Element) -> Any:
-    """Return an array as a value of a type, of which it has the numbers."""
+    """Return an array as a value of an element type: wrapped in `Narrow` if the type is narrow."""
     return Narrow(array, kind) if kind.is_narrow else array

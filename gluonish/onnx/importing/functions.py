@@ -1,4 +1,4 @@
-"""Operators that are functions: of a model, or with a body defined by ONNX."""
+"""Rules for operators that are functions, defined by a model or by ONNX."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -12,11 +12,11 @@ from gluonish.onnx.importing.running import Program, run
 
 
 class _Kind(NamedTuple):
-    """The inputs that determine the body of an operator.
+    """The type of an input, which determines the body of an operator.
 
     Attributes:
         number: ONNX's number of the element type.
-        shape: Of a tensor; None for a sequence.
+        shape: Shape of a tensor; None for a sequence.
     """
 
     number: int
@@ -24,10 +24,10 @@ class _Kind(NamedTuple):
 
 
 class FunctionRule:
-    """Computes a call of a function by its program.
+    """The rule of a node that calls a function.
 
     Attributes:
-        program: The program.
+        program: The compiled body of the function.
     """
 
     takes_narrow = True
@@ -36,19 +36,19 @@ class FunctionRule:
         self.program = program
 
     def __call__(self, call: Call, *inputs: Any) -> tuple[Any, ...]:
-        """Return the outputs."""
+        """Run the function and return its outputs."""
         padded = [*inputs, *[None] * (len(self.program.inputs) - len(inputs))]
         return tuple(run(self.program, padded))
 
 
 class SchemaFunction:
-    """Computes an operator by ONNX's body for the types of its inputs.
+    """The rule of an operator whose body ONNX generates from the types of its inputs.
 
     Args:
         schema: ONNX's description of the operator.
-        proto: The node.
+        proto: The NodeProto.
         node: The same node, as passed to rules.
-        compile_function: Makes a program of a FunctionProto and attributes.
+        compile_function: Compiles a FunctionProto and attributes into a program.
     """
 
     takes_narrow = True
@@ -65,7 +65,7 @@ class SchemaFunction:
         self._made: dict[Any, FunctionRule] = {}
 
     def __call__(self, call: Call, *inputs: Any) -> tuple[Any, ...]:
-        """Return the outputs.
+        """Run the operator and return its outputs.
 
         Raises:
             NotSupportedError: ONNX defines no body for these types.
@@ -91,7 +91,7 @@ class SchemaFunction:
         return FunctionRule(self._compile(function, self._node.attrs))
 
     def _resolved(self, onnx: Any) -> Any:
-        """Return the node with references to a function's attributes resolved."""
+        """Return the NodeProto with references to attributes of the enclosing function resolved."""
         proto = onnx.NodeProto()
         proto.CopyFrom(self._proto)
         del proto.attribute[:]

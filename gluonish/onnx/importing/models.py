@@ -1,4 +1,4 @@
-"""An ONNX file as it is read: parsed, checked, and compiled into a program."""
+"""Reads ONNX files: parses and checks them, and compiles them into programs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,10 +21,10 @@ class Declared(NamedTuple):
     """The declaration of an input or output.
 
     Attributes:
-        name: Its name.
-        shape: Its extents, a name (or None) for one that may vary; None if the graph does not say
-            any.
-        element: The element type of its arrays; None if not declared.
+        name: Name of the value.
+        shape: Sizes of the axes, with a name (or None) for a dynamic one; None if the graph
+            declares no shape.
+        element: Element type of the value; None if not declared.
         kind: ``tensor``, ``sequence`` or ``optional``.
     """
 
@@ -35,12 +35,12 @@ class Declared(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A model that was read.
+    """A model read from a file.
 
     Attributes:
-        program: Its main graph.
+        program: The compiled main graph.
         inputs: The inputs of a call: the graph's inputs without a value in the file.
-        outputs: The outputs of a call.
+        outputs: The outputs of the graph.
     """
 
     program: Program
@@ -56,7 +56,7 @@ def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
         what: The calling function, for error messages.
 
     Raises:
-        FileFormatError: It is no ONNX file.
+        FileFormatError: The file is not an ONNX file.
         MissingFileError: There is no such file.
     """
     onnx = onnx_package(what)
@@ -78,7 +78,7 @@ def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
     model = onnx.ModelProto()
     try:
         model.ParseFromString(data)
-    except Exception as error:  # protobuf's class differs between its implementations
+    except Exception as error:  # protobuf's class differs between the implementations of protobuf
         raise _no_model(data, what, f"a broken one ({error})") from error
     if not model.HasField("graph") or not model.graph.output or not model.opset_import:
         raise _no_model(data, what, "one without", "model with a graph, outputs and opsets")
@@ -94,10 +94,10 @@ def _no_model(data: bytes, what: str, found: str, target: str = "file") -> FileF
 
 
 def _check_texts(message: Any, what: str) -> None:
-    """Refuse a message with invalid UTF-8, which protobuf returns as bytes.
+    """Check that all strings of a message are valid UTF-8; protobuf returns others as bytes.
 
     Raises:
-        FileFormatError: A text is invalid.
+        FileFormatError: A string is not valid.
     """
     for field, value in message.ListFields():
         if field.type not in (field.TYPE_STRING, field.TYPE_MESSAGE) or field.name == "doc_string":
@@ -113,16 +113,16 @@ def _check_texts(message: Any, what: str) -> None:
 
 
 def load_model(file: Any, what: str) -> Model:
-    """Read a file.
+    """Read a model and compile it into a program.
 
     Args:
         file: Path of the file; or its bytes, or a ModelProto.
         what: The calling function, for error messages.
 
     Raises:
-        FileFormatError: It is no ONNX file, or breaks ONNX's rules.
+        FileFormatError: The file is not an ONNX file, or violates ONNX's rules.
         MissingFileError: There is no such file.
-        NotSupportedError: It has an operator, or elements, that cannot be expressed.
+        NotSupportedError: An operator or an element type cannot be converted.
     """
     model, folder = parse_model(file, what)
     try:
@@ -137,7 +137,7 @@ def load_model(file: Any, what: str) -> Model:
 
 
 def model_of_graph(graph: Any, opset: int) -> bytes:
-    """Return a model around a graph (GraphProto) of ONNX's own operators."""
+    """Return a serialized model with a graph (GraphProto) of ONNX's own operators."""
     onnx = onnx_package("GraphProto")
     version = onnx.helper.make_opsetid("", opset)
     data: bytes = onnx.helper.make_model(graph, opset_imports=[version]).SerializeToString()
@@ -147,11 +147,11 @@ def model_of_graph(graph: Any, opset: int) -> bytes:
 def declared_values(
     graph: Any, constants: Mapping[str, Any]
 ) -> tuple[list[Declared], list[Declared]]:
-    """Return the declarations of a graph's inputs without a value in the file, and of its outputs.
+    """Return the declared inputs without a value in the file, and the declared outputs.
 
     Raises:
-        FileFormatError: A shape is absurd, or two inputs have one name.
-        NotSupportedError: Arrays here cannot hold the elements.
+        FileFormatError: A shape is out of bounds, or two inputs have the same name.
+        NotSupportedError: gluonish's arrays do not support an element type.
     """
     names = [value.name for value in graph.input]
     if len(set(names)) < len(names):

@@ -1,4 +1,4 @@
-"""Nodes for rules, and the scopes of names."""
+"""Nodes and calls as rules read them, and scopes of values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from gluonish.onnx.importing.tensors import dense_of, read_tensor
 
 
 class Scope:
-    """Values by name.
+    """Values by name, during a run of a graph.
 
     Args:
         outer: The enclosing scope, whose values are visible.
@@ -45,18 +45,18 @@ _SPARSE, _TYPE = 11, 13
 
 
 class Node:
-    """A node.
+    """A node of a compiled graph.
 
     Attributes:
-        kind: Its operator.
+        kind: Name of the operator.
         domain: The operator's domain, "" for ONNX's own.
         version: The version of the domain's operators that the model was written for.
-        name: The node's name, "" if it has none.
-        inputs: Names of its inputs, "" for an omitted one.
-        outputs: Names of its outputs.
-        attrs: Attributes by name: numbers, texts, lists, `Stored` tensors, compiled graphs.
-        rule: The function that computes it.
-        frees: Names of values that are not needed after it.
+        name: Name of the node, "" if it has none.
+        inputs: Names of the inputs, "" for an omitted one.
+        outputs: Names of the outputs, "" for an omitted one.
+        attrs: Attributes by name: numbers, strings, lists, `Stored` tensors, compiled graphs.
+        rule: The function that computes the node.
+        frees: Names of values that are not needed after the node.
     """
 
     __slots__ = (
@@ -82,18 +82,18 @@ class Node:
 
     @property
     def where(self) -> str:
-        """Return the name of the node in error messages."""
+        """Describe the node in error messages."""
         kind = f"{self.domain}.{self.kind}" if self.domain else self.kind
         name = self.name or ", ".join(self.outputs)
         return f"ONNX {kind} (node {name!r}, opset {self.version})"
 
 
 class Call:
-    """A node in computation, with the context of its rule.
+    """A call of a rule: the node that it computes, and the enclosing scope.
 
     Attributes:
         node: The node.
-        scope: The values that graphs in its attributes may read.
+        scope: The values that graphs in the node's attributes may read.
     """
 
     __slots__ = ("node", "scope")
@@ -108,15 +108,15 @@ class Call:
         return self.node.version
 
     def attr(self, name: str, default: Any = None) -> Any:
-        """Return an attribute, or the default where the node has none of the name."""
+        """Return an attribute, or the default if the node lacks it."""
         return self.node.attrs.get(name, default)
 
     def wants(self, index: int) -> bool:
-        """Whether an output is needed."""
+        """Whether the node has an output of this index."""
         return index < len(self.node.outputs) and self.node.outputs[index] != ""
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise an error: the node cannot be expressed.
+        """Raise an error: the node is not supported.
 
         Raises:
             NotSupportedError: Always.
@@ -133,7 +133,7 @@ class Call:
 
 
 def tidy_domain(domain: str) -> str:
-    """Return a domain under its one name: ONNX's own has two."""
+    """Normalize a domain: ONNX's own, "ai.onnx", is ""."""
     return "" if domain == "ai.onnx" else domain
 
 
@@ -144,12 +144,12 @@ def attributes_of(
     folder: Path | None,
     where: str,
 ) -> dict[str, Any]:
-    """Return attributes as Python's values.
+    """Convert attributes to Python values.
 
     Args:
         protos: The AttributeProtos.
-        given: Attributes of the call of the function that the node stands in, to which its own may
-            refer.
+        given: Attributes in the call of the enclosing function, to which the node's attributes
+            may refer.
         compile_graph: Compiles a graph attribute for rules.
         folder: The folder of the model's file.
         where: The node, for error messages.

@@ -1,8 +1,8 @@
-"""One graph for all extents that a file leaves open: from two traces, tried on a third.
+"""Makes one graph for all sizes of dynamic axes: merged from two traces, and checked with a third.
 
 A traced graph contains constants that were computed from the shapes of its trace. Two traces with
-different extents differ only in these, and most can be expressed without numbers: a reshape by
-codes, a slice from its end. Others are refused, and the result is compared with a third trace.
+different sizes differ only in these, and most can be expressed without numbers: a reshape by codes,
+a slice counted from the end. Other differences are not supported.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import find_operator
 from gluonish.ops.support.shape_codes import resolve_shape
 
-Pair = tuple[int, int]  # an extent in the one trace, and in the other
+Pair = tuple[int, int]  # a size in the first trace, and in the second
 Shapes = Mapping[str, Sequence[Any]]
-_Known = list[tuple[Value, list[Pair]]]  # inputs, and their extents in both traces
+_Known = list[tuple[Value, list[Pair]]]  # inputs, and their sizes in both traces
 
-# Extents to trace with: small ones, such that go through the halvings of networks on images, and
-# such that fill windows of sound.
+# Sizes to trace with: small ones, ones that networks on images can halve several times, and ones
+# that are long enough for windows of audio.
 _SCALES: tuple[Callable[[int], int], ...] = (
     lambda i: 3 + i,
     lambda i: 64 * (1 + i),
@@ -31,10 +31,10 @@ _SCALES: tuple[Callable[[int], int], ...] = (
 
 
 def stand_ins(shapes: Shapes) -> Iterator[list[dict[str, tuple[int, ...]]]]:
-    """Yield three sets of shapes for each scale, with distinct open extents.
+    """Yield three sets of shapes for each scale, with distinct sizes for dynamic axes.
 
     Args:
-        shapes: Shapes by input, with a name (or None) for an open extent.
+        shapes: Shapes by input, with a name (or None) for the size of a dynamic axis.
     """
     for scale in _SCALES:
         numbers = map(scale, count())
@@ -59,7 +59,7 @@ def _filled(shapes: Shapes, numbers: Iterator[int]) -> dict[str, tuple[int, ...]
 
 
 def merged(first: Sequence[Value], second: Sequence[Value]) -> list[Value]:
-    """Return one graph that is both of two traces.
+    """Merge two traces into one graph that is valid for the sizes of both.
 
     Raises:
         NotSupportedError: A difference cannot be expressed without numbers.
@@ -97,7 +97,7 @@ def _inputs(first: Sequence[Node], second: Sequence[Node]) -> list[tuple[Node, N
 
 
 def _same_input(a: Node, b: Node, known: _Known) -> Value:
-    """Return a variable or constant that both traces have; one number may fill any shape."""
+    """Return a variable or constant of both traces; constants of one number may have any shape."""
     if a.array is None or b.array is None:
         if a.array is b.array and a.name == b.name:
             return Value(a)
@@ -121,8 +121,8 @@ def _same_input(a: Node, b: Node, known: _Known) -> Value:
 
 
 def _said_openly(a: Node, b: Node, inputs: list[Value], known: _Known) -> Value:
-    """Return the outputs of a node that merges both."""
-    assert a.op is not None  # two variables have the same attributes: none
+    """Merge two nodes whose attributes depend on sizes, and return the output."""
+    assert a.op is not None  # variables have no attributes, so that they do not differ
     given = _pairs(a.inputs[0].shape, b.inputs[0].shape) if a.inputs else None
     target = _pairs(a.specs[0].shape, b.specs[0].shape)
     found = None
@@ -149,7 +149,7 @@ def _applied(name: str, node_name: str, inputs: list[Value], attrs: dict[str, An
 
 
 def _stretched(x: Value, target: list[Pair], known: _Known) -> Value | None:
-    """Broadcast an array along open axes to extents of inputs; None if no input has them."""
+    """Broadcast along dynamic axes to sizes of inputs; return None if no input has a size."""
     for axis, pair in enumerate(target):
         if pair[0] == pair[1]:
             continue
@@ -166,7 +166,7 @@ def _pairs(a: Sequence[int], b: Sequence[int]) -> list[Pair] | None:
 
 
 def _reshape(given: list[Pair], target: list[Pair]) -> tuple[str, dict[str, Any]] | None:
-    """Return a reshape by codes: 0 copies an extent, -3 merges two, -4 splits, -1 is inferred."""
+    """Return a reshape by codes: 0 copies a size, -3 merges two, -4 splits one, -1 is inferred."""
     simple = [a if a == b else -1 for a, b in target]
     for codes in (simple, _codes(given, target)):
         if codes.count(-1) <= 1 and _gives(codes, given, target):
@@ -185,7 +185,7 @@ def _gives(codes: Sequence[int], given: list[Pair], target: list[Pair]) -> bool:
 
 
 def _codes(given: list[Pair], target: list[Pair]) -> list[int]:
-    """Yield candidate codes; each one but -3 consumes one extent of the input."""
+    """Return candidate codes; each code except -3, which merges two, uses one size of the input."""
     codes: list[int] = []
     i = j = 0
     while j < len(target):
@@ -211,7 +211,7 @@ def _times(a: Pair, b: Pair) -> Pair:
 
 
 def _slice(given: list[Pair], a: Any, b: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return a slice whose ends are counted from the side where they agree."""
+    """Return a slice with each end counted from the front or the back, where both traces agree."""
     ends: dict[str, list[int | None]] = {"begin": [], "end": []}
     for name, found in ends.items():
         for extent, x, y in zip(given, a[name], b[name], strict=False):
@@ -227,7 +227,7 @@ def _slice(given: list[Pair], a: Any, b: Any) -> tuple[str, dict[str, Any]] | No
 def _broadcast(
     name: str, x: Value, given: list[Pair], target: list[Pair], known: _Known
 ) -> Value | None:
-    """Return a broadcast: along open axes to the extents of inputs, and then along the rest."""
+    """Broadcast along dynamic axes to the sizes of inputs, and then along the other axes."""
     missing = len(target) - len(given)
     if missing:
         if any(a != b for a, b in given):
@@ -248,7 +248,7 @@ def _broadcast(
 
 
 def check(outputs: Sequence[Value], trace: Sequence[Value]) -> None:
-    """Compare a graph with a trace of other extents.
+    """Compare the output shapes of a graph with those of a trace with other sizes.
 
     Raises:
         NotSupportedError: The shapes differ.

@@ -13,7 +13,7 @@ def onnx_package(caller: str) -> Any:
         caller: The calling function, for the error message.
 
     Raises:
-        NotSupportedError: It is not installed.
+        NotSupportedError: The package onnx is not installed.
     """
     try:
         import onnx
@@ -31,8 +31,8 @@ def schema_of(kind: str, domain: str, version: int) -> Any:
     """Return ONNX's description of an operator (OpSchema), or None if ONNX has none.
 
     Args:
-        kind: The operator.
-        domain: Its domain, "" for ONNX's own.
+        kind: Name of the operator.
+        domain: Domain of the operator, "" for ONNX's own.
         version: The version of the domain's operators.
     """
     defs = onnx_package(f"ONNX {kind}").defs

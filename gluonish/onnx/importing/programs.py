@@ -1,4 +1,4 @@
-"""ONNX graphs compiled into programs: nodes in order, each with its rule, all names checked."""
+"""Compiles ONNX graphs into programs: sorts the nodes, finds their rules, and checks all names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,11 +15,11 @@ _MAX_DEPTH = 24
 
 
 class Compiler:
-    """Makes programs of a model's graphs and functions.
+    """Compiles the graphs and functions of a model into programs.
 
     Args:
         functions: The model's own functions (FunctionProto).
-        opsets: Versions by domain, of the model.
+        opsets: The model's operator versions, by domain.
         folder: The folder of the model's file; None without a file.
     """
 
@@ -42,12 +42,12 @@ class Compiler:
     def graph(
         self, graph: Any, opsets: Mapping[str, int] | None = None, given: Mapping[str, Any] = {}
     ) -> Program:
-        """Return the program of a GraphProto.
+        """Compile a GraphProto.
 
         Args:
-            graph: The graph.
-            opsets: Versions by domain; those of the model by default.
-            given: Attributes of the enclosing function's call.
+            graph: The GraphProto.
+            opsets: Operator versions by domain; those of the model by default.
+            given: Attributes in the call of the enclosing function.
 
         Raises:
             FileFormatError: The graph is damaged.
@@ -67,7 +67,7 @@ class Compiler:
         return program._replace(declared=tuple(graph.output))
 
     def whole(self, graph: Any) -> Program:
-        """Return the program of a model's main graph, which has none around it.
+        """Compile a model's main graph, which has no enclosing graph.
 
         Raises:
             FileFormatError: The graph is damaged.
@@ -79,7 +79,7 @@ class Compiler:
         return program
 
     def function(self, function: Any, given: Mapping[str, Any]) -> Program:
-        """Return the program of a FunctionProto for a call with some attributes."""
+        """Compile a FunctionProto for a call with attributes ``given``."""
         defaults: dict[str, Any] = attributes_of(
             getattr(function, "attribute_proto", ()), {}, self.graph, self._folder, function.name
         )
@@ -98,7 +98,7 @@ class Compiler:
         unmade = program.free - {name for name in program.outputs if name not in made}
         if unmade:
             raise _missing(program.name, unmade)
-        # ONNX's body for a node lacks outputs that the node does not need.
+        # A body that ONNX makes for a node may lack outputs that the node does not use.
         return program._replace(outputs=[name if name in made else "" for name in program.outputs])
 
     def _nodes(
@@ -135,10 +135,10 @@ class Compiler:
         return node
 
     def _by_schema(self, node: Node, proto: Any) -> Any:
-        """Return a rule from ONNX's body of an operator.
+        """Return a rule made from the body that ONNX defines for an operator.
 
         Raises:
-            NotSupportedError: It has no body.
+            NotSupportedError: ONNX defines no body.
         """
         schema = schema_of(node.kind, node.domain, node.version)
         if schema is not None and schema.has_function:
@@ -152,10 +152,10 @@ class Compiler:
 
 
 def _new_tensor(known: Mapping[str, Stored], graph: str, name: str) -> str:
-    """Return the name of a graph's tensor in error messages.
+    """Return the description of a graph's tensor in error messages, if the name is new.
 
     Raises:
-        FileFormatError: The graph has another tensor of this name.
+        FileFormatError: The graph has another tensor with this name.
     """
     if name in known:
         raise FileFormatError(
@@ -165,7 +165,7 @@ def _new_tensor(known: Mapping[str, Stored], graph: str, name: str) -> str:
 
 
 def opset_versions(entries: Iterable[Any]) -> dict[str, int]:
-    """Return versions by domain.
+    """Return operator versions by domain.
 
     Raises:
         FileFormatError: A domain has two versions.
@@ -182,7 +182,7 @@ def opset_versions(entries: Iterable[Any]) -> dict[str, int]:
 
 
 def _with_defaults(node: Node, schema: Any) -> dict[str, Any]:
-    """Return a node's attributes, with defaults."""
+    """Return a node's attributes, with the schema's defaults for absent ones."""
     defaults = [
         entry.default_value
         for entry in schema.attributes.values()
@@ -207,9 +207,9 @@ def program_of(before: Program, nodes: Sequence[Node], constants: Mapping[str, S
     """Return a program with other nodes and tensors, for the same inputs and outputs.
 
     Args:
-        before: The program.
-        nodes: The nodes.
-        constants: The tensors that they read.
+        before: The original program.
+        nodes: Nodes of the new program.
+        constants: Tensors of the new program.
     """
     made = _program(before.name, nodes, before.inputs, before.outputs, constants)
     return made._replace(declared=before.declared)
@@ -242,10 +242,10 @@ def _program(
 
 
 def _ordered(name: str, nodes: Sequence[Node]) -> list[Node]:
-    """Return nodes in topological order, which files should have.
+    """Return nodes in topological order, as ONNX requires, but not all files have.
 
     Raises:
-        FileFormatError: There is a cycle.
+        FileFormatError: The graph has a cycle.
     """
     makers = {out: node for node in nodes for out in node.outputs if out}
     if _is_ordered(nodes, makers):

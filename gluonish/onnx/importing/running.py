@@ -1,6 +1,6 @@
-"""Programs, which ONNX graphs are compiled into, and how they run, on arrays or traced ones.
+"""Programs, which ONNX graphs are compiled into, and how they run, on arrays or traced arrays.
 
-The rules of operators: the tables of all families, and support of narrow types.
+Also finds the rules of operators in the tables of all families, and handles narrow types.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ TAKES_NARROW = frozenset(
         "Size",
     )
 )
-# Operators that move numbers about, so that the carrier's rule is right: outputs are of the type
+# Operators that only move elements, so that their rules apply to the carrier: outputs have the type
 # of the input.
 KEEPS_NARROW = frozenset(
     (
@@ -75,16 +75,16 @@ def find_rule(node: Node) -> Rule | None:
 
 
 class Program(NamedTuple):
-    """A graph that can be run.
+    """A compiled graph, which can be run.
 
     Attributes:
-        name: The graph's.
-        nodes: In an order in which each finds its inputs.
-        inputs: Names of its inputs.
-        outputs: Names of its outputs.
-        constants: Tensors in the file.
-        free: Names that it reads from the enclosing graph.
-        declared: Declarations of its outputs (ValueInfoProto).
+        name: Name of the graph.
+        nodes: Nodes in topological order.
+        inputs: Names of the inputs.
+        outputs: Names of the outputs.
+        constants: Tensors in the file, by name.
+        free: Names that the graph reads from enclosing graphs.
+        declared: Declarations of the outputs (ValueInfoProto).
     """
 
     name: str
@@ -96,13 +96,13 @@ class Program(NamedTuple):
     declared: Sequence[Any] = ()
 
     def uses_all_inputs(self) -> bool:
-        """Whether each input is read, or is an output."""
+        """Whether each input is read by a node, or is an output."""
         read = {*self.outputs}.union(*map(reads_of, self.nodes))
         return read.issuperset(self.inputs)
 
 
 def reads_of(node: Node) -> set[str]:
-    """Return the names that a node reads, including those of graphs in its attributes."""
+    """Return the names that a node reads, directly or by graphs in its attributes."""
     names = set(node.inputs) - {""}
     for value in node.attrs.values():
         if isinstance(value, Program):
@@ -116,18 +116,18 @@ def run(
     outer: Scope | None = None,
     parameters: Mapping[str, Any] = {},
 ) -> list[Any]:
-    """Return the outputs of a program.
+    """Run a program and return its outputs.
 
     Args:
-        program: The program.
-        arguments: Values of its inputs; None for the file's value.
-        outer: The enclosing scope.
-        parameters: Values that replace the file's.
+        program: The compiled graph.
+        arguments: Values of the inputs; None for the value in the file.
+        outer: Scope of the enclosing graph.
+        parameters: Values that replace tensors of the file, by name.
 
     Raises:
-        FileFormatError: The file breaks ONNX's rules.
-        NotSupportedError: Something cannot be expressed.
-        UntraceableError: While tracing: unknown numbers are needed.
+        FileFormatError: The file violates ONNX's rules.
+        NotSupportedError: A node cannot be converted.
+        UntraceableError: While tracing, a rule needs numbers of a traced array.
     """
     if len(arguments) > len(program.inputs):
         raise FileFormatError(
@@ -170,7 +170,7 @@ def _compute(node: Node, scope: Scope) -> None:
 
 def _results(node: Node, scope: Scope, inputs: list[Any]) -> Any:
     call, rule = Call(node, scope), node.rule
-    assert rule is not None  # the compiler found one
+    assert rule is not None  # set by the compiler
     narrow = next((x for x in inputs if isinstance(x, Narrow)), None)
     takes = node.kind in TAKES_NARROW or getattr(rule, "takes_narrow", False)
     if narrow is None or (takes and not node.domain) or getattr(rule, "takes_narrow", False):

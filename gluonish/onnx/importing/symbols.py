@@ -1,4 +1,4 @@
-"""A model as a Symbol: its program traced on arrays that have the declared shapes and no values."""
+"""Converts a model to a Symbol, by tracing its program on arrays without values."""
 
 from collections.abc import Mapping, Sequence
 from math import prod
@@ -14,19 +14,19 @@ from gluonish.onnx.importing import open_extents
 from gluonish.onnx.importing.models import Declared, Model
 from gluonish.symbol import NameManager, Symbol
 
-# Limits of an input: a trace creates tables of the length of its axes, and a hostile file may
-# declare any extent.
+# Limits of an input's shape: a trace creates tables as long as the axes, and a malicious file may
+# declare any size.
 _MAX_ELEMENTS, _MAX_EXTENT = 1 << 28, 1 << 24
 
 
 class ModelBlock(Protocol):
-    """The block of a model; see `OnnxBlock`."""
+    """Interface of a model's block; see `OnnxBlock`."""
 
     model: Model
 
     @property
     def _reg_params(self) -> Mapping[str, Parameter]:
-        """The parameters."""
+        """The parameters, by name."""
         raise NotImplementedError
 
     def forward(self, *args: Any) -> Any:
@@ -34,13 +34,13 @@ class ModelBlock(Protocol):
 
 
 class Composed(NamedTuple):
-    """A model as a Symbol.
+    """A model converted to a Symbol.
 
     Attributes:
-        symbol: Its outputs.
-        inputs: Names of the inputs of a call.
+        symbol: The outputs of the model.
+        inputs: Names of the variables that are inputs of the model.
         arguments: Values of the other variables, by name.
-        auxiliary: The states that training updates, by name.
+        auxiliary: Auxiliary states, such as running statistics, by name.
         trained: Names of the arguments that training changes; the rest are constants.
     """
 
@@ -52,7 +52,7 @@ class Composed(NamedTuple):
 
 
 class _Planned:
-    """The properties of an argument for a trace."""
+    """A placeholder argument for a trace: a shape and a dtype without values."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -61,15 +61,15 @@ class _Planned:
 def declared_shapes(
     model: Model, given: Mapping[str, Sequence[int]], what: str
 ) -> dict[str, tuple[int | str | None, ...]]:
-    """Return the shapes of a model's inputs, with a name (or None) for an open extent.
+    """Return the shapes of a model's inputs, with a name (or None) for dynamic sizes.
 
     Args:
-        model: The model.
-        given: Shapes by name, in place of open ones in the file.
+        model: The model that was read.
+        given: Shapes by name, which replace dynamic ones in the file.
         what: The calling function, for error messages.
 
     Raises:
-        ArgumentError: A shape is not of an input, or contradicts the file.
+        ArgumentError: A name in ``given`` is not an input, or a shape contradicts the file.
         NotSupportedError: An input has no shape or type in the file, or is a sequence.
     """
     unknown = set(given) - {declared.name for declared in model.inputs}
@@ -118,20 +118,20 @@ def _fits(shape: Sequence[int], declared: Sequence[int | str | None]) -> bool:
 
 
 def is_open(shapes: Mapping[str, Sequence[int | str | None]]) -> bool:
-    """Whether some extent may vary."""
+    """Whether any axis is dynamic."""
     return any(not isinstance(extent, int) for shape in shapes.values() for extent in shape)
 
 
 def compose(block: ModelBlock, shapes: Mapping[str, Sequence[Any]]) -> Composed:
-    """Return a model as a Symbol, with the numbers that its parameters have now.
+    """Convert a model to a Symbol, with the current values of its parameters.
 
     Args:
         block: The block of the model.
-        shapes: Shapes of its inputs, with a name (or None) for an open extent.
+        shapes: Shapes of the inputs, with a name (or None) for dynamic sizes.
 
     Raises:
         UntraceableError: Shapes depend on values of the inputs.
-        NotSupportedError: An output is no array, or no one graph is right for all extents.
+        NotSupportedError: An output is not an array, or no single graph is valid for all sizes.
     """
     names = list(shapes)
     if not is_open(shapes):
@@ -143,7 +143,7 @@ def compose(block: ModelBlock, shapes: Mapping[str, Sequence[Any]]) -> Composed:
             outputs = open_extents.merged(traces[0], traces[1])
             open_extents.check(outputs, traces[2])
             return _composed(block, names, outputs)
-        except GluonishError as error:  # a network may need larger extents
+        except GluonishError as error:  # a network may need larger sizes
             last = error
     raise NotSupportedError(
         f"{last}; say input_shapes, or use import_to_gluon, which makes a graph for each shape"
@@ -151,7 +151,7 @@ def compose(block: ModelBlock, shapes: Mapping[str, Sequence[Any]]) -> Composed:
 
 
 def _traced(block: ModelBlock, shapes: Mapping[str, Sequence[int]]) -> list[Value]:
-    """Return the outputs of a block on arrays of some shapes."""
+    """Trace a block on inputs of given shapes and return the outputs."""
     model = block.model
     kinds = {x.name: x.element.dtype for x in model.inputs if x.element is not None}
     trace = trace_forward(
@@ -179,7 +179,7 @@ def _composed(block: ModelBlock, names: list[str], traced: Sequence[Value]) -> C
 def _with_variables(
     outputs: Sequence[Value], used: set[str]
 ) -> tuple[list[Value], dict[str, NDArray]]:
-    """Return a graph with variables in place of its constants, and their values."""
+    """Replace the constants of a graph by variables, and return it with the variables' values."""
     made: dict[int, Node] = {}
     held: dict[str, NDArray] = {}
     for node in topological_order(outputs):

@@ -1,4 +1,4 @@
-"""Tensors of an ONNX file as NumPy arrays; a file may be hostile, so sizes are checked first."""
+"""Reads tensors of an ONNX file as NumPy arrays; checks sizes first, as files may be malicious."""
 
 import os
 from math import prod
@@ -11,7 +11,7 @@ from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.onnx.importing.elements import Element, element
 
 _MAX_RANK = 32
-_MAX_SPARSE = 1 << 28  # elements of a sparse tensor when it is written out
+_MAX_SPARSE = 1 << 28  # elements of a sparse tensor in dense form
 _MAX_SHOWN = 200  # characters of a path in an error message
 _EXTERNAL = 1
 _INT32, _INT64, _UINT64 = "int32_data", "int64_data", "uint64_data"
@@ -26,12 +26,12 @@ _FIELDS = {
 
 
 class Stored:
-    """A tensor of a file: its numbers, in NumPy's type for them, and its element type.
+    """A tensor of a file.
 
     Attributes:
-        numbers: The numbers.
+        numbers: The numbers, in the dtype of their stored form.
         element: The element type.
-        arrays: The arrays made of it, by device.
+        arrays: Arrays created from the tensor, by device.
     """
 
     __slots__ = ("arrays", "element", "numbers")
@@ -42,7 +42,7 @@ class Stored:
         self.arrays: dict[Any, Any] = {}
 
     def carried(self) -> np.ndarray[Any, Any]:
-        """Return the numbers in the type of the array that carries them."""
+        """Return the numbers in the dtype of gluonish's arrays, a wider one for narrow types."""
         return self.numbers.astype(self.element.dtype, copy=False)
 
 
@@ -57,7 +57,7 @@ def read_tensor(tensor: Any, folder: Path | None, what: str) -> Stored:
     Raises:
         FileFormatError: The size of its data does not match its shape, or external data are not in
             a separate file in the model's folder.
-        NotSupportedError: Arrays here cannot hold its elements.
+        NotSupportedError: gluonish's arrays do not support the element type.
     """
     kind = element(tensor.data_type, what)
     shape = _shape(tensor.dims, what)
@@ -89,7 +89,7 @@ def _shape(dims: Any, what: str) -> tuple[int, ...]:
 
 
 def _unpacked(raw: Any, kind: Element, shape: tuple[int, ...]) -> Stored:
-    """Return numbers from their bytes; those of fewer than 8 bits are packed, lowest bits first."""
+    """Decode numbers from bytes; types of fewer than 8 bits are packed, lowest bits first."""
     if kind.bits >= 8:
         little = kind.stored.newbyteorder("<") if kind.stored.isbuiltin else kind.stored
         return Stored(
@@ -110,7 +110,7 @@ def _unpacked(raw: Any, kind: Element, shape: tuple[int, ...]) -> Stored:
 
 
 def _from_field(tensor: Any, kind: Element, shape: tuple[int, ...], what: str) -> Stored:
-    """Return the numbers of a repeated field of the message."""
+    """Read the numbers from a repeated field of the TensorProto."""
     field = getattr(tensor, _FIELDS[kind.number])
     packed = kind.bits < 8
     expected = (prod(shape) * kind.bits + 7) // 8 if packed else prod(shape)
@@ -134,7 +134,7 @@ def _external(tensor: Any, folder: Path | None, nbytes: int, what: str) -> bytes
     """Return the bytes of a tensor with external data.
 
     Raises:
-        FileFormatError: The file is not in the model's folder, or is shorter.
+        FileFormatError: The file is not in the model's folder, or is too short.
     """
     entries = {entry.key: entry.value for entry in tensor.external_data}
     if len(entries) < len(tensor.external_data):
@@ -174,13 +174,13 @@ def _external(tensor: Any, folder: Path | None, nbytes: int, what: str) -> bytes
 
 
 def _inside(folder: Path, location: str, what: str) -> Path:
-    """Return the path of a file in a folder, however links lead."""
+    """Return the path of a file that is inside a folder even after links are resolved."""
     base = Path(os.path.realpath(folder))
     given = Path(location)
     try:
         path = Path(os.path.realpath(base / given))
         is_file = path.is_file()
-    except (OSError, ValueError):  # too long a name; a name with a zero byte
+    except (OSError, ValueError):  # the name is too long, or contains a zero byte
         path, is_file = base, False
     leaves = given.is_absolute() or ".." in given.parts or base not in path.parents
     if not location or leaves or not is_file:
@@ -192,11 +192,11 @@ def _inside(folder: Path, location: str, what: str) -> Path:
 
 
 def dense_of(sparse: Any, folder: Path | None, what: str) -> Stored:
-    """Return a SparseTensorProto with its zeros.
+    """Read a SparseTensorProto as a dense tensor.
 
     Raises:
-        FileFormatError: Its indices do not fit its shape.
-        NotSupportedError: It is too large.
+        FileFormatError: The indices do not fit the shape.
+        NotSupportedError: The dense tensor would be too large.
     """
     values = read_tensor(sparse.values, folder, what)
     indices = read_tensor(sparse.indices, folder, what).numbers

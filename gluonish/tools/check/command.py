@@ -1,6 +1,6 @@
 """The subcommand ``check``: reads sources and prints a line for each finding.
 
-Advice on names of MXNet that are missing here or behave differently.
+Includes the advice on names of MXNet that gluonish lacks or that behave differently.
 """
 
 import argparse
@@ -41,9 +41,9 @@ DIFFERENT = {
 
 
 def advice_on(name: str) -> tuple[str, str] | None:
-    """Return ``missing`` or ``differs`` and the advice on a dotted name; None if there is none.
+    """Return ``missing`` or ``differs`` and the advice on a dotted name; None without advice.
 
-    Modules of gluonish are imported to find out; the program is not.
+    Modules of gluonish are imported for this; the checked program is not.
 
     Args:
         name: A name of MXNet, such as ``mxnet.nd.array``, or of NumPy.
@@ -67,7 +67,7 @@ def advice_on(name: str) -> tuple[str, str] | None:
 
 
 def _member(owner: Any, name: str) -> tuple[Any] | None:
-    """Return an attribute, or a submodule that was not imported yet; None if there is none."""
+    """Return an attribute, or a submodule, which is imported; None if there is neither."""
     try:
         return (getattr(owner, name),)
     except (AttributeError, GluonishError):
@@ -89,7 +89,7 @@ def _instead(owner: Any, path: str, name: str) -> str:
 
 
 def _registered(path: str) -> str:
-    """Return the registry's name of a function of ``nd`` or ``sym``, and the like."""
+    """Return the registry's name of a function in ``nd`` or ``sym``, or in their submodules."""
     parts = path.split(".")[1:]
     if not parts or parts[0] not in ("nd", "ndarray", "sym", "symbol"):
         return ""
@@ -99,7 +99,7 @@ def _registered(path: str) -> str:
 
 @cache
 def _different() -> dict[int, tuple[str, str]]:
-    """Return the advice of `DIFFERENT` by the identity of its object, for aliases."""
+    """Return the advice in `DIFFERENT` by the ``id`` of each object, so that aliases are found."""
     found = {}
     for name, text in DIFFERENT.items():
         value: Any = load("gluonish")
@@ -135,10 +135,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the findings and their number; 1 if something is missing or unreadable, else 0.
+    """Print the findings; return 1 if a name is missing or a file is unreadable, else 0.
 
     Raises:
-        MissingFileError: There is no such file or folder.
+        MissingFileError: A file or folder does not exist.
     """
     files = list(_sources(arguments.paths))
     counts = {"missing": 0, "differs": 0, "unreadable": 0}
@@ -169,7 +169,7 @@ def _findings(file: Path) -> Iterator[tuple[int, str, str]]:
     """Yield line, kind and text of each finding in a source."""
     try:
         with tokenize.open(file) as opened, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the program's own literals
+            warnings.simplefilter("ignore")  # warnings about the program's own literals
             tree = ast.parse(opened.read(), str(file))
     except (SyntaxError, UnicodeDecodeError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1

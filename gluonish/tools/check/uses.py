@@ -1,4 +1,4 @@
-"""Names of some packages that a Python source uses, found by its syntax without running it."""
+"""Finds the names that a Python source uses from given packages, without running it."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +18,13 @@ class Use(NamedTuple):
 
 
 def uses_of(tree: ast.AST, packages: Sequence[str]) -> list[Use]:
-    """Return the uses of names of some packages in a source, in order, without repeats in a line.
+    """Return the uses of names from packages in a source, in order, once for each line.
 
     Imports under any name are followed, and so are ``x = package.module`` and chains of
     attributes; ``F`` of a ``hybrid_forward`` counts as ``mxnet.nd``.
 
     Args:
-        tree: The source's syntax.
+        tree: Syntax tree of the source.
         packages: Top-level names, such as ``mxnet``.
     """
     finder = _Finder(packages)
@@ -43,7 +43,7 @@ class _Finder(ast.NodeVisitor):
         self.scopes[-1][name] = dotted
 
     def dotted(self, node: ast.expr) -> str | None:
-        """Return the dotted name of a chain of attributes; None if it is not of `packages`."""
+        """Return the dotted name of a chain of attributes; None if it is not from `packages`."""
         if isinstance(node, ast.Attribute):
             value = self.dotted(node.value)
             return None if value is None else f"{value}.{node.attr}"
@@ -80,7 +80,7 @@ class _Finder(ast.NodeVisitor):
             self.bind(alias.asname or alias.name, f"{module}.{alias.name}" if ours else None)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """Follow ``nd = mx.nd``."""
+        """Bind names as in ``nd = mx.nd``."""
         self.visit(node.value)
         dotted = self.dotted(node.value)
         for target in node.targets:

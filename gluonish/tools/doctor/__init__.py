@@ -1,4 +1,4 @@
-"""``gluonish doctor``: libraries and devices of this machine, and how to get missing ones."""
+"""``gluonish doctor``: reports libraries and devices, and how to install missing libraries."""
 
 from gluonish.tools.doctor.command import add_parser, run
 

@@ -34,7 +34,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the findings; 1 if a requirement is broken, else 0."""
+    """Print the findings; return 1 if a requirement is broken, else 0."""
     findings = list(all_findings())
     if arguments.json:
         json.dump([finding._asdict() for finding in findings], sys.stdout, indent=2)

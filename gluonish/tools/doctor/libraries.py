@@ -45,7 +45,7 @@ _INSTRUCTION_SETS = {
 
 
 class _Package(NamedTuple):
-    """A package, its purpose, and a function that returns further details."""
+    """A package to check, its purpose, and a function that returns further details."""
 
     title: str
     module: str
@@ -76,7 +76,7 @@ def _jpeg_of_opencv(module: ModuleType) -> str:
 
 
 def _mpi(_: ModuleType) -> str:
-    """Return MPI's version, read in a separate process, as a broken library may end it."""
+    """Return MPI's version, read in a separate process, which a broken library may kill."""
     command = [sys.executable, "-c", _ASK_MPI, json.dumps(sys.path)]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False

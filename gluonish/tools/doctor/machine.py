@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 
 
 def imported(name: str) -> ModuleType | str:
-    """Return a package, or why it cannot be imported."""
+    """Import a package and return it, or return the reason why it cannot be imported."""
     try:
         return load(name)
     except ImportError as error:
@@ -55,7 +55,7 @@ def imported(name: str) -> ModuleType | str:
 
 def version_of(distribution: str) -> str:
     """Return the version of an installed distribution, or ``unknown``."""
-    metadata = load("importlib.metadata")  # 15 ms that only the doctor pays
+    metadata = load("importlib.metadata")  # importing this takes 15 ms
     try:
         return str(metadata.version(distribution))
     except metadata.PackageNotFoundError:
@@ -148,7 +148,7 @@ def _threads() -> Finding:
             f"; the engine has {lanes[0]} compute threads per device, and {lanes[1]} for priority"
         )
     except ConfigError:
-        pass  # reported with the variables
+        pass  # reported with the environment variables
     cores = min(usable_cores(), cpu_limit() or usable_cores())
     if threads > cores:
         advice = f"more threads than cores wait for one another: set OMP_NUM_THREADS={cores:.0f}"

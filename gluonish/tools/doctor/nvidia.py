@@ -1,7 +1,7 @@
 """Findings about NVIDIA's driver, GPUs and libraries.
 
-The checks of libraries need no device or driver. A broken library may end the process that loads
-it, or hang; so the checks run in a separate process, and a new one continues after a crash.
+The checks of libraries need no device or driver. A broken library may crash the process that loads
+it, or hang; so the checks run in a separate process, and a new process continues after a crash.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryEr
 from gluonish.tools.doctor.machine import BROKEN, FOUND, MISSING, Finding, imported, version_of
 
 _TOPIC = "GPU"
-# For all checks together. A library of 700 MB may come from a slow disk.
+# For all checks together. A library of 700 MB may be read from a slow disk.
 _TIMEOUT_S = 120.0
 _NEWEST = 13  # major version of CUDA that gluonish has packages for
 _BOOT = """\
@@ -44,11 +44,11 @@ class _Question(NamedTuple):
     """The check of one library.
 
     Attributes:
-        title: The library's name.
-        ask: Loads it and returns its version; raises an error otherwise.
+        title: Name of the library.
+        ask: Loads the library and returns its version, or raises an error.
         package: The package to install, as in `gluonish.kernels.cupy.libraries.Library`.
-        cost: The consequence of its absence.
-        vital: Whether GPUs cannot be used without it.
+        cost: What does not work, or is slower, without the library.
+        vital: Whether GPUs cannot be used without the library.
     """
 
     title: str
@@ -88,7 +88,7 @@ def _finding(question: _Question, state: str, text: str, has_device: bool) -> Fi
 
 
 def _ask(names: Sequence[str]) -> tuple[list[tuple[str, str, str]], str]:
-    """Return the results of a new process, up to its end, and how it ended."""
+    """Run checks in a new process; return the results before its end, and how it ended."""
     command = [sys.executable, "-c", _BOOT, json.dumps([sys.path, names])]
     try:
         done = subprocess.run(
@@ -268,7 +268,7 @@ def gpu_findings() -> Iterator[Finding]:
     yield driver
     cupy = imported("cupy")
     if isinstance(cupy, str):
-        # Without a driver CuPy is of no use.
+        # Without a driver, CuPy cannot be used.
         advice = _INSTALL if driver.state == FOUND else f"{_INSTALL}, and NVIDIA's driver"
         state = MISSING if cupy == "not installed" else BROKEN
         yield Finding(_TOPIC, "CuPy", state, cupy, advice)

@@ -1,4 +1,4 @@
-"""Checks that every environment variable acts, by groups as in `gluonish.core.config`."""
+"""Checks that every environment variable has an effect, by groups as in `gluonish.core.config`."""
 
 from gluonish.tools.env_checks import (  # noqa: F401  # they register their checks
     communication,

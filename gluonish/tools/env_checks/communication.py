@@ -1,4 +1,4 @@
-"""Checks of the variables of stores and optimizers, by the operations of the engine."""
+"""Checks of the variables of kvstores and optimizers, which observe the engine's operations."""
 
 import logging
 import time
@@ -44,7 +44,7 @@ from gluonish.tools.env_checks.threads import engine_trace
 
 
 def _sum(size: int, devices: int = 2) -> list[Job]:
-    """Sum arrays by a store with the current settings, and return the engine's operations."""
+    """Sum arrays in a kvstore with the current settings, and return the engine's operations."""
     values = [ones((size,), ctx=cpu(i)) for i in range(devices)]
     store = KVStore("device")
     store.init(0, values[0])
@@ -59,7 +59,7 @@ def _named(ran: list[Job], name: str) -> int:
 
 @observes(MXNET_KVSTORE_REDUCTION_NTHREADS)
 def _reduction_threads() -> str:
-    """Sum one big array in several numbers of chunks."""
+    """Sum one large array with several numbers of threads."""
     chunks = {}
     for count in (1, 3, 5):
         with (
@@ -75,7 +75,7 @@ def _reduction_threads() -> str:
 
 @observes(MXNET_KVSTORE_BIGARRAY_BOUND)
 def _big_array_bound() -> str:
-    """Sum arrays of sizes around the bound."""
+    """Sum arrays with sizes below and above the bound."""
     found = []
     for bound in (100, 200):
         with (
@@ -195,7 +195,7 @@ def _links_used(devices: int) -> Counter[frozenset[int]]:
 
 @observes(MXNET_KVSTORE_TREE_BACKTRACK)
 def _tree_backtrack() -> str:
-    """Compare the trees of the two methods."""
+    """Compare the trees with and without backtracking."""
     used = {}
     for exhaustive in (False, True):
         with (
@@ -295,14 +295,14 @@ def _timeout() -> str:
 
 @observes(DMLC_ROLE)
 def _role() -> str:
-    """Check that a server process of MXNet's launcher is refused."""
+    """Check that a server process of MXNet's launcher raises an error."""
     output = run_program(_REFUSED, DMLC_ROLE="server")
     expect(DMLC_ROLE, "expected a worker process" in output, "a refusal", output)
     return "a process started as a server was refused"
 
 
 def _alone(flag: Flag[int]) -> str:
-    """Check that a single process is refused if a launcher announces two."""
+    """Check that a single process raises an error if a launcher announces two."""
     _need_mpi()
     output = run_program(_REFUSED, **{flag.name: "2"})
     message = f"expected 2 processes, by {flag.name}"

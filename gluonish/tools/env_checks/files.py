@@ -23,7 +23,7 @@ from gluonish.tools.env_checks.process import NotHereError, expect, observes
 
 @observes(MXNET_HOME)
 def _home() -> str:
-    """Cache a compiled kernel under two homes, and locate its files."""
+    """Cache a compiled kernel under two home folders, and locate the files."""
     key = b"a check of MXNET_HOME"
     with tempfile.TemporaryDirectory() as folder:
         homes = [Path(folder, name) for name in ("first", "second")]
@@ -41,7 +41,7 @@ def _home() -> str:
 
 @observes(MXNET_GLUON_REPO)
 def _repository() -> str:
-    """Have two folders publish a file of one name, and fetch it from each."""
+    """Fetch a file of the same name from two repositories, which are folders."""
     name = "gluon/check.txt"
     fetched = []
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ def _repository() -> str:
 
 @observes(GLUONISH_MAP_FILES)
 def _map() -> str:
-    """Map a file with either setting."""
+    """Map a file with mapping enabled and disabled."""
     with tempfile.TemporaryFile() as file:
         file.write(bytes(1 << 20))
         file.flush()
@@ -77,7 +77,7 @@ def _map() -> str:
 
 
 class _Threads(NamedTuple):
-    """Numbers of threads in a worker process; -1 if OpenCV is missing."""
+    """Thread counts in a worker process; -1 if OpenCV is missing."""
 
     openmp: int
     opencv: int

@@ -26,7 +26,7 @@ from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
 from gluonish.symbol.subgraph import OperatorNode, registered_backend
 from gluonish.tools.env_checks.process import NotHereError, expect, observes
 
-_numbers = count()  # makes each generated kernel a new one
+_numbers = count()  # makes each generated kernel different from earlier ones
 
 
 def _steps(symbol: Symbol, arrays: Sequence[NDArray]) -> list[str]:
@@ -101,7 +101,7 @@ def _verbose() -> str:
 
 
 class _Check(SubgraphBackend):
-    """Replaces each subgraph by itself plus 1."""
+    """A subgraph property that replaces each subgraph by itself plus 1."""
 
     def select(self, node: OperatorNode) -> bool:
         return True

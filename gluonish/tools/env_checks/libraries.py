@@ -60,7 +60,7 @@ def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
 
 
 def _two(flag: Flag[bool], name: str, shapes: Sequence[Shape], prefix: str, **attrs: Any) -> str:
-    """Check that a kernel with a prefix runs with a switch on, and another one without."""
+    """Check that the selected kernel's name has a prefix if, and only if, a switch is on."""
     if not (onednn.enabled() and generated.enabled()):
         raise NotHereError("needs oneDNN and llvmlite")
     found = []
@@ -220,7 +220,7 @@ def _new_program() -> Program:
 
 @observes(MXNET_CUDA_LIB_CHECKING)
 def _versions() -> str:
-    """Use a CuPy with libraries of CUDA 13 and a driver for CUDA 12."""
+    """Simulate a CuPy with libraries of CUDA 13 and a driver for CUDA 12."""
     warnings = []
     for switch in (True, False):
         support = CuPySupport(_old_driver, lambda cupy: None)

@@ -37,13 +37,13 @@ _LENGTH = 4096  # elements of each value in the chain
 
 
 def _chain(F: Any, x: Any) -> Any:
-    """Compute a chain of four values, and a short one; none is an output."""
+    """Apply a chain of four operators, and multiply the result by its sum, as only output."""
     y = F.sqrt(F.exp(F.sin(F.exp(x))))
     return F.broadcast_mul(y, F.sum(y))
 
 
 def _planned(*scopes: AbstractContextManager[Any]) -> tuple[int, Any]:
-    """Return the bytes of the arena of a chain of operators, and its result."""
+    """Run `_chain` as a graph, and return the size of its arena in bytes, and the result."""
     block = HybridLambda(_chain)
     block.hybridize(static_alloc=True)
     x = array(np.linspace(-1, 1, _LENGTH))
@@ -286,7 +286,7 @@ def _cutoff() -> str:
 
 @observes(MXNET_GPU_MEM_POOL_RESERVE)
 def _reserve() -> str:
-    """Allocate a block beside a cached one, with no reserve, and with all memory in reserve."""
+    """Allocate a block while another is cached, with no reserve, and with all memory reserved."""
     flag = MXNET_GPU_MEM_POOL_RESERVE
     cached = []
     for percent in (0, 100):

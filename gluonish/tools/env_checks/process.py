@@ -1,4 +1,4 @@
-"""Checks of the effects of variables, and programs that they run in separate processes.
+"""Registers the checks of variables, and runs their programs in separate processes.
 
 A check is a function without arguments that triggers the variable's effect under two or more
 values, observes it from outside (threads, calls, bytes, kernels, plans, rows of a trace), and
@@ -18,7 +18,7 @@ from gluonish.core.errors import GluonishError
 
 Check = Callable[[], str]
 
-# By the variable's name.
+# Checks by the variable's name.
 CHECKS: dict[str, Check] = {}
 
 
@@ -51,12 +51,12 @@ def expect(flag: Flag[Any], holds: bool, expected: str, got: object) -> None:
 
     Args:
         flag: The variable.
-        holds: Whether it was observed.
+        holds: Whether the effect was observed.
         expected: The expected effect, as text.
-        got: The observation.
+        got: What was observed.
 
     Raises:
-        CheckFailedError: It was not observed.
+        CheckFailedError: The effect was not observed.
     """
     if not holds:
         raise CheckFailedError(f"{flag.name}: expected {expected}, got {got}")
@@ -77,15 +77,15 @@ def run_program(source: str, **variables: str) -> str:
     """Run Python source in a new process with the import path of this one.
 
     Args:
-        source: The program.
-        **variables: Environment variables for it; an empty text means unset.
+        source: Source of the program.
+        **variables: Environment variables of the process; an empty text unsets a variable.
 
     Returns:
         Standard output and standard error, combined.
 
     Raises:
-        CheckFailedError: It failed, or took longer than a minute; the message ends with its last
-            output line.
+        CheckFailedError: The program failed, or took longer than a minute; the message ends with
+            the last line of its output.
     """
     arguments = json.dumps([sys.path, variables, source])
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from gluonish.core.config import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
 from gluonish.tools.env_checks.process import expect, observes, run_program
 
-# An operator on arrays, then a graph of one other.
+# An operator on arrays, then a graph with another operator.
 _PROGRAM = """\
 import os, sys
 os.chdir({folder!r})

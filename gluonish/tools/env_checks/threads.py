@@ -54,7 +54,7 @@ _names = itertools.count()
 
 
 def _nothing() -> None:
-    """An operator."""
+    """Do nothing."""
 
 
 def _wait_at(barrier: threading.Barrier) -> None:
@@ -67,7 +67,7 @@ def _record_thread(threads: set[int]) -> None:
 
 
 def _new_lane(kind: str) -> tuple[str, str, str]:
-    """Return the key of an unused lane."""
+    """Return the key of a new lane."""
     return ("cpu", f"check {next(_names)}", kind)
 
 
@@ -132,7 +132,7 @@ def cpu_priority_workers() -> str:
 
 
 class _HostStream:
-    """A stream on the host: launches run at once."""
+    """A fake stream on the host, which runs launches immediately."""
 
     def launch(self, fn: Callable[[], None], name: str) -> None:
         fn()
@@ -203,7 +203,7 @@ print(len({stream.raw.ptr for stream in (compute, *compute.siblings)}))
 
 @observes(DMLC_LOG_STACK_TRACE_DEPTH)
 def stack_trace_depth() -> str:
-    """Count the frames of the push in an operator's error."""
+    """Count the frames of the pushing code in an operator's error."""
 
     def fail() -> None:
         raise ValueError("on purpose")
@@ -251,7 +251,7 @@ def _kernel(dtype: str) -> CompiledKernel:
 
 
 def _grows_team(kernel: CompiledKernel, dtype: str, size: int, runs: int) -> bool:
-    """Whether the last of some runs of a kernel, in a new thread, had a team of threads."""
+    """Whether the last of ``runs`` runs of a kernel, in a new thread, used a team of threads."""
     x = np.arange(size, dtype=dtype)
     y = np.zeros_like(x)
     words = np.array([y.ctypes.data, x.ctypes.data], np.int64)
@@ -292,7 +292,7 @@ def parallel_size() -> str:
 
 @observes(MXNET_USE_OPERATOR_TUNING)
 def operator_tuning() -> str:
-    """Run kernels of two types on more elements than the fixed size allows one thread."""
+    """Run kernels of two types on more elements than the fixed size, with and without tuning."""
     _needs_teams()
     flag = MXNET_USE_OPERATOR_TUNING
     found = []
@@ -316,7 +316,7 @@ def operator_tuning() -> str:
 
 @observes(MXNET_USE_NUM_CORES_OPERATOR_TUNING)
 def tuning_threads() -> str:
-    """Run a tuned kernel that is worth a team, when the measurement counts on one thread."""
+    """Run a tuned kernel on a large array, with measurements that assume 1 and 3 threads."""
     _needs_teams()
     flag, kernel = MXNET_USE_NUM_CORES_OPERATOR_TUNING, _kernel("float64")
     size = 60_000
@@ -341,13 +341,13 @@ def kernel_threads() -> str:
 
 @contextmanager
 def engine_trace() -> Iterator[list[Job]]:
-    """Scope that records the operations pushed to the current engine, as the profiler does.
+    """Context manager that records the operations pushed to the current engine.
 
-    ``with engine_trace() as ran:`` gives a list, which is filled when the scope has waited for all
-    work at its end, in the order of the pushes.
+    ``with engine_trace() as ran:`` returns a list, in the order of the pushes, which is filled at
+    the end of the block, after all work is complete.
 
     Raises:
-        NotSupportedError: The profiler runs already.
+        NotSupportedError: The profiler is running already.
     """
     ran: list[Job] = []
     current_engine().wait_all()
@@ -358,14 +358,14 @@ def engine_trace() -> Iterator[list[Job]]:
 
 
 def _chain(F: Any, x: Any) -> Any:
-    """Twelve operators in a row."""
+    """Apply a chain of twelve operators."""
     for _ in range(6):
         x = F.broadcast_mul(F.sin(x), x)
     return x
 
 
 def _jobs(*scopes: AbstractContextManager[Any], train: bool) -> tuple[int, int]:
-    """Return how many jobs a graph of twelve operators pushes forward, and backward."""
+    """Return how many jobs a graph of twelve operators pushes in its forward and backward pass."""
     pushed: list[str] = []
 
     def count(fn: Callable[[], None], _lane: object, name: str) -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""Checks of variables without effect: the log reports once each one that is set."""
+"""Checks of variables without effect: the log reports each variable that is set once."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""``gluonish im2rec``: lists of images, and record files of the images on a list."""
+"""``gluonish im2rec``: creates lists of images, and record files of the images on a list."""
 
 from gluonish.tools.im2rec.command import add_parser, run
 from gluonish.tools.im2rec.listing import ImageEntry, make_lists, read_list

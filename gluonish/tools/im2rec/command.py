@@ -94,7 +94,7 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the lists or the record files; 1 if an image was left out, else 0."""
+    """Write the lists or the record files; return 1 if an image was skipped, else 0."""
     if arguments.list:
         make_lists(
             arguments.prefix,

@@ -1,4 +1,4 @@
-"""Lists of images: made from folders, read and written."""
+"""Lists of images: creates them from folders, reads and writes them."""
 
 import os
 import random
@@ -16,9 +16,9 @@ class ImageEntry(NamedTuple):
     """An image on a list.
 
     Attributes:
-        number: Its number, which becomes the key and the id of its record.
-        labels: Its labels, one or more.
-        path: Its file, relative to the folder of images.
+        number: Number of the image, which becomes the key and the id of the record.
+        labels: One or more labels.
+        path: Path of the image file, relative to the folder of images.
     """
 
     number: int
@@ -27,15 +27,15 @@ class ImageEntry(NamedTuple):
 
 
 def read_list(path: str | os.PathLike[str], refused: Callable[[str], None]) -> Iterator[ImageEntry]:
-    """Yield the images of a list, without invalid lines.
+    """Yield the images of a list, and skip invalid lines.
 
     Args:
-        path: The list.
-        refused: Called with a message for each line that is left out. Empty lines are left out
-            silently.
+        path: Path of the list.
+        refused: Called with a message for each invalid line. Empty lines are skipped without a
+            message.
 
     Raises:
-        MissingFileError: There is no such file.
+        MissingFileError: The file does not exist.
     """
     for image in listed_images(path, "im2rec", FLOAT64, lambda error: refused(str(error))):
         yield ImageEntry(int(image.key), tuple(image.labels.tolist()), image.path.strip())
@@ -45,11 +45,11 @@ def write_list(path: str | os.PathLike[str], entries: Iterable[ImageEntry]) -> N
     """Write a list, atomically.
 
     Args:
-        path: The file.
+        path: Path of the list.
         entries: The images, in the order of the lines.
 
     Raises:
-        MissingFileError: The file's folder is missing.
+        MissingFileError: The folder of ``path`` does not exist.
         OSError: The file cannot be written.
     """
     with atomic_write(path) as file:
@@ -60,9 +60,9 @@ def write_list(path: str | os.PathLike[str], entries: Iterable[ImageEntry]) -> N
 
 
 EXTENSIONS = (".jpeg", ".jpg", ".png")
-# MXNet's tool shuffles by it, so that the same folder makes the same list.
+# Seed of MXNet's tool, so that the same folder results in the same list.
 _SEED = 100
-_ROUNDING = 1e-9  # of the sum of two ratios
+_ROUNDING = 1e-9  # rounding error of the sum of two ratios
 
 Note = Callable[[str], None]
 
@@ -79,38 +79,38 @@ def make_lists(
     test_ratio: float = 0.0,
     note: Note = print,
 ) -> list[Path]:
-    """Write lists of the images in a folder, byte for byte those of MXNet's tool.
+    """Write lists of the images in a folder, byte for byte the same as MXNet's tool.
 
-    A list is ``prefix.lst``, or ``prefix_0.lst`` and so on of several chunks. With
-    splits for training, validation and testing, names end with ``_train.lst``, ``_val.lst`` and
-    ``_test.lst``. Sizes of splits are rounded down, so that without a validation split an image may
-    be on no list; a note reports it.
+    A list is ``prefix.lst``, or ``prefix_0.lst`` and so on for several chunks. With splits for
+    training, validation and testing, names end with ``_train.lst``, ``_val.lst`` and ``_test.lst``.
+    Sizes of splits are rounded down, so that without a validation split some images may be on no
+    list; a note reports them.
 
     Args:
-        prefix: How the paths of the lists begin.
+        prefix: Prefix of the paths of the lists.
         root: The folder of images.
-        recursive: Whether to search subfolders, and give each one with images a separate label;
-            else the images in the folder itself have the label 0.
-        exts: Endings of images, in lower case.
-        shuffle: Whether to put the images into a random order, the same in each run.
-        chunks: How many lists, or groups of lists.
+        recursive: Whether to search subfolders, with a label for each folder that has images;
+            otherwise only images in ``root`` are listed, with label 0.
+        exts: Suffixes of image files, in lower case.
+        shuffle: Whether to shuffle the images, in the same order in each run.
+        chunks: Number of lists, or of groups of lists.
         train_ratio: Fraction of the images for training, 0 to 1.
-        test_ratio: Fraction of the images for testing; the rest is for validation. Not read where
-            all are to train with.
+        test_ratio: Fraction of the images for testing; the rest is for validation. Ignored if
+            ``train_ratio`` is 1.
         note: Called with each line of the report.
 
     Returns:
-        The lists.
+        The paths of the lists.
 
     Raises:
-        ArgumentError: ``chunks`` is less than 1, or a ratio is none.
-        MissingFileError: ``root`` is no folder, or the folder of ``prefix`` is missing.
+        ArgumentError: ``chunks`` is less than 1, or a ratio is out of range.
+        MissingFileError: ``root`` is not a folder, or the folder of ``prefix`` does not exist.
     """
     _check_parts(chunks, train_ratio, test_ratio)
     entries = find_images(root, recursive=recursive, exts=exts, note=note)
     if shuffle:
         random.Random(_SEED).shuffle(entries)
-    # Of all chunks but the last, which may have fewer; parts of all are parts of that many.
+    # Size of all chunks except the last, which may be smaller, but is split by the same numbers.
     each = -(-len(entries) // chunks)
     written = []
     listed = 0
@@ -143,7 +143,7 @@ def _check_parts(chunks: int, train_ratio: float, test_ratio: float) -> None:
 def _parts(
     chunk: list[ImageEntry], each: int, train_ratio: float, test_ratio: float
 ) -> Iterator[tuple[str, list[ImageEntry]]]:
-    """Yield the lists of a chunk with the suffixes of their names."""
+    """Yield the suffix of the file name and the images of each list of a chunk."""
     if train_ratio == 1:
         yield "", chunk
         return
@@ -167,12 +167,12 @@ def find_images(
 
     Args:
         root: The folder.
-        recursive: As of `make_lists`.
-        exts: Likewise.
+        recursive: See `make_lists`.
+        exts: See `make_lists`.
         note: Called with path and label of each folder that has images, if ``recursive``.
 
     Raises:
-        MissingFileError: ``root`` is no folder.
+        MissingFileError: ``root`` is not a folder.
     """
     if not os.path.isdir(root):
         raise MissingFileError(f"im2rec: expected a folder of images, got {os.fspath(root)!r}")
@@ -199,9 +199,9 @@ def _folder(root: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _folders(root: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield a folder and its subfolders with the names of their files; links are followed.
+    """Yield a folder and its subfolders with the names of their files.
 
-    A link to a folder that it is in is not.
+    Links are followed, except those to a folder that contains the link.
     """
     real = {root: os.path.realpath(root)}
     for folder, folders, files in os.walk(root, followlinks=True):

@@ -1,4 +1,4 @@
-"""Records of images: one image as a record, and all of a list by several processes."""
+"""Packs images into records, one or all of a list, by several threads."""
 
 import os
 from collections import deque
@@ -29,14 +29,14 @@ class Packing(NamedTuple):
     """Options for writing an image into a record.
 
     Attributes:
-        pass_through: Whether its file is stored unchanged; only the labels of the other options
-            matter then.
+        pass_through: Whether to store the file unchanged; of the other options, only
+            ``pack_label`` is used then.
         resize: New length of the shorter side in pixels, by linear interpolation; 0 keeps the size.
         center_crop: Whether to crop the central square before resizing.
         quality: For JPEG 1 to 100; for PNG the compression level, at most 9.
-        color: 1 for three channels, 0 for one, -1 for those of the file, with alpha and 16 bits.
+        color: 1 for three channels, 0 for one, -1 to keep the file's, including alpha and 16 bits.
         encoding: ``.jpg`` or ``.png``.
-        pack_label: Whether all labels of a list with several go into the record, else the first.
+        pack_label: Whether to store all labels of an image, instead of the first.
     """
 
     pass_through: bool = False
@@ -48,10 +48,10 @@ class Packing(NamedTuple):
     pack_label: bool = False
 
     def check(self) -> None:
-        """Refuse settings that no image can be packed with.
+        """Check the range of the options.
 
         Raises:
-            ArgumentError: One is out of range.
+            ArgumentError: An option is out of range.
         """
         if self.resize < 0:
             raise ArgumentError(f"im2rec: expected resize of 0 or more pixels, got {self.resize}")
@@ -71,13 +71,13 @@ def pack_entry(entry: ImageEntry, root: str | os.PathLike[str], packing: Packing
 
     Args:
         entry: The image.
-        root: The folder that its path is relative to.
+        root: Folder to which the image's path is relative.
         packing: The options.
 
     Raises:
-        OperatorError: Its file is not a known image, or cannot be encoded with these options.
-        ArgumentError: Its number is out of range.
-        OSError: Its file cannot be read.
+        OperatorError: The file is not a known image, or cannot be encoded with these options.
+        ArgumentError: The image's number is out of range.
+        OSError: The file cannot be read.
     """
     path = os.path.join(root, entry.path)
     with open_to_read(path, "image") as file:
@@ -100,7 +100,7 @@ def pack_entry(entry: ImageEntry, root: str | os.PathLike[str], packing: Packing
 
 
 def _centre(image: Array) -> Array:
-    """Return the square in the middle."""
+    """Return the largest square in the center."""
     height, width = image.shape[:2]
     side = min(height, width)
     top, left = (height - side) // 2, (width - side) // 2
@@ -108,7 +108,7 @@ def _centre(image: Array) -> Array:
 
 
 def _resized(image: Array, side: int) -> Array:
-    """Return the image with its shorter side that long."""
+    """Resize an image so that the shorter side has ``side`` pixels."""
     height, width = image.shape[:2]
     new = (side * height // width, side) if height > width else (side, side * width // height)
     made = np.empty((*new, *image.shape[2:]), image.dtype)
@@ -117,7 +117,7 @@ def _resized(image: Array, side: int) -> Array:
     return made
 
 
-# Images that a thread may be ahead of the one that is written next.
+# Images per thread that are packed ahead of the one to be written next.
 _AHEAD = 4
 
 Refused = Callable[[str], None]
@@ -128,8 +128,8 @@ class Outcome(NamedTuple):
 
     Attributes:
         path: The record file; its index has the suffix ``.idx``.
-        records: How many records it has.
-        skipped: How many lines and images of the list were left out.
+        records: Number of records in the file.
+        skipped: Number of lines and images of the list that were skipped.
     """
 
     path: Path
@@ -140,11 +140,11 @@ class Outcome(NamedTuple):
 def find_lists(prefix: str | os.PathLike[str]) -> list[Path]:
     """Return the lists whose paths begin with a prefix, or all lists of a folder.
 
-    As for MXNet's tool, ``cats`` is the prefix of ``cats.lst`` and ``cats_train.lst``, and of
-    ``cats2.lst``, too.
+    As in MXNet's tool, ``cats`` is the prefix of ``cats.lst`` and ``cats_train.lst``, but also of
+    ``cats2.lst``.
 
     Raises:
-        MissingFileError: There is none.
+        MissingFileError: There are no such lists.
     """
     whole = os.path.abspath(prefix)
     is_folder = os.path.isdir(whole)
@@ -171,21 +171,21 @@ def make_records(
     num_thread: int = 1,
     refused: Refused = print,
 ) -> Outcome:
-    """Write the record file of a list, and its index, to the same folder.
+    """Write the record file of a list, and its index, to the folder of the list.
 
-    The records are in the order of the list whatever the number of threads. The files get their
-    names when all is done; until then, and after an error, what was there stays.
+    The records are in the order of the list, regardless of the number of threads. Existing files
+    are replaced only at the end, and not after an error.
 
     Args:
-        image_list: The list, ``images.lst`` for ``images.rec`` and ``images.idx``.
-        root: The folder that its paths are relative to.
+        image_list: Path of the list: ``images.lst`` for ``images.rec`` and ``images.idx``.
+        root: Folder to which the paths in the list are relative.
         packing: The options; JPEG of quality 95 by default.
-        num_thread: How many threads read and encode; less than 1 is 1.
-        refused: Called with a message for each line and image that is left out.
+        num_thread: Number of threads that read and encode; values below 1 mean 1.
+        refused: Called with a message for each line and image that is skipped.
 
     Raises:
-        ArgumentError: ``packing`` is out of range.
-        MissingFileError: There is no such list.
+        ArgumentError: An option in ``packing`` is out of range.
+        MissingFileError: The list does not exist.
         OSError: The files cannot be written.
     """
     packing = packing or Packing()
@@ -218,7 +218,7 @@ def _packed(
     packing: Packing,
     num_thread: int,
 ) -> Iterator[Packed]:
-    """Yield each image with its record or error, in order."""
+    """Yield each image with its record, or the error, in the order of the list."""
     if num_thread <= 1:
         for entry in entries:
             yield entry, _record(entry, root, packing)

@@ -1,4 +1,4 @@
-"""``gluonish profile``: a script under the profiler, its trace, and a page that explains it."""
+"""``gluonish profile``: profiles a script, and writes a trace and a page that explains it."""
 
 from gluonish.tools.profile.command import add_parser, run
 

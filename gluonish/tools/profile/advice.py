@@ -7,10 +7,10 @@ from gluonish.tools.profile.page import bytes_text, share_text, time_text
 from gluonish.tools.profile.summary import Summary, covered_us
 from gluonish.tools.profile.trace import Trace
 
-# Thresholds from which on a finding is worth a sentence.
+# Thresholds above which a finding is reported.
 _IDLE_SHARE = 0.5
 _BUSY_SHARE = 0.8
-_OF_SERVERS = "cpu/1023"  # the rows in which servers of dist_async update weights
+_OF_SERVERS = "cpu/1023"  # names of the rows in which servers of dist_async update weights
 _WAIT_SHARE = 0.3
 _ONE_OPERATOR_SHARE = 0.5
 _FIRST_SHARE = 0.4
@@ -49,7 +49,7 @@ def _missing(_: Trace, summary: Summary) -> Iterator[str]:
 
 
 def _late(_: Trace, summary: Summary) -> Iterator[str]:
-    """Find a rank that others wait for."""
+    """Yield advice on a rank that others wait for."""
     if len(summary.communication) < 2:
         return
     most = max(summary.communication, key=lambda found: found.waiting_us)
@@ -68,7 +68,7 @@ def _late(_: Trace, summary: Summary) -> Iterator[str]:
 
 
 def _exposed(_: Trace, summary: Summary) -> Iterator[str]:
-    """Find transfers during which nothing is computed."""
+    """Yield advice on transfers during which no device computes."""
     for found in summary.communication:
         share = found.transfer_us * (1 - found.hidden) / summary.duration_us
         if share > _EXPOSED_SHARE:
@@ -94,7 +94,7 @@ def _idle(_: Trace, summary: Summary) -> Iterator[str]:
 def _apart(_: Trace, summary: Summary) -> Iterator[str]:
     for left, right in combinations(summary.devices, 2):
         if summary.communication:
-            return  # devices of several ranks, which the program does not order
+            return  # the program does not order the devices of different ranks
         shorter_us = min(left.busy_us, right.busy_us)
         if shorter_us <= 0.05 * summary.duration_us:
             continue

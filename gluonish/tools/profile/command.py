@@ -1,4 +1,4 @@
-"""The subcommand: runs the script, writes the trace and the page."""
+"""The subcommand ``profile``: runs the script, and writes the trace and the page."""
 
 import argparse
 import os
@@ -39,26 +39,26 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Profile the script, write both files, print the longest operators; returns its status.
+    """Profile the script, write both files, and return the script's exit status.
 
     Raises:
-        MissingFileError: There is no such script.
-        FileFormatError: It is no Python program.
-        ArgumentError: The output folder is missing.
+        MissingFileError: The script does not exist.
+        FileFormatError: The script is not a Python program.
+        ArgumentError: The output folder does not exist.
     """
     check_script("profile", arguments.script, folders=False)
-    # The script may go to another folder.
+    # The script may change the working directory.
     output = Path(arguments.output).absolute()
     if not output.parent.is_dir():
         raise ArgumentError(f"--output: expected an existing folder, got {str(output.parent)!r}")
     trace_path, page_path = (output.with_name(output.name + end) for end in (".json", ".html"))
-    profiler = load("gluonish.profiler.state")  # it hooks much of the package
+    profiler = load("gluonish.profiler.state")  # importing it adds hooks to much of the package
     settings = {"profile_all": True, "filename": str(trace_path), "continuous_dump": False}
     profiler.set_config(**settings)
     profiler.set_state("run")
     status = run_script(arguments.script, arguments.arguments)
     profiler.set_state("stop")
-    profiler.set_config(**settings)  # the script may have named another file
+    profiler.set_config(**settings)  # the script may have set another file name
     if status:  # other ranks may have ended
         profiler.dump_alone()
     else:
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         profiler.dump()
     world = joined()
     if world is not None and world.rank > 0:
-        return status  # rank 0 has the traces of all
+        return status  # rank 0 has the traces of all ranks
     trace = read_trace(trace_path)
     summary = summarize(trace)
     sentences = advice(trace, summary)
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_summary(summary: Summary, sentences: list[str]) -> None:
-    """Write to standard error, since standard output is the script's."""
+    """Print the summary on standard error, since the script uses standard output."""
     runs = sum(operator.runs for operator in summary.operators)
     total, operator_time = time_text(summary.duration_us), time_text(summary.operator_us)
     lines = ["", f"{runs:,} operators took {operator_time} in {total}", ""]

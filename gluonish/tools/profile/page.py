@@ -1,7 +1,7 @@
-"""The page of a profile, and numbers with units.
+"""The HTML page of a profile, and numbers with units.
 
-Tables and figures need no script; the timeline is drawn by ``page.js`` from the spans
-in the page, which are columns of numbers, since there may be many of them.
+Tables and figures need no JavaScript. ``page.js`` draws the timeline from the spans in the page,
+which are stored as columns of numbers, since there may be many.
 """
 
 import heapq
@@ -43,7 +43,7 @@ def _three_digits(number: float) -> str:
     return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"
 
 
-# A page with more would take a browser seconds to open; only the longest ones are shown.
+# Maximum number of spans: a browser needs seconds to open more. Only the longest ones are shown.
 MOST_SPANS = 200_000
 _FOLDER = Path(__file__).parent
 _HEADS = (
@@ -58,13 +58,13 @@ _HEADS = (
 
 
 def page(title: str, trace: Trace, summary: Summary, sentences: list[str]) -> str:
-    """Return the page.
+    """Return the HTML text of the page.
 
     Args:
-        title: The script's name.
-        trace: The trace.
-        summary: Its sums.
-        sentences: The advice.
+        title: Name of the script.
+        trace: The trace to show.
+        summary: Summary of the trace.
+        sentences: Advice on the trace.
     """
     parts = {
         "title": html.escape(title),
@@ -149,7 +149,7 @@ def _bar(share: float) -> str:
 
 
 def _fixed(text: str) -> str:
-    """Return text padded to one width, so that bars are aligned."""
+    """Return text padded to a fixed width, so that bars are aligned."""
     return f'<span class="fixed">{text}</span>'
 
 
@@ -176,7 +176,7 @@ def _operator(operator: Operator) -> str:
 
 
 def _data(trace: Trace) -> dict[str, Any]:
-    """The spans as columns, times in microseconds; names and details by their numbers."""
+    """Return the spans as columns: times in microseconds, and indices of names and details."""
     spans = trace.spans
     if len(spans) > MOST_SPANS:
         longest = heapq.nlargest(

@@ -7,16 +7,16 @@ from gluonish.tools.profile.trace import Row, Span, Trace
 
 Interval = tuple[float, float]
 
-# The profiler's names of spans within an exchange between ranks.
+# The profiler's names for spans inside an exchange between ranks.
 PART = "part of communication"
 WAITING = "waiting for ranks"
 
 
 class Operator(NamedTuple):
-    """All runs of one operator.
+    """Statistics of all runs of one operator.
 
     Attributes:
-        name: The operator.
+        name: Name of the operator.
         runs: Number of runs.
         total_us: Total time in microseconds.
         mean_us: Mean time.
@@ -37,7 +37,7 @@ class Operator(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """One row of a device.
+    """One row of a device in the timeline.
 
     Attributes:
         name: The row's name.
@@ -49,14 +49,14 @@ class Lane(NamedTuple):
 
 
 class Device(NamedTuple):
-    """A device.
+    """Busy times and memory of a device.
 
     Attributes:
-        name: Such as ``cpu/0``.
-        lanes: Its rows.
+        name: Name such as ``cpu/0``.
+        lanes: Rows of the device.
         busy: Intervals (begin, end) in which at least one row was busy, in order.
         busy_us: Total length of these intervals.
-        peak_nbytes: Peak memory of arrays; None if the trace does not have it.
+        peak_nbytes: Peak memory of arrays; None if the trace does not include memory.
     """
 
     name: str
@@ -90,8 +90,8 @@ class Summary(NamedTuple):
     """The summary of a trace.
 
     Attributes:
-        duration_us: From the first event to the end of the last.
-        operators: Sorted by total time, longest first.
+        duration_us: Time from the first event to the end of the last.
+        operators: Statistics of the operators, sorted by total time, longest first.
         operator_us: Total time of all operators.
         in_graphs: Number of runs within segments of graphs.
         devices: All devices with operators or memory.

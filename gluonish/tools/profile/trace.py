@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
 
-# The process whose rows are the threads of the program.
+# Name of the process whose rows are the threads of the program.
 PYTHON = "python"
 _MEMORY_CATEGORY = "Device Storage"
 _OF_RANK = re.compile(r"rank (\d+): (.*)", re.DOTALL)
 
 
 class Row(NamedTuple):
-    """A line of the timeline: a thread of a device's lane, or a thread of the program.
+    """A row of the timeline: a thread of a device's lane, or a thread of the program.
 
     Attributes:
-        number: Its number in the trace.
+        number: Number of the row in the trace.
         process: The device, such as ``cpu/0``, or `PYTHON`; with several ranks, ``rank 1: cpu/0``.
         rank: The rank; 0 without ranks.
-        name: Its name in the trace.
-        is_device: Whether operators run on it.
-        is_program: Whether it is a thread of the program.
+        name: Name of the row in the trace.
+        is_device: Whether operators run in this row.
+        is_program: Whether the row is a thread of the program.
         depth: Maximum nesting of spans.
     """
 
@@ -38,14 +38,14 @@ class Row(NamedTuple):
 
 
 class Span(NamedTuple):
-    """An interval of a row.
+    """An interval of a row, with the activity in it.
 
     Attributes:
         row: The number of the row.
         name: The activity, such as an operator.
         category: ``operator``, ``segment``, ``block``, ``api``, ``wait``, ``push`` and others.
         start_us: Microseconds after the start of the trace.
-        duration_us: Duration.
+        duration_us: Duration in microseconds.
         depth: Number of enclosing spans.
         details: Further attributes, such as shapes.
     """
@@ -60,13 +60,13 @@ class Span(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A trace.
+    """The contents of a trace file.
 
     Attributes:
         rows: The rows with spans, in the order in which they are shown.
-        spans: Sorted by row, start and depth.
-        memory: By device, pairs of a time in microseconds and the bytes of arrays from then on.
-        duration_us: From the first event to the end of the last.
+        spans: The spans, sorted by row, start and depth.
+        memory: For each device, pairs of a time in microseconds and the bytes of arrays after it.
+        duration_us: Time from the first event to the end of the last.
         dropped: Number of events lost to a full buffer.
     """
 
@@ -81,8 +81,8 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
     """Read a trace that the profiler wrote.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: It is not a trace.
+        MissingFileError: The file does not exist.
+        FileFormatError: The file is not a trace.
     """
     with open_to_read(path, "profile") as file:
         text = file.read()
@@ -155,7 +155,7 @@ def _row(key: tuple[int, int], named: dict[Any, Any], depth: int) -> Row:
 
 
 def _nested(events: Iterable[dict[str, Any]], origin_us: float) -> list[Span]:
-    """Return the spans of one row's events, which are nested or disjoint."""
+    """Return the spans of one row's events, with depths; the events are nested or disjoint."""
     spans = []
     ends: list[float] = []
     for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):

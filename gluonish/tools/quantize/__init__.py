@@ -1,4 +1,4 @@
-"""``gluonish quantize``: networks in bytes, from files to files, and how far they are off."""
+"""``gluonish quantize``: quantizes saved networks, and reports the errors of their layers."""
 
 from gluonish.tools.quantize.command import add_parser
 

@@ -8,7 +8,7 @@ _WORK = "gluonish.tools.quantize.work"
 
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add ``quantize`` with its two subcommands."""
+    """Add ``quantize``, with two subcommands, to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "quantize", help="quantize a network to 8 bits, and report its errors"
     )
@@ -58,13 +58,13 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
 
 
 def run_convert(arguments: argparse.Namespace) -> int:
-    """Quantize a network, and write it."""
+    """Quantize a network and write it; return the exit status."""
     for path in load(_WORK).convert(arguments):
         print(path)
     return 0
 
 
 def run_report(arguments: argparse.Namespace) -> int:
-    """Print the error of each layer, and draw it if asked."""
+    """Print the error of each layer, and plot the errors if requested."""
     print(load(_WORK).report(arguments))
     return 0

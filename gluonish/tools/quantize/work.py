@@ -1,7 +1,4 @@
-"""The work of ``gluonish quantize``: reads networks and data, quantizes, compares.
-
-A picture of the errors of a quantized network's layers.
-"""
+"""Implements ``gluonish quantize``: reads networks and data, quantizes, compares, plots errors."""
 
 import argparse
 import math
@@ -21,7 +18,7 @@ _MOST_INCHES = 60.0
 
 
 def draw(layers: Sequence[LayerError], path: str) -> None:
-    """Draw a bar of each layer's signal-to-noise ratio, the first layer on top.
+    """Plot a bar for each layer's signal-to-noise ratio, with the first layer on top.
 
     Args:
         layers: The result of `layer_errors`.
@@ -84,11 +81,11 @@ def convert(arguments: argparse.Namespace) -> tuple[str, str]:
 
 
 class _Batches:
-    """An array in pieces along its first axis.
+    """Batches of an array, as calibration data.
 
     Args:
-        data: The array.
-        size: Examples in a piece.
+        data: Array of examples.
+        size: Number of examples in a batch.
 
     Attributes:
         num_data: Number of examples.
@@ -106,7 +103,7 @@ class _Batches:
 
 
 def report(arguments: argparse.Namespace) -> str:
-    """Return a table of the layers' errors; draw them if requested.
+    """Return a table of the layers' errors, and plot them if requested.
 
     Args:
         arguments: Arguments of ``gluonish quantize report``.

@@ -1,11 +1,11 @@
-"""Checkpoints of a training run: the newest complete one survives an end at any time.
+"""Checkpoints of a training run; the newest complete one remains, whenever the run is interrupted.
 
-A checkpoint of epoch 7 is the files ``prefix-0007.params``, ``prefix-0007.states`` (the optimizer)
-and ``prefix-0007.json``, the record, with sizes and digests of the other two, the options of the
-run, and its history. Each file is written atomically, and the record last,
-after the one it may replace was removed: a checkpoint without a record is not complete, nor is one
-whose files are not those of the record. ``prefix-symbol.json`` is the network, the same for all
-epochs. Random numbers need no state: an epoch draws its own from the seed and its number.
+A checkpoint of epoch 7 consists of ``prefix-0007.params``, ``prefix-0007.states`` (the optimizer)
+and the record ``prefix-0007.json``, with sizes and digests of the other two files, the options of
+the run, and the history. Each file is written atomically. An earlier record of the epoch is removed
+first, and the new one is written last, so that a checkpoint without a record, or with files that
+differ from the record, is not complete. ``prefix-symbol.json`` is the network, the same for all
+epochs. Random numbers need no state: their seed is derived from the seed of the run and the epoch.
 """
 
 import hashlib
@@ -28,14 +28,14 @@ _CHUNK_NBYTES = 1 << 20
 
 @dataclass
 class Record:
-    """The record of a checkpoint, beside parameters and states.
+    """The record of a checkpoint: what is stored in addition to parameters and states.
 
     Attributes:
-        epoch: How many epochs were trained.
+        epoch: Number of trained epochs.
         options: The options of the training run.
-        history: The results of each epoch, but for those before a start from parameters alone:
-            ``epoch``, ``lr``, ``seconds``, ``samples_per_second``, and by the names of metrics
-            ``training`` and ``validation``.
+        history: The results of each epoch (except epochs before a start from parameters alone):
+            ``epoch``, ``lr``, ``seconds``, ``samples_per_second``, and ``training`` and
+            ``validation``, which are dicts of metrics by name.
     """
 
     epoch: int = 0
@@ -47,7 +47,7 @@ class Checkpoints:
     """The checkpoints of one prefix.
 
     Args:
-        prefix: Prefix of the files' names; a missing folder is created. The suffix ``.safetensors``
+        prefix: Prefix of the files' paths; a missing folder is created. The suffix ``.safetensors``
             or ``.npz`` selects the format of the parameters.
     """
 
@@ -59,7 +59,7 @@ class Checkpoints:
         self.prefix.parent.mkdir(parents=True, exist_ok=True)
 
     def path(self, ending: str) -> Path:
-        """Return the path of a file of this prefix."""
+        """Return the path of a file with this prefix and ``ending``."""
         return self.prefix.with_name(f"{self.prefix.name}{ending}")
 
     @property
@@ -80,10 +80,10 @@ class Checkpoints:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Lock the prefix against other runs, and remove incomplete files of killed ones.
+        """Lock the prefix against other runs, and remove incomplete files of killed runs.
 
         Raises:
-            ArgumentError: Another process trains under this prefix.
+            ArgumentError: Another process uses this prefix.
         """
         from filelock import FileLock, Timeout
 
@@ -106,10 +106,10 @@ class Checkpoints:
         """Write a checkpoint.
 
         Args:
-            record: The record; its epoch is in the files' names.
-            write: Called with the epoch, writes symbol, parameters and states.
+            record: The record; the files' names contain its epoch.
+            write: Writes symbol, parameters and states; called with the epoch.
         """
-        # A checkpoint is the end of a run only if all those that it supersedes are removed.
+        # Remove this and later epochs, so that `newest` finds the new checkpoint.
         for epoch in sorted(self._recorded(), reverse=True):
             if epoch >= record.epoch:
                 self._record_path(epoch).unlink()
@@ -131,7 +131,7 @@ class Checkpoints:
         return None
 
     def read(self, epoch: int) -> Record:
-        """Read the record of a checkpoint, after a look at the files that belong to it.
+        """Read the record of a checkpoint, and check the other files of the checkpoint.
 
         Raises:
             MissingFileError: A file is missing.
@@ -162,7 +162,7 @@ class Checkpoints:
         return record
 
     def has_record(self, epoch: int) -> bool:
-        """Whether the checkpoint of an epoch has a record, and not parameters alone."""
+        """Whether an epoch has a record, and not only parameters."""
         return self._record_path(epoch).exists()
 
     def _recorded(self) -> list[int]:

@@ -15,7 +15,7 @@ from gluonish.tools.train.session import Session
 
 _BENCHMARK_BATCHES = 20
 _WARM_UPS = 3
-_INTERRUPTED = 130  # the exit status of a command that Ctrl-C ended
+_INTERRUPTED = 130  # the exit status of a command that was ended by Ctrl-C
 
 
 def add_parser(parsers: Any) -> None:
@@ -35,7 +35,7 @@ def add_parser(parsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, or run the benchmark; 0 if it was completed."""
+    """Train, or run the benchmark; return 0 if it was completed."""
     complete(arguments)
     ranks = joined(arguments.kv_store, arguments.batch_size)
     contexts = contexts_of(arguments, ranks.size)
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         with ranks.quiet():
             if arguments.test_io:
                 return _test_io(source, arguments)
-            # Which kernel computes must not depend on when the process began.
+            # The selected kernels must not depend on how long the process has run.
             with compiled_at_once():
                 return _train(Session(arguments, contexts, source, ranks), source, arguments)
     except KeyboardInterrupt:

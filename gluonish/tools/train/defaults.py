@@ -39,7 +39,7 @@ FOR_RECORDS = (
     "data_nthreads",
 )
 FOR_TRAINING = ("model_prefix", "load_epoch", "tensorboard")
-# The optimizers that have a momentum.
+# Optimizers with a momentum.
 WITH_MOMENTUM = ("dcasgd", "lars", "lbsgd", "nag", "sgd", "signum")
 _CIFAR_MEAN = (125.307, 122.961, 113.8575)
 _CIFAR_STD = (51.5865, 50.847, 51.255)
@@ -79,7 +79,7 @@ _LARGE: dict[str, Any] = {
     "rgb_mean": (123.68, 116.779, 103.939),
     "rgb_std": (1.0, 1.0, 1.0),
 }
-# By data set, or kind of data.
+# Defaults by data set, or by kind of data.
 DEFAULTS: dict[str, dict[str, Any]] = {
     "digits": {
         **_GRAY,

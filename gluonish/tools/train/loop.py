@@ -33,7 +33,7 @@ class Batch(NamedTuple):
     Attributes:
         data: (N, C, H, W).
         label: (N,), classes.
-        padding: How many samples at the end only fill the batch.
+        padding: Number of samples at the end that only fill the batch.
     """
 
     data: NDArray
@@ -42,41 +42,41 @@ class Batch(NamedTuple):
 
 
 class Batches(Protocol):
-    """A source of batches.
+    """Interface of sources of batches.
 
     Attributes:
         image_shape: (channels, height, width).
-        batches_per_epoch: How many batches of training make an epoch.
+        batches_per_epoch: Number of training batches in an epoch.
     """
 
     image_shape: tuple[int, int, int]
     batches_per_epoch: int
 
     def training(self, epoch: int) -> Iterator[Batch]:
-        """Yield the batches of an epoch, counted from 0."""
+        """Yield the training batches of an epoch; epochs count from 0."""
         raise NotImplementedError
 
     def validation(self) -> Iterator[Batch] | None:
         """Yield the batches for evaluation, or return None."""
 
     def close(self) -> None:
-        """End workers."""
+        """Stop workers."""
 
 
 def derived_seed(*numbers: int) -> int:
-    """Return a seed of 31 bits that follows from numbers, such as a seed and an epoch."""
+    """Derive a seed of 31 bits from numbers, such as a seed and an epoch."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0] >> 1)
 
 
 class SyntheticBatches:
-    """One batch of random pixels, again and again: measures the computation without the loading.
+    """A source that repeats one batch of random pixels, to measure computation without loading.
 
     Args:
-        batch_size: Images in a batch.
+        batch_size: Number of images in a batch.
         image_shape: (channels, height, width).
-        classes: Number of labels.
-        samples: Images in an epoch.
-        seed: Of pixels and labels.
+        classes: Number of classes.
+        samples: Number of images in an epoch.
+        seed: Seed for pixels and labels.
     """
 
     def __init__(
@@ -104,15 +104,15 @@ class SyntheticBatches:
         """Do nothing: there are no workers."""
 
 
-_AHEAD = 3  # batches that the host may be ahead
-# Metrics of probabilities, by their names on the command line.
+_AHEAD = 3  # number of batches that the host may be ahead of the device
+# Metrics computed from probabilities, by their names on the command line.
 PROBABILITY_METRICS = ("ce", "nll_loss")
 
 Values = dict[str, float]
 
 
 class Scores:
-    """The metrics of one pass over data.
+    """The metrics of one pass over the data.
 
     Args:
         top_k: Values of k for top-k accuracy.
@@ -126,7 +126,7 @@ class Scores:
         self.all = CompositeEvalMetric([*self._of_scores, self._loss, *self._of_probabilities])
 
     def update(self, labels: list[NDArray], outputs: list[NDArray], losses: list[NDArray]) -> None:
-        """Add a batch, with an array for each device, without waiting."""
+        """Add a batch, with an array for each device, without waiting for results."""
         for metric in self._of_scores:
             metric.update(labels, outputs)
         self._loss.update(None, losses)
@@ -136,25 +136,25 @@ class Scores:
                 metric.update(labels, probabilities)
 
     def lately(self) -> Values:
-        """Wait for and return the values since the last call."""
+        """Wait for and return the metrics since the last call."""
         values = dict(self.all.get_name_value())
         self.all.reset_local()
         return values
 
     def values(self, ranks: Ranks) -> Values:
-        """Wait for and return the values of the epoch over all processes."""
+        """Wait for and return the metrics of the epoch over all processes."""
         found = self.all if ranks.store is None else self.all.over_ranks(ranks.store)
         return dict(found.get_global_name_value())
 
 
 class _Queue:
-    """The pushed batches that may not be complete."""
+    """The queue of batches whose computation may not be complete."""
 
     def __init__(self) -> None:
         self._losses: deque[list[NDArray]] = deque()
 
     def add(self, losses: list[NDArray]) -> None:
-        """Add a batch, and wait for the one that is too far back."""
+        """Add a batch, and wait for an earlier one if the queue is too long."""
         self._losses.append(losses)
         if len(self._losses) > _AHEAD:
             for loss in self._losses.popleft():
@@ -162,14 +162,14 @@ class _Queue:
 
 
 class Learner:
-    """A network with its trainer and loss.
+    """Trains and evaluates a network.
 
     Args:
         net: The network, initialized on ``contexts``.
-        trainer: Updates its parameters.
+        trainer: Updates the network's parameters.
         contexts: The devices; each batch is split among them.
-        dtype: Of the images; scores are float32 before the loss, whatever it is.
-        hybridize: Whether the loss runs as a graph, too.
+        dtype: Dtype of the images; scores are always converted to float32 for the loss.
+        hybridize: Whether to hybridize the loss.
         ranks: The processes that share each batch.
     """
 
@@ -192,10 +192,10 @@ class Learner:
             self._loss.hybridize(static_alloc=True)
 
     def train(self, batches: Iterable[Batch], scores: Scores, progress: Progress) -> Values:
-        """Pass once over data, a step for each batch.
+        """Train with one pass over the data, with a trainer step for each batch.
 
         Returns:
-            ``seconds``, and ``samples_per_second``.
+            A dict with ``seconds`` and ``samples_per_second``.
         """
         start = perf_counter()
         samples = 0
@@ -218,7 +218,7 @@ class Learner:
         return {"seconds": seconds, "samples_per_second": samples / max(seconds, 1e-9)}
 
     def evaluate(self, batches: Iterable[Batch], scores: Scores) -> Values:
-        """Return the metrics of data, without a step."""
+        """Return the metrics of the network on data."""
         queue = _Queue()
         for batch in batches:
             data, labels = self._split(batch)
@@ -232,7 +232,7 @@ class Learner:
         return self.net(data).astype("float32", copy=False)
 
     def _split(self, batch: Batch) -> tuple[list[NDArray], list[NDArray]]:
-        """Return the devices' slices without padding; devices without samples are left out."""
+        """Return each device's slice without padding; devices without samples are omitted."""
         data, label = batch.data, batch.label
         if batch.padding:
             real = data.shape[0] - batch.padding

@@ -1,4 +1,4 @@
-"""Networks by name: those of the model zoo, families with a depth, and two small ones."""
+"""Networks by name: networks of the model zoo, families with a depth, and two small networks."""
 
 import re
 
@@ -10,7 +10,7 @@ from gluonish.initializer import Initializer, create
 from gluonish.initializer.random import MSRAPrelu, Xavier
 from gluonish.model_zoo.registry import get_model, model_names
 
-# Names of the reference image classification example that the zoo spells in another way.
+# Names in MXNet's image classification example that differ from the zoo's.
 _ALIASES = {
     "inception-bn": "inception_bn",
     "inception-v3": "inceptionv3",
@@ -18,15 +18,15 @@ _ALIASES = {
     "mobilenetv2": "mobilenetv2_1.0",
     "squeezenet": "squeezenet1.1",
 }
-# Families with --num-layers, and their names in the zoo; `resnet` is version 2.
+# Families that have --num-layers, and their names in the zoo; `resnet` is version 2.
 _FAMILIES = {
     "densenet": "densenet{}",
     "resnet": "resnet{}_v2",
     "resnet-v1": "resnet{}_v1",
     "vgg": "vgg{}",
 }
-_SMALL = 32  # pixels: up to this height, residual networks are those for CIFAR
-_LENET_SIDE = 16  # pixels: fewer do not pass its two 5x5 convolutions and poolings
+_SMALL = 32  # pixels; for images up to this height, residual networks are those for CIFAR
+_LENET_SIDE = 16  # pixels; two 5x5 convolutions and poolings need at least this size
 
 INITIALIZERS = ("default", "xavier", "msra", "orthogonal", "normal", "uniform", "one", "zero")
 
@@ -44,8 +44,8 @@ def make_network(
         classes: Number of outputs.
 
     Raises:
-        ArgumentError: There is no such network, ``num_layers`` comes with a name that has a depth,
-            or the images are too small for LeNet.
+        ArgumentError: There is no such network, ``num_layers`` is set but ``name`` is no family, or
+            the images are too small for LeNet.
     """
     wanted = name.lower()
     if wanted == "mlp":
@@ -68,7 +68,7 @@ def zoo_name(name: str, num_layers: int | None, height: int) -> str:
     Args:
         name: As for `make_network`, in lower case.
         num_layers: Depth, or None.
-        height: Of the images, in pixels.
+        height: Height of the images, in pixels.
 
     Raises:
         ArgumentError: As for `make_network`.
@@ -113,7 +113,7 @@ def _refuse_depth(name: str, num_layers: int | None) -> None:
 
 
 def make_initializer(name: str) -> Initializer:
-    """Return an initializer by the command line's name.
+    """Return an initializer by its name on the command line.
 
     Args:
         name: A name from `INITIALIZERS`; ``default`` is Xavier, normal, scaled by fan-in.
@@ -139,7 +139,7 @@ def _mlp(classes: int) -> HybridBlock:
 
 
 def _lenet(classes: int) -> HybridBlock:
-    """Return the network of LeCun et al. 1998 as MXNet's examples have it: wider, max pooling."""
+    """Return LeNet (LeCun et al., 1998) as in MXNet's examples: wider, with max pooling."""
     net = nn.HybridSequential(prefix="lenet_")
     with net.name_scope():
         net.add(

@@ -1,7 +1,7 @@
 """The options of ``gluonish train``: those of MXNet's image classification example, and more.
 
-An option that was not given is None until `complete` puts in what the data set calls for, so that
-one that cannot act is refused instead of ignored.
+An option that was not specified is None until `complete` fills in the default of the data set, so
+that an option without an effect can be rejected instead of ignored.
 """
 
 import argparse
@@ -163,7 +163,7 @@ def complete(arguments: argparse.Namespace) -> None:
     """Check the arguments for contradictions, fill in defaults, and parse numbers.
 
     Raises:
-        ArgumentError: An option is out of range, or cannot act.
+        ArgumentError: An option is out of range, or has no effect.
     """
     kind = _kind(arguments)
     _refuse_what_cannot_act(arguments, kind)
@@ -190,7 +190,7 @@ def complete(arguments: argparse.Namespace) -> None:
 
 
 def _kind(arguments: argparse.Namespace) -> str:
-    """Return the data source: a key of the defaults."""
+    """Return the data source, which is a key of `DEFAULTS`."""
     chosen = [
         _flag(name) for name in ("dataset", "data_train", "benchmark") if getattr(arguments, name)
     ]
@@ -205,7 +205,7 @@ def _kind(arguments: argparse.Namespace) -> str:
 
 
 def _refuse_what_cannot_act(arguments: argparse.Namespace, kind: str) -> None:
-    """Refuse options that act on other data."""
+    """Raise an error for options that have no effect on this data source."""
     names = [row[0].replace("-", "_") for row in AUGMENTATION]
     idle: list[str] = []
     if kind != "records":
@@ -227,7 +227,7 @@ def _refuse_what_cannot_act(arguments: argparse.Namespace, kind: str) -> None:
 
 
 def _refuse_contradictions(arguments: argparse.Namespace) -> None:
-    """Refuse options that exclude or need one another."""
+    """Raise an error for options that exclude each other, or lack one that they need."""
     if arguments.gpus is not None and arguments.ctx is not None:
         raise ArgumentError("train: expected one of --gpus and --ctx, got both")
     if "async" in arguments.kv_store.lower():
@@ -286,7 +286,7 @@ def _check_ranges(arguments: argparse.Namespace) -> None:
 
 
 def _numbers(flag: str, text: str, kind: type) -> tuple[Any, ...]:
-    """Return the numbers of a text with commas.
+    """Parse numbers separated by commas.
 
     Raises:
         ArgumentError: An item is not a number.
@@ -302,7 +302,7 @@ def contexts_of(arguments: argparse.Namespace, processes: int = 1) -> list[Conte
 
     Args:
         arguments: The options.
-        processes: How many train together.
+        processes: Number of processes that train together.
 
     Raises:
         ArgumentError: A GPU does not exist, or there are more devices than images in a batch.

@@ -1,10 +1,10 @@
 """Batches of published data sets with images in memory: pad, crop, mirror, normalize.
 
-Array operations augment a batch at once; one image at a time takes thirty times as long. The images
-of a batch and their augmentation depend on (seed, epoch, number of the batch) only, not on the
+Array operations augment a whole batch; one image at a time takes thirty times as long. The images
+of a batch and their augmentation depend only on (seed, epoch, number of the batch), not on the
 number of workers.
 
-Batches of record files, decoded and augmented by `mx.io.ImageRecordIter`.
+Also batches of record files, which `mx.io.ImageRecordIter` decodes and augments.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,8 @@ from gluonish.tools.train.ranks import Ranks, share
 Array = np.ndarray[Any, Any]
 
 DATASETS = ("digits", "mnist", "fashion-mnist", "cifar10", "cifar100")
-_DIGITS_MAXIMUM = 16  # a pixel of the UCI digits is 0 to 16
-_ORDER, _CHANGES = 0, 1  # which random numbers a generator is for
+_DIGITS_MAXIMUM = 16  # pixels of the UCI digits are 0 to 16
+_ORDER, _CHANGES = 0, 1  # purposes of random generators, as part of their seeds
 
 
 def load_images(name: str, train: bool) -> tuple[Array, Array]:
@@ -44,7 +44,7 @@ def load_images(name: str, train: bool) -> tuple[Array, Array]:
         Images (N, H, W, C) of uint8, red first, and labels (N,) of int32.
 
     Raises:
-        DownloadError: They cannot be fetched.
+        DownloadError: The data set cannot be downloaded.
     """
     if name == "digits":
         images, labels = load_digits(train)
@@ -55,7 +55,7 @@ def load_images(name: str, train: bool) -> tuple[Array, Array]:
         "cifar10": CIFAR10,
         "cifar100": CIFAR100,
     }
-    # Its 100 fine labels, not the 20 coarse ones.
+    # CIFAR-100 has 100 fine labels, which are used, and 20 coarse ones.
     options = {"fine_label": True} if name == "cifar100" else {}
     stored, labels = kinds[name](train=train, **options)[:]
     return stored.asnumpy(), labels
@@ -63,15 +63,15 @@ def load_images(name: str, train: bool) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Changes:
-    """The augmentation of images.
+    """Options for augmenting images.
 
     Attributes:
-        pad: Pixels of ``fill`` that are put around an image before it is cropped at random.
+        pad: Width of the padding around an image, in pixels, before a random crop.
         crop: Whether to crop at random; without ``pad`` it has no effect.
         mirror: Whether to mirror half of the images, left and right.
         fill: Value of padding, 0 to 255.
-        mean: Subtracted from each channel.
-        std: Then divides each channel.
+        mean: Value subtracted from each channel.
+        std: Divisor of each channel, after the subtraction.
     """
 
     pad: int
@@ -90,16 +90,16 @@ class PixelBatches(Dataset):
     Args:
         images: (N, H, W, C) of uint8.
         labels: (N,).
-        batch_size: Images in a batch.
+        batch_size: Number of images in a batch.
         changes: The augmentation.
-        seed: Of order and changes; None for the images in order as they are, the last batch
-            smaller than the others if need be.
+        seed: Seed for order and augmentation; None for unchanged images in their order, where
+            the last batch may be smaller than the others.
         samples: Number of images in an epoch, sampled for each epoch; None for all.
-        part: Which part of each batch to give, and of how many parts: batches and changes are the
-            same however many there are.
+        part: Index of the part of each batch to return, and number of parts. Batches and
+            augmentation do not depend on the number of parts.
 
     Raises:
-        ArgumentError: There are fewer images than a batch to train with has.
+        ArgumentError: An epoch has fewer images than a training batch.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class PixelBatches(Dataset):
         self._seed = seed
         whole, rest = divmod(samples, batch_size)
         self.count = whole + (seed is None and rest > 0)
-        self._order: tuple[int, Array] | None = None  # of the last requested epoch
+        self._order: tuple[int, Array] | None = None  # epoch and order of the last requested epoch
         by_channel = (-1, 1, 1)
         self._mean = np.array(changes.mean, np.float32).reshape(by_channel)
         self._scale = 1 / np.array(changes.std, np.float32).reshape(by_channel)
@@ -166,13 +166,13 @@ class PixelBatches(Dataset):
 def changed(
     images: Array, changes: Changes, generator: np.random.Generator, chosen: slice = slice(None)
 ) -> Array:
-    """Return images (N, H, W, C), each cropped out of its padding and mirrored at random.
+    """Return images (N, H, W, C), padded, cropped and mirrored at random.
 
     Args:
-        images: Of uint8; they stay as they are.
+        images: Images of uint8, which are not modified.
         changes: The augmentation.
-        generator: Decides for each image.
-        chosen: Which of the images to return.
+        generator: Generator for the crop and the mirroring of each image.
+        chosen: The slice of images to return.
     """
     count, height, width, _ = images.shape
     pad = changes.pad if changes.crop else 0
@@ -190,16 +190,16 @@ def changed(
 
 
 class DatasetBatches:
-    """Batches of a published data set, made by a DataLoader.
+    """Batches of a published data set, created by a DataLoader.
 
     Args:
-        train: The images and labels to train with.
-        test: Data for evaluation.
-        batch_size: Images in a batch.
-        changes: The augmentation in training; other images are only normalized.
-        seed: Of order and changes.
-        workers: Number of processes that make batches; 0 for none.
-        samples: Images in an epoch to train with; None for all.
+        train: Images and labels for training.
+        test: Images and labels for evaluation.
+        batch_size: Number of images in a batch.
+        changes: The augmentation for training; images for evaluation are only normalized.
+        seed: Seed for order and augmentation.
+        workers: Number of processes that create batches; 0 for none.
+        samples: Number of images in a training epoch; None for all.
         ranks: The processes that share each batch.
     """
 
@@ -223,7 +223,7 @@ class DatasetBatches:
         self._training = DataLoader(
             batches, 1, sampler=self._epoch, batchify_fn=_only_batch, num_workers=workers
         )
-        # The last batch of another shape costs a second plan of the network, once.
+        # If the last batch has another shape, the network is planned a second time, once.
         self._validation = DataLoader(
             PixelBatches(*test, batch_size, changes, None, part=part), 1, batchify_fn=_only_batch
         )
@@ -239,11 +239,11 @@ class DatasetBatches:
         return (Batch(data, label) for data, label in self._validation if len(label))
 
     def close(self) -> None:
-        """The loaders end their workers when they go."""
+        """Do nothing: the loaders stop their workers when they are deleted."""
 
 
 class _EpochSampler:
-    """Return the numbers of an epoch's batches in the training run."""
+    """A sampler that returns the numbers of an epoch's batches in the training run."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -257,42 +257,41 @@ class _EpochSampler:
 
 
 def _only_batch(samples: Sequence[tuple[Array, Array]]) -> list[Any]:
-    """Return the one sample, which is a batch, as NDArrays."""
+    """Convert the only sample, which is a whole batch, to NDArrays."""
     ((images, labels),) = samples
     return [array(images), array(labels)]
 
 
 def count_records(path: str) -> int:
-    """Return how many records a file has; only their heads are read.
+    """Return the number of records in a file; only their headers are read.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: It is damaged.
+        MissingFileError: The file does not exist.
+        FileFormatError: The file is damaged.
     """
     return len(scan(path).offsets)
 
 
 class RecordBatches:
-    """Batches of a record file, and of another to evaluate with.
+    """Batches of a record file for training, and of another for evaluation.
 
     Args:
-        train: The record file to train with.
-        train_index: Its index; empty for the file with the suffix ``.idx``, if there is
-            one.
-        validation: The record file to evaluate with; empty for none.
-        validation_index: Its index.
-        batch_size: Images in a batch.
+        train: Record file for training.
+        train_index: Index of ``train``; empty for the file with the suffix ``.idx``, if it exists.
+        validation: Record file for evaluation; empty for none.
+        validation_index: Index of ``validation``; see ``train_index``.
+        batch_size: Number of images in a batch.
         image_shape: (channels, height, width).
-        samples: Images in an epoch; None for all.
-        threads: Threads that decode.
-        seed: Of order and augmentation.
-        common: Further arguments of ImageRecordIter, for both files: mean, std.
-        augmentation: Further arguments for the file to train with.
-        ranks: The processes that share the files; each reads a part of its own, and as many
-            batches as the others.
+        samples: Number of images in an epoch; None for all.
+        threads: Number of threads that decode.
+        seed: Seed for order and augmentation.
+        common: Further arguments of ImageRecordIter for both files, such as mean and std.
+        augmentation: Further arguments of ImageRecordIter for training.
+        ranks: The processes that share the files; each reads a different part, and all read the
+            same number of batches.
 
     Raises:
-        ArgumentError: There are fewer images than a batch has.
+        ArgumentError: An epoch has fewer images than a batch.
     """
 
     def __init__(
@@ -322,7 +321,7 @@ class RecordBatches:
         else:
             if ranks.size > 1:
                 found = min(ranks.gather(_count_part(self._train, ranks))) * ranks.size
-            # The iterator fills the last batch with images of the beginning.
+            # The iterator fills the last batch with the first images.
             self.batches_per_epoch = -(-found // batch_size)
         self._validation = _files(validation, validation_index) if validation else None
         self._arguments = {
@@ -362,7 +361,7 @@ class RecordBatches:
         return (Batch(batch.data[0], batch.label[0], batch.pad or 0) for batch in iterator)
 
     def close(self) -> None:
-        """The iterators end their threads when they go."""
+        """Do nothing: the iterators stop their threads when they are deleted."""
 
 
 def _count_part(files: dict[str, str], ranks: Ranks) -> int:

@@ -1,4 +1,4 @@
-"""Progress of training: log lines, and a plot of its curves."""
+"""Progress of training: log lines, and a plot of the learning curves."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ Values = dict[str, float]
 
 
 def shown(values: Values, prefix: str = "") -> str:
-    """Return names and values as the lines have them: ``accuracy=0.912345``."""
+    """Format names and values for log lines: ``accuracy=0.912345``."""
     return "\t".join(f"{prefix}{name}={value:.6f}" for name, value in values.items())
 
 
@@ -24,7 +24,7 @@ class Progress:
     Args:
         epoch: Number of the epoch, from 0.
         epochs: Number of epochs.
-        batches: How many batches the epoch has.
+        batches: Number of batches in the epoch.
         every: Number of batches between reports; 0 for none.
     """
 
@@ -78,11 +78,11 @@ _PARTS = (("training", "o"), ("validation", "s"))
 
 
 def plot_history(history: list[dict[str, Any]], path: Path) -> Path:
-    """Draw the curves into a PNG file, atomically, and return its path.
+    """Plot the learning curves to a PNG file, atomically, and return its path.
 
     Args:
-        history: As a checkpoint's record has it, with an epoch or more.
-        path: Where to.
+        history: Results of one or more epochs; see `Record.history`.
+        path: The file to write.
     """
     figure = new_figure(12, 3.6)
     loss, accuracy, rate = figure.subplots(1, 3)
@@ -118,6 +118,6 @@ def _mark_best(axes: Any, history: list[dict[str, Any]]) -> None:
         if "accuracy" in entry["validation"]
     ]
     if found:
-        value, epoch = max(found)  # of equal ones the first epoch
+        value, epoch = max(found)  # the earliest epoch, if several are equal
         axes.axhline(value, color="grey", linewidth=0.8, linestyle="--")
         axes.set(title=f"Accuracy, at best {value:.4f} in epoch {-epoch}")

@@ -15,13 +15,13 @@ from gluonish.kvstore.create import SYNCHRONOUS
 
 
 class Ranks:
-    """The processes that train together; or this one, where it is alone.
+    """The processes that train together, or this process if it trains alone.
 
     Args:
         store: The store that connects them; None for this process alone.
 
     Attributes:
-        store: The same.
+        store: The store, or None.
         rank: Number of this process, from 0.
         size: Number of processes.
     """
@@ -42,7 +42,7 @@ class Ranks:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Have the first process alone write lines; the others would write the same."""
+        """Print only in the first process, since the others would print the same lines."""
         if self.is_first:
             yield
             return
@@ -61,7 +61,7 @@ class Ranks:
 
 
 def share(count: int, part: int, parts: int) -> slice:
-    """Return the slice of a process among ``count`` samples."""
+    """Return the slice of ``count`` samples for process ``part`` of ``parts``."""
     return slice(count * part // parts, count * (part + 1) // parts)
 
 
@@ -74,7 +74,7 @@ def joined(kv_store: str, batch_size: int) -> Ranks:
 
     Raises:
         ArgumentError: The batch cannot be divided.
-        NotSupportedError: MPI is missing, or has not joined the launched processes.
+        NotSupportedError: MPI is missing, or has not connected the launched processes.
     """
     ranks = Ranks(create(kv_store) if kv_store.lower() in SYNCHRONOUS else None)
     if batch_size % ranks.size:

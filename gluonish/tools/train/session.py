@@ -1,4 +1,4 @@
-"""One training from its options: network, optimizer and data, then epoch after epoch."""
+"""A training run: creates network, optimizer and data from options, then trains all epochs."""
 
 import argparse
 import random
@@ -28,25 +28,25 @@ from gluonish.tools.train.options import recorded
 from gluonish.tools.train.progress import Progress, plot_history, shown
 from gluonish.tools.train.ranks import Ranks
 
-_DRAW_AFTER_S = 60  # seconds between pictures while epochs go by
+_DRAW_AFTER_S = 60  # minimum seconds between plots during training
 _INITIAL = 0xFFFFFFFF  # in place of the epoch in the seed of the initial weights
 
 
 class Session:
-    """A network in training.
+    """A training run: a network with its trainer, data and checkpoints.
 
     Args:
-        arguments: The options, completed.
+        arguments: The options, after `complete`.
         contexts: The devices.
-        source: The batches.
-        ranks: The processes that train together; the first of them writes.
+        source: The source of batches.
+        ranks: The processes that train together; the first one writes files.
 
     Attributes:
         learner: Network and trainer.
         record: The progress so far.
 
     Raises:
-        ArgumentError: Options contradict one another.
+        ArgumentError: Options contradict each other.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Session:
         prefix = arguments.model_prefix
         self._checkpoints = None if prefix is None else Checkpoints(prefix)
         self.record = Record(options=recorded(arguments))
-        self._drawn_s = perf_counter()  # when the curves were drawn last
+        self._drawn_s = perf_counter()  # time of the last plot
         seed_all(derived_seed(arguments.seed, _INITIAL))
         net = self._make_network()
         schedule = make_schedule(arguments, source.batches_per_epoch)
@@ -77,7 +77,7 @@ class Session:
 
     def _make_network(self) -> HybridBlock:
         arguments = self._arguments
-        with NameManager():  # names that do not depend on earlier blocks
+        with NameManager():  # so that names do not depend on earlier blocks
             net = make_network(
                 arguments.network,
                 arguments.num_layers,
@@ -120,7 +120,7 @@ class Session:
         Raises:
             ArgumentError: There are checkpoints under the prefix, and --resume was not set.
             MissingFileError: The checkpoint is missing.
-            FileFormatError: Its files differ from its record.
+            FileFormatError: The checkpoint's files differ from its record.
         """
         arguments, checkpoints = self._arguments, self._checkpoints
         if checkpoints is None:
@@ -160,7 +160,7 @@ class Session:
         print(f"goes on after epoch {newest} of {checkpoints.prefix}", flush=True)
 
     def _load_parameters(self, epoch: int) -> None:
-        """Start from parameters alone, such as MXNet's."""
+        """Start from parameters without a record, such as MXNet's."""
         assert self._checkpoints is not None
         path = self._checkpoints.params_path(epoch)
         self.learner.net.load_parameters(path, ctx=self._contexts)
@@ -185,7 +185,7 @@ class Session:
             yield
 
     def run(self) -> None:
-        """Train all epochs that are left."""
+        """Train the remaining epochs."""
         arguments = self._arguments
         with ExitStack() as stack:
             writers = {}
@@ -257,7 +257,7 @@ class Session:
         print(f'Saved checkpoint to "{checkpoints.params_path(self.record.epoch)}"', flush=True)
 
     def _write(self, epoch: int) -> None:
-        """Write the files that MXNet reads too, and the optimizer's states."""
+        """Write symbol and parameters, which MXNet can read, and the optimizer's states."""
         assert self._checkpoints is not None
         net = self.learner.net
         symbol = net(sym.var("data"))
@@ -273,7 +273,7 @@ class Session:
 
 
 def seed_all(seed: int) -> None:
-    """Restart the random numbers of this process: of Python, of NumPy and of all devices."""
+    """Seed all random number generators of this process: Python's, NumPy's and the devices'."""
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # samplers and transforms draw from it
     nd.random.seed(seed)
@@ -284,12 +284,12 @@ def make_schedule(arguments: argparse.Namespace, batches_per_epoch: int) -> LRSc
 
     Args:
         arguments: The options.
-        batches_per_epoch: Updates in an epoch.
+        batches_per_epoch: Number of updates in an epoch.
     """
     warmup: dict[str, Any] = {
         "base_lr": arguments.lr,
         "warmup_steps": arguments.warmup_epochs * batches_per_epoch,
-        # A constant warm-up stays at its beginning, which for 0 would be no training.
+        # A constant warm-up keeps this value, so 0 would mean no training.
         "warmup_begin_lr": 0 if arguments.warmup_strategy == "linear" else arguments.lr / 10,
         "warmup_mode": arguments.warmup_strategy,
     }

@@ -1,4 +1,4 @@
-"""``gluonish zoo``: networks of the model zoo, their weights, and those of other libraries."""
+"""``gluonish zoo``: networks of the model zoo, their weights, and weights of other libraries."""
 
 from gluonish.tools.zoo.command import add_parser
 

@@ -1,4 +1,4 @@
-"""``gluonish zoo list``, ``fetch`` and ``verify``: published weights and the folder they are in."""
+"""``gluonish zoo list``, ``fetch`` and ``verify``: published weights, and their folder."""
 
 import argparse
 import hashlib
@@ -99,11 +99,11 @@ def list_networks(arguments: argparse.Namespace) -> int:
 
 
 def fetch(arguments: argparse.Namespace) -> int:
-    """Get weights and print where they are; returns 0.
+    """Download weights if they are missing, and print their paths; returns 0.
 
     Raises:
-        ArgumentError: There is no such network, or it has no published weights.
-        DownloadError: Weights cannot be fetched.
+        ArgumentError: A network does not exist, or has no published weights.
+        DownloadError: Weights cannot be downloaded.
     """
     names = [_published(name) for name in arguments.names]
     for name in names:
@@ -112,10 +112,10 @@ def fetch(arguments: argparse.Namespace) -> int:
 
 
 def verify(arguments: argparse.Namespace) -> int:
-    """Print the state of each file of weights; 1 if one is damaged or missing, else 0.
+    """Print the state of each file of weights; return 1 if one is damaged or missing, else 0.
 
     Raises:
-        ArgumentError: There is no such network, or it has no published weights.
+        ArgumentError: A network does not exist, or has no published weights.
     """
     folder = models_folder(arguments.root)
     if arguments.names:
@@ -133,7 +133,7 @@ def verify(arguments: argparse.Namespace) -> int:
 
 
 def _state(path: Path) -> tuple[str, bool]:
-    """Return the state of a file, and whether it is a fault."""
+    """Return the state of a file, and whether the file is damaged or missing."""
     if not path.is_file():
         return "missing", True
     match = re.fullmatch(r"(.+)-([0-9a-f]{8})", path.stem)

@@ -1,4 +1,4 @@
-"""``gluonish zoo import``: weights of PyTorch and Keras as a `.params` file of a network."""
+"""``gluonish zoo import``: converts weights of PyTorch and Keras to a network's `.params` file."""
 
 import argparse
 

@@ -37,8 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the description; returns 0.
 
     Raises:
-        ArgumentError: There is no such network or file.
-        FileFormatError: The file is truncated, corrupt or hostile.
+        ArgumentError: There is no network or file of this name.
+        FileFormatError: The file is truncated, corrupt or malicious.
     """
     name = arguments.what.lower()
     path = Path(arguments.what).expanduser()

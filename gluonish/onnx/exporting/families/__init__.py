@@ -1,1 +1,1 @@
-"""Translators by family of operators: each module has a TABLE, by the operators' registry names."""
+"""Translators by family of operators; the TABLE of each module maps registry names to them."""

@@ -1,4 +1,4 @@
-"""Attention with queries, keys and values side by side, as GluonNLP computes it."""
+"""Attention on interleaved queries, keys and values, as GluonNLP computes it."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _LAST = np.iinfo(np.int64).max
 
 
 def _heads(call: Call, x: Tensor, chunks: int, which: int) -> Tensor:
-    """Return one chunk of (T, N, heads * chunks * units) as (N, heads, T, units)."""
+    """Extract one of the chunks in (T, N, heads * chunks * units), as (N, heads, T, units)."""
     split = reshaped(x, [0, 0, int(call["heads"]), chunks, -1])
     return transposed(gather(split, np.array(which), 3), [1, 2, 0, 3])
 

@@ -17,13 +17,13 @@ Function = Callable[[Tensor, Tensor], Tensor]
 def _divide(a: Tensor, b: Tensor) -> Tensor:
     if is_floating(a.dtype):
         return a / b
-    # ONNX leaves open how integers round; toward zero, and by zero zero, as MXNet has it.
+    # ONNX does not say how integer division rounds. As in MXNet: toward zero, and x / 0 is 0.
     real = a.to(FLOAT64) / select(b.equals(0), 1, b).to(FLOAT64)
     return select(b.equals(0), 0, truncated(real).to(a.dtype))
 
 
 def _modulo(a: Tensor, b: Tensor) -> Tensor:
-    """The rest with the sign of the divisor; by zero it is zero."""
+    """Return the remainder with the sign of the divisor; x % 0 is 0."""
     if a.dtype == BOOL:
         return a & ~(a | ~a)
     zero = b.equals(0)
@@ -75,7 +75,7 @@ def _arctan2(y: Tensor, x: Tensor) -> Tensor:
 
 def _copysign(a: Tensor, b: Tensor) -> Tensor:
     size = a.emitter("Abs", a)
-    # The sign of minus zero shows in its reciprocal.
+    # The reciprocal shows the sign of a zero.
     negative = select(b.equals(0.0), 1.0 / b, b) < 0.0
     return select(negative, -size, size)
 
@@ -151,7 +151,7 @@ _TRUTHS = frozenset(name for name in _FUNCTIONS if name[:3] in ("equ", "not", "g
 
 
 def _common(call: Call, name: str, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Return both in their common type."""
+    """Convert both operands to their common type."""
     out = call.out.dtype
     if name in _REAL and not is_floating(out):
         out = FLOAT32

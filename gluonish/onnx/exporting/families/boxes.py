@@ -1,4 +1,4 @@
-"""Boxes of detectors: overlap, coding, anchors, and non-maximum suppression."""
+"""Bounding boxes: overlap, decoding, anchors, and non-maximum suppression."""
 
 from typing import Any
 
@@ -24,12 +24,12 @@ from gluonish.onnx.exporting.tensors import Body, Tensor
 
 
 def _column(x: Tensor, index: int) -> Tensor:
-    """Return one element of every row."""
+    """Return one column: an element of every row."""
     return gather(x, np.array(index), -1)
 
 
 def _corners(boxes: Tensor, kind: str) -> list[Tensor]:
-    """Return x1, y1, x2 and y2."""
+    """Return the corners x1, y1, x2 and y2 of boxes in format ``kind``."""
     a, b, c, d = (_column(boxes, i) for i in range(4))
     if kind == "corner":
         return [a, b, c, d]
@@ -37,7 +37,7 @@ def _corners(boxes: Tensor, kind: str) -> list[Tensor]:
 
 
 def _overlap(left: list[Tensor], right: list[Tensor]) -> Tensor:
-    """Return intersection over union of boxes that broadcast."""
+    """Return the intersection over union of boxes, with broadcasting."""
     emitter = left[0].emitter
 
     def length(low: int, high: int) -> Tensor:
@@ -52,14 +52,14 @@ def _overlap(left: list[Tensor], right: list[Tensor]) -> Tensor:
 
 
 def _first(call: Call, keys: Tensor, count: int, dtype: Any, largest: int) -> Tensor:
-    """Return the positions that put the rows of keys in order."""
+    """Return the indices that sort each row of keys."""
     options = {"axis": 1, "largest": largest}
     _, order = call.emitter.several("TopK", 2, keys, [count], dtypes=[dtype, INT64], **options)
     return order
 
 
 def _detection(call: Call) -> Tensor:
-    """Sort rows (class, score, box) by score, those above the threshold first."""
+    """Return rows (class, score, box), those above the threshold first, after suppression."""
     scores, moves, anchors = call.inputs
     classes, count, dtype = scores.size(1), scores.size(2), scores.dtype
     if classes < 2:
@@ -87,7 +87,7 @@ def _detection(call: Call) -> Tensor:
 
 
 def _with_class(rows: Tensor, kept: Tensor | None) -> Tensor:
-    """Return rows with class -1 for suppressed boxes."""
+    """Set the class of suppressed boxes to -1; of all boxes if ``kept`` is None."""
     kind = sliced(rows, [0], [1], [2])
     none = kind * 0.0 - 1.0
     kind = none if kept is None else select(unsqueezed(kept, 2), kind, none)
@@ -151,12 +151,12 @@ def _prior(call: Call) -> Tensor:
 
 
 def _suppressed(call: Call, removes: Tensor, kept: Tensor) -> Tensor:
-    """Return the boxes that remain after greedy suppression, best first.
+    """Return a mask of the boxes that greedy suppression keeps; boxes are sorted, best first.
 
     Args:
         call: The node.
-        removes: (n, B, n): whether a box would remove each of the worse ones.
-        kept: (B, n): whether a box is a candidate.
+        removes: Mask (n, B, n) of the worse boxes that each box would suppress.
+        kept: Mask (B, n) of the candidates.
     """
     body, word = call.emitter.body(), call.emitter.word
     state = Tensor(body, body.unique(f"{word}_kept"), BOOL)
@@ -222,7 +222,7 @@ def _removals(call: Call, rows: Tensor, class_at: int, boxes: int) -> Tensor:
 
 
 def _compacted(call: Call, rows: Tensor, kept: Tensor, boxes: int, width: int) -> Tensor:
-    """Return the rows that remain, the best first, and -1 behind them."""
+    """Move the kept rows to the front, best first, and fill the rest with -1."""
     indices = call.constant(np.arange(boxes))
     keys = select(kept, indices, indices + boxes)
     options = {"axis": 1, "largest": 0}
@@ -232,7 +232,7 @@ def _compacted(call: Call, rows: Tensor, kept: Tensor, boxes: int, width: int) -
 
 
 def _converted(call: Call, rows: Tensor) -> Tensor:
-    """Return rows with their boxes in the requested format."""
+    """Convert the boxes in the rows to the requested format."""
     start, given, target = call["coord_start"], call["in_format"], call["out_format"]
     if given == target:
         return rows

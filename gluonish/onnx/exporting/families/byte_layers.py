@@ -1,4 +1,4 @@
-"""_int8_convolution and _int8_dense, which imported QDQ files have, as QDQ."""
+"""Writes _int8_convolution and _int8_dense, which come from imported QDQ files, as QDQ again."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from gluonish.onnx.exporting.tensors import Tensor
 
 
 def _on_bytes(layer: str) -> Callable[[Call], Tensor]:
-    """Return the translator of a layer: the scale of data is multiplied into that of the weight."""
+    """Return the translator of a layer; its weight's scale already includes the data's scale."""
 
     def translate(call: Call) -> Tensor:
         data, weight, scale, bias, step, *addend = call.inputs

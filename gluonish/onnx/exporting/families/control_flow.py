@@ -11,12 +11,12 @@ from gluonish.onnx.exporting.tensors import Body, Emitter, Extent, Tensor
 
 
 def _fresh(body: Emitter, x: Tensor, shape: tuple[Extent, ...]) -> Tensor:
-    """Return an input of a body for slices, or states, of a tensor."""
+    """Return a new input of a body, for slices or states."""
     return Tensor(body, body.unique(f"{body.word}_in"), x.dtype, shape)
 
 
 def _inside(body: Emitter, x: Tensor) -> Tensor:
-    """Return a tensor of the enclosing graph for use in the body."""
+    """Return a tensor of the enclosing graph, so that nodes which read it go into the body."""
     return Tensor(body, x.name, x.dtype, x.shape)
 
 
@@ -95,7 +95,7 @@ def _while_loop(call: Call) -> list[Tensor]:
 
 
 def _filled_up(call: Call, x: Tensor, rank: int, length: int) -> Tensor:
-    """Return the outputs of the iterations, with zeros for those that did not run."""
+    """Pad stacked outputs with zeros, for iterations that did not run."""
     missing = call.constant([length]) - sliced(call("Shape", x), [0], [1], [0])
     zeros = [call.constant([0] * count) for count in (rank, rank - 1)]
     pads = concat([zeros[0], missing, *([zeros[1]] if rank > 1 else [])], 0)

@@ -1,6 +1,6 @@
 """Functions of one array, element by element.
 
-Special functions that ONNX does not have, by the series that numerical libraries use.
+Special functions that ONNX lacks use the series of common numerical libraries.
 
 References:
     C. Lanczos, A Precision Approximation of the Gamma Function, 1964.
@@ -46,7 +46,7 @@ def _log_gamma_above_half(x: Tensor) -> Tensor:
 
 
 def _reflected(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return where x is below 1/2, the argument above it, and sin(pi x)."""
+    """Return a mask of x < 1/2, the argument reflected above 1/2, and sin(pi x)."""
     below = x < 0.5
     sine = x.emitter("Sin", (x - 2.0 * x.emitter("Floor", x * 0.5)) * math.pi)
     return below, select(below, 1.0 - x, x), sine
@@ -187,7 +187,7 @@ def real(function: Function) -> Callable[[Call], Tensor]:
 
 
 def _whole(function: Function) -> Callable[[Call], Tensor]:
-    """Return a translator of a rounding, which leaves integers unchanged."""
+    """Return a translator of a rounding function, which leaves integers unchanged."""
     return lambda call: function(call.x) if is_floating(call.x.dtype) else call.x.to(call.out.dtype)
 
 

@@ -1,8 +1,8 @@
 """Fused layers of MXNet's quantized networks, as QDQ.
 
-The node's body is a layer, then possibly a BatchNorm, a function, a sum and again a function. The
-BatchNorm is folded into the weights, these are written as bytes with a step for each channel, and
-the rest is computed on the floating numbers between DequantizeLinear and QuantizeLinear.
+The node's body is a layer, then possibly a BatchNorm, an activation, a sum and another activation.
+The BatchNorm is folded into the weights, these are written as int8 with a scale for each channel,
+and the rest is computed in floating point between DequantizeLinear and QuantizeLinear.
 """
 
 from collections.abc import Sequence
@@ -30,14 +30,14 @@ _LAYERS = ("Convolution", "FullyConnected")
 
 @dataclass(eq=False)
 class _Body:
-    """The attributes of a node, as the walk translates it."""
+    """A graph made here: the attributes of a control-flow body that `Walk` reads."""
 
     inputs: Sequence[Node]
     outputs: Sequence[Value]
 
 
 def _chain(body: Any) -> tuple[Node, list[Node]]:
-    """Return the layer, and the nodes behind it in order."""
+    """Return the layer, and the nodes after it in order."""
     node, rest = body.outputs[0].node, []
     while node.op.name not in _LAYERS:
         rest.append(node)
@@ -73,9 +73,9 @@ def _fused(call: Call) -> list[Tensor]:
 
 
 def _flat(call: Call, layer: Node, data: Tensor, weight: Tensor) -> Tensor:
-    """Return the data in the shape for a dense layer, so that the layer reads bytes directly.
+    """Flatten the data of a dense layer before DequantizeLinear, so that runtimes can fuse both.
 
-    Data that are read in int32 are left as they are, since their real numbers go by their name.
+    int32 data are not changed, since their real values are looked up by the tensor's name.
     """
     if layer.attrs.get("flatten") is not True or data.rank == 2 or data.dtype == INT32:
         return data
@@ -85,14 +85,14 @@ def _flat(call: Call, layer: Node, data: Tensor, weight: Tensor) -> Tensor:
 
 
 def _dequantized(call: Call, x: Tensor, ends: list[Tensor], steps: Any = WIDE_STEPS) -> Tensor:
-    """Dequantize bytes; takes the ends of their range from the list."""
+    """Dequantize an array; the ends of its range are removed from the list."""
     return real_of(call, x, ends.pop(0), ends.pop(0), steps)
 
 
 def _in_bytes(
     call: Call, weights: Sequence[Tensor], rest: Sequence[Node], given: dict[int, Tensor]
 ) -> tuple[list[Tensor], np.ndarray[Any, Any]]:
-    """Return weight and bias with a BatchNorm folded in, and the step of each channel."""
+    """Return int8 weight and bias with a BatchNorm folded in, and the scale of each channel."""
     weight, *biases = (_array(call, x) for x in weights)
     bias = biases[0] if biases else np.zeros(len(weight), np.float32)
     column = (-1, *(1,) * (weight.ndim - 1))
@@ -149,7 +149,7 @@ def _computed(
 
 
 def _outputs(call: Call, real: Tensor, data: Tensor, step: Tensor) -> list[Tensor]:
-    """Return the output of the node; ``step`` is the largest scale of the weight."""
+    """Return the outputs of the node; ``step`` is the largest scale of the weight."""
     if call["enable_float_output"]:
         return [real]
     low, high = call["min_calib_range"], call["max_calib_range"]

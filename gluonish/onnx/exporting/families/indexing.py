@@ -29,7 +29,7 @@ from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 
 
 def truth(x: Tensor) -> Tensor:
-    """Return where it is not 0."""
+    """Return a mask of the elements that are not 0."""
     return x if x.dtype == BOOL else ~x.equals(0)
 
 
@@ -38,7 +38,7 @@ def _whole(x: Tensor) -> Tensor:
 
 
 def bounded(index: Tensor, x: Tensor, axis: int, mode: str = "clip") -> Tensor:
-    """Return positions along an axis of x by the mode: clip, wrap, or unchanged."""
+    """Bring indices into the range of an axis of x: clip, wrap, or unchanged in mode 'raise'."""
     index = _whole(index)
     if mode == "raise":
         return index
@@ -86,7 +86,7 @@ def _batch_take(call: Call) -> Tensor:
 
 
 def _points(index: Tensor) -> Tensor:
-    """Return coordinates, of shape (M, ...), as ONNX has them: (..., M)."""
+    """Convert coordinates of shape (M, ...) to ONNX's (..., M)."""
     return transposed(_whole(index), [*range(1, index.rank), 0])
 
 
@@ -126,7 +126,7 @@ def _one_hot(call: Call) -> Tensor:
 
 
 def _hot(call: Call, index: Tensor, depth: int, on: float, off: float, dtype: Any) -> Tensor:
-    """Return one-hot rows; ONNX's OneHot counts negative positions from the end."""
+    """Return one-hot rows. Negative indices are all off; ONNX's OneHot counts them from the end."""
     indices = unsqueezed(_whole(index), index.rank)
     hit = call("Equal", indices, call.constant(np.arange(depth)))
     values = np.array([off, on]).astype(dtype)
@@ -162,7 +162,7 @@ def _where_scalars(call: Call) -> Tensor:
 
 
 def _sorted(call: Call, ascending: bool, count: int | None) -> tuple[list[Tensor], Tensor, int]:
-    """Return values and positions of the first elements in order, the data, and the axis."""
+    """Return sorted values and their indices, the data, and the axis."""
     x, axis = call.x, call["axis"]
     if axis is None:
         size = int(np.prod([x.size(i) for i in range(x.rank)]))
@@ -202,7 +202,7 @@ def _topk(call: Call) -> Sequence[Tensor]:
 
 
 def _steps(call: Call, axis: int) -> Tensor:
-    """Return the numbers of the time steps, to be compared with lengths."""
+    """Return the indices of the time steps, to compare with lengths."""
     size = call.x.known_shape[axis]
     if isinstance(size, OpenExtent):
         return arange(extent_of(call.x, axis))
@@ -268,7 +268,7 @@ def _mask_assign(call: Call) -> Tensor:
 
 
 def _assigned(call: Call, mask: Tensor, rest: int) -> Tensor:
-    """Return a mask in a shape that broadcasts with the data."""
+    """Return the values to assign, in a shape that broadcasts with the data."""
     given = call.inputs[2]
     value = given.to(call.x.dtype)
     along = given.rank - rest - 1  # the axis that runs over the selected elements

@@ -32,7 +32,7 @@ def _stack(call: Call) -> Tensor:
 
 
 def _joined(axis: int, rank: int) -> Callable[[Call], Tensor]:
-    """Return a translator that joins arrays of a least rank: vstack, hstack, dstack."""
+    """Return a translator of vstack, hstack or dstack, which joins arrays of at least ``rank``."""
 
     def translate(call: Call) -> Tensor:
         chunks = []

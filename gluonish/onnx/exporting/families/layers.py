@@ -26,14 +26,14 @@ from gluonish.ops.support.windows import is_channels_last
 
 
 def _front(x: Tensor, layout: str | None) -> Tensor:
-    """Return data, or a weight, in the layout with its channels first."""
+    """Convert data or a weight from ``layout`` to channels first."""
     if not is_channels_last(layout):
         return x
     return transposed(x, [0, x.rank - 1, *range(1, x.rank - 1)])
 
 
 def _back(x: Tensor, layout: str | None, rank: int) -> Tensor:
-    """Return the result of `_front` in its layout."""
+    """Convert a result from channels first back to ``layout``."""
     return transposed(x, [0, *range(2, rank), 1]) if is_channels_last(layout) else x
 
 
@@ -66,7 +66,7 @@ def _deconvolution(call: Call) -> Tensor:
     sizes = tuple(
         8 if isinstance(e, OpenExtent) and not call["target_shape"] else first.size(i)
         for i, e in enumerate(first.known_shape)
-    )  # the window depends on them only under target_shape
+    )  # the window depends on the sizes only if target_shape is set
     data = (sizes[0], *sizes[2:], sizes[1]) if is_channels_last(layout) else sizes
     window, more = transposed_window(data, call.attrs)
     made = call(
@@ -84,7 +84,7 @@ def _deconvolution(call: Call) -> Tensor:
 
 def _dense(call: Call) -> Tensor:
     x, weight, *bias = call.inputs
-    if bias and bias[0].shape is not None and bias[0].rank == 2:  # a column
+    if bias and bias[0].shape is not None and bias[0].rank == 2:  # shape (n, 1)
         bias = [to_shape(bias[0], bias[0].known_shape, (bias[0].size(0),))]
     if call["flatten"] or x.rank == 2:
         flat = x if x.rank == 2 else call("Flatten", x, axis=1)
@@ -166,7 +166,7 @@ def _softmax(log: bool = False, sign: float = 1.0) -> Callable[[Call], Tensor]:
 
 
 def _within(call: Call, axis: int) -> Tensor:
-    """Return a mask of the elements before the length of their row."""
+    """Return a mask of the elements within the length of their row."""
     x, length = call.inputs
     indices = np.arange(x.size(axis)).reshape(-1, *(1,) * (x.rank - 1 - axis))
     return call.constant(indices.astype(np.int64)) < unsqueezed(length.to(np.dtype(np.int64)), axis)
@@ -227,7 +227,7 @@ def _pooled(
 
 
 def _root(x: Tensor, power: int) -> Tensor:
-    """Return a norm from a sum of powers; unlike in LpPool, elements keep their signs."""
+    """Return a norm from a sum of powers; unlike in LpPool, powers of elements keep signs."""
     if power == 1:
         return x
     return x.emitter("Sign", x) * x.emitter("Abs", x) ** (1 / power)
@@ -278,7 +278,7 @@ def _upsampling(call: Call) -> Tensor:
 
 
 def nearest(x: Tensor, scales: Sequence[float]) -> Tensor:
-    """Return an image of repeated pixels."""
+    """Upsample by repeating pixels."""
     return x.emitter(
         "Resize",
         *(x, None, x.emitter.constant(scales, np.dtype(np.float32))),

@@ -19,7 +19,7 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import Body, Tensor
 
-_NEVER = -1e30  # the logarithm of a probability of 0, which arithmetic can go on with
+_NEVER = -1e30  # the logarithm of a probability of 0, finite so that sums are not NaN
 _LAST = np.iinfo(np.int64).max
 
 
@@ -32,7 +32,7 @@ def _softmax_cross_entropy(call: Call) -> Tensor:
 
 
 def _log_sum(*terms: Tensor) -> Tensor:
-    """Return log-sum-exp."""
+    """Return the log-sum-exp of the terms, elementwise."""
     emitter = terms[0].emitter
     largest = emitter("Max", *terms)
     total = emitter("Sum", *[emitter("Exp", term - largest) for term in terms])
@@ -40,7 +40,7 @@ def _log_sum(*terms: Tensor) -> Tensor:
 
 
 def _ctc(call: Call) -> list[Tensor | None]:
-    """The forward recursion of Graves et al., 2006, over labels with blanks between them."""
+    """CTC loss: the forward recursion of Graves et al., 2006, over labels separated by blanks."""
     x, label = call.inputs[0], call.inputs[1].to(INT64)
     first, classes = call["blank_label"] == "first", call.x.size(2)
     steps, count = call.x.known_shape[0], call.inputs[1].size(1)
@@ -59,7 +59,7 @@ def _ctc(call: Call) -> list[Tensor | None]:
     blanks = clean * 0 + word
     pairs = concat([unsqueezed(blanks, 2), unsqueezed(clean, 2)], 2)
     last = sliced(blanks, [0], [1], [1])
-    # (N, 2 L + 1): a blank before, between and behind the labels.
+    # (N, 2 L + 1): a blank before, between and after the labels.
     states = concat([reshaped(pairs, [0, 2 * count]), last], 1)
     skips = _skips(call, states, word)
     logs = softmax(x.to(wide), 2, log=True)
@@ -68,7 +68,7 @@ def _ctc(call: Call) -> list[Tensor | None]:
 
 
 def _skips(call: Call, states: Tensor, blank: Tensor) -> Tensor:
-    """Return 0 where a state may be reached from the last but one, else a very small number."""
+    """Return 0 where a state can be reached by skipping one, else a large negative number."""
     earlier = call("Pad", sliced(states, [0], [-2], [1]), [0, 2, 0, 0], call.constant(-1))
     may = ~call("Equal", states, blank) & ~call("Equal", states, earlier)
     return select(may, call.constant(0.0, FLOAT32), call.constant(_NEVER, FLOAT32))

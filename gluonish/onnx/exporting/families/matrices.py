@@ -21,7 +21,7 @@ from gluonish.onnx.exporting.tensors import Tensor
 
 
 def swapped(x: Tensor, rank: int | None = None) -> Tensor:
-    """Return matrices with rows and columns exchanged."""
+    """Transpose the last two axes."""
     count = x.rank if rank is None else rank
     return transposed(x, [*range(count - 2), count - 1, count - 2])
 
@@ -38,7 +38,7 @@ def _dot(call: Call) -> Tensor:
 def _contracted(
     call: Call, a: Tensor, b: Tensor, a_axes: Sequence[int], b_axes: Sequence[int]
 ) -> Tensor:
-    """Return sums of products over axes of both, in pairs."""
+    """Contract pairs of axes, as tensordot."""
     a_axes = [axis_of(axis, a.rank) for axis in a_axes]
     b_axes = [axis_of(axis, b.rank) for axis in b_axes]
     a_rest = [axis for axis in range(a.rank) if axis not in a_axes]
@@ -68,7 +68,7 @@ def _batch_dot(call: Call) -> Tensor:
 
 
 def _rows_at(x: Tensor, axis: int) -> Tensor:
-    """Move the axis of rows to the last position but one."""
+    """Move the axis of rows to the second to last position."""
     axis = axis_of(axis, x.rank)
     order = [i for i in range(x.rank - 1) if i != axis]
     return transposed(x, [*order, axis, x.rank - 1])
@@ -140,7 +140,7 @@ def _tensordot(call: Call) -> Tensor:
 
 
 def _einsum(call: Call) -> Tensor:
-    """ONNX's Einsum, after taking diagonals for labels repeated in a term."""
+    """Append an Einsum, after taking diagonals for labels that a term repeats."""
     terms, arrow, result = call["subscripts"].replace(" ", "").partition("->")
     labels = terms.split(",")
     if not arrow:

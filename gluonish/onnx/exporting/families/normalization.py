@@ -37,7 +37,7 @@ def _wide(x: Tensor) -> Tensor:
 
 
 def _standardized(x: Tensor, axes: Sequence[int], eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Return it with mean 0 and variance 1 along some axes, the mean, and the deviation."""
+    """Return x normalized to mean 0 and variance 1 along axes, the mean, and the deviation."""
     mean = reduced("ReduceMean", x, axes, keepdims=True)
     centred = x - mean
     variance = reduced("ReduceMean", centred * centred, axes, keepdims=True)
@@ -71,7 +71,7 @@ def _group_norm(call: Call) -> list[Tensor | None]:
     groups = int(call["num_groups"])
     wide = _wide(x)
     channels = x.size(1)
-    # The elements of a group in one row, with a common mean and deviation.
+    # The elements of a group are one row, with a common mean and deviation.
     if gamma.size(0) == groups and groups != channels:
         rows = call("Reshape", wide, [0, groups, -1])
         unit, mean, deviation = _standardized(rows, [2], call["eps"])

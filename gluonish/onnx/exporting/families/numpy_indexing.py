@@ -60,7 +60,7 @@ def _polyval(call: Call) -> Tensor:
 
 
 def _insert(call: Call) -> Tensor:
-    """Insert before the positions of an attribute: the map of indices is computed by NumPy."""
+    """Insert values before positions that attributes determine; NumPy computes the index map."""
     x, axis = call.x, call["axis"]
     if axis is None:
         x, axis = to_shape(x, x.known_shape, (int(np.prod([*map(x.size, range(x.rank))])),)), 0
@@ -90,7 +90,7 @@ def _inserted(call: Call, shape: Sequence[Any], axis: int, rank: int) -> Tensor:
     if given.rank > rank:
         raise call.refuse("its values have more axes than the array; reshape them")
     if call.op == "_npi_insert_scalar" and given.rank:
-        # Its first axis runs along the one that it is inserted along.
+        # The first axis of the values is the axis of insertion.
         padded = (*(1,) * (rank - given.rank), *given.known_shape)
         order = list(range(1, rank))
         order.insert(axis, 0)

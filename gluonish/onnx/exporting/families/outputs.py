@@ -1,4 +1,4 @@
-"""Output operators and losses: their forward functions in inference."""
+"""Output operators and losses: what they compute at inference."""
 
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import softmax

@@ -1,8 +1,8 @@
-"""Networks in bytes, as QuantizeLinear and DequantizeLinear around operators on floats.
+"""Quantized networks, as QuantizeLinear and DequantizeLinear around operators on floats (QDQ).
 
-Runtimes fuse these three into operators on bytes. What a layer sums up in int32 and the next node
-requantizes stays real in between, so that the pattern is what they look for; where the int32 values
-themselves are asked for, they are there as well.
+Runtimes fuse these three nodes into operators on int8. A node that requantizes the int32 sums of a
+layer reads the real values instead, so that runtimes recognize the pattern; the int32 values are
+computed too, for other nodes that read them.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ def known_value(call: Call, x: Tensor) -> np.ndarray[Any, Any] | None:
 
 
 def limit_of(call: Call, low: Any, high: Any) -> Tensor:
-    """Return the larger size of a range's ends, of shape ()."""
+    """Return the larger magnitude of a range's ends, of shape ()."""
     ends = [x if isinstance(x, Tensor) else call.constant(x, FLOAT32) for x in (low, high)]
     known = [known_value(call, x) for x in ends]
     if all(x is not None for x in known):
@@ -55,7 +55,7 @@ def _divided(call: Call, limit: Tensor, steps: float) -> Tensor:
 
 
 def real_of(call: Call, x: Tensor, low: Tensor, high: Tensor, steps: Any = WIDE_STEPS) -> Tensor:
-    """Dequantize an array."""
+    """Return the real values of a quantized array; those of int32 sums may be known already."""
     found = call.emitter.reals.get(x.name)
     if found is not None and x.dtype == INT32:
         return Tensor(call.emitter, found.name, found.dtype, x.shape)
@@ -71,7 +71,7 @@ def real_of(call: Call, x: Tensor, low: Tensor, high: Tensor, steps: Any = WIDE_
 def bytes_of(
     call: Call, real: Tensor, limit: Tensor, dtype: Any, steps: Any = WIDE_STEPS
 ) -> Tensor:
-    """Return real numbers as bytes of a range."""
+    """Quantize real numbers; ``limit`` is the larger magnitude of the range's ends."""
     scale = _divided(call, limit, steps[dtype])
     zero = call.constant(np.zeros((), dtype))
     return call("QuantizeLinear", real, scale, zero, dtype=dtype)
@@ -160,7 +160,7 @@ def _product(layer: str) -> Callable[[Call], list[Tensor]]:
 
 
 def _bias_steps(call: Call, given: dict[str, Tensor], limits: dict[str, Tensor]) -> Tensor:
-    """Return a bias in steps of the sums, cut toward zero, as float32."""
+    """Return a bias in units of the int32 sums, truncated toward zero, as float32."""
     per = {n: WIDE_STEPS[given[n].dtype] / limits[n].to(FLOAT64) for n in given}
     scaled = given["bias"].to(FLOAT64) * (per["data"] * per["weight"] / per["bias"])
     return select(call("IsNaN", scaled), 0.0, scaled).to(INT32).to(FLOAT32)

@@ -1,6 +1,6 @@
-"""Constants, and operators that only move elements by a map from shapes and attributes.
+"""Constants, and operators that only move elements, to positions set by shapes and attributes.
 
-The map is found by running the operator itself on the numbers of the elements.
+The positions are found by running the operator itself on the indices of the elements.
 """
 
 from typing import Any
@@ -16,11 +16,11 @@ from gluonish.onnx.exporting.steps import filled, gather, pad, reduced, reshaped
 from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 from gluonish.ops.registry import apply, find_operator
 
-_SMALL = 1024  # elements that a constant may have; larger ones are expanded when the file runs
+_SMALL = 1024  # most elements of a constant; larger arrays are expanded when the model runs
 
 
 def rearranged(call: Call) -> Tensor:
-    """Return the elements of the first input where the operator puts them, and 0 elsewhere."""
+    """Move the elements of the first input to where the operator puts them, with 0 elsewhere."""
     x = call.x
     shape = tuple(x.size(axis) for axis in range(x.rank))
     count = int(np.prod(shape))

@@ -1,4 +1,4 @@
-"""Layers of recurrent cells: ONNX's LSTM, GRU and RNN, one node a layer."""
+"""Recurrent layers: ONNX's LSTM, GRU and RNN, one node for each layer."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ class _Run(NamedTuple):
 
 
 def _runs(parameters: Tensor, dims: Dims) -> list[_Run]:
-    """Return the parameters of every layer and direction: all matrices come before all biases."""
+    """Split the parameters by layer and direction; all matrices come before all biases."""
     at = 0
 
     def take(shape: Sequence[int]) -> Tensor:
@@ -39,7 +39,7 @@ def _runs(parameters: Tensor, dims: Dims) -> list[_Run]:
 
 
 def _ordered(x: Tensor, dims: Dims, columns: int | None) -> Tensor:
-    """Return the rows of a matrix, or a bias, in the order of ONNX's gates."""
+    """Reorder the rows of a matrix or a bias to ONNX's order of gates."""
     order = _ORDER[dims.mode]
     if len(order) == 1:
         return x
@@ -85,7 +85,7 @@ def _states(call: Call) -> Sequence[Tensor]:
 
 def _rnn(call: Call) -> list[Tensor | None]:
     x = call.x
-    steps, batch = 1, 1  # they may be dynamic, and are not needed
+    steps, batch = 1, 1  # may be dynamic, and are not needed
     dims = dims_of((steps, batch, x.size(2)), call.attrs)
     runs = _runs(call.inputs[1], dims)
     if dims.projected or dims.clip is not None:
@@ -146,7 +146,7 @@ def _scan(
     if dims.projected:
         made = body("MatMul", made, transposed(run.matrices[2], [1, 0]))
     outputs = [made, after, body("Identity", made)]
-    # Backward in time: the data are turned round and so is the output.
+    # Backward in time: reverse the data, and the output.
     data = _turned(x) if reverse else x
     found = call.emitter.several(
         "Scan",

@@ -39,7 +39,7 @@ def _axes(call: Call, name: str = "axis") -> list[int] | None:
 
 
 def _shaped(call: Call, y: Tensor, axes: Sequence[int] | None, keepdims: bool = False) -> Tensor:
-    """Return a reduction in its shape: nd has (1,) where np has ()."""
+    """Reshape a result of shape () to (1,) where the operator returns that, as in mx.nd."""
     count = call.x.rank if axes is None else len(axes)
     if count == call.x.rank and not keepdims and call.out.rank == 1:
         return reshaped(y, [1])
@@ -120,7 +120,7 @@ def _truth(kind: str) -> Callable[[Call], Tensor]:
 
 
 def _moments(call: Call) -> list[Tensor]:
-    """Mean and variance."""
+    """Return the mean and the variance."""
     axes, keepdims = _axes(call, "axes"), bool(call["keepdims"])
     x = wide(call.x) if is_floating(call.x.dtype) else call.x.to(FLOAT64)
     mean = reduced("ReduceMean", x, axes, keepdims=True)
@@ -133,7 +133,7 @@ def _moments(call: Call) -> list[Tensor]:
 
 
 def _spread(root: bool) -> Callable[[Call], list[Tensor | None]]:
-    """Standard deviation or variance, with the hidden mean."""
+    """Return a translator of the standard deviation or variance; its hidden mean is omitted."""
 
     def translate(call: Call) -> list[Tensor | None]:
         axes, keepdims = _axes(call), bool(call["keepdims"])

@@ -1,4 +1,4 @@
-"""Random numbers: ONNX draws uniform and normal ones; of these the others are made."""
+"""Random numbers: ONNX draws uniform and normal ones, from which the others are computed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from gluonish.onnx.exporting.tensors import Tensor
 
 
 def _drawn(call: Call, kind: str) -> Tensor:
-    """Return numbers in [0, 1), or of mean 0 and deviation 1, in the shape of the output."""
+    """Draw uniform numbers in [0, 1), or standard normal ones, in the shape of the output."""
     dtype = call.out.dtype if is_floating(call.out.dtype) else FLOAT32
     like = filled(call.emitter, call.out.shape, 0, dtype)
     return call(f"Random{kind}Like", like, dtype=dtype)
@@ -46,7 +46,7 @@ def _integers(call: Call) -> Tensor:
 
 
 def _inverse(function: Callable[[Call, Tensor], Tensor]) -> Callable[[Call], Tensor]:
-    """Return a translator that puts uniform numbers through the inverse of a distribution."""
+    """Return a translator that samples by inverting a distribution function at uniform numbers."""
     return lambda call: function(call, _drawn(call, "Uniform") * (1 - 2e-7) + 1e-7)
 
 
@@ -76,7 +76,7 @@ def _weibull(call: Call, u: Tensor) -> Tensor:
 
 
 def _with_hidden(translate: Callable[[Call], Tensor]) -> Callable[[Call], list[Tensor | None]]:
-    """Return a translator of an operator that hands noise on to its gradient."""
+    """Return a translator for an operator with hidden outputs, such as noise for its gradient."""
 
     def several(call: Call) -> list[Tensor | None]:
         if call.inputs and call.op.startswith("_npi_"):

@@ -203,7 +203,7 @@ def _pad(call: Call) -> Tensor:
 
 def _padded(call: Call, x: Tensor, before: list[int], after: list[int], mode: str) -> Tensor:
     if mode == "reflect":
-        for axis in range(x.rank):  # several times over, where the border is longer than the data
+        for axis in range(x.rank):  # repeatedly, where the padding is longer than the data
             if before[axis] or after[axis]:
                 shape = x.known_shape
                 places = np.pad(np.arange(x.size(axis)), (before[axis], after[axis]), "reflect")
@@ -268,7 +268,7 @@ def _space_to_depth(call: Call) -> Tensor:
 
 
 def _region(call: Call) -> np.ndarray[Any, Any]:
-    """Return the flat indices of a region."""
+    """Return the flat indices of the elements that a slice assignment writes."""
     shape = call.out.fixed
     starts, ends, _, steps = bounds(call.attrs)
     key = tuple(
@@ -309,7 +309,7 @@ def _crop(call: Call) -> Tensor:
 
 
 def _like(value: float) -> Callable[[Call], Tensor]:
-    """Return an array of one value in the shape of another."""
+    """Return a translator of zeros_like, ones_like or full_like."""
 
     def translate(call: Call) -> Tensor:
         fill = call["fill_value"] if call.op == "_npi_full_like" else value

@@ -45,7 +45,7 @@ def _adaptive_pooling(call: Call) -> Tensor:
 
 
 def _windows(call: Call, extent: int, count: int) -> np.ndarray[Any, Any]:
-    """Return the matrix of window means along one axis."""
+    """Return the matrix that computes means of windows along one axis."""
     weights = np.zeros((count, extent))
     for i in range(count):
         begin, end = i * extent // count, -(-(i + 1) * extent // count)
@@ -130,7 +130,7 @@ def _roi_pooling(call: Call) -> list[Tensor | None]:
 
 
 def _col2im(call: Call) -> Tensor:
-    """The adjoint of im2col: a transposed convolution with one-hot filters."""
+    """Append col2im, the adjoint of im2col, as a transposed convolution with one-hot filters."""
     kernel, x = call["kernel"], call.x
     rank, window = len(kernel), int(np.prod(kernel))
     channels = call.out.fixed[1]

@@ -1,1 +1,1 @@
-"""Rules by family of ONNX operators; each module ends with its table, `RULES`."""
+"""Rules by family of ONNX operators; each module has a table, `RULES`."""

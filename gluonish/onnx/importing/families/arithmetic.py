@@ -13,7 +13,7 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def aligned(call: Call, a: Any, b: Any) -> tuple[Any, Any]:
-    """Return two arrays with the axes that opsets below 7 broadcast along."""
+    """Reshape b so that it broadcasts along attribute ``axis``, as in opsets below 7."""
     axis = call.attr("axis")
     if call.version >= 7 or not call.attr("broadcast", 0) or axis is None or axis < 0:
         return a, b
@@ -26,7 +26,7 @@ def _binary(function: Callable[[Any, Any], Any]) -> Rule:
 
 
 def _divide(a: Any, b: Any) -> Any:
-    """Divide; the quotient of integers is an integer, rounded towards zero."""
+    """Divide; quotients of integers are truncated toward zero."""
     return mnp.true_divide(a, b) if is_floating(dtype_of(a)) else op("broadcast_div")(a, b)
 
 
@@ -44,7 +44,7 @@ def _power(call: Call, a: Any, b: Any) -> Any:
 
 
 def _mod(call: Call, a: Any, b: Any) -> Any:
-    """Return the remainder: of the sign of ``b``, or, with ``fmod``, of that of ``a``."""
+    """Return the remainder, with the sign of ``b``; of ``a`` if the attribute ``fmod`` is set."""
     if not is_floating(dtype_of(a)):
         return a - op("broadcast_div")(a, b) * b if call.attr("fmod", 0) else mnp.mod(a, b)
     x, y = wide(a), wide(b)
@@ -76,7 +76,7 @@ def _where(call: Call, condition: Any, a: Any, b: Any) -> Any:
 
 
 def _shift(call: Call, a: Any, b: Any) -> Any:
-    """Shift bits: products and quotients with powers of two."""
+    """Shift bits, by multiplication with or division by powers of two."""
     if is_known(a) and is_known(b):
         x, y = host(a), host(b)
         return array_of(np.left_shift(x, y) if _is_left(call) else np.right_shift(x, y))
@@ -101,12 +101,12 @@ def _is_left(call: Call) -> bool:
 def _matmul(call: Call, a: Any, b: Any) -> Any:
     if is_floating(dtype_of(a)):
         return mnp.matmul(a, b)
-    # Exact: BLAS has no integers, and products of these are far below 2 ** 53.
+    # Exact: BLAS does not support integers, and the products are far below 2 ** 53.
     return mnp.matmul(a.astype(np.float64), b.astype(np.float64)).astype(a.dtype)
 
 
 def _gemm(call: Call, a: Any, b: Any, c: Any = None) -> Any:
-    """Return ``alpha * A B + beta * C``; where it is a dense layer, as such."""
+    """Return ``alpha * A B + beta * C``, as a FullyConnected where possible."""
     alpha, beta = call.attr("alpha", 1.0), call.attr("beta", 1.0)
     if call.attr("transA", 0):
         a = mnp.transpose(a)

@@ -1,8 +1,8 @@
-"""If, Loop and Scan: graphs inside of the graph.
+"""If, Loop and Scan: operators with inner graphs.
 
-Conditions known while tracing are decided then: a branch is taken, a loop of few rounds is
-unrolled. The rest becomes our own control flow, or, where shapes change from round to round, runs
-without a graph.
+If a condition is known during tracing, the branch is chosen then, and a loop of few iterations is
+unrolled. Other cases use gluonish's control flow operators, or run without a graph if shapes change
+between iterations.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from gluonish.onnx.importing.elements import element
 from gluonish.onnx.importing.nodes import Call, Rule
 from gluonish.onnx.importing.running import Program
 
-_MOST_UNROLLED = 256  # rounds of a loop in a traced network
+_MOST_UNROLLED = 256  # iterations of a loop in a traced network
 _ENDLESS = 1 << 31
 
 
@@ -44,13 +44,13 @@ def _if(call: Call, condition: Any) -> Any:
     flag = mnp.reshape(plain(condition), (1,)).astype(np.float32)
     try:
         found = control_flow.cond(flag, branch(branches[1]), branch(branches[0]))
-    except (ArgumentError, OperatorError) as error:  # the branches' arrays differ
+    except (ArgumentError, OperatorError) as error:  # branches with other shapes or dtypes
         raise UntraceableError(f"ONNX If: {error}") from error
     return tuple(found) if isinstance(found, list | tuple) else found
 
 
 def _loop(call: Call, most: Any = None, condition: Any = None, *carried: Any) -> tuple[Any, ...]:
-    """Run a body while a condition holds, up to a limit; stack the outputs of iterations."""
+    """Run the body while the condition holds, up to a limit, and stack the iterations' outputs."""
     body: Program = call.attr("body")
     limit = _ENDLESS if most is None else integer(most)
     going = condition if condition is not None else filled((), True, BOOL)
@@ -68,10 +68,11 @@ def _loop(call: Call, most: Any = None, condition: Any = None, *carried: Any) ->
 
 
 def _goes_on(going: Any, number: int) -> bool:
-    """Whether a loop goes on.
+    """Whether a loop continues.
 
     Raises:
-        UntraceableError: While tracing, if it depends on values, or after too many iterations.
+        UntraceableError: While tracing: the condition is not known, or there are too many
+            iterations.
     """
     if not is_known(going):
         raise UntraceableError(
@@ -83,7 +84,7 @@ def _goes_on(going: Any, number: int) -> bool:
 
 
 def _stacked(call: Call, body: Program, steps: list[list[Any]], i: int, index: int) -> Any:
-    """Stack the outputs of iterations; an empty array without any."""
+    """Stack an output of all iterations; without iterations, return an empty array."""
     if steps:
         return mnp.stack([plain(step[i]) for step in steps], axis=0)
     tensor = body.declared[index].type.tensor_type
@@ -93,14 +94,14 @@ def _stacked(call: Call, body: Program, steps: list[list[Any]], i: int, index: i
 
 
 def _scan(call: Call, *given: Any) -> tuple[Any, ...]:
-    """Run a body on one slice after another, with states."""
+    """Run the body on each slice of the inputs, with states carried along."""
     if call.version < 9:
         return _batched_scan(call, *given)
     return _scan_once(call, given)
 
 
 def _batched_scan(call: Call, lengths: Any, *given: Any) -> tuple[Any, ...]:
-    """Scan of opset 8: for each sequence of a batch by itself."""
+    """Run a Scan of opset 8, separately for each sequence of the batch."""
     if lengths is not None:
         call.refuse("expected sequences of full length, got lengths")
     found = [_scan_once(call, [x[i] for x in given]) for i in range(given[0].shape[0])]
@@ -134,7 +135,7 @@ def _scan_once(call: Call, given: Any) -> tuple[Any, ...]:
 
 
 def _unrolled(step: Any, rows: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Run an iteration that our loop operator does not support: no outputs, or unused inputs."""
+    """Unroll a Scan that `foreach` does not support: no outputs, steps, or uses of an input."""
     found = []
     if rows[0].shape[0] > _MOST_UNROLLED and recording.tracer.get() is not None:
         raise UntraceableError(f"ONNX Scan: expected at most {_MOST_UNROLLED} rounds, got more")

@@ -1,4 +1,4 @@
-"""Conversions between element types, the narrow ones among them."""
+"""Conversions between element types, including narrow ones."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from gluonish.onnx.importing.arrays import array_of, dtype_of, host, plain
 from gluonish.onnx.importing.elements import Element, Narrow, element, element_of, narrowed
 from gluonish.onnx.importing.nodes import Call, Rule
 
-_LARGEST: Any = ml_dtypes.finfo  # it has no annotations
+_LARGEST: Any = ml_dtypes.finfo  # the package has no annotations
 
 
 def to_element(call: Call, number: int) -> Element:
-    """Return the element type of a number in an attribute."""
+    """Return the element type whose ONNX number an attribute contains."""
     return element(number, call.node.where)
 
 
@@ -22,10 +22,10 @@ def converted(value: Any, kind: Element, *, saturate: bool = True) -> Any:
     """Return a value in another element type.
 
     Args:
-        value: The value.
-        kind: The type.
-        saturate: Whether numbers beyond the largest of a float8 type become that one; else they
-            become infinite or NaN.
+        value: An array or a `Narrow`.
+        kind: The new element type.
+        saturate: Whether numbers above the maximum of a float8 type become the maximum; otherwise
+            they become infinite or NaN.
     """
     array = plain(value)
     if not kind.is_narrow:
@@ -71,7 +71,7 @@ def _cast(call: Call, x: Any) -> Any:
 
 
 def _target(call: Call) -> int:
-    """Return the number of the target type, which opset 1 gives by name."""
+    """Return the ONNX number of the target type, which is a name in opset 1."""
     to = call.attr("to")
     if isinstance(to, str):
         named = {"FLOAT": 1, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11}

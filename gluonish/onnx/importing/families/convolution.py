@@ -18,15 +18,15 @@ class Window:
 
     Args:
         call: The node.
-        extents: Of the input, along the spatial axes.
-        kernel: The window's extents; the attribute's by default.
+        extents: Sizes of the input's spatial axes.
+        kernel: Sizes of the window; the attribute ``kernel_shape`` by default.
 
     Attributes:
-        kernel: The window's extents.
+        kernel: Sizes of the window.
         strides: Steps between windows.
         dilations: Steps inside a window.
-        before: Widths of the margin in front.
-        after: Widths of the margin behind.
+        before: Padding at the start of each axis.
+        after: Padding at the end of each axis.
     """
 
     __slots__ = ("after", "before", "dilations", "kernel", "strides")
@@ -54,7 +54,7 @@ class Window:
         self.before, self.after = tuple(pads[:rank]), tuple(pads[rank:])
 
     def _same(self, extents: Sequence[int], *, lower: bool) -> list[int]:
-        """Return margins for an output at each stride."""
+        """Return the padding of SAME_UPPER or SAME_LOWER: the output's size is ceil(n / stride)."""
         before, after = [], []
         for n, k, s, d in zip(extents, self.kernel, self.strides, self.dilations, strict=True):
             total = max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n)
@@ -65,7 +65,7 @@ class Window:
 
     @property
     def is_even(self) -> bool:
-        """Whether both margins of each axis are equally wide."""
+        """Whether each axis has equal padding at both ends."""
         return self.before == self.after
 
 
@@ -77,7 +77,7 @@ def convolve(call: Call, x: Any, weight: Any, bias: Any, fill: Any = 0) -> Any:
         x: Input (N, C, spatial axes).
         weight: Weight (channels, C / group, kernel).
         bias: Bias, or None.
-        fill: The value of the margin.
+        fill: Value of the padding.
     """
     x, options = convolution_options(call, x, weight, fill)
     given = () if bias is None else (bias,)
@@ -87,7 +87,7 @@ def convolve(call: Call, x: Any, weight: Any, bias: Any, fill: Any = 0) -> Any:
 def convolution_options(
     call: Call, x: Any, weight: Any, fill: Any = 0
 ) -> tuple[Any, dict[str, Any]]:
-    """Return the input, padded where the operator cannot do that, and the operator's attributes.
+    """Return attributes of Convolution, and the input, padded if the operator cannot do so.
 
     Args:
         call: The node.
@@ -118,7 +118,7 @@ def _conv(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _transposed_margin(call: Call, x: Any, window: Window, extra: Sequence[int]) -> list[int]:
-    """Return the crops of a transposed convolution's full result at both ends."""
+    """Return how much to crop the full result of a transposed convolution at both ends."""
     given = call.attr("output_shape")
     kind = call.attr("auto_pad", "NOTSET")
     if given is None and kind in ("SAME_UPPER", "SAME_LOWER"):
@@ -161,7 +161,7 @@ def _conv_transpose(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
     found = op("Deconvolution")(x, weight, *added, **options)
     if direct:
         return found
-    # Crop, or pad with zeros, as the operator has no such attribute.
+    # Deconvolution has no attribute for this crop or zero padding.
     widths = [(-b, e - a) for b, a, e in zip(before, after, extra, strict=True)]
     grow = [(0, 0), (0, 0), *((max(0, b), max(0, a)) for b, a in widths)]
     cut = [
@@ -196,7 +196,7 @@ def _deform_conv(
 
 
 def _conv_integer(call: Call, x: Any, weight: Any, x_zero: Any = None, w_zero: Any = None) -> Any:
-    """Convolve integers exactly: in float64 where float32 could round."""
+    """Convolve integers exactly, in float64 if float32 could round."""
     products = prod(weight.shape[1:])
     wide = FLOAT32 if products * 255 * 255 < 1 << 24 else np.dtype(np.float64)
     x, weight = x.astype(wide), weight.astype(wide)
@@ -210,7 +210,7 @@ def _conv_integer(call: Call, x: Any, weight: Any, x_zero: Any = None, w_zero: A
 
 
 def _col2im(call: Call, columns: Any, image: Any, block: Any) -> Any:
-    """Add blocks, which may overlap, up to an image: one block element after another."""
+    """Sum blocks, which may overlap, into an image."""
     extents, kernel = integers(image), integers(block)
     window = Window(call, extents, kernel)
     counts = [

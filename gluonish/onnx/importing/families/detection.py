@@ -11,7 +11,7 @@ Floats = np.ndarray[Any, np.dtype[Any]]
 
 
 def _corners(boxes: Floats, *, centered: bool) -> Floats:
-    """Return boxes (N, 4) as low and high ends of both axes."""
+    """Convert boxes (N, 4) to the lower and upper ends of both axes."""
     if centered:
         middle, size = boxes[:, :2], boxes[:, 2:] / 2
         return np.concatenate([middle - size, middle + size], 1)
@@ -31,7 +31,7 @@ def _overlaps(box: Floats, others: Floats) -> Floats:
 
 
 def _kept(boxes: Floats, scores: Floats, most: int, overlap: float, low: float) -> list[int]:
-    """Return the remaining boxes, best first."""
+    """Return the indices of the boxes that suppression keeps, best first."""
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > low]
     kept: list[int] = []
@@ -43,7 +43,7 @@ def _kept(boxes: Floats, scores: Floats, most: int, overlap: float, low: float) 
 
 
 def _non_max_suppression(call: Call, boxes: Any, scores: Any, *given: Any) -> Any:
-    """Return (batch, class, box) of the best boxes that overlap little."""
+    """Return the indices (batch, class, box) of the boxes that suppression keeps."""
     most, overlap, low = (*given, None, None, None)[:3]
     limit = 0 if most is None else integer(most)
     share = 0.0 if overlap is None else floats(overlap)[0]

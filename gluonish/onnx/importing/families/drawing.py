@@ -1,4 +1,4 @@
-"""Random numbers; each run draws others, whatever seed the file names."""
+"""Random numbers; each run draws new ones, whatever seed the file contains."""
 
 from typing import Any
 

@@ -22,17 +22,17 @@ from gluonish.onnx.importing.arrays import (
 )
 from gluonish.onnx.importing.nodes import Call, Rule
 
-_MOST_STEPS = 4096  # of a sequential scatter
+_MOST_STEPS = 4096  # largest number of steps of a sequential scatter
 
 
 def _gather(call: Call, x: Any, indices: Any) -> Any:
     axis = axis_of(call.attr("axis", 0), len(x.shape))
     _check(call, indices, x.shape[axis])
-    return mnp.take(x, indices, axis=axis, mode="wrap")  # -1 is the last
+    return mnp.take(x, indices, axis=axis, mode="wrap")  # -1 is the last element
 
 
 def _check(call: Call, indices: Any, extent: int) -> None:
-    """Refuse known indices that are out of range."""
+    """Raise an error if known indices are out of range."""
     if not is_known(indices) or prod(indices.shape) > _MOST_STEPS:
         return
     numbers = host(indices)
@@ -64,7 +64,7 @@ def _gather_nd(call: Call, x: Any, indices: Any) -> Any:
 
 
 def _columns(indices: Any) -> Any:
-    """Move the coordinates to the first axis, for our operator."""
+    """Move the coordinates to the first axis, as gluonish's operators expect them."""
     return mnp.moveaxis(indices, -1, 0).astype(INT64)
 
 
@@ -86,7 +86,7 @@ _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _scatter_elements(call: Call, x: Any, indices: Any, updates: Any) -> Any:
-    """Scatter along an axis, slice by slice, as indices may repeat."""
+    """Scatter along an axis; with a reduction, slice by slice, as indices may repeat."""
     axis = axis_of(call.attr("axis", 0), len(x.shape))
     if 0 in indices.shape:
         return x
@@ -102,7 +102,7 @@ def _scatter_elements(call: Call, x: Any, indices: Any, updates: Any) -> Any:
 
 
 def _grid(indices: Any, axis: int, extent: int) -> Any:
-    """Return the coordinates of elements, with given ones along an axis."""
+    """Return the coordinates of all elements, with ``indices`` as those along an axis."""
     places = np.indices(indices.shape)
     target = indices.astype(INT64)
     target = mnp.where(target < 0, target + extent, target)
@@ -112,7 +112,7 @@ def _grid(indices: Any, axis: int, extent: int) -> Any:
 
 
 def _put(call: Call, x: Any, coordinates: Any, updates: Any) -> Any:
-    """Scatter to unique indices."""
+    """Scatter to unique coordinates."""
     old = None
     if call.attr("reduction", "none") != "none":
         old = op("gather_nd")(x, coordinates)
@@ -159,7 +159,7 @@ def _slice(call: Call, x: Any, *given: Any) -> Any:
 
 
 def _ends(start: int, end: int, step: int, extent: int) -> tuple[int, int | None]:
-    """Clip ends to the array; None means its end."""
+    """Clip the ends of a slice to the array; None means the last element."""
     if step > 0:
         return min(max(start, -extent), extent), None if end >= extent else max(end, -extent)
     return min(start, extent - 1), None if end < -extent else end
@@ -190,7 +190,7 @@ def _top_k(call: Call, x: Any, k: Any = None) -> Any:
 
 
 def _order(x: Any, axis: int, *, ascending: bool) -> Any:
-    """Return the indices of a stable sort."""
+    """Return the indices that sort stably."""
     options = {"axis": axis, "is_ascend": ascending, "dtype": "int64"}
     return op("argsort")(x, **options)
 
@@ -236,7 +236,7 @@ def _unique(call: Call, x: Any) -> Any:
 
 
 def _tensor_scatter(call: Call, past: Any, update: Any, starts: Any = None) -> Any:
-    """Append new steps of each sequence to a cache."""
+    """Write new steps of each sequence into a cache."""
     axis = axis_of(call.attr("axis", -2), len(past.shape))
     extent, count, batch = past.shape[axis], update.shape[axis], past.shape[0]
     first = array_of(np.zeros(batch, np.int64)) if starts is None else starts.astype(INT64)

@@ -12,7 +12,7 @@ from gluonish.onnx.importing.tensors import Stored
 
 
 def _groups(call: Call, given: Any, kinds: int) -> list[list[Any]]:
-    """Group inputs by weight: all weights come first, then all gradients .."""
+    """Group inputs by weight; the node has all weights first, then all gradients and so on."""
     count = len(given) // kinds
     if count * kinds != len(given) or not count:
         call.wrong(f"expected {kinds} arrays for each weight, got {len(given)}")
@@ -71,7 +71,7 @@ def _features(call: Call, x: Any, indices: Any) -> Any:
 
 
 def _label_encoder(call: Call, x: Any) -> Any:
-    """Look up each number in a table."""
+    """Replace each number by its value in a table."""
     keys, values, default = (_table(call, word) for word in ("keys", "values", "default"))
     if keys is None or values is None:
         call.refuse("expected tables of numbers, got strings")
@@ -123,7 +123,7 @@ _AGGREGATES: dict[int, Any] = {0: np.mean, 1: np.sum, 2: np.min, 3: np.max}
 
 
 def _tree_ensemble(call: Call, x: Any) -> Any:
-    """Evaluate trees for each row, and aggregate the leaves (sum, min or max)."""
+    """Evaluate trees for each row, and combine their leaves by sum, min or max."""
     rows = host(x)
     splits, members = _numbers(call, "nodes_splits"), call.attr("membership_values")
     weights = _numbers(call, "leaf_weights")
@@ -149,7 +149,7 @@ def _numbers(call: Call, name: str) -> np.ndarray[Any, Any]:
 
 
 def _member_sets(call: Call, members: Stored | None) -> list[set[float]]:
-    """Return the sets of nodes that test membership, in order."""
+    """Return the sets of numbers of the nodes that test membership, in order of the nodes."""
     found: list[set[float]] = [set()]
     for number in [] if members is None else members.carried().tolist():
         if number != number:
@@ -160,7 +160,7 @@ def _member_sets(call: Call, members: Stored | None) -> list[set[float]]:
 
 
 def _leaf(call: Call, row: Any, start: int, splits: Any, sets: list[set[float]]) -> int:
-    """Return the leaf of a row."""
+    """Return the leaf that a row reaches."""
     modes = _numbers(call, "nodes_modes").tolist()
     asks = [i for i, mode in enumerate(modes) if mode == 6]
     node = start

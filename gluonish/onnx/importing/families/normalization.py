@@ -1,4 +1,4 @@
-"""Normalization."""
+"""Batch, layer, instance and group normalization, and related operators."""
 
 from math import prod
 from typing import Any
@@ -11,7 +11,7 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def _batch_norm(call: Call, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
-    """Normalize by running statistics, or by those of the batch while training."""
+    """Normalize by running statistics, or by those of the batch in training."""
     epsilon, momentum = call.attr("epsilon", 1e-5), call.attr("momentum", 0.9)
     if call.attr("training_mode", 0) or call.wants(1):
         return _train_batch_norm(x, (scale, bias), (mean, variance), epsilon, momentum)
@@ -45,7 +45,7 @@ def _instance_norm(call: Call, x: Any, scale: Any, bias: Any) -> Any:
 
 
 def _layer_norm(call: Call, x: Any, scale: Any, bias: Any = None) -> Any:
-    """Normalize over all axes from one on."""
+    """Normalize over all axes from ``axis`` on."""
     rank = len(x.shape)
     axis, epsilon = axis_of(call.attr("axis", -1), rank), call.attr("epsilon", 1e-5)
     plain = axis == rank - 1 and bias is not None and scale.shape == bias.shape == x.shape[-1:]

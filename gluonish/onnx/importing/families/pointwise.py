@@ -1,4 +1,4 @@
-"""Functions of each element, activations among them."""
+"""Elementwise functions, including activations."""
 
 from collections.abc import Callable
 from math import sqrt
@@ -74,11 +74,11 @@ def _mish(call: Call, x: Any) -> Any:
 
 
 def _round(call: Call, x: Any) -> Any:
-    return mnp.around(x)  # half to even
+    return mnp.around(x)  # rounds half to even
 
 
 def _clip(call: Call, x: Any, low: Any = None, high: Any = None) -> Any:
-    """Clip to a range, whose ends were attributes before opset 11."""
+    """Clip to a range, whose ends are attributes before opset 11."""
     if call.version < 11:
         return mnp.clip(x, call.attr("min"), call.attr("max")) if _has_range(call) else x
     known = all(end is None or is_known(end) for end in (low, high))
@@ -110,7 +110,7 @@ def _is_inf(call: Call, x: Any) -> Any:
 
 def _softmax(name: str) -> Rule:
     def rule(call: Call, x: Any) -> Any:
-        """Softmax along an axis; before opset 13 over all axes from one on."""
+        """Apply softmax along an axis; before opset 13, over all axes from ``axis`` on."""
         rank = len(x.shape)
         if call.version >= 13:
             return op(name)(x, axis=call.attr("axis", -1))
@@ -134,7 +134,7 @@ def _hardmax(call: Call, x: Any) -> Any:
 
 
 def _dropout(call: Call, x: Any, ratio: Any = None, training: Any = None) -> Any:
-    """Dropout: active while training, or if the file requires it."""
+    """Apply dropout in training, or if the file requires it."""
     rate = call.attr("ratio", 0.5) if ratio is None else floats(ratio)[0]
     always = training is not None and bool(floats(training)[0])
     if not call.wants(1):

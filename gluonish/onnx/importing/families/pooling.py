@@ -23,7 +23,7 @@ def _counts(call: Call, x: Any, window: Window) -> list[int]:
         count = room // stride + 1
         if call.attr("ceil_mode", 0):
             count = -(-room // stride) + 1
-            # A window that would begin in the margin behind is none.
+            # Windows may not start in the padding at the end.
             if (count - 1) * stride >= n + window.before[i]:
                 count -= 1
         if count < 1:
@@ -33,7 +33,7 @@ def _counts(call: Call, x: Any, window: Window) -> list[int]:
 
 
 def _places(call: Call, x: Any, window: Window) -> list[np.ndarray[Any, Any]]:
-    """Return for each axis which elements are in which window: (windows, kernel)."""
+    """Return the indices of the elements in each window, (windows, kernel), for each axis."""
     found = []
     for i, count in enumerate(_counts(call, x, window)):
         check_table(count, window.kernel[i])
@@ -43,7 +43,7 @@ def _places(call: Call, x: Any, window: Window) -> list[np.ndarray[Any, Any]]:
 
 
 def _windows(x: Any, places: list[np.ndarray[Any, Any]], number: Any) -> Any:
-    """Return the windows' elements (N, C, windows .., elements), with a number for the margin."""
+    """Return the windows' elements (N, C, windows .., elements); ``number`` is the padding."""
     rank = len(places)
     low = [max(0, -int(p.min())) for p in places]
     high = [max(0, int(p.max()) + 1 - n) for p, n in zip(places, x.shape[2:], strict=True)]
@@ -56,7 +56,7 @@ def _windows(x: Any, places: list[np.ndarray[Any, Any]], number: Any) -> Any:
 
 
 def _simple(call: Call, x: Any, kind: str, **options: Any) -> Any:
-    """Return a pooling by our own operator where it has one for the windows; None elsewhere."""
+    """Apply gluonish's Pooling if it supports the windows; return None otherwise."""
     window = Window(call, x.shape[2:])
     plain = set(window.dilations) == {1} and window.is_even and is_floating(dtype_of(x))
     fits = all(2 * b <= k for b, k in zip(window.before, window.kernel, strict=True))
@@ -82,7 +82,7 @@ def _max_pool(call: Call, x: Any) -> Any:
 
 
 def _indices(call: Call, x: Any, elements: Any, places: list[np.ndarray[Any, Any]]) -> Any:
-    """Return flat input indices of the maxima."""
+    """Return the flat indices of the maxima in the input."""
     shape = x.shape[2:]
     strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
     if call.attr("storage_order", 0):
@@ -145,7 +145,7 @@ def _global_lp(call: Call, x: Any) -> Any:
 
 
 def _max_unpool(call: Call, x: Any, indices: Any, shape: Any = None) -> Any:
-    """Put elements back to where `_max_pool` found them, among zeros."""
+    """Scatter elements to the positions that `_max_pool` returned, with 0 elsewhere."""
     kernel = call.attr("kernel_shape")
     strides = call.attr("strides") or [1] * len(kernel)
     pads = call.attr("pads") or [0] * 2 * len(kernel)
@@ -156,7 +156,7 @@ def _max_unpool(call: Call, x: Any, indices: Any, shape: Any = None) -> Any:
     own = [*x.shape[:2], *spatial]
     target = own if shape is None else integers(shape)
     places = mnp.reshape(indices, (1, -1)).astype(INT64)
-    if target != own:  # indices count in the smaller image
+    if target != own:  # the indices refer to the smaller image
         grid = np.indices(own).reshape(len(own), -1)
         table = array_of(np.ravel_multi_index(tuple(grid), target).astype(np.int64))
         places = mnp.take(table, places, axis=0)

@@ -1,4 +1,4 @@
-"""Quantized numbers: to them and back, and products of them."""
+"""Quantization, dequantization, and products of quantized matrices."""
 
 from math import prod
 from typing import Any
@@ -25,7 +25,7 @@ def _limits(kind: Element) -> tuple[int, int]:
 
 
 def _spread(call: Call, x: Any, factor: Any) -> Any:
-    """Return a scale or zero point as it is broadcast: one number, one an axis, one a block."""
+    """Reshape a scale or zero point to broadcast: for the array, a channel, or a block."""
     shape = factor.shape
     rank = len(x.shape)
     block = call.attr("block_size", 0)
@@ -52,7 +52,7 @@ def _quantize(call: Call, x: Any, scale: Any, zero: Any = None) -> Any:
 
 
 def _rounded(ratio: Any, shift: Any, kind: Element, wide: Any) -> Any:
-    """Return integers: the nearest, plus the zero point, within the type's limits."""
+    """Round to the nearest integers, add the zero point, and clip to the type's limits."""
     nearest = mnp.around(ratio).astype(wide)
     nearest = nearest if shift is None else nearest + shift
     low, high = _limits(kind)
@@ -79,7 +79,7 @@ def _dequantize(call: Call, x: Any, scale: Any, zero: Any = None) -> Any:
 
 
 def _dynamic(call: Call, x: Any) -> tuple[Any, Any, Any]:
-    """Quantize to uint8 by the range that the numbers themselves have."""
+    """Quantize to uint8, with the scale and zero point of the array's own range."""
     low = mnp.minimum(mnp.min(x), 0)
     high = mnp.maximum(mnp.max(x), 0)
     scale = (high - low) / 255
@@ -90,7 +90,7 @@ def _dynamic(call: Call, x: Any) -> tuple[Any, Any, Any]:
 
 
 def _matrix_point(point: Any, *, rows: bool) -> Any:
-    """Return a zero point (or scale) of a matrix: one number, or one for each row or column."""
+    """Reshape a matrix's zero point or scale: one number, or one for each row or column."""
     if len(point.shape) == 1 and point.shape[0] > 1 and rows:
         return mnp.expand_dims(point, -1)
     return mnp.reshape(point, ()) if point.shape == (1,) else point

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM: by our own fused operator where it computes the same, else step by step."""
+"""RNN, GRU and LSTM: as gluonish's fused RNN if it computes the same, else step by step."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from gluonish.ndarray import control_flow
 from gluonish.onnx.importing.arrays import array_of, dtype_of, op
 from gluonish.onnx.importing.nodes import Call, Rule
 
-# ONNX's activations, with the alpha and beta that they have by default.
+# ONNX's activations, with their default alpha and beta.
 _ACTIVATIONS: dict[str, tuple[Callable[[Any, float, float], Any], float, float]] = {
     "relu": (lambda x, a, b: mnp.maximum(x, 0), 0, 0),
     "tanh": (lambda x, a, b: mnp.tanh(x), 0, 0),
@@ -31,10 +31,10 @@ class _Kind(NamedTuple):
     """A kind of recurrent operator.
 
     Attributes:
-        mode: The mode of our RNN operator.
+        mode: Mode of gluonish's RNN operator.
         gates: Number of gates.
-        order: Indices of ONNX's gates in the order of our operator.
-        activations: ONNX's default ones.
+        order: Indices of ONNX's gates in the order of gluonish's operator.
+        activations: ONNX's default activations.
         states: Number of states.
     """
 
@@ -53,15 +53,15 @@ _KINDS = {
 
 
 class _Layer(NamedTuple):
-    """The arrays of a layer; time is the first axis of ``x``, the direction that of the others.
+    """The arrays of a layer; ``x`` has time as first axis, the others the direction.
 
     Attributes:
         x: Input (T, N, I).
-        weights: Of the input, (directions, gates * H, I), and of the state (.., H).
-        biases: Of the input and of the state, (directions, gates * H).
-        states: Initial ones, (directions, N, H).
-        lengths: Of the sequences, or None.
-        peepholes: (directions, 3 * H), or None.
+        weights: Weights of the input, (directions, gates * H, I), and of the state (.., H).
+        biases: Biases of the input and of the state, (directions, gates * H).
+        states: Initial states, (directions, N, H).
+        lengths: Lengths of the sequences, or None.
+        peepholes: Peephole weights (directions, 3 * H), or None.
     """
 
     x: Any
@@ -111,11 +111,11 @@ _WAYS = {"forward": 1, "reverse": 1, "bidirectional": 2}
 
 
 def _check_shapes(call: Call, kind: _Kind, data: Any, inputs: Sequence[Any]) -> None:
-    """Refuse inputs whose shapes do not match the attributes and the data.
+    """Raise an error if shapes of inputs do not match the attributes and the data.
 
     Args:
         call: The node.
-        kind: Its operator.
+        kind: The node's kind of operator.
         data: Input (T, N, I).
         inputs: Weights of input and state, biases, lengths, initial states, peepholes; None for
             what is left out.
@@ -159,7 +159,7 @@ def _names(call: Call, kind: _Kind, directions: int) -> list[str]:
 
 
 def _fused_mode(call: Call, kind: _Kind, layer: _Layer) -> str | None:
-    """Return our operator's mode where it computes the same, else None."""
+    """Return the mode of gluonish's RNN if it computes the same as the node, else None."""
     directions = layer.weights[0].shape[0]
     names = _names(call, kind, directions)
     plain = layer.peepholes is None and not call.attr("clip") and not call.attr("input_forget", 0)
@@ -197,7 +197,7 @@ def _fused(call: Call, kind: _Kind, layer: _Layer, mode: str) -> tuple[Any, list
 
 
 def _reordered(chunk: Any, kind: _Kind, hidden: int) -> Any:
-    """Return weights or biases with the gates in our operator's order."""
+    """Reorder the gates of weights or biases to the order of gluonish's RNN."""
     if list(kind.order) == [0]:
         return chunk
     pieces = [chunk[:, i * hidden : (i + 1) * hidden] for i in kind.order]
@@ -205,7 +205,7 @@ def _reordered(chunk: Any, kind: _Kind, hidden: int) -> Any:
 
 
 def _turned(x: Any, lengths: Any) -> Any:
-    """Return sequences with their time turned around, each within its length."""
+    """Reverse the time of sequences, each within its length."""
     if lengths is None:
         return mnp.flip(x, axis=0)
     return op("SequenceReverse")(x, lengths.astype(x.dtype), use_sequence_length=True)
@@ -248,7 +248,7 @@ def _one_direction(call: Call, kind: _Kind, layer: _Layer, x: Any, d: int) -> tu
 
 
 def _functions(call: Call, kind: _Kind, d: int) -> list[Callable[[Any], Any]]:
-    """Return a direction's activations, with clipping in front."""
+    """Return a direction's activations; each clips its input if the node has ``clip``."""
     directions = 2 if call.attr("direction", "forward") == "bidirectional" else 1
     names, limit = _names(call, kind, directions), call.attr("clip")
     alphas, betas = call.attr("activation_alpha") or [], call.attr("activation_beta") or []

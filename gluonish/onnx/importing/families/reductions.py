@@ -1,4 +1,4 @@
-"""Reductions along axes, and sums and products up to each element."""
+"""Reductions along axes, and cumulative sums and products."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ def _reduction(function: Reduce) -> Rule:
 
 
 def _on_each(call: Call, x: Any) -> Any:
-    """Return the reduction of each single element."""
+    """Reduce over no axes: apply the reduction to each element separately."""
     kind = call.node.kind
     if kind in ("ReduceL1", "ReduceL2"):
         return mnp.abs(x)
@@ -40,7 +40,7 @@ def _on_each(call: Call, x: Any) -> Any:
 
 
 def _integral(function: Reduce) -> Reduce:
-    """Return a sum or product that stays in its integers' dtype."""
+    """Return a reduction by sum or product that keeps the dtype of integers."""
 
     def reduce(x: Any, axis: tuple[int, ...], *, keepdims: bool) -> Any:
         return function(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
@@ -60,7 +60,7 @@ def _extreme(name: str) -> Reduce:
 
 
 def _of_nothing(name: str, x: Any, axis: tuple[int, ...], *, keepdims: bool) -> Any:
-    """Return the maximum (or minimum) of an empty set: the least (or greatest) value."""
+    """Return the maximum or minimum over empty axes: the least or greatest value of the dtype."""
     dtype = dtype_of(x)
     if is_floating(dtype):
         number: Any = -np.inf if name == "max" else np.inf
@@ -137,7 +137,7 @@ def _slice(x: Any, axis: int, start: int, end: int) -> Any:
 
 
 def _products(x: Any, axis: int) -> Any:
-    """Return products up to each element, by doubling: log2 of the length steps."""
+    """Return cumulative products, in log2(length) steps."""
     step, extent = 1, x.shape[axis]
     while step < extent:
         ahead = _slice(x, axis, 0, step)

@@ -1,4 +1,4 @@
-"""Resize and Upsample: along each axis by itself, a weighted sum of a few elements."""
+"""Resize and Upsample: one axis after another, each by weighted sums of a few elements."""
 
 from collections.abc import Callable
 from math import floor
@@ -51,14 +51,14 @@ def _cubic(a: float) -> Callable[[Floats], Floats]:
 
 
 class _Axis:
-    """How one axis is resized.
+    """The plan for resizing one axis: which elements contribute to an output, with which weights.
 
     Args:
         call: The node.
-        extent: Of the input.
-        out: Of the output.
-        scale: Their ratio, from the file.
-        region: Of the input, in shares of it, for ``tf_crop_and_resize``.
+        extent: Size of the input.
+        out: Size of the output.
+        scale: Ratio of both, from the file.
+        region: Start and end in the input, from 0 to 1, for ``tf_crop_and_resize``.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class _Axis:
         return (x + 0.5) / self.scale - 0.5
 
     def taps(self) -> tuple[np.ndarray[Any, Any], Floats]:
-        """Return which elements make up each output element, and their weights."""
+        """Return the indices of the elements that contribute to each output, and their weights."""
         mode = self._call.attr("mode", "nearest")
         check_table(self.out, int(1 + 4 / min(1.0, max(self.scale, 1e-6))))
         indices = self.indices()
@@ -120,7 +120,7 @@ class _Axis:
 
 
 def _along(x: Any, axis: int, taps: tuple[Any, Floats]) -> Any:
-    """Return weighted sums of elements along an axis."""
+    """Compute weighted sums of elements along an axis."""
     elements, weights = taps
     shape = [-1 if i == axis else 1 for i in range(len(x.shape))]
     total: Any = None
@@ -135,7 +135,7 @@ def _along(x: Any, axis: int, taps: tuple[Any, Floats]) -> Any:
 def _targets(
     call: Call, x: Any, scales: Any, sizes: Any
 ) -> tuple[list[int], list[int], list[float]]:
-    """Return the axes to resize, their new extents, and the ratios."""
+    """Return the axes to resize, their new sizes, and the ratios."""
     rank = len(x.shape)
     axes = call.attr("axes")
     chosen = list(range(rank)) if axes is None else [axis_of(a, rank) for a in axes]
@@ -153,7 +153,7 @@ def _targets(
 
 
 def _resize(call: Call, x: Any, *given: Any) -> Any:
-    if call.version < 11:  # it has the coordinates of Upsample
+    if call.version < 11:  # same coordinates as Upsample
         return _upsample(call, x, *given)
     roi, scales, sizes = (*given, None, None, None)[:3]
     chosen, extents, ratios = _targets(call, x, scales, sizes)
@@ -176,7 +176,7 @@ def _resize(call: Call, x: Any, *given: Any) -> Any:
 
 
 def _upsample(call: Call, x: Any, scales: Any = None) -> Any:
-    """Resize as opsets below 11 do: by the ratios, from the first corner on."""
+    """Resize as in opsets below 11: output i is at input i / ratio."""
     ratios = call.attr("scales") if scales is None else floats(scales)
     if ratios is None:
         ratios = [1.0, 1.0, call.attr("height_scale"), call.attr("width_scale")]
@@ -197,7 +197,7 @@ def _upsample(call: Call, x: Any, scales: Any = None) -> Any:
 
 
 class _Described:
-    """Attributes of a node that the file has not."""
+    """A stand-in for a node: attributes that the file does not contain."""
 
     def __init__(self, attrs: dict[str, Any]) -> None:
         self._attrs = attrs

@@ -1,4 +1,4 @@
-"""Reading images between their elements: GridSample and RoiAlign."""
+"""Sampling of images at fractional coordinates: GridSample and RoiAlign."""
 
 from itertools import product
 from math import prod
@@ -25,7 +25,7 @@ def _unfolded(x: Any, low: float, high: float) -> Any:
 
 
 def _bounded(x: Any, extent: int, padding: str, *, aligned: bool) -> Any:
-    """Map coordinates into an axis, by the padding mode."""
+    """Bring coordinates into the range of an axis, by the padding mode."""
     if padding == "reflection":
         ends = (0.0, extent - 1.0) if aligned else (-0.5, extent - 0.5)
         x = _unfolded(x, *ends)
@@ -107,7 +107,7 @@ def _between(x: Any, indices: list[Any], mode: str, padding: str, *, aligned: bo
 
 
 def _roi_align(call: Call, x: Any, rois: Any, batches: Any) -> Any:
-    """Return means (or maxima) of samples in the cells of a grid over each region."""
+    """Return the means or maxima of samples in each cell of a grid over each region."""
     height, width = call.attr("output_height", 1), call.attr("output_width", 1)
     ratio, scale = call.attr("sampling_ratio", 0), call.attr("spatial_scale", 1.0)
     default = "half_pixel" if call.version >= 16 else "output_half_pixel"
@@ -149,7 +149,7 @@ def _steps(start: Any, size: Any, cells: int, count: int) -> Any:
 
 
 def _samples(image: Any, ys: Any, xs: Any, mode: str) -> Any:
-    """Return samples (C, rows, columns): weighted sums of four elements, or their maximum."""
+    """Return samples (C, rows, columns): the sum or maximum of four weighted elements."""
     rows, columns = ys.shape[0], xs.shape[0]
     extents = image.shape[2:]
     grid = [

@@ -9,7 +9,7 @@ from gluonish.onnx.importing.elements import narrowed
 from gluonish.onnx.importing.families.shapes import chunks
 from gluonish.onnx.importing.nodes import Call, Rule
 
-_MOST_PARTS = 1 << 16  # of a sequence
+_MOST_PARTS = 1 << 16  # largest number of pieces that a sequence is split into
 
 
 def _construct(call: Call, *items: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Shapes: queries, reshaping, joining, splitting, padding, arrays made from shapes."""
+"""Shape queries, reshaping, joining, splitting and padding, and arrays created from shapes."""
 
 from collections.abc import Sequence
 from math import prod
@@ -28,7 +28,7 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def axes_given(call: Call, axes: Any, name: str = "axes") -> list[int] | None:
-    """Return axes, which are an attribute in earlier opsets and an input in later ones."""
+    """Return axes from the input, or, in earlier opsets, from the attribute."""
     if axes is not None:
         return integers(axes)
     given = call.attr(name)
@@ -58,7 +58,7 @@ def _reshape(call: Call, x: Any, shape: Any = None) -> Any:
 
 
 def _extents(call: Call, given: list[int]) -> tuple[int, ...]:
-    """Return a shape with at most one extent to infer."""
+    """Check and return a shape with at most one -1."""
     if any(extent < -1 for extent in given) or given.count(-1) > 1:
         call.wrong(f"expected extents of at least 0 and one -1 at most, got {given}")
     return tuple(given)
@@ -96,7 +96,7 @@ def _transpose(call: Call, x: Any) -> Any:
 
 
 def _concat(call: Call, *given: Any) -> Any:
-    # Empty vectors are ignored, as files of other frameworks contain them.
+    # Empty vectors are ignored, as other frameworks write them.
     arrays = [x for x in given if x.shape != (0,)] or list(given[:1])
     if len(arrays) == 1:
         return arrays[0]
@@ -129,7 +129,7 @@ def _expand(call: Call, x: Any, shape: Any) -> Any:
 
 
 def _tile(call: Call, x: Any, repeats: Any, axis: Any = None) -> Any:
-    if axis is not None:  # opset 1: so often along one axis
+    if axis is not None:  # opset 1: repeats along one axis
         times = [1] * len(x.shape)
         times[integer(axis)] = integer(repeats)
     else:
@@ -192,7 +192,7 @@ _PAD_MODES = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wra
 
 
 def _pad(call: Call, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Any:
-    """Pad; negative widths cut off."""
+    """Pad; negative widths crop."""
     rank = len(x.shape)
     widths = axes_given(call, pads, "pads") or call.attr("paddings")
     chosen = list(range(rank)) if axes is None else [axis_of(a, rank) for a in integers(axes)]
@@ -214,7 +214,7 @@ def _pad(call: Call, x: Any, pads: Any = None, value: Any = None, axes: Any = No
 
 
 def padded(x: Any, around: list[tuple[int, int]], mode: str = "constant", number: Any = 0) -> Any:
-    """Return an array with a margin along each axis."""
+    """Pad each axis by nonnegative widths."""
     if mode == "constant":
         return _with_margin(x, around, number)
     for axis, (before, after) in enumerate(around):
@@ -241,7 +241,7 @@ def _with_margin(x: Any, around: list[tuple[int, int]], number: Any) -> Any:
 
 
 def _center_crop_pad(call: Call, x: Any, shape: Any) -> Any:
-    """Crop or pad with zeros around the middle of some axes."""
+    """Crop or zero-pad some axes, around their center."""
     axes = call.attr("axes")
     rank = len(x.shape)
     chosen = range(rank) if axes is None else [axis_of(axis, rank) for axis in axes]

@@ -19,9 +19,9 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def _waves(length: int, outs: int, count: int, dtype: Any, *, inverse: bool) -> tuple[Any, Any]:
-    """Return cosines and sines (length, outs) of a transform of length ``count``."""
+    """Return the matrices (length, outs) of cosines and sines of a DFT of length ``count``."""
     check_table(length, outs)
-    # Full periods are removed before the product loses precision.
+    # Full periods are removed before the product with 2 pi loses precision.
     turns = np.outer(np.arange(length), np.arange(outs)) % count
     angles = 2 * np.pi * turns / count
     sign = 1 if inverse else -1
@@ -29,7 +29,7 @@ def _waves(length: int, outs: int, count: int, dtype: Any, *, inverse: bool) -> 
 
 
 def _transformed(x: Any, length: int, *, inverse: bool, half: bool) -> Any:
-    """Return the transform of a given length along the last axis but one."""
+    """Return the DFT of a given length along the second to last axis."""
     present = min(x.shape[-2], length)
     x = x[..., :present, :]
     outs = length // 2 + 1 if half else length
@@ -87,7 +87,7 @@ def _stft(call: Call, x: Any, step: Any, window: Any = None, length: Any = None)
 
 
 def _mel_weights(call: Call, *given: Any) -> Any:
-    """Return weights of triangular filters, equally far from each other in mels."""
+    """Return weights of triangular filters, evenly spaced on the mel scale."""
     bins, length, rate, low, high = (floats(x)[0] for x in given)
     dtype = ELEMENTS[call.attr("output_datatype", 1)].dtype
     spectrum = int(length) // 2 + 1

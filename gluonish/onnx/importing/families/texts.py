@@ -1,4 +1,4 @@
-"""TfIdfVectorizer, on numbers."""
+"""TfIdfVectorizer for integers."""
 
 from itertools import product
 from typing import Any
@@ -36,7 +36,7 @@ def _tf_idf(call: Call, x: Any) -> Any:
     rows = numbers.reshape(1, -1) if numbers.ndim < 2 else numbers
     counts = np.zeros((len(rows), max(call.attr("ngram_indexes")) + 1), np.float32)
     for row, out in zip(rows, counts, strict=True):
-        # A gram of one element has no gaps.
+        # 1-grams have no gaps.
         for size, step in product(range(low, high + 1), range(1, skips + 2)):
             if size == 1 and step > 1:
                 continue
