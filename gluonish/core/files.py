@@ -126,7 +126,7 @@ def _remove_unheld(path: str) -> None:
         os.close(descriptor)
 
 
-# Types of path arguments; `path_text` refuses others.
+# Types of path arguments; `path_text` rejects others.
 AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 # Maximum compression ratio of deflate, 258 bytes in two bits; a file that claims more is invalid.
@@ -345,7 +345,7 @@ def _existing_mode(target: Path) -> int | None:
 
 @contextmanager
 def _temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Do as `temporary_file`, with errors that name the target."""
+    """Like `temporary_file`, but errors name the target."""
     with ExitStack() as stack:
         try:
             made = stack.enter_context(temporary_file(target))
@@ -363,7 +363,7 @@ def _temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the rename durable; some systems cannot sync a folder."""
+    """Make renames in a folder durable; some systems cannot sync a folder."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

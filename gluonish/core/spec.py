@@ -88,7 +88,7 @@ def merge_dtypes(
     Raises:
         OperatorError: They differ.
     """
-    if a is None or b is None:  # first: NumPy says float64 == None
+    if a is None or b is None:  # checked first, because the float64 dtype equals None
         return b if a is None else a
     if a == b:
         return a
