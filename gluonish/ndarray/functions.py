@@ -1,8 +1,7 @@
 """Functions of the ``nd`` namespace that are not operators: arithmetic, waiting, splitting.
 
-``nd.histogram``.
-
-Functions of MXNet's `mx.nd` that are not supported; their errors name the replacement.
+Also `histogram`, and functions of MXNet's `mx.nd` that are not supported, whose errors name the
+replacement.
 """
 
 import operator

@@ -32,7 +32,7 @@ _logged: set[tuple[str, str]] = set()
 
 
 class _Entry(NamedTuple):
-    """An implementation, and the operator to record on the tape; None for the operator called."""
+    """An implementation, and the operator to record on the tape (None: the one that was called)."""
 
     run: Implementation
     recorded: Operator | None
@@ -74,7 +74,7 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
 
     Args:
         op: The operator.
-        inputs: NDArrays; if one is a graph value, its class gets the call.
+        inputs: NDArrays; if any is a graph value, its class handles the call.
         attrs: Parsed attributes.
         out: Array to store the result in, converted to its storage type.
 
