@@ -163,8 +163,8 @@ def path_text(path: object, what: str) -> str:
         what: Function, and argument if needed, for the beginning of a message.
 
     Raises:
-        ArgumentTypeError: It is not a path.
-        ArgumentError: It contains a NUL.
+        ArgumentTypeError: The argument is not a path.
+        ArgumentError: The path contains a NUL.
     """
     try:
         text = os.fsdecode(path)  # type: ignore[arg-type]  # raises for other types
@@ -185,7 +185,7 @@ def local_path(path: AnyPath, reader: str) -> str:
         reader: Function that uses the path, for the beginning of a message.
 
     Raises:
-        NotSupportedError: It has another protocol.
+        NotSupportedError: The path has another protocol.
     """
     found = path_text(path, reader).removeprefix("file://")
     protocol = _PROTOCOL.match(found)
@@ -205,10 +205,10 @@ def open_to_read(path: AnyPath, reader: str) -> BinaryIO:
         reader: Function that reads it, for the beginning of a message.
 
     Raises:
-        ArgumentTypeError: It is not a path.
+        ArgumentTypeError: ``path`` is not a path.
         MissingFileError: There is no such file.
-        FolderPathError: It is a folder.
-        OSError: It cannot be opened.
+        FolderPathError: The path is a folder.
+        OSError: The file cannot be opened.
     """
     name = path_text(path, reader)
     try:

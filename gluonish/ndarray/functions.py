@@ -202,7 +202,7 @@ def imdecode(
     channels: int = 3,
     mean: Any = None,
 ) -> NoReturn:
-    """Refuse: MXNet 1.9.1 has this deprecated function and fails in it for every image.
+    """Not supported: in MXNet 1.9.1 this deprecated function fails for every image.
 
     Args:
         str_img: Bytes of an image's file.
@@ -222,7 +222,7 @@ def imdecode(
 
 
 def new_empty_handle() -> NoReturn:
-    """Refuse: arrays of gluonish have no handle in a C library.
+    """Not supported: arrays of gluonish have no handle in a C library.
 
     Raises:
         NotSupportedError: Always; `mx.nd.empty` makes an array.

@@ -124,7 +124,7 @@ class Flag(Generic[T]):
             raise ConfigError(f"{self.name}: expected {self.expected}, got {text!r}") from None
 
     def __bool__(self) -> bool:
-        """Raise ArgumentTypeError: the truth of a flag is not that of its value."""
+        """Raise ArgumentTypeError: a condition must test `value`, not the flag."""
         raise ArgumentTypeError(
             f"Flag: expected {self.name}.value, got the flag itself as a truth value"
         )

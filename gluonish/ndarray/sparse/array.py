@@ -166,7 +166,7 @@ class BaseSparseNDArray(NDArray):
             full_check: Whether to check the values of indices, too, not only shapes.
 
         Raises:
-            ArgumentError: They do not.
+            ArgumentError: The array is not valid.
         """
         record = self._record()
         problem = sparse_problem(self.stype, self.shape, record.values, record.aux, full_check)

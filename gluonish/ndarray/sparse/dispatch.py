@@ -2,7 +2,7 @@
 
 Combinations that are not in the table run on dense arrays (MXNet's storage fallback): the inputs
 are converted, and the result is dense. An implementation calls operators on values and indices; it
-waits for indices only if those of the result depend on several inputs.
+waits for indices only if the indices of the result depend on several inputs.
 
 Storage types are written as one letter each: ``d`` for dense, ``r`` for row_sparse, ``c`` for csr.
 """
