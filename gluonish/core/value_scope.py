@@ -49,7 +49,7 @@ def _restore(changes: list[_Change]) -> None:
 
 
 class _Guard:
-    """Object that is freed with its scope; does nothing then, as no change is active."""
+    """Object that is freed with its scope; without active changes, it does nothing then."""
 
     __slots__ = ("changes",)
 

@@ -152,7 +152,7 @@ def duplicate(source: NDArray, memo: object = None) -> NDArray:
 
 
 def gather_on_cpu(arrays: Sequence[NDArray]) -> list[NDArray] | None:
-    """Return the arrays on one CPU, copied from pinned or shared memory; None if not possible.
+    """Copy arrays in pinned or shared memory to the CPU of the others; None if that is impossible.
 
     A `DataLoader` with ``pin_memory`` that feeds a network on a CPU mixes these.
     """

@@ -101,7 +101,7 @@ def as_value(x: Any, what: str, context: Context | None = None) -> Any:
         context: Device of a copy; the current context by default.
 
     Raises:
-        ArgumentTypeError: The argument is an NDArray of ``mx.nd``, or any other object.
+        ArgumentTypeError: The argument has another type; an NDArray of ``mx.nd`` is rejected, too.
     """
     if isinstance(x, NDArray) and not isinstance(x, ndarray):
         raise ArgumentTypeError(
