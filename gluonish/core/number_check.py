@@ -70,7 +70,7 @@ def as_int(owner: str, name: str, value: object, low: int | None = None) -> int:
 
 
 def _number(value: Any, *, texts: bool) -> float | None:
-    """Convert a number, an array of one element or, with ``texts``, a text to a float, else None."""
+    """Convert a number, an array of one element or (``texts``) a text to a float, else None."""
     if getattr(value, "size", None) == 1:
         value = value.item()
     elif not isinstance(value, Real | str) or (isinstance(value, str) and not texts):
