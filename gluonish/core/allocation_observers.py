@@ -31,7 +31,7 @@ _DEPTH = 6
 
 
 class AllocationObserver(Protocol):
-    """Receives all allocations."""
+    """Interface of objects that are notified of every allocation and every release."""
 
     def allocated(self, context: Context, nbytes: int, name: str) -> None:
         """Handle an allocation, in the allocating thread.
@@ -42,7 +42,7 @@ class AllocationObserver(Protocol):
         """
 
     def freed(self, context: Context, nbytes: int, name: str) -> None:
-        """Handle the end of an array that was reported to `allocated`, in any thread."""
+        """Handle the release of an array that was reported to `allocated`, in any thread."""
 
 
 class _TrackedArray(weakref.ref[Any]):
@@ -59,7 +59,7 @@ class _TrackedArray(weakref.ref[Any]):
     __eq__ = object.__eq__
 
 
-_observers: tuple[AllocationObserver, ...] = ()  # replaced by a step
+_observers: tuple[AllocationObserver, ...] = ()  # replaced by a compare-and-swap
 _originals: dict[type, Any] = {}
 _reporting: dict[type, Any] = {}  # their replacements while there are observers
 _tracked: set[_TrackedArray] = set()
@@ -71,7 +71,7 @@ def observe_allocations(observer: AllocationObserver) -> None:
 
 
 def stop_observing_allocations(observer: AllocationObserver) -> None:
-    """Report nothing more to ``observer``, not even the ends of arrays that it knows."""
+    """Stop reporting to ``observer``, including releases of arrays that were reported before."""
     _change(lambda observers: tuple(other for other in observers if other is not observer))
 
 
@@ -83,7 +83,7 @@ def _change(
     while True:
         seen = _observers
         changed = change(seen)
-        if _observers is seen:  # a step
+        if _observers is seen:  # a compare-and-swap
             _observers = changed
             break
     for kind in tuple(DEVICE_CLASSES):
@@ -166,7 +166,7 @@ class AllocationTally:
         self._add(context, name, nbytes, 1)
 
     def freed(self, context: Context, nbytes: int, name: str) -> None:
-        """Queue the end of an allocation."""
+        """Queue the release of an array, which the next call of another method subtracts."""
         self._frees.append((context, name, nbytes))
 
     def nbytes(self, context: Context) -> int:
@@ -191,7 +191,7 @@ class AllocationTally:
 
     def _apply_frees(self) -> None:
         while True:
-            try:  # no test before `popleft`: other code may run at each turn of a loop
+            try:  # no check before `popleft`: other code may run between the two
                 context, name, nbytes = self._frees.popleft()
             except IndexError:
                 return

@@ -122,7 +122,7 @@ def c_handle_array(objs: Sequence[Any]) -> Any:
         objs: Objects with a handle of `ctypes`; arrays and Symbols of gluonish have none.
 
     Raises:
-        NotSupportedError: One has no handle.
+        NotSupportedError: An object has no handle.
     """
     try:
         return (ctypes.c_void_p * len(objs))(*[obj.handle for obj in objs])

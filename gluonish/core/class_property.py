@@ -52,7 +52,7 @@ class CurrentValue(Generic[T]):
     Args:
         get: Returns the value.
         put: Sets the value.
-        reset: Restores the value of a new thread.
+        reset: Restores the value that a new thread starts with.
     """
 
     def __init__(

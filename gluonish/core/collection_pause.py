@@ -14,7 +14,7 @@ or ``__exit__`` was interrupted ends when it is freed.
 import gc
 import os
 
-PAUSED = 2_000_003  # objects; no program's own choice
+PAUSED = 2_000_003  # objects; a threshold that no program would choose itself
 
 _IMPORTS = 150_000  # objects, gluonish's own 70,000 and those of NumPy among them
 
@@ -25,7 +25,7 @@ _before = [gc.get_threshold()[0]]
 
 
 def begin_import() -> None:
-    """Pause until `end_import`: a fifth of the import's time went into collections."""
+    """Begin a pause until `end_import`: collections took a fifth of the import's time."""
     _begin(_IMPORT)
 
 
@@ -37,9 +37,9 @@ def end_import() -> None:
 def freeze_imports() -> None:
     """Freeze the current objects for the garbage collector: modules, which are never garbage.
 
-    They took a full collection 55 ms, and a recorded loop of 10,000 operators had one each time. If
-    a program made many objects before it imports gluonish, nothing is frozen: they may become
-    garbage.
+    A full collection spent 55 ms on them, and every recorded loop of 10,000 operators triggered
+    one. If a program made many objects before it imports gluonish, nothing is frozen, because
+    those objects may become garbage.
     """
     if len(gc.get_objects()) <= _IMPORTS:
         gc.freeze()
@@ -54,7 +54,7 @@ def _begin(number: int) -> None:
 
 
 def _end(number: int) -> None:
-    """End a pause; each line may be the last one that runs, and may run twice."""
+    """End a pause; safe if an interrupt stops it after any line, and if it runs twice."""
     _pauses.pop(number, None)
     if not _pauses and gc.get_threshold()[0] == PAUSED:
         gc.set_threshold(_before[0])

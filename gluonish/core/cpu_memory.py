@@ -39,7 +39,7 @@ class MemoryInfo(NamedTuple):
 
     @property
     def reserved(self) -> int:
-        """Memory of the device that this process has: used and held."""
+        """Memory of the device that this process occupies: used plus held."""
         return self.used + self.held
 
 
@@ -116,7 +116,7 @@ def _text(path: Path) -> str:
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
 
-_LARGEST_ON_HEAP = 32 << 20  # bytes; glibc refuses more
+_LARGEST_ON_HEAP = 32 << 20  # bytes; the maximum that glibc accepts
 _LARGEST_INT = (1 << 31) - 1
 _SHARE = 8  # cache at most 1/8 of the memory
 
@@ -204,7 +204,7 @@ def memory_info() -> MemoryInfo:
 
 
 def _kibibytes(path: str, name: str, missing: int) -> int:
-    """Return an entry of a file in /proc, in bytes."""
+    """Return an entry of a file in /proc, in bytes; ``missing`` if there is no such entry."""
     try:
         with open(path, encoding="ascii") as file:
             for line in file:

@@ -26,22 +26,22 @@ Platform = Literal["cpu", "gpu"]
 
 
 class StoredKey(Protocol):
-    """The random key of repeated launches, in memory of their device."""
+    """Random key in device memory, which captured launches read each time they are repeated."""
 
     def set(self, xp: ModuleType, key: tuple[int, int], /) -> None:
         """Store a key for the next launches, on the current stream."""
 
 
 class Replay(Protocol):
-    """Captured launches that one call repeats, on the same memory."""
+    """Captured kernel launches, which one call repeats on the same memory."""
 
     def launch(self) -> bool:
-        """Launch them; return False, without a launch, if that is no longer possible."""
+        """Repeat the launches; return False, without launching, if that is no longer possible."""
         raise NotImplementedError
 
 
 class Graphs(Protocol):
-    """Captures launches of a device (CUDA graphs).
+    """Captures the kernel launches of a device (CUDA graphs).
 
     Attributes:
         shortages: Number of captures that ran out of memory.
@@ -61,9 +61,9 @@ class Graphs(Protocol):
         """
 
     def settings(self) -> Hashable:
-        """Settings that kernels read when they launch; a replay goes on with those of its capture.
+        """Settings that kernels read when they launch; a replay keeps those of its capture.
 
-        A call with other settings needs a replay of its own.
+        A call with other settings needs a separate replay.
         """
 
     def copy(self, target: Any, source: Any, /) -> None:
@@ -107,7 +107,7 @@ class Device(Protocol):
 
     @property
     def graphs(self) -> Graphs | None:
-        """Captures its launches (CUDA graphs); None for a CPU."""
+        """Captures this device's launches (CUDA graphs); None for a CPU."""
         raise NotImplementedError
 
     def empty(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:

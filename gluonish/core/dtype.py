@@ -42,7 +42,7 @@ DTYPE_FLAGS: Mapping[np.dtype[Any], int] = {
     np.dtype(np.uint64): 11,
     BFLOAT16: 12,
 }
-# Types without a number: arrays of them can be loaded, printed, cast and saved.
+# Types without a number in files: arrays of them can be loaded, printed, cast and saved.
 STORED_DTYPES: tuple[np.dtype[Any], ...] = tuple(
     np.dtype(stored)
     for stored in (

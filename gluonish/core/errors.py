@@ -74,7 +74,7 @@ class ArgumentError(GluonishError, ValueError, AssertionError):
 
 
 class ArgumentTypeError(GluonishError, TypeError, ValueError, AssertionError):
-    """An argument has the wrong type; MXNet raises any of the three."""
+    """An argument has the wrong type; MXNet raises any of these three built-in errors."""
 
 
 class OperatorError(GluonishError, ValueError):
@@ -214,7 +214,7 @@ class OutOfBoundsError(GluonishError, IndexError):
 
 
 class OperatorIndexError(OperatorError, OutOfBoundsError):
-    """An index in an operator's input is out of bounds; raised at the wait."""
+    """An index in an operator's input is out of bounds; raised when the program waits."""
 
 
 class ParameterError(GluonishError, AssertionError):
@@ -225,7 +225,7 @@ class DeferredInitializationError(ParameterError):
     """A Parameter's shape is not known yet: it is allocated at the first forward pass."""
 
 
-# Class of an operator's error by the class of the exception; the first match counts.
+# The class of an operator's error by the class of the exception; the first match is used.
 RUN_ERRORS: tuple[tuple[type[BaseException], type[GluonishError]], ...] = (
     (MemoryError, OutOfMemoryError),
     (IndexError, OperatorIndexError),

@@ -1,7 +1,7 @@
 """The type of a file by its first bytes, and advice for a file of an unexpected type.
 
-Most wrong files are one of a few: an error page of a server, a git-lfs pointer, an archive that was
-not unpacked, or weights of another library.
+Most unexpected files are of a few types: an error page of a server, a git-lfs pointer, an archive
+that was not unpacked, or weights of another library.
 """
 
 import re

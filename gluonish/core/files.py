@@ -126,7 +126,7 @@ def _remove_unheld(path: str) -> None:
         os.close(descriptor)
 
 
-# Types of path arguments; `path_text` refuses others.
+# Types of path arguments; `path_text` rejects others.
 AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 # Maximum compression ratio of deflate, 258 bytes in two bits; a file that claims more is invalid.
@@ -163,8 +163,8 @@ def path_text(path: object, what: str) -> str:
         what: Function, and argument if needed, for the beginning of a message.
 
     Raises:
-        ArgumentTypeError: It is not a path.
-        ArgumentError: It contains a NUL.
+        ArgumentTypeError: The argument is not a path.
+        ArgumentError: The path contains a NUL.
     """
     try:
         text = os.fsdecode(path)  # type: ignore[arg-type]  # raises for other types
@@ -185,7 +185,7 @@ def local_path(path: AnyPath, reader: str) -> str:
         reader: Function that uses the path, for the beginning of a message.
 
     Raises:
-        NotSupportedError: It has another protocol.
+        NotSupportedError: The path has another protocol.
     """
     found = path_text(path, reader).removeprefix("file://")
     protocol = _PROTOCOL.match(found)
@@ -205,10 +205,10 @@ def open_to_read(path: AnyPath, reader: str) -> BinaryIO:
         reader: Function that reads it, for the beginning of a message.
 
     Raises:
-        ArgumentTypeError: It is not a path.
+        ArgumentTypeError: ``path`` is not a path.
         MissingFileError: There is no such file.
-        FolderPathError: It is a folder.
-        OSError: It cannot be opened.
+        FolderPathError: The path is a folder.
+        OSError: The file cannot be opened.
     """
     name = path_text(path, reader)
     try:
@@ -345,7 +345,7 @@ def _existing_mode(target: Path) -> int | None:
 
 @contextmanager
 def _temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Do as `temporary_file`, with errors that name the target."""
+    """Like `temporary_file`, but errors name the target."""
     with ExitStack() as stack:
         try:
             made = stack.enter_context(temporary_file(target))
@@ -363,7 +363,7 @@ def _temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the rename durable; some systems cannot sync a folder."""
+    """Make renames in a folder durable; some systems cannot sync a folder."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

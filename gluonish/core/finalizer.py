@@ -3,7 +3,7 @@
 CPython runs signal handlers between the instructions of Python code, also in a ``__del__``: a
 Ctrl-C there is printed and lost, and the resource leaks. So resources are released by a weak
 reference whose callback is a C function (a method of a list or queue, or a library's function
-through ctypes). It gets the reference, which has all needed data in slots.
+through ctypes). Its argument is the reference, whose slots hold all needed data.
 
 Invariant: ``_registered`` has a second weak reference to each object, which owns the finalizer, and
 whose callback removes it from the set. CPython clears both references before it calls either
@@ -31,7 +31,7 @@ class Finalizer(weakref.ref[Any]):
 
 
 class Registration(Finalizer):
-    """Registration that owns a finalizer until it is called."""
+    """Weak reference to an object that keeps the object's finalizer alive until it is called."""
 
     __slots__ = ("finalizer",)
 
@@ -76,7 +76,7 @@ class _Lease(weakref.ref[Any]):
 
 
 class Leases(Generic[T]):
-    """Leased resources, and those that were released since.
+    """Tracks leased resources, and queues them for reuse when their owners are freed.
 
     One thread grants and reclaims; any thread may free the owners.
     """
@@ -86,7 +86,7 @@ class Leases(Generic[T]):
         self._released: deque[_Lease] = deque()
 
     def grant(self, resource: T, owner: object) -> None:
-        """Lease a resource until ``owner`` is freed, which must support weak references."""
+        """Lease a resource until ``owner``, which must support weak references, is freed."""
         lease = _Lease(owner, self._released.append)
         lease.resource = resource
         self._granted[id(lease)] = lease

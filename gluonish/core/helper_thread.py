@@ -2,8 +2,8 @@
 
 Python runs signal handlers in the main thread only, between any two instructions. If a handler
 interrupts a library that holds a lock (LLVM's compiler, an import) and waits for a thread that
-needs this lock, it waits for ever; and Ctrl-C would leave the library in an inconsistent state. So
-the main thread runs such work in a helper thread, and waits for it.
+needs this lock, the program deadlocks; and Ctrl-C would leave the library in an inconsistent state.
+So the main thread runs such work in a helper thread, and waits for it.
 """
 
 import threading

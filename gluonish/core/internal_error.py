@@ -34,7 +34,7 @@ def register(func_name: Any = None, cls: Any = None) -> Any:
         cls: The class, if a name is given; without it a decorator is returned.
 
     Raises:
-        ArgumentTypeError: It is not a class of errors.
+        ArgumentTypeError: The argument is not an exception class.
     """
     if isinstance(func_name, str | None):
         return _checked if cls is None else _checked(cls)

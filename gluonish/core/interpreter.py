@@ -1,4 +1,4 @@
-"""Refuse interpreters on which results would be wrong; runs at import."""
+"""Reject interpreters on which results would be wrong; runs at import."""
 
 import sys
 

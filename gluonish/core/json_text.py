@@ -22,8 +22,8 @@ def parse_json(content: str | bytes, name: str, what: str) -> Any:
         what: Expected content in messages: ``the JSON of a graph``.
 
     Raises:
-        FileFormatError: It is not JSON, nested too deeply, or has a number with thousands of
-            digits; names the position.
+        FileFormatError: The file is not JSON, is nested too deeply, or has a number with thousands
+            of digits; names the position.
     """
     try:
         text = content.decode("utf-8") if isinstance(content, bytes) else content
@@ -70,8 +70,8 @@ def parse_object(content: bytes, name: str, what: str, start: int = 0) -> dict[s
         start: Offset of the section in the file, in bytes.
 
     Raises:
-        FileFormatError: It is not a JSON object, is nested too deeply, has a number with thousands
-            of digits, a duplicate name, or a name that is not valid Unicode.
+        FileFormatError: The section is not a JSON object, is nested too deeply, has a number with
+            thousands of digits, a duplicate name, or a name that is not valid Unicode.
     """
     try:
         found = json.loads(content.decode("utf-8"), object_pairs_hook=_distinct)

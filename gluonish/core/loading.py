@@ -139,7 +139,7 @@ def is_superseded(namespace: Mapping[str, Any]) -> bool:
     return module is not None and vars(module) is not namespace and not is_partial(module)
 
 
-# A child forked during another thread's import would wait for that import for ever.
+# A child forked during another thread's import would wait for that import forever.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_lock.__enter__,
@@ -238,7 +238,7 @@ IMPORT_FAILURES = (
 
 
 def import_text(error: BaseException) -> str:
-    """Return the text for an import error after "got": none, or one that cannot be imported."""
+    """Describe a failed import, to follow "got" in a message: missing, or broken and why."""
     if isinstance(error, ModuleNotFoundError):
         return "none"
     kind = "" if isinstance(error, ImportError | OSError) else f"{type(error).__name__}: "

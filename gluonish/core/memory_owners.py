@@ -14,7 +14,7 @@ from gluonish.core.context import Context
 
 
 class Rank(IntEnum):
-    """Priority of the owners of a shared array."""
+    """Which of the owners of a shared array its memory is attributed to: the lowest rank."""
 
     OWNER = 0  # a parameter
     ARRAY = 1  # any handle
@@ -34,7 +34,7 @@ class MemoryOwner(NamedTuple):
 
 
 class MemoryUse(NamedTuple):
-    """Total memory of all owners of one name on one device.
+    """Total memory on one device of all owners with the same name.
 
     Attributes:
         arrays: Number of arrays.

@@ -40,7 +40,7 @@ def as_float(owner: str, name: str, value: object) -> float:
         name: Name of the argument.
 
     Raises:
-        ArgumentTypeError: It is not a number.
+        ArgumentTypeError: The value is not a number.
     """
     number = _number(value, texts=False)
     if number is None:
@@ -58,8 +58,8 @@ def as_int(owner: str, name: str, value: object, low: int | None = None) -> int:
         low: Minimum; None for none.
 
     Raises:
-        ArgumentTypeError: It is not integral.
-        ArgumentError: It is below ``low``.
+        ArgumentTypeError: The value is not integral.
+        ArgumentError: The value is below ``low``.
     """
     number = value if isinstance(value, int) else _number(value, texts=False)
     if number is None or not (isinstance(number, int) or number.is_integer()):
@@ -70,7 +70,7 @@ def as_int(owner: str, name: str, value: object, low: int | None = None) -> int:
 
 
 def _number(value: Any, *, texts: bool) -> float | None:
-    """Return a value as a float; None if it is not a number."""
+    """Convert a number, an array of one element or (``texts``) a text to a float, else None."""
     if getattr(value, "size", None) == 1:
         value = value.item()
     elif not isinstance(value, Real | str) or (isinstance(value, str) and not texts):
@@ -91,12 +91,12 @@ def _refusal(owner: str, name: str, expected: str, value: object) -> ArgumentTyp
     return ArgumentTypeError(f"{owner}: expected {name} to be {expected}, got {text}{advice}")
 
 
-# The methods that compute, of Blocks, transforms, cells and augmenters.
+# Methods of Blocks, transforms, cells and augmenters that compute.
 _COMPUTATIONS = ("forward", "transform_flow", "unroll", "_change")
 
 
 class _Refusal:
-    """Replaces the computation of a block with wrong arguments by an error; picklable."""
+    """Picklable stand-in for the computation of a block with wrong arguments; raises the error."""
 
     __slots__ = ("_error",)
 

@@ -13,7 +13,7 @@ from gluonish.core.value_scope import ValueScope
 
 
 class _Setting:
-    """One of the two settings."""
+    """One of the two settings: its process-wide value, and its value inside a scope."""
 
     __slots__ = ("process_wide", "scoped")
 

@@ -13,7 +13,7 @@ def post_order(starts: Iterable[T], before: Callable[[T], Iterable[T]]) -> list[
     Items are compared by identity.
 
     Args:
-        starts: Where to begin.
+        starts: The items to begin with.
         before: Returns the direct predecessors of an item; without cycles.
     """
     order: list[T] = []

@@ -62,7 +62,7 @@ def out_of_memory_error(owner: str, specs: Sequence[Spec], context: Context) -> 
 
 
 def _usage_text(context: Context) -> str:
-    """Return the current owners of memory for the message; empty if that runs out of memory."""
+    """Describe the current owners of memory for the message; empty if memory runs out for it."""
     try:
         uses = memory_by_owner(context)
         info = device_of(context).memory_info()

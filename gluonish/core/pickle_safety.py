@@ -58,7 +58,7 @@ class Sealed(type):
 
 
 class _WithinFile:
-    """A file for `pickletools`, which allocates no more than the file's size."""
+    """Wrapper of a file for `pickletools`, whose `read` allocates no more than the file's size."""
 
     def __init__(self, file: BinaryIO) -> None:
         position = file.tell()
@@ -79,7 +79,7 @@ def check_opcodes(
     max_nbytes: int,
     max_opcodes: int | None = None,
 ) -> None:
-    """Refuse a pickle that accesses outside objects, or could exhaust memory, stack or time.
+    """Reject a pickle that accesses outside objects, or could exhaust memory, stack or time.
 
     Args:
         pickled: The pickle, or a file at the position of one, which is left at its end.
@@ -89,10 +89,10 @@ def check_opcodes(
             object of 100 bytes.
 
     Raises:
-        FileFormatError: It has a refused opcode, a too large memo index, too deep or too much
-            nesting, an object inside itself, many keys with chosen hashes, or too many bytes or
-            opcodes.
-        Exception: It is not a pickle: one of `BROKEN_PICKLE`.
+        FileFormatError: The pickle has a rejected opcode, too large a memo index, too deep or too
+            much nesting, an object inside itself, many keys with chosen hashes, or too many bytes
+            or opcodes.
+        Exception: The file is not a pickle: one of `BROKEN_PICKLE`.
     """
     objects = _Objects()
     start = None
@@ -197,7 +197,7 @@ class _Objects:
         if target.shared:
             # The sizes of its parents are already counted; valid files have no cycles.
             raise FileFormatError("expected no object inside itself, got one")
-        if target in _LEAVES:  # a class, whose change its stand-in refuses
+        if target in _LEAVES:  # a class, whose stand-in rejects changes
             target = self._stack[-1] = _Object([])
         target.add(children)
 

@@ -40,7 +40,7 @@ class Program(Generic[T]):
 
 
 class Programs(dict[Hashable, T]):
-    """Cache of works by version, with at most ``limit`` entries."""
+    """Cache of prepared work by version, with at most ``limit`` entries."""
 
     __slots__ = ("limit",)
 
@@ -49,7 +49,7 @@ class Programs(dict[Hashable, T]):
         self.limit = limit
 
     def add(self, version: Hashable, work: T) -> T:
-        """Add a work, evict the oldest one beyond the limit, and return the work."""
+        """Add work for a version, evict the oldest entry beyond the limit, and return the work."""
         self[version] = work
         if len(self) > self.limit:
             self.pop(next(iter(tuple(self))), None)  # another thread may have evicted it

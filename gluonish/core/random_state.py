@@ -4,8 +4,8 @@ A sampling operator gets a key, a pair of seed and counter that no other call ha
 pure function of the key (counter-based generation), so a result depends on neither thread nor
 device type.
 
-Invariant: each change is atomic: no thread, handler or destructor runs in its middle. So no lock is
-needed, for which a handler that draws numbers could wait for ever.
+Invariant: each change is atomic: no thread, handler or destructor can run in the middle of it. So
+no lock is needed, which would deadlock in a signal handler that draws numbers.
 """
 
 import os
@@ -35,7 +35,7 @@ def seed(value: int, context: Context | None = None) -> None:
     """Seed the generator of one device, or of all.
 
     Args:
-        value: The seed; its lower 64 bits count.
+        value: The seed; only its lower 64 bits are used.
         context: The device; None for all.
     """
     global _current

@@ -56,7 +56,7 @@ def get_register_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
 
 
 def _is_left_behind(replaced: type, klass: type) -> bool:
-    """Return whether a class is from a failed import of the same module."""
+    """Return whether the replaced class is left over from a failed import of the same module."""
     module = sys.modules.get(klass.__module__)
     same = (replaced.__module__, replaced.__qualname__) == (klass.__module__, klass.__qualname__)
     return same and is_partial(module) and getattr(module, klass.__name__, None) is not replaced

@@ -68,7 +68,7 @@ def _item(value: Any) -> object:
     """Return the element of an array of shape (), which MXNet accepts as a number.
 
     Raises:
-        ValueError: It is not such an array.
+        ValueError: The value is not such an array.
     """
     if getattr(value, "shape", None) != ():
         raise ValueError
@@ -105,7 +105,7 @@ def as_number(value: Any) -> float:
 
     Raises:
         ValueError: The text is not a number.
-        OverflowError: It is larger than every float.
+        OverflowError: The number is larger than every float.
     """
     found = float(value)
     if -_EXACT < found < _EXACT or not isinstance(value, int | np.integer | str):
@@ -271,7 +271,7 @@ class Schema:
 
 
 def _differ(value: AttrValue, default: AttrValue) -> bool:
-    """Whether two values differ; for NumPy, float64 == None."""
+    """Whether two values differ; None is compared by identity, as NumPy's float64 equals it."""
     return value is not default if default is None else bool(value != default)
 
 

@@ -69,7 +69,7 @@ def merge_shapes(a: Shape | None, b: Shape | None, what: str) -> Shape | None:
     """Merge two partial shapes of one array.
 
     Raises:
-        OperatorError: They conflict; ``what`` names the operator and the array.
+        OperatorError: The shapes conflict; ``what`` names the operator and the array.
     """
     if a is None or a == b:
         return b
@@ -86,9 +86,9 @@ def merge_dtypes(
     """Merge two optional dtypes of one array.
 
     Raises:
-        OperatorError: They differ.
+        OperatorError: The dtypes differ.
     """
-    if a is None or b is None:  # first: NumPy says float64 == None
+    if a is None or b is None:  # checked first, because the float64 dtype equals None
         return b if a is None else a
     if a == b:
         return a

@@ -34,7 +34,7 @@ _thread = _Thread()
 
 
 def _restore(changes: list[_Change]) -> None:
-    """Undo the last change; each line may be the last one that runs, and may run twice."""
+    """Undo the last change; safe if an interrupt stops it after any line, and if it runs twice."""
     change = changes[-1]
     all_changes = _thread.changes
     if change in all_changes:
@@ -49,7 +49,7 @@ def _restore(changes: list[_Change]) -> None:
 
 
 class _Guard:
-    """Freed with its scope."""
+    """Object that is freed with its scope; without active changes, it does nothing then."""
 
     __slots__ = ("changes",)
 
@@ -58,7 +58,7 @@ class _Guard:
 
 
 class _ArmedGuard(_Guard):
-    """The guard of a scope with active changes.
+    """The guard of a scope with active changes, which undoes them when the scope is freed.
 
     A separate class, so that no destructor runs after scopes that ended normally: Python only
     prints an interrupt that is raised in a destructor.

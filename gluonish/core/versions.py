@@ -93,7 +93,7 @@ def _same(old: object, new: object) -> bool:
 
 
 class _Typed(Protocol):
-    """A Parameter, which has no version but a dtype that traces read."""
+    """Interface of a Parameter: it has no version, but a dtype that traces read."""
 
     _dtype: Any
 
@@ -122,7 +122,7 @@ class Basis:
         self.made_s = time.monotonic()
 
     def changed(self) -> str | None:
-        """Return an attribute that was set since; None for any other change."""
+        """Return an attribute that was set since the snapshot; None for any other change."""
         found = (version.changed for version, n in self._numbers if version.number != n)
         return next(found, None)
 

@@ -1,4 +1,4 @@
-"""The dispatch of NumPy's functions to ``mx.np`` arrays, which is always enabled here.
+"""Dispatch of NumPy's functions to ``mx.np`` arrays, which is always enabled here.
 
 See `gluonish.numpy.protocol`.
 """

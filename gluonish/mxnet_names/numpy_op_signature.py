@@ -1,4 +1,4 @@
-"""Signatures of ``mx.np`` operators, which exist from their creation."""
+"""Signatures of ``mx.np`` operators, which are set when the operators are created."""
 
 from typing import Any
 

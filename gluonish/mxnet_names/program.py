@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _select(arguments: argparse.Namespace) -> tuple[_Start, list[str]]:
-    """Return the start function, and the program's name and arguments."""
+    """Return the function that runs the program, and the program's name and arguments."""
     if arguments.module is not None:
         return become_module, arguments.module
     if arguments.code is not None:

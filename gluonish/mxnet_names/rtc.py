@@ -33,7 +33,7 @@ _PARAMETER = re.compile(r"(const\s+)?([A-Za-z_]\w*(?:\s+(?:char|long))?)\s*(\*?)
 
 
 class _Parameter(NamedTuple):
-    """A kernel's parameter."""
+    """A parameter of a kernel, as parsed from its signature."""
 
     dtype: np.dtype[Any]
     is_array: bool

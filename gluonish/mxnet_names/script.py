@@ -150,7 +150,7 @@ def become_input(name: str, arguments: Sequence[str]) -> int:
 
 
 def _set_first_path(folder: str) -> None:
-    """Replace the command's folder in ``sys.path`` by the program's, unless in safe-path mode."""
+    """Replace the command's folder in ``sys.path`` with the program's, unless in safe-path mode."""
     if not sys.flags.safe_path:
         sys.path[:1] = [folder]
 

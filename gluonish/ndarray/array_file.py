@@ -69,12 +69,12 @@ Source = str | os.PathLike[str] | bytes | bytearray | BinaryIO
 
 @dataclass(slots=True)
 class ArrayFile:
-    """The content of a file.
+    """The content of an array file.
 
     Attributes:
         kind: ``"params"``, ``"npz"``, ``"npy"``, ``"safetensors"`` or ``"sharded safetensors"``.
         arrays: In file order; arrays that are read lazily can be read while the file is open.
-        names: One name per array, or none. A list file may contain duplicates.
+        names: The name of each array, or empty. A list file may contain duplicates.
         metadata: Text by name; only in safetensors and npz files.
     """
 
@@ -182,7 +182,7 @@ def _named(kind: str, found: "Safetensors") -> ArrayFile:
 
 
 def _without_names(found: ArrayFile) -> ArrayFile:
-    """Remove the generated names of a list of arrays in a format that requires names."""
+    """Remove generated names: those of a list of arrays, saved in a format that requires names."""
     if found.metadata.pop(LIST_KEY, None) == LIST:
         generated = [list_name(found.kind, i) for i in range(len(found.arrays))]
         found.names = found.names if found.names != generated else []

@@ -25,7 +25,7 @@ _CPU = (1, 0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseRecord:
-    """A dense array.
+    """The record of a dense array.
 
     Args:
         values: The array; None for an undefined one.
@@ -53,7 +53,7 @@ class DenseRecord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseRecord:
-    """A row-sparse array or a CSR matrix.
+    """The record of a row-sparse array or a CSR matrix.
 
     Args:
         stype: ``row_sparse`` or ``csr``.
@@ -174,7 +174,7 @@ def _read_sparse(
 def sparse_problem(
     stype: str, shape: tuple[int, ...], values: Any, aux: tuple[Any, ...], numbers: bool = True
 ) -> str:
-    """Return why these do not form a sparse array, as text; empty if they do.
+    """Describe why shape, values and indices do not form a sparse array; empty if they do.
 
     Args:
         stype: ``row_sparse`` or ``csr``.

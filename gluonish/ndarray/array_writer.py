@@ -73,7 +73,7 @@ def write_arrays(
     Args:
         path: The file.
         arrays: The arrays; lazy ones are read one at a time.
-        names: One for each array, or none at all.
+        names: The name of each array; empty if arrays have no names.
         numpy_shape: For list files, see `write_list`.
         metadata: Text by name; not supported by list files.
         max_shard_nbytes: For ``.safetensors.index.json``: maximum bytes of values in one shard; a
@@ -150,7 +150,7 @@ def write_array_list(
     """Write a list file to a path, atomically, or to an open binary file; see `write_list`.
 
     Raises:
-        ArgumentError: The number of names is wrong, or as `write_list`.
+        ArgumentError: The number of names is wrong, or see `write_list`.
         ArgumentTypeError: The format does not support the dtype of an array.
         OSError: The file cannot be written.
     """

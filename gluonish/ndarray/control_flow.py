@@ -96,14 +96,14 @@ def check_pair(what: str, result: Any) -> Sequence[Any]:
 
 
 def _stacked(steps: Sequence[Any], length: int) -> Any:
-    """Return the iterations' outputs stacked, with zeros up to ``length``."""
+    """Stack the outputs of all iterations, and pad them with zeros to ``length``."""
     columns = zip(*(_leaves(step) for step in steps), strict=True)
     stacked = iter([_padded(_stack(column), length) for column in columns])
     return _mapped(lambda _: next(stacked), steps[0])
 
 
 def _stack(arrays: Sequence[Any]) -> Any:
-    """Return arrays of one shape stacked along a new first axis."""
+    """Stack arrays of equal shape along a new first axis."""
     return operator_function("stack")(*arrays, axis=0)
 
 

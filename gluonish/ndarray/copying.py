@@ -48,7 +48,7 @@ class _CopyNode:
         ]
 
     def free(self) -> None:
-        """Drop the parent."""
+        """Drop the reference to the parent."""
         self.parents = ()
         self.freed = timestamp()
 
@@ -112,7 +112,7 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
 
     Raises:
         ArgumentError: The target's shape differs.
-        ArgumentTypeError: ``other`` is neither.
+        ArgumentTypeError: ``other`` is neither an array nor a context.
     """
     lane = None
     if isinstance(other, Context):
@@ -152,7 +152,7 @@ def duplicate(source: NDArray, memo: object = None) -> NDArray:
 
 
 def gather_on_cpu(arrays: Sequence[NDArray]) -> list[NDArray] | None:
-    """Return the arrays on their one CPU, copied there from pinned or shared memory; else None.
+    """Copy arrays in pinned or shared memory to the CPU of the others; None if that is impossible.
 
     A `DataLoader` with ``pin_memory`` that feeds a network on a CPU mixes these.
     """

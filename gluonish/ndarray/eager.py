@@ -36,8 +36,8 @@ from gluonish_engine import Var
 
 # LIGHT_INLINE_SIZE for operators that do much work per element, such as convolutions.
 HEAVY_INLINE_SIZE = 1 << 15
-# And for operators without a multi-threaded kernel: a hand-off costs as much as the operator, and
-# small operators that depend on its result would go to the worker, too.
+# LIGHT_INLINE_SIZE for operators without a multi-threaded kernel: a hand-off costs as much as the
+# operator, and small operators that depend on its result would go to the worker, too.
 LONE_INLINE_SIZE = 1 << 18
 
 # Channels-last memory pays above this many elements.
@@ -47,7 +47,7 @@ _MIN_CHANNELS_LAST = 1 << 12
 # results are pending per lane.
 _LARGE_BYTES = 1 << 20
 _MAX_PENDING_LARGE = 1
-_pending_large: defaultdict[Lane, deque[Var]] = defaultdict(deque)  # variables of their results
+_pending_large: defaultdict[Lane, deque[Var]] = defaultdict(deque)  # variables of the large results
 
 # The limit for small results: a loop that never waits holds less than 256 MiB of them.
 _MAX_PENDING_SMALL = 256
@@ -63,7 +63,7 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
 
     Args:
         op: The operator.
-        inputs: NDArrays on one device. Inputs of other classes with ``__apply__`` get the call.
+        inputs: NDArrays on one device. Inputs of other classes handle the call in ``__apply__``.
         attrs: Parsed attributes.
         out: Array, or list of arrays, to store the visible outputs in.
 
@@ -125,7 +125,7 @@ def _visible(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -
 def _new_outputs(
     op: Operator, inputs: Sequence[NDArray], attrs: Attrs, specs: Sequence[Spec], device: Device
 ) -> list[NDArray]:
-    """Allocate the outputs, channels last where the operator's layout is."""
+    """Allocate the outputs, with channels last in memory where that is fast for the operator."""
     rank = len(specs[0].shape)
     if not device.is_host:
         last = False
@@ -359,7 +359,7 @@ def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDA
     """Return the inputs on one device: arrays in pinned or shared memory are copied to the CPU.
 
     Raises:
-        DeviceError: The devices do not mix, or the operator would write to a copy.
+        DeviceError: The devices cannot be mixed, or the operator would write to a copy.
     """
     gathered = gather_on_cpu(inputs)
     if gathered is None or any(gathered[i] is not inputs[i] for i in op.mutated_inputs(attrs)):
@@ -371,7 +371,7 @@ def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDA
 
 
 def parse_context(ctx: Context | str | None) -> Context | None:
-    """Return a Context, parsed from text such as ``"cpu(0)"``; None for None or no text."""
+    """Return a Context, parsed from text such as ``"cpu(0)"``; None for None or an empty string."""
     if ctx is None or isinstance(ctx, Context):
         return ctx
     if not isinstance(ctx, str):

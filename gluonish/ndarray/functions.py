@@ -1,8 +1,7 @@
 """Functions of the ``nd`` namespace that are not operators: arithmetic, waiting, splitting.
 
-``nd.histogram``.
-
-Functions of MXNet's `mx.nd` that are not supported; their errors name the replacement.
+Also `histogram`, and functions of MXNet's `mx.nd` that are not supported, whose errors name the
+replacement.
 """
 
 import operator
@@ -203,7 +202,7 @@ def imdecode(
     channels: int = 3,
     mean: Any = None,
 ) -> NoReturn:
-    """Refuse: MXNet 1.9.1 has this deprecated function and fails in it for every image.
+    """Not supported: in MXNet 1.9.1 this deprecated function fails for every image.
 
     Args:
         str_img: Bytes of an image's file.
@@ -223,7 +222,7 @@ def imdecode(
 
 
 def new_empty_handle() -> NoReturn:
-    """Refuse: arrays of gluonish have no handle in a C library.
+    """Not supported: arrays of gluonish have no handle in a C library.
 
     Raises:
         NotSupportedError: Always; `mx.nd.empty` makes an array.

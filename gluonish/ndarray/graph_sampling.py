@@ -19,7 +19,7 @@ from gluonish.ndarray.sparse.creation import csr_matrix
 
 
 class _Graph(NamedTuple):
-    """The arrays of a CSR matrix on the host."""
+    """The arrays of a CSR matrix, copied to the host."""
 
     values: Any
     columns: Any
@@ -43,7 +43,7 @@ def _vertices(what: str, vertices: NDArray, count: int) -> Any:
 
 
 def _matrix(rows: Sequence[tuple[Any, Any]], columns: int) -> CSRNDArray:
-    """Return an int64 CSR matrix of (columns, values) per row."""
+    """Build an int64 CSR matrix from the (columns, values) of each row."""
     starts = np.cumsum([0, *(len(names) for names, _ in rows)])
     empty = np.zeros(0, np.int64)
     names = np.concatenate([empty, *(names for names, _ in rows)])

@@ -69,7 +69,7 @@ def get_item(x: NDArray, key: Any) -> NDArray:
 
 
 def select(x: NDArray, key: Any, single: Shape) -> NDArray:
-    """Return ``x[key]``, an array of its class.
+    """Return ``x[key]``, an array of the class of ``x``.
 
     Args:
         x: The array.

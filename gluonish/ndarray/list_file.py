@@ -23,10 +23,10 @@ from gluonish.ndarray.byte_reader import ByteReader
 
 
 class StoredArray(NamedTuple):
-    """A lazy array: in a file, at a checked offset, or on a device, to be written.
+    """A lazily read array: in a file at a checked offset, or on a device and about to be written.
 
     Attributes:
-        shape: Shape.
+        shape: The array's shape.
         dtype: Element type.
         read: Returns the values, while the file is open; they must not be modified.
     """
@@ -89,7 +89,7 @@ def write_list(
     Args:
         file: A file open for writing bytes.
         arrays: The arrays; lazy ones are read one at a time.
-        names: One for each array, or none at all.
+        names: The name of each array; empty if arrays have no names.
         numpy_shape: Write V3 records, which support scalars but which MXNet reads under NumPy shape
             semantics only.
 

@@ -1,10 +1,7 @@
 """Attach operators, indexing, copying and pickling to NDArray as methods.
 
-Their modules import the class, so it cannot import them.
-
-How arrays print.
-
-In-place arithmetic: ``x += y`` and the like.
+The class cannot import the modules that implement them, because these import the class. Printing
+and in-place arithmetic (``x += y``) are defined here.
 """
 
 from collections.abc import Callable

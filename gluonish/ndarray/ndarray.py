@@ -150,7 +150,7 @@ class NDArray(AttachedMethods):
 
     @property
     def writable(self) -> bool:
-        """Whether the array may be assigned to: always."""
+        """Whether the array may be assigned to; always True."""
         return True
 
     @property
@@ -388,7 +388,7 @@ def from_host(
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Return a name that MXNet defines in this module, gluonish in the package: `array` ..."""
+        """Return a name, such as `array`, that MXNet has in this module and gluonish elsewhere."""
         if name.startswith("__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(load("gluonish.ndarray"), name)

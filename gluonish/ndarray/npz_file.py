@@ -64,13 +64,13 @@ def read_npy(reader: ByteReader) -> Any:
     """Read one `.npy` array of any byte and memory order, format version 1 or 2.
 
     Raises:
-        FileFormatError: It is truncated or corrupt, or its dtype is not supported.
+        FileFormatError: The array is truncated or corrupt, or its dtype is not supported.
     """
     return _read_values(reader, *_read_header(reader))
 
 
 def _read_header(reader: ByteReader) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
-    """Return shape, stored dtype, and whether the memory order is Fortran."""
+    """Return the shape, the stored dtype, and whether values are in Fortran order."""
     magic = reader.read(8, "npy header")
     if magic[:6] != b"\x93NUMPY" or magic[6] not in (1, 2):
         reader.offset -= 8
@@ -168,7 +168,7 @@ def _metadata(comment: bytes) -> dict[str, str]:
 
 
 def _check_sizes(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
-    """Refuse sizes that would let a small file fill the memory, and overlapping members."""
+    """Reject sizes that would let a small file fill the memory, and overlapping members."""
     total = file.seek(0, io.SEEK_END)
     infos = archive.infolist()
     if sum(info.compress_size for info in infos) > total:

@@ -31,7 +31,7 @@ _CHUNK_NBYTES = 1 << 24
 
 
 def check_npz(arrays: Sequence[Entry], names: Sequence[str], metadata: Mapping[str, str]) -> None:
-    """Refuse arrays, names and metadata that the format does not support.
+    """Reject arrays, names and metadata that the format does not support.
 
     Raises:
         ArgumentError: A name is too long, contains a null character, or collides with a member of a

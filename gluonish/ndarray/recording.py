@@ -54,7 +54,7 @@ class Node(Protocol):
         parents: For each input, its producer and the output index there; None for a constant.
         output_count: Number of outputs, hidden ones included.
         ignores_head_gradient: Whether the inputs have a gradient even if the outputs have
-            none, as of a loss.
+            none, as for a loss.
         made: Timestamp of the call.
         freed: Timestamp of `free`; infinite before. Calls recorded later treat the outputs as
             constants; calls recorded earlier can no longer backpropagate through them.
@@ -69,7 +69,7 @@ class Node(Protocol):
 
     @property
     def ignores_head_gradient(self) -> bool:
-        """See above."""
+        """See `Node`."""
         raise NotImplementedError
 
     def backward(
@@ -121,7 +121,7 @@ def freed_error(where: str = "") -> AutogradError:
 
 
 class OperatorNode:
-    """The call of one operator; its gradient rule is the operator's."""
+    """Tape node of one operator call, which applies the operator's gradient rule."""
 
     __slots__ = ("attrs", "freed", "inputs", "made", "op", "output_count", "outputs", "parents")
 

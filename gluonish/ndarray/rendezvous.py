@@ -14,7 +14,7 @@ depends on it. A watchdog thread fails it, which runs while rounds are open.
 Invariants: there is no lock, as signal handlers and destructors may run anywhere.
 ``Rendezvous._rounds`` is a tuple that is replaced, even if by an equal one, whenever a member joins
 or a round is removed; so a compare (``is``) and the assignment that follows it act as one
-compare-and-swap (see "a step"). The caller that removes a round owns it. The watchdog owns its heap
+compare-and-swap. The caller that removes a round owns it. The watchdog owns its heap
 of rounds, which it receives through ``_new_rounds``.
 """
 
@@ -52,7 +52,8 @@ class Member:
     Attributes:
         value: The device's sum.
         weight: The number of elements in the sum.
-        owner: Weak reference to an object that lives while the result can be used; None: always.
+        owner: Weak reference to an object that lives while the result can be used; None if it
+            always can.
     """
 
     __slots__ = ("owner", "value", "weight")
@@ -72,10 +73,10 @@ class Member:
 
 
 class Round:
-    """One mean over all devices.
+    """The computation of one mean over all devices.
 
     Attributes:
-        members: By device.
+        members: Contributions by device.
         total: The weighted mean, on the CPU.
         gradients: The rendezvous of the same devices in the backward pass.
     """
@@ -102,7 +103,7 @@ class Round:
             self._fill(values, lambda: (_sum(values), weight))
             return
         shape = self.total._spec.shape
-        # The sum over ranks: the values, and the weight as last element.
+        # The vector to sum over ranks: the values, and the weight as last element.
         sums = empty_like_spec(Spec((math.prod(shape) + 1,), FLOAT64), self.total._device)
 
         def begin(raw: Any) -> None:
@@ -226,7 +227,7 @@ class Rendezvous:
             if found is None and not full:
                 remaining.append(entered)
             changed = tuple(remaining)
-            if self._rounds is before:  # a step
+            if self._rounds is before:  # the compare-and-swap
                 self._rounds = changed
                 members[device] = member
                 break
@@ -243,11 +244,11 @@ class Rendezvous:
         return entered
 
     def remove(self, round_: Round) -> bool:
-        """Remove an incomplete round; return whether it was there."""
+        """Remove an incomplete round; return whether it was still open."""
         while True:
             before = self._rounds
             open_rounds = tuple(r for r in before if r is not round_)
-            if self._rounds is before:  # a step
+            if self._rounds is before:  # the compare-and-swap
                 self._rounds = open_rounds
                 return len(open_rounds) < len(before)
 

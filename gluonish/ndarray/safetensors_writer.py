@@ -24,7 +24,7 @@ DEFAULT_SHARD_NBYTES = 5_000_000_000
 
 
 def check_safetensors(arrays: Mapping[str, StoredArray], metadata: Mapping[str, str]) -> None:
-    """Refuse arrays, names and metadata that the format does not support.
+    """Reject arrays, names and metadata that the format does not support.
 
     Raises:
         ArgumentError: A name is reserved by the format, or cannot be encoded in UTF-8.
@@ -105,7 +105,7 @@ def write_safetensors(
 
 
 def _aligned_order(arrays: Mapping[str, StoredArray]) -> list[str]:
-    """Order arrays to be aligned: first multiples of a cache line, then by element size."""
+    """Order arrays so that they are aligned: multiples of a cache line first, then by item size."""
 
     def key(name: str) -> tuple[bool, int]:
         array = arrays[name]

@@ -175,7 +175,7 @@ def _array(record: ArrayRecord) -> NDArray:
 
 
 def _entry(array: NDArray) -> Entry:
-    """Return an array to be written; a dense one is copied to the host lazily."""
+    """Return what a writer needs of an array; a dense array is copied to the host lazily."""
     if isinstance(array, BaseSparseNDArray):
         return array._record()
     return StoredArray(array.shape, array._spec.dtype, array.asnumpy)

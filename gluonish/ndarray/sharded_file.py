@@ -50,8 +50,8 @@ class ShardReader:
         """Return the content of a shard.
 
         Raises:
-            FileFormatError: It is not a safetensors file.
-            OSError: It cannot be opened.
+            FileFormatError: The shard is not a safetensors file.
+            OSError: The shard cannot be opened.
         """
         file = self.file(path)
         head = file.read(HEAD_NBYTES)
@@ -68,7 +68,7 @@ class ShardReader:
 
         Raises:
             FileFormatError: The file has changed since it was first opened.
-            OSError: It cannot be opened.
+            OSError: The shard cannot be opened.
         """
         if path == self._path and self._file is not None:
             return self._file
@@ -109,8 +109,8 @@ def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetenso
         open_shard: Returns the content of a shard, whose arrays can be read after it is closed.
 
     Raises:
-        FileFormatError: It is not an index, or names a file outside its folder or an array that is
-            not in its shard.
+        FileFormatError: The file is not an index, or names a file outside its folder or an array
+            that is not in its shard.
         MissingFileError: A shard is missing.
     """
     reader = ByteReader(file, name)

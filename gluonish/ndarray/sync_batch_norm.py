@@ -62,7 +62,7 @@ class _MeanNode:
         *,
         last: bool = False,
     ) -> Sequence[NDArray | None]:
-        """Return the mean of all devices' gradients; each backward pass contributes one."""
+        """Return the mean of all devices' gradients; each call contributes this device's."""
         if self.gradients is None:
             raise freed_error()
         return [None if g is None else _mean(self.gradients, g, self.weight) for g in grads]

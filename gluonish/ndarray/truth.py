@@ -42,7 +42,7 @@ COMPARISONS = _names(*_COMPARING) | {row.scalar.name for row in _COMPARING} | {"
 # Operators whose results are marked if both arrays are.
 _SUMS = _names(binary.ADD)
 _JOINTS = _names(binary.SUBTRACT, binary.MULTIPLY, binary.MAXIMUM, binary.MINIMUM)
-# Operators that copy or rearrange elements: their results are marked as the array is.
+# Operators that copy or rearrange elements: their results are marked if the array is.
 _MOVES = frozenset(
     (
         *("BlockGrad", "Cast", "Flatten", "Reshape", "SwapAxis", "_copy", "broadcast_axis"),
@@ -110,7 +110,7 @@ def joining(function: Callable[..., Any], mark: int = True) -> Callable[..., Any
 
 
 def subtracting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a subtraction whose result is a mask if both arrays are, or for 1 minus a mask."""
+    """Wrap a subtraction to mark its result if both arrays are masks, or for 1 minus a mask."""
 
     @wraps(function)
     def subtract(lhs: Any, rhs: Any) -> Any:
@@ -131,7 +131,7 @@ def _mark_difference(lhs: Any, rhs: NDArray, result: NDArray) -> None:
 
 
 def keeping(method: Method) -> Method:
-    """Wrap a method that copies or rearranges elements to mark its result as the array is."""
+    """Wrap a method that copies or rearranges elements to return a mask for a mask."""
 
     @wraps(method)
     def keep(self: NDArray, *args: Any, **kwargs: Any) -> Any:

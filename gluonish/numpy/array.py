@@ -80,7 +80,7 @@ def as_np_ndarray(array: NDArray) -> ndarray:
 
 
 def as_nd_ndarray(array: NDArray) -> NDArray:
-    """Return an NDArray on an array's memory; an NDArray itself unchanged."""
+    """Return an NDArray on an array's memory; return an NDArray of ``mx.nd`` unchanged."""
     return array.as_nd_ndarray() if isinstance(array, ndarray) else array
 
 

@@ -2,7 +2,7 @@
 
 The class cannot define them, because the functions that they call import it.
 
-``x[key]`` by NumPy's rules, on arrays and traced values.
+Also ``x[key]`` by NumPy's rules, on arrays and traced values.
 
 Arrays are indexed as in ``nd``, but a single element has shape (). A key that contains traced
 values becomes an operator.

@@ -78,7 +78,7 @@ _BARE = parse_signature("x1, x2, out=None")
 
 
 class Row(NamedTuple):
-    """The operators of one function.
+    """The operators that implement one broadcasting function.
 
     Attributes:
         name: Name of the function.
@@ -138,7 +138,7 @@ def combine(row: Row, x1: Any, x2: Any, out: Any = None) -> Any:
     """Apply a row's function to arrays and numbers.
 
     Raises:
-        ArgumentTypeError: An argument is neither.
+        ArgumentTypeError: An argument is neither an array nor a number.
     """
     if isinstance(x2, NUMBERS):
         if isinstance(x1, NUMBERS):

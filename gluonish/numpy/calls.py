@@ -3,7 +3,7 @@
 The functions of this package refer to operators by name. The class of the inputs decides what
 happens: an `ndarray` computes; a traced value or a Symbol adds a node to a graph.
 
-Signatures and docstrings of generated functions.
+Also sets the signatures and docstrings of generated functions.
 """
 
 import ast
@@ -71,7 +71,7 @@ def host_values(x: Any) -> Any:
 
 
 def as_ints(x: Any, what: str, name: str) -> tuple[int, ...]:
-    """Return an argument of one or several ints, or an array of them, as a tuple.
+    """Convert an int, several ints or an array of ints to a tuple of ints.
 
     Raises:
         ArgumentTypeError: An element is not an int.
@@ -86,7 +86,7 @@ def as_ints(x: Any, what: str, name: str) -> tuple[int, ...]:
 
 
 def from_official(values: Any, context: Context | None = None, dtype: Any = None) -> ndarray:
-    """Return an array with a copy of NumPy values, by default of the same dtype."""
+    """Copy NumPy values to an array, by default of the same dtype."""
     array = from_host(np.asarray(values), context, dtype, ndarray)
     assert isinstance(array, ndarray)
     return array
@@ -101,7 +101,7 @@ def as_value(x: Any, what: str, context: Context | None = None) -> Any:
         context: Device of a copy; the current context by default.
 
     Raises:
-        ArgumentTypeError: It is another object, or an NDArray.
+        ArgumentTypeError: The argument has another type; an NDArray of ``mx.nd`` is rejected, too.
     """
     if isinstance(x, NDArray) and not isinstance(x, ndarray):
         raise ArgumentTypeError(
@@ -144,13 +144,13 @@ def call(
     Args:
         name: Registry name.
         inputs: Values that `as_value` accepts.
-        params: Attributes, not parsed.
+        params: Attributes, not parsed yet.
         out: Array to store the result in.
         what: Name of the function, for errors; the operator by default.
 
     Raises:
         ArgumentTypeError: An input is not an array.
-        OperatorError: The operator refuses inputs or attributes.
+        OperatorError: The operator does not support the inputs or attributes.
     """
     op = find_operator(name)
     values = _values(inputs, what or name)
@@ -193,10 +193,10 @@ def official(name: str, *args: Any) -> Any:
 
 
 def axis_in(axis: Any, rank: int, what: str) -> int:
-    """Return a non-negative axis.
+    """Convert an axis to its non-negative index.
 
     Raises:
-        ArgumentError: It is not an int in [-rank, rank).
+        ArgumentError: The axis is not an int in [-rank, rank).
     """
     if not isinstance(axis, int | np.integer) or not -rank <= axis < rank:
         raise ArgumentError(f"{what}: expected an axis in [-{rank}, {rank}), got {axis!r}")
@@ -204,7 +204,7 @@ def axis_in(axis: Any, rank: int, what: str) -> int:
 
 
 def pieces(result: Any) -> list[Any]:
-    """Return an operator's outputs as a list, also if there is only one."""
+    """Return an operator's outputs as a list, even if there is only one."""
     several = isinstance(result, list | tuple) or hasattr(result, "list_outputs")
     return list(result) if several else [result]
 
@@ -226,15 +226,15 @@ def create(
 
 
 def chosen(dtype: Any, default: str = "float32") -> Any:
-    """Return a dtype, or the default for None."""
+    """Return ``dtype``, or the default if it is None."""
     return default if dtype is None else dtype
 
 
 def check_order(what: str, order: str, allowed: str = "C") -> None:
-    """Refuse an unsupported memory order.
+    """Reject an unsupported memory order.
 
     Raises:
-        NotSupportedError: It is not one of ``allowed``.
+        NotSupportedError: The order is not one of ``allowed``.
     """
     if not isinstance(order, str) or order not in tuple(allowed):
         raise NotSupportedError(f"{what}: expected order in {list(allowed)}, got {order!r}")

@@ -45,7 +45,7 @@ def extents(shape: Any, what: str) -> tuple[int, ...]:
 
     Raises:
         ArgumentError: An extent is negative or not an int.
-        ArgumentTypeError: It is not an int, tuple or list.
+        ArgumentTypeError: The shape is not an int, tuple or list.
     """
     if not isinstance(shape, int | np.integer | list | tuple):
         raise ArgumentTypeError(f"{what}: expected shape to be a tuple of ints, got {shape!r}")

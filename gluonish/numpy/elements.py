@@ -238,7 +238,7 @@ def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> Any:
 
 
 def _unmasked(obj: Any, arr: Any, axis: int | None) -> Any:
-    """Return a boolean mask as indices; other indices unchanged.
+    """Convert a boolean mask to indices; return other indices unchanged.
 
     Raises:
         ArgumentError: The mask differs from the axis in size.
@@ -254,7 +254,7 @@ def _unmasked(obj: Any, arr: Any, axis: int | None) -> Any:
 
 
 def _add_index(what: str, obj: Any, params: dict[str, Any]) -> Any:
-    """Add an int or slice to the attributes and return None; return an array of indices."""
+    """Add an int or slice to the attributes and return None; return any other index as an array."""
     if isinstance(obj, int | np.integer):
         params["int_ind"] = int(obj)
         return None

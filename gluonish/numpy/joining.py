@@ -79,7 +79,7 @@ def column_stack(tup: Any) -> Any:
 
 
 def _split_attrs(what: str, indices_or_sections: Any) -> dict[str, Any]:
-    """Return the operator's attributes; its indices start with 0."""
+    """Return the attributes of the split operator; its list of indices begins with 0."""
     if isinstance(indices_or_sections, int | np.integer):
         sections = int(indices_or_sections)
         if sections < 1:

@@ -175,7 +175,7 @@ def norm(
 
 
 def _as_number(text: str) -> float | str:
-    """Return a text such as ``"inf"`` as a number if it is one, else unchanged."""
+    """Convert a text such as ``"inf"`` to a number; return any other text unchanged."""
     try:
         return float(text)
     except ValueError:
@@ -210,7 +210,7 @@ def _is_differentiated(value: Any) -> bool:
 
 
 def _is_one_operator(value: Any, axes: tuple[int, ...] | None) -> bool:
-    """Whether to compute a norm by the operator `_npi_norm`, which is not fused."""
+    """Whether to compute a norm by the single operator `_npi_norm`, which is not fused."""
     if axes is not None and len(axes) not in (1, 2):
         return False
     if getattr(value, "size", 0) <= _SMALL:  # a Symbol has no size
@@ -228,7 +228,7 @@ def _norm_operator(
 
 
 def _flat_at_zero(x: Any, exponent: float, at_zero: float = 0.0) -> Any:
-    """Return a power of non-negative values, with value ``at_zero`` and derivative 0 at 0."""
+    """Return a power of non-negative values; where they are 0, ``at_zero`` with derivative 0."""
     root = exponent == _HALF
     if not isinstance(x, ndarray):
         zero = x == 0

@@ -83,7 +83,7 @@ _RENAMED: Mapping[str, Callable[..., Any]] = {
 
 
 def _to_official(value: Any) -> Any:
-    """Convert arrays to NumPy, also in lists, tuples and dicts."""
+    """Convert arrays to NumPy, including those in lists, tuples and dicts."""
     if isinstance(value, NDArray):
         return value.asnumpy()
     if isinstance(value, list | tuple):
@@ -130,7 +130,7 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
         AutogradError: An argument is part of the recorded graph.
         NotSupportedError: An argument is a Symbol.
         NoValuesError: An argument is a traced value.
-        OperatorError: NumPy refuses the arguments; an OperatorIndexError for an axis.
+        OperatorError: NumPy rejects the arguments; an OperatorIndexError for an axis.
     """
     kwargs = dict(kwargs)
     context = _context_of(what, (*args, *kwargs.values()))
@@ -155,7 +155,7 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
 def official_function(name: str, text: str = "", home: Any = np, prefix: str = "") -> Any:
     """Return a function computed by NumPy, with the signature in ``text`` (``...``: no default).
 
-    Functions without a text have no signature in NumPy either.
+    ``text`` is empty for functions that have no signature in NumPy either.
     """
     compute = _RENAMED.get(name) or getattr(home, name)
     signature = parse_signature(text) if text else None
@@ -190,7 +190,7 @@ def _arguments(signature: inspect.Signature | None) -> str:
 def _by_name(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return a call's arguments with optional ones as keywords, without omitted ones."""
+    """Return a call's arguments, with optional ones passed by keyword and omitted ones left out."""
     bound = signature.bind(*args, **kwargs)
     positional: list[Any] = []
     named: dict[str, Any] = {}
@@ -208,7 +208,7 @@ def _by_name(
 
 
 def gone(name: str) -> Callable[..., NoReturn]:
-    """Return a function that raises an error, as NumPy has removed it."""
+    """Return a function that always raises an error, for one that NumPy has removed."""
 
     def function(*args: Any, **kwds: Any) -> NoReturn:
         raise NotSupportedError(

@@ -23,10 +23,10 @@ _UFUNC_NAMES = {"conjugate": "positive"}
 
 
 def register_functions(functions: Mapping[str, Callable[..., Any]], prefix: str = "") -> None:
-    """Register functions for NumPy functions of the same names.
+    """Register functions to which NumPy functions of the same names are dispatched.
 
     Args:
-        functions: By name.
+        functions: The functions by name.
         prefix: ``"linalg."`` for ``numpy.linalg``.
     """
     for name, function in functions.items():
@@ -51,7 +51,7 @@ def array_function(
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Dispatch a ufunc, also arithmetic with a NumPy array on the left; ``__array_ufunc__``.
+    """Dispatch a ufunc, or arithmetic with a NumPy array on the left; for ``__array_ufunc__``.
 
     Methods other than ``"__call__"``, such as ``"reduce"``, are computed by NumPy.
 

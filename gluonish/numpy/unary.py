@@ -82,7 +82,7 @@ _OPTIONS: Mapping[str, tuple[Any, Callable[[Any], bool]]] = {
 
 
 def check_options(what: str, options: Mapping[str, Any]) -> None:
-    """Refuse options of NumPy's functions that would change the result.
+    """Reject options of NumPy's functions that would change the result.
 
     Raises:
         ArgumentTypeError: An option is unknown, or its value is invalid.
@@ -100,7 +100,7 @@ def check_options(what: str, options: Mapping[str, Any]) -> None:
 
 
 def unary_call(name: str, operator: str, x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Apply an operator to an array, NumPy's function to a number."""
+    """Apply an operator to an array, or NumPy's function to a number."""
     if kwargs:
         check_options(name, kwargs)
     if isinstance(x, NUMBERS):

@@ -34,8 +34,8 @@ def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View
     """Return ``__getattr__`` and ``__dir__`` of a module of operators.
 
     Args:
-        operators: Registry names by name in the module.
-        make: Makes the function of an operator and a name.
+        operators: Registry name of each operator, by its name in the module.
+        make: Creates a function from an operator and its name.
         module: The module's name.
     """
     made: dict[str, Function] = {}
@@ -66,10 +66,10 @@ def module_view(
     """Return ``__getattr__`` and ``__dir__`` of a module with another module's functions.
 
     Args:
-        source: The other module.
+        source: The module that defines the functions.
         module: The module's name.
-        wrap: Wraps each function.
-        operators: A view with precedence.
+        wrap: Applied to each function of ``source``.
+        operators: A view whose names take precedence over those of ``source``.
     """
     made: dict[str, Function] = {}
     names = [name for name in source.__all__ if callable(getattr(source, name))]

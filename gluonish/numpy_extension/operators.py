@@ -1,6 +1,6 @@
 """The operators of ``mx.npx``: functions of registered operators for ``mx.np`` arrays.
 
-Functions of ``mx.npx`` whose argument names differ from those of their operators.
+Also functions of ``mx.npx`` whose argument names differ from those of their operators.
 """
 
 import inspect
@@ -57,7 +57,7 @@ IMAGE_NAMES = {
 
 
 def taking_np_arrays(make: Make) -> Make:
-    """Wrap a maker of operators' functions to make functions that refuse NDArrays."""
+    """Wrap a factory of operator functions so that they reject NDArrays of ``mx.nd``."""
 
     def make_checked(op: Operator, name: str) -> Callable[..., Any]:
         unchecked = make(op, name)

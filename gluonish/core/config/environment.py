@@ -39,12 +39,12 @@ def extend_python_path(folder: str) -> None:
 
 
 def is_set(*names: str) -> bool:
-    """Whether one of some variables of other libraries is set."""
+    """Whether any of these variables, which belong to other libraries, is set."""
     return any(name in os.environ for name in names)
 
 
 def variables_with(*prefixes: str) -> dict[str, str]:
-    """Return the variables whose names begin with one of some prefixes, by name."""
+    """Return the variables whose names begin with any of the prefixes, as a dict by name."""
     return {name: text for name, text in sorted(os.environ.items()) if name.startswith(prefixes)}
 
 

@@ -25,11 +25,11 @@ class Flag(Generic[T]):
     Args:
         name: The variable, as users know it.
         kind: Type of the value, with its parser.
-        default: The value if the variable is unset or empty; a flag means the value of that flag,
-            and a path is expanded at each read.
+        default: The value if the variable is unset or empty; another flag stands for its value, and
+            a path is expanded at each read.
         doc: One-line description.
-        acts: Whether it has an effect; the description of a variable of MXNet without effect says
-            why.
+        acts: Whether the variable has an effect; if not, as for some variables of MXNet, ``doc``
+            gives the reason.
     """
 
     __slots__ = ("_cached", "_default", "_key", "_kind", "_overrides", "acts", "doc", "name")
@@ -106,7 +106,7 @@ class Flag(Generic[T]):
 
     @property
     def state(self) -> object:
-        """Equal as long as `value` is, and cheaper: the override, else the environment's entry."""
+        """The override, else the environment's entry: a cheap key to detect changes of `value`."""
         return self._overrides[-1] if self._overrides else environment.get(self._key)
 
     def override(self, value: T) -> "_Override[T]":
@@ -124,7 +124,7 @@ class Flag(Generic[T]):
             raise ConfigError(f"{self.name}: expected {self.expected}, got {text!r}") from None
 
     def __bool__(self) -> bool:
-        """Raise ArgumentTypeError: the truth of a flag is not that of its value."""
+        """Raise ArgumentTypeError: a condition must test `value`, not the flag."""
         raise ArgumentTypeError(
             f"Flag: expected {self.name}.value, got the flag itself as a truth value"
         )

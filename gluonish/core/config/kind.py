@@ -13,7 +13,7 @@ _BOOLEANS = {"0": False, "1": True, "false": False, "true": True}
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """Type of a variable.
+    """Type of an environment variable, with its parser.
 
     Args:
         name: Name for the table of ``gluonish env``, such as ``int``.
@@ -29,7 +29,7 @@ class Kind(Generic[T]):
 
 
 def boolean() -> Kind[bool]:
-    """Return the kind of a switch."""
+    """Return the kind of a boolean variable."""
 
     def parse(text: str) -> bool:
         if text.lower() not in _BOOLEANS:

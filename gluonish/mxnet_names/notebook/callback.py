@@ -1,4 +1,4 @@
-"""Callbacks that collect a training's metrics in pandas tables, for plots in notebooks."""
+"""Callbacks that collect training metrics in pandas tables, for plots in notebooks."""
 
 import datetime
 import time

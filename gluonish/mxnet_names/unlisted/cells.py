@@ -110,7 +110,7 @@ def reverse_sequences(
 def begin_state(
     cell: RecurrentCell, F: ModuleType, begin_state: Any, inputs: Any, batch_size: int
 ) -> Any:
-    """Return ``begin_state``, or zeros for a sequence.
+    """Return ``begin_state``, or zeros that fit a sequence if it is None.
 
     Args:
         cell: The cell.

@@ -84,7 +84,7 @@ class LegacyDataLoader(DataLoader):
 
 
 def reduce_ndarray(data: NDArray) -> tuple[Any, ...]:
-    """Reduce an array for pickling: a function that restores it, and arguments."""
+    """Reduce an array for pickling to a function that restores it, and its arguments."""
     reduced = data.__reduce_ex__(2)
     assert isinstance(reduced, tuple)
     return reduced

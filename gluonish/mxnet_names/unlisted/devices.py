@@ -91,7 +91,7 @@ def merge_multi_context(
 
 
 def create_sparse_kvstore(kvstore: str | KVStoreBase) -> tuple[KVStoreBase, bool]:
-    """Return the store for row_sparse weights, and True: the store updates them.
+    """Return the store for row_sparse weights, and True, as the store always updates them.
 
     Args:
         kvstore: A KVStore, or the name of one.

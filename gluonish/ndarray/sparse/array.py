@@ -5,8 +5,8 @@ of one array share the storage. A write replaces the arrays in it and never modi
 several sparse arrays may share them.
 
 The slots of an NDArray's memory (``_data``, ``_device``, ``_var``) stay unset: a call of an
-operator reads them without a check, so that dense arrays pay nothing, and handles sparse arrays on
-AttributeError (see `gluonish.ndarray.sparse.dispatch`).
+operator reads them without a check, which costs dense arrays nothing, and catches AttributeError
+to handle sparse arrays (see `gluonish.ndarray.sparse.dispatch`).
 """
 
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ class BaseSparseNDArray(NDArray):
         return type(self)(values, self._storage.aux, self.shape)
 
     def _replace_storage(self, other: "BaseSparseNDArray") -> None:
-        """Replace the contents by those of an array of the same storage type and shape."""
+        """Replace the contents with those of an array of the same storage type and shape."""
         parts = other._storage
         self._storage.values, self._storage.aux = parts.values, parts.aux
         self._spec = Spec(self.shape, parts.values._spec.dtype)
@@ -166,7 +166,7 @@ class BaseSparseNDArray(NDArray):
             full_check: Whether to check the values of indices, too, not only shapes.
 
         Raises:
-            ArgumentError: They do not.
+            ArgumentError: The array is not valid.
         """
         record = self._record()
         problem = sparse_problem(self.stype, self.shape, record.values, record.aux, full_check)

@@ -85,7 +85,7 @@ def _is_shape(arg1: tuple[Any, ...]) -> bool:
 
 
 def _check_shape(what: str, arg1: tuple[Any, ...], shape: Extents | None) -> None:
-    """Check that two shapes agree."""
+    """Raise ArgumentError if the shape passed as ``shape`` differs from the one in ``arg1``."""
     if shape is not None and tuple(shape) != arg1:
         raise ArgumentError(f"{what}: expected the shape {arg1} once, got shape={shape}, too")
 
@@ -96,7 +96,7 @@ def _is_scipy_csr(value: Any) -> bool:
 
 
 def _host(values: Any, dtype: Any) -> Any:
-    """Return values as a NumPy array, by default of their own dtype, or float32 for lists."""
+    """Convert values to a NumPy array, by default of their dtype, or float32 for lists."""
     if isinstance(values, NDArray):
         values = values.asnumpy()
     dtype = normalize_dtype(getattr(values, "dtype", FLOAT32) if dtype is None else dtype)
@@ -263,7 +263,7 @@ def empty(
 
 
 def from_record(record: SparseRecord, context: Context | None = None) -> BaseSparseNDArray:
-    """Return the sparse array of a file's record, on a device."""
+    """Return the sparse array that a record of a file describes, on a device."""
     values = from_host(record.values, context, record.values.dtype)
     if record.stype == "row_sparse":
         return with_rows(values, record.aux[0], record.shape)

@@ -2,7 +2,7 @@
 
 Combinations that are not in the table run on dense arrays (MXNet's storage fallback): the inputs
 are converted, and the result is dense. An implementation calls operators on values and indices; it
-waits for indices only if those of the result depend on several inputs.
+waits for indices only if the indices of the result depend on several inputs.
 
 Storage types are written as one letter each: ``d`` for dense, ``r`` for row_sparse, ``c`` for csr.
 """
@@ -32,7 +32,7 @@ _logged: set[tuple[str, str]] = set()
 
 
 class _Entry(NamedTuple):
-    """An implementation, and the operator to record on the tape; None for the operator called."""
+    """An implementation, and the operator to record on the tape (None: the one that was called)."""
 
     run: Implementation
     recorded: Operator | None
@@ -74,7 +74,7 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
 
     Args:
         op: The operator.
-        inputs: NDArrays; if one is a graph value, its class gets the call.
+        inputs: NDArrays; if any is a graph value, its class handles the call.
         attrs: Parsed attributes.
         out: Array to store the result in, converted to its storage type.
 

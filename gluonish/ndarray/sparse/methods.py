@@ -175,7 +175,7 @@ def _row_sparse_item(self: RowSparseNDArray, key: Any) -> RowSparseNDArray:
     """Return the array itself for ``[:]``.
 
     Raises:
-        ArgumentError: The key is another.
+        ArgumentError: The key is not ``[:]``.
     """
     if isinstance(key, slice) and key == slice(None):
         return self
@@ -238,7 +238,7 @@ def _override_cast(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
 
 
 def _override_embedding(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
-    """Return a row-sparse gradient, unless the gradient is recorded, too."""
+    """Compute Embedding's gradient as row-sparse, unless its computation is recorded, too."""
     recorded = recording.mode.get() & RECORDING
     if not attrs["sparse_grad"] or (recorded and any(x._edge is not None for x in inputs)):
         return NotImplemented
@@ -250,7 +250,7 @@ def _dense_copyto(self: NDArray, other: NDArray | Context) -> NDArray:
 
     Raises:
         ArgumentError: The target's shape differs.
-        ArgumentTypeError: ``other`` is neither.
+        ArgumentTypeError: ``other`` is neither an array nor a context.
     """
     if isinstance(other, BaseSparseNDArray):
         return _copyto(self, other)

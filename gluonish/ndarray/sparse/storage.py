@@ -22,18 +22,18 @@ STYPES = ("default", "row_sparse", "csr")
 
 
 def int_array(values: Any, like: NDArray | Context) -> NDArray:
-    """Return integers on the host as an int64 array on a device."""
+    """Copy integers from the host to an int64 array on a device."""
     context = like.context if isinstance(like, NDArray) else like
     return from_host(np.asarray(values), context, INT64)
 
 
 def with_rows(values: NDArray, rows: Any, shape: Sequence[int]) -> RowSparseNDArray:
-    """Return a row-sparse array of rows, with row indices on the host."""
+    """Build a row-sparse array from stored rows, and from row indices on the host."""
     return RowSparseNDArray(values, (int_array(rows, values),), tuple(shape))
 
 
 def compressed(values: NDArray, columns: Any, pointers: Any, shape: Sequence[int]) -> CSRNDArray:
-    """Return a CSR matrix of elements, with columns and row pointers on the host."""
+    """Build a CSR matrix from stored elements, and from columns and row pointers on the host."""
     aux = (int_array(pointers, values), int_array(columns, values))
     return CSRNDArray(values, aux, tuple(shape))
 
@@ -88,7 +88,7 @@ def _check_stype(what: str, stype: str, shape: Sequence[int]) -> None:
 
 
 def to_dense(x: NDArray) -> NDArray:
-    """Return an array as a dense one; a dense array unchanged."""
+    """Convert an array to dense storage; return a dense array unchanged."""
     if not isinstance(x, BaseSparseNDArray):
         return x
     parts = x._storage
@@ -122,7 +122,7 @@ def _to_csr(x: NDArray) -> CSRNDArray:
 
 
 def convert(x: NDArray, stype: str) -> NDArray:
-    """Return an array in a storage type; the array itself if it already has it.
+    """Convert an array to a storage type; return it unchanged if it already has that type.
 
     Raises:
         ArgumentError: A csr array is not a matrix, or the storage type is unknown.

@@ -48,7 +48,7 @@ _UPDATES = {
 
 
 def _lazy(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
-    """Update the rows stored in the gradient, and their optimizer states, in place."""
+    """Update only the rows that the gradient stores; optimizer states are updated in place."""
     weight, grad, *states = inputs
     if not attrs.get("lazy_update", True):
         return NotImplemented

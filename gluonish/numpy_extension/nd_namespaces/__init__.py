@@ -1,1 +1,1 @@
-"""`nd.np` and `nd.npx`: what `F.np` and `F.npx` are where a `hybrid_forward` computes on arrays."""
+"""`nd.np` and `nd.npx`: `F.np` and `F.npx` inside a `hybrid_forward` that computes on arrays."""

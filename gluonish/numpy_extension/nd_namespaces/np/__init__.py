@@ -1,4 +1,4 @@
-"""``nd.np``: what ``F.np`` is inside a `hybrid_forward` that computes on arrays."""
+"""``nd.np``: the namespace ``F.np`` inside a `hybrid_forward` that computes on arrays."""
 
 from gluonish.numpy_extension.nd_namespaces.np import _internal as _internal
 from gluonish.numpy_extension.nd_namespaces.np import linalg, random

@@ -1,4 +1,4 @@
-"""What makes the functions of ``mx.nd`` from operators: `mx.ndarray.register`."""
+"""`mx.ndarray.register`: creates the functions of ``mx.nd`` from operators."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,9 +15,9 @@ def _make_ndarray_function(handle: object, name: str, func_name: str) -> Any:
     """Return the function of an operator.
 
     Args:
-        handle: Not used; in MXNet the operator in its C library.
+        handle: Ignored; in MXNet a handle of the operator in the C library.
         name: The operator's name.
-        func_name: The function's name; the function has the operator's.
+        func_name: The function's name; ignored, as the function is named after the operator.
 
     Raises:
         AttributeError: There is no such operator.
@@ -26,10 +26,10 @@ def _make_ndarray_function(handle: object, name: str, func_name: str) -> Any:
 
 
 def _verify_all_np_ndarrays(op_name: str, func_name: str, args: Iterable[Any], out: Any) -> None:
-    """Check that arguments and ``out`` are arrays of ``mx.np``, where they are arrays.
+    """Check that all arrays among the arguments and ``out`` are arrays of ``mx.np``.
 
     Raises:
-        ArgumentTypeError: One is a classic array.
+        ArgumentTypeError: An array is a classic one.
     """
     for array in _arrays(args, out):
         if not isinstance(array, ndarray):
@@ -42,10 +42,10 @@ def _verify_all_np_ndarrays(op_name: str, func_name: str, args: Iterable[Any], o
 def _verify_all_legacy_ndarrays(
     op_name: str, func_name: str, args: Iterable[Any], out: Any
 ) -> None:
-    """Check that arguments and ``out`` are classic arrays, where they are arrays.
+    """Check that all arrays among the arguments and ``out`` are classic arrays.
 
     Raises:
-        ArgumentTypeError: One is an array of ``mx.np``.
+        ArgumentTypeError: An array is one of ``mx.np``.
     """
     for array in _arrays(args, out):
         if isinstance(array, ndarray):

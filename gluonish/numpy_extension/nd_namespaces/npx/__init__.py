@@ -1,4 +1,4 @@
-"""``nd.npx``: what ``F.npx`` is inside a `hybrid_forward` that computes on arrays."""
+"""``nd.npx``: the namespace ``F.npx`` inside a `hybrid_forward` that computes on arrays."""
 
 from gluonish.numpy_extension.nd_namespaces.npx import image, random
 from gluonish.numpy_extension.operators import operator_function as __getattr__  # noqa: F401
