@@ -177,12 +177,8 @@ class CachedGraph:
             return plan
         if len(specs) != len(self.inputs):
             raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(specs)}")
-        repeats = (
-            self._is_static
-            and device.graphs is not None
-            and device.stream_count == 1
-            and MXNET_ENABLE_CUDA_GRAPHS.value
-        )
+        graphs = device.graphs is not None and MXNET_ENABLE_CUDA_GRAPHS.value
+        repeats = graphs and self._is_static
         options = PassOptions(
             self.segment_sizes(train=bool(training or any(requires_grad)), repeats=repeats),
             self.data_count,
@@ -250,9 +246,10 @@ class CachedGraph:
             backward = MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD.value
             if repeats and _is_default(MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD):
                 forward = _UNLIMITED
-            shares = gpu_count() > 1 or launched_ranks() > 1
-            if repeats and _is_default(MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD) and not shares:
-                backward = _UNLIMITED
+            # Counting GPUs loads their libraries, which a CPU's first call must not pay for.
+            if repeats and _is_default(MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD):
+                shares_gradients = gpu_count() > 1 or launched_ranks() > 1
+                backward = backward if shares_gradients else _UNLIMITED
         return (
             max(1, self._forward_bulk_size or forward),
             max(1, self._backward_bulk_size or backward),

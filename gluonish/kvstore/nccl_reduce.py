@@ -123,8 +123,8 @@ class Team:
         """
         if self.failed:
             raise OperatorError(
-                "nccl: expected communicators that work, got some that an earlier failure of a sum "
-                "ended; see the first error, and start the training again"
+                "nccl: expected working communicators, got some that were aborted after an earlier "
+                "failure of a sum; see the first error, and start the training again"
             )
         try:
             for communicator in self.communicators:
@@ -147,11 +147,15 @@ class Team:
             current.wait_event(stream.record().event)
 
     def _abort(self) -> None:
-        """Abort all communicators, so that sums do not wait for other devices forever."""
         self.failed = True
-        for communicator in self.communicators:
-            with contextlib.suppress(Exception):  # all are to be aborted
-                communicator.abort()
+        _abort_all(self.communicators)
+
+
+def _abort_all(communicators: Sequence[Any]) -> None:
+    """Abort communicators, so that nothing waits for other devices forever."""
+    for communicator in communicators:
+        with contextlib.suppress(Exception):  # all are to be aborted
+            communicator.abort()
 
 
 def nccl_dtype(nccl: Any, x: NDArray) -> int:
@@ -246,14 +250,15 @@ class NCCLReduction:
         """
         if not self._launch_lock.acquire(timeout=_PATIENCE_S):
             raise OperatorError(
-                f"nccl: expected the launch of another thread to end within {_PATIENCE_S} s, got "
-                "none that ended; a signal handler that waits in its middle can be the reason"
+                f"nccl: expected the sum that another thread launches to be launched within "
+                f"{_PATIENCE_S:g} s, got one that still is not; look for a signal handler that "
+                "interrupted it and waits"
             )
         try:
             if self._is_launching:
                 raise OperatorError(
-                    "nccl: expected no sum inside of the launch of another, got one from a signal "
-                    "handler or a destructor; let it only set a flag"
+                    "nccl: expected no other sum while one is launched, got one from a signal "
+                    "handler or a destructor; let the handler only set a flag"
                 )
             self._is_launching = True
             try:
@@ -326,11 +331,16 @@ class NCCLExchange:
         unique_id = self._ranks.gather(nccl.get_unique_id() if rank == 0 else None, "NCCL's id")[0]
         numbers = tuple(value.context.device_id for value in values)
         cupy = values[0]._device.xp
-        communicators = []
-        with _group(nccl):  # one thread joins several devices
-            for i, number in enumerate(numbers):
-                with cupy.cuda.Device(number):
-                    communicators.append(nccl.NcclCommunicator(len(devices), unique_id, first + i))
+        communicators: list[Any] = []
+        try:
+            with _group(nccl):  # one thread joins several devices
+                for i, number in enumerate(numbers):
+                    with cupy.cuda.Device(number):
+                        made = nccl.NcclCommunicator(len(devices), unique_id, first + i)
+                        communicators.append(made)
+        except BaseException:
+            _abort_all(communicators)
+            raise
         return Team(nccl, cupy, numbers, communicators)
 
     def allreduce(

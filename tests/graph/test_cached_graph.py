@@ -348,3 +348,11 @@ def test_moving_statistics_move_once_a_training_call() -> None:
         assert arrays[3].asnumpy().tolist() == [expected]
     cached(arrays)
     assert arrays[3].asnumpy().tolist() == [2.625]
+
+
+def test_plan_on_a_cpu_does_not_load_the_libraries_of_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    def count() -> int:
+        raise AssertionError("loads CuPy")
+
+    monkeypatch.setattr("gluonish.graph.cached_graph.gpu_count", count)
+    assert _square().segment_sizes(train=True) == (15, 15)

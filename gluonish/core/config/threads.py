@@ -94,7 +94,8 @@ MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN = Flag(
     "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN",
     integer(0),
     15,
-    "Largest number of operators in one bulk segment while training.",
+    "Largest number of operators in one bulk segment while training; CUDA graphs have no limit "
+    "unless it is set.",
 )
 MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD = Flag(
     "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD",
