@@ -304,8 +304,8 @@ class Engine(ABC):
         found = self._lanes.get(lane)
         if isinstance(found, StreamLane):
             for one in (found, *found.siblings):
-                if one.newest():
-                    one.event_for(one.newest())
+                if one.launched:
+                    one.event_for(one.launched)
 
     def before_fork(self) -> None:  # noqa: B027 (a subclass may have nothing to do)
         """Pause before a fork; called by `gluonish_engine.lifecycle`."""

@@ -1,5 +1,8 @@
 """Inline operators: run by the pushing thread itself, because their variables are free.
 
+A launch on a stream is inline, too, if the stream's own order, and waits that it already has, put
+it behind all launches that may still use its variables.
+
 Invariants: from push to end, the operator's frame (reads, writes, enclosing frame) is the thread's
 ``running``, and is ``untracked`` or in ``inline`` of the scheduler; both are set and cleared in one
 step (docs/engine.md). An operator that raised, or whose end was interrupted, is added to the
@@ -12,6 +15,7 @@ from typing import Any
 from gluonish_engine.base import Engine
 from gluonish_engine.errors import Failure, for_caller
 from gluonish_engine.scheduler import Scheduler
+from gluonish_engine.streams import StreamLane
 from gluonish_engine.var import Hold, Var, leave_failure, skip, standing_failure
 
 
@@ -29,9 +33,23 @@ class InlineOperators:
         self._engine = engine
 
     def run(
-        self, fn: Callable[[], None], reads: Sequence[Var], writes: Sequence[Var], name: str
+        self,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        name: str,
+        lane: StreamLane | None = None,
     ) -> bool:
-        """Run an operator in this thread if its variables are free, and return whether it ran."""
+        """Run an operator in this thread if its variables are free, and return whether it ran.
+
+        Args:
+            fn: The operator.
+            reads: Variables that it reads.
+            writes: Variables that it writes.
+            name: Its name, for errors.
+            lane: The stream that ``fn`` launches on; launches that precede its next one anyway may
+                still use the variables. None for an operator on the host.
+        """
         core, engine = self._core, self._engine
         local = engine._thread.state
         outer = local.running
@@ -43,10 +61,10 @@ class InlineOperators:
             # failure none carries an error, so there is no need to check each variable.
             pushes = core.pushes
             may_differ = Failure.happened or engine._stream_lanes
-            if may_differ and not core.pending and not self._is_free(reads, writes, local):
+            if may_differ and not core.pending and not self._is_free(reads, writes, local, lane):
                 return False
             if core.pending or core.untracked is not None or core.pushes != pushes:
-                sequence = self._begin(frame, local)
+                sequence = self._begin(frame, local, lane)
                 if not sequence:
                     return False
             else:  # a step
@@ -84,7 +102,7 @@ class InlineOperators:
                 raise of_caller from error
         return True
 
-    def _begin(self, frame: Any, local: Any) -> int:
+    def _begin(self, frame: Any, local: Any, lane: StreamLane | None) -> int:
         """Begin an operator if its variables are free, while something is pending or has failed.
 
         Returns:
@@ -94,7 +112,7 @@ class InlineOperators:
         while True:
             core.catch_up()
             pushes = core.pushes
-            if core.barred or not self._is_free(frame[0], frame[1], local):
+            if core.barred or not self._is_free(frame[0], frame[1], local, lane):
                 return 0
             held = Hold(frame[0], frame[1]) if core.pending else None
             # A step; nothing has entered since `pushes` was read, so the variables are still free.
@@ -162,19 +180,26 @@ class InlineOperators:
         if held is not None:
             core.release(held)
 
-    def _is_free(self, reads: Sequence[Var], writes: Sequence[Var], local: Any) -> bool:
+    def _is_free(
+        self, reads: Sequence[Var], writes: Sequence[Var], local: Any, lane: StreamLane | None
+    ) -> bool:
         """Whether an inline operator may use these variables now."""
         raises = self._engine._raises if local.raises is None else local.raises
         for var in reads:
-            if (
-                var.active < 0
-                or var.queue
-                or var.stream
-                or (var.error and self._stands(var, raises))
-            ):
+            use = var.stream
+            if use is not None:
+                last = use.write
+                if lane is None or (
+                    (last is None or last[0] is not lane) and not use.precedes(lane, False)
+                ):
+                    return False
+            if var.active < 0 or var.queue or (var.error and self._stands(var, raises)):
                 return False
         for var in writes:
-            if var.active or var.queue or var.stream or (var.error and self._stands(var, raises)):
+            use = var.stream
+            if use is not None and (lane is None or not use.precedes(lane, True)):
+                return False
+            if var.active or var.queue or (var.error and self._stands(var, raises)):
                 return False
         return True
 

@@ -50,6 +50,8 @@ class WorkerLane:
         "workers",
     )
 
+    is_stream = False
+
     def __init__(
         self, key: Hashable, workers: int, stream: StreamLane | None = None, limit: int = 1 << 30
     ) -> None:

@@ -14,11 +14,14 @@ that is enough). Empty lists stay in ``_free``, as another thread may be about t
 
 from collections import deque
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 Raw = TypeVar("Raw")
 RawOut = TypeVar("RawOut", covariant=True)
 Sizes = Callable[[int], int]
+
+_MAX_SIZES = 1024  # sizes whose rounding is remembered
 
 
 class Source(Protocol[RawOut]):
@@ -109,13 +112,18 @@ class MemoryPool(Generic[Raw]):
         sizes: The strategy, which rounds sizes; None caches no blocks (Unpooled).
         reserve: Fraction of the device's memory, 0 to 1: if a new block would leave less than that
             free, the cached blocks are released first.
+
+    Attributes:
+        free: Function that frees a block; work on it may be pending in its queue.
     """
 
     def __init__(self, source: Source[Raw], sizes: Sizes | None, reserve: float = 0.0) -> None:
         self._source = source
-        self._sizes = sizes
+        self._sizes = None if sizes is None else lru_cache(_MAX_SIZES)(sizes)
         self._reserve = reserve
         self._returned: deque[Block[Raw]] = deque()
+        # Frees a block; work on it may be pending in its queue. One append where blocks are cached.
+        self.free = self._drop if sizes is None else self._returned.append
         self._free: dict[tuple[Hashable, int], list[Block[Raw]]] = {}
         self._used = self._held = self._peak_used = self._peak_reserved = self._allocations = 0
 
@@ -145,10 +153,9 @@ class MemoryPool(Generic[Raw]):
             self._peak_reserved = self._used + self._held
         return block
 
-    def free(self, block: Block[Raw]) -> None:
-        """Free a block; work on it may be pending in its queue."""
-        if self._sizes is None:
-            del block.raw
+    def _drop(self, block: Block[Raw]) -> None:
+        """Free a block of an unpooled pool."""
+        del block.raw
         self._returned.append(block)
 
     def release(self) -> int:

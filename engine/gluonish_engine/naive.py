@@ -136,7 +136,8 @@ class NaiveEngine(Engine):
         target: Any = self._lanes.get(key)
         if isinstance(target, StreamLane):
             target.stream.launch(fn, name)
-            target.synchronize(target.mark())
+            target.launched += 1
+            target.synchronize(target.launched)
         else:
             fn()
 

@@ -5,7 +5,7 @@ Invariants: a `StreamUse` changes in steps (docs/engine.md). Callers hold the va
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gluonish_engine.streams import StreamLane, StreamUse
 from gluonish_engine.var import Call, Var
@@ -16,27 +16,42 @@ class StreamOrder:
 
     def launch(self, call: Call, lane: StreamLane) -> None:
         """Launch a call on its stream, after the work of other streams that it depends on."""
-        # `call.held` lacks the variables of enclosing operators.
-        held = dict.fromkeys(call.inputs, False) | dict.fromkeys(call.writes, True)
         before = []
-        for var, write in held.items():
-            use = var.stream
-            if use is not None:
-                before += use.pending(write)
+        # Not `call.held`, which lacks the variables of enclosing operators.
+        for write, some in ((False, call.inputs), (True, call.writes)):
+            for var in some:
+                use = var.stream
+                if use is not None:
+                    before += use.pending(write)
         for other, stamp in before:
             # Work on one stream is ordered anyway.
             if other is not lane:
                 lane.wait_for(other, stamp)
+        self.launch_inline(call.fn, call.inputs, call.writes, lane, call.name)
+
+    def launch_inline(
+        self,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        lane: StreamLane,
+        name: str,
+    ) -> None:
+        """Launch an operator that no launch precedes which its stream would have to wait for."""
         try:
-            lane.stream.launch(call.fn, call.name)
+            lane.stream.launch(fn, name)
         finally:
-            stamp = lane.mark()
-            for var, write in held.items():
-                made = StreamUse((lane, stamp) if write else None)
-                if write or var.stream is None:  # a step
+            lane.launched = stamp = lane.launched + 1  # a step
+            for var in reads:
+                made = StreamUse()
+                made.write, made.reads = None, {}
+                if var.stream is None:  # a step
                     var.stream = made
-                if not write:
-                    var.stream.reads[lane] = stamp
+                var.stream.reads[lane] = stamp
+            for var in writes:  # behind the reads, which a write of the same variable covers
+                made = StreamUse()
+                made.write, made.reads = (lane, stamp), {}
+                var.stream = made
 
     def await_call(self, call: Call) -> None:
         """Block until no stream uses the variables of a CPU operator.

@@ -5,7 +5,7 @@ stamps, not events. An event is recorded only when another lane or the host need
 one (`Engine.mark`); it then covers all launches since the previous event.
 
 Invariants: all of this changes in steps (docs/engine.md), without a lock. The stamps in
-``_events`` increase, none is above ``_launched``; ``_finished <= _launched``, and both only grow.
+``_events`` increase, none is above ``launched``; ``_finished <= launched``, and both only grow.
 """
 
 import itertools
@@ -48,19 +48,21 @@ class StreamLane:
     """The lane of one registered stream, which counts its launches.
 
     Attributes:
+        launched: Stamp of the newest launch, 0 before the first.
         siblings: Lanes of other streams, used round-robin with this one.
     """
 
     # A stream launches in the calling thread anyway: "inline when ready" is for CPU lanes only.
     load = 1
     started = False
+    is_stream = True
 
     def __init__(self, key: Hashable, stream: Stream) -> None:
         self.key = key
         self.stream = stream
         self.siblings: list[StreamLane] = []
         self._rotation = itertools.count()
-        self._launched = 0
+        self.launched = 0
         self._finished = 0
         self._events: deque[tuple[int, Any]] = deque(maxlen=_MOST_EVENTS)
         self._waited: dict[StreamLane, int] = {}
@@ -72,15 +74,6 @@ class StreamLane:
         turn = next(self._rotation) % (len(self.siblings) + 1)
         return self.siblings[turn - 1] if turn else self
 
-    def mark(self) -> int:
-        """Count a launch and return its stamp."""
-        self._launched = stamp = self._launched + 1  # a step
-        return stamp
-
-    def newest(self) -> int:
-        """Return the stamp of the newest launch, 0 before the first."""
-        return self._launched
-
     def event_for(self, stamp: int) -> Any:
         """Return an event after launch ``stamp``, recording one if there is none yet."""
         return self._behind(stamp)[1]
@@ -90,7 +83,7 @@ class StreamLane:
         for entry in list(self._events):
             if entry[0] >= stamp:
                 return entry
-        covered = self._launched
+        covered = self.launched
         made = covered, self.stream.record()
         if not self._events or covered > self._events[-1][0]:  # a step, up to the call
             self._events.append(made)
@@ -130,7 +123,7 @@ class StreamLane:
 
     def abandon(self) -> None:
         """Mark everything as finished: a forked child cannot reach the device."""
-        self._finished = self._launched
+        self._finished = self.launched
         self._events.clear()
 
     def _note_finished(self, stamp: int) -> None:
@@ -146,13 +139,18 @@ class StreamLane:
 
 
 class StreamUse:
-    """The launches that may still use a variable: the last write, and later reads by lane."""
+    """The launches that may still use a variable: the last write, and later reads by lane.
+
+    Attributes:
+        write: Lane and stamp of the last write; None without one.
+        reads: Stamp of the last read by lane.
+    """
 
     __slots__ = ("reads", "write")
 
-    def __init__(self, write: tuple[StreamLane, int] | None = None) -> None:
-        self.write = write
-        self.reads: dict[StreamLane, int] = {}
+    # No `__init__`, which would be a third of the cost of a use.
+    write: tuple[StreamLane, int] | None
+    reads: dict[StreamLane, int]
 
     def pending(self, write: bool) -> list[tuple[StreamLane, int]]:
         """Return the launches that a read (or, with ``write``, a write) must wait for."""
@@ -160,3 +158,19 @@ class StreamUse:
         if write:
             found.extend(self.reads.items())
         return found
+
+    def precedes(self, lane: StreamLane, write: bool) -> bool:
+        """Whether later launches of ``lane`` come after these without any further waiting.
+
+        Args:
+            write: Whether the next launch writes the variable.
+        """
+        last = self.write
+        if last is not None and last[0] is not lane and lane._waited.get(last[0], 0) < last[1]:
+            return False
+        if not write:
+            return True
+        for other, stamp in tuple(self.reads.items()):
+            if other is not lane and lane._waited.get(other, 0) < stamp:
+                return False
+        return True

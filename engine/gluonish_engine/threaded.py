@@ -8,6 +8,7 @@ all waits in the usual way.
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 from gluonish_engine.base import Engine
@@ -97,6 +98,10 @@ class ThreadedEngine(Engine):
                 return
             if self._stream_lanes and self._order.done(reads, writes):
                 self.push(fn, reads, writes, lane, priority, name, inline, flush)
+                return
+        if target.is_stream and not target.siblings and not self._core.pending:
+            launch = partial(self._order.launch_inline, fn, reads, writes, target, name)
+            if self._run_inline(launch, reads, writes, name, target):
                 return
         where = pushed_at(self._depth) if self._depth else None
         local = self._thread.state
@@ -214,7 +219,7 @@ class ThreadedEngine(Engine):
                 wait_quiescent(self._core, len(frames_of(running)))
         for lane in self._stream_lanes:
             try:
-                lane.synchronize(lane.newest())
+                lane.synchronize(lane.launched)
             except Exception as error:
                 self._fail(f"stream {lane.key!r}", error, 0)
         self._raise_unraised(running is not None)

@@ -191,17 +191,13 @@ def run(
         out, writes = tuple(map(_data_of, results)), list(map(_var_of, results))
     if op.mutates:
         writes += [inputs[i]._var for i in op.mutated_inputs(attrs)]
-    inline = submit(
-        partial(kernel, device.xp, out, *map(_data_of, inputs), **attrs),
-        list(map(_var_of, inputs)),
-        writes,
-        device.lane,
-        op.name,
-        small=inline,
-        on_team=on_team,
-    )
-    if not inline:
-        limit_pending(device, first)
+    launch = partial(kernel, device.xp, out, *map(_data_of, inputs), **attrs)
+    reads = list(map(_var_of, inputs))
+    if device.is_host:
+        if not submit(launch, reads, writes, device.lane, op.name, small=inline, on_team=on_team):
+            limit_pending(device, first)
+    else:
+        current_engine().push(launch, reads, writes, device.lane, 0, op.name)
 
 
 def limit_pending(device: Device, made: NDArray) -> None:

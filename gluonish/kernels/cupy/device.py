@@ -55,6 +55,7 @@ class GPUDevice:
     """
 
     __slots__ = (
+        "_allocator",
         "_by_pointer",
         "_peers",
         "_pid",
@@ -113,7 +114,9 @@ class GPUDevice:
         self._recycler = Recycler(self.compute, self.ahead)
         self._temporaries = Temporaries(cupy, self._raw, self.health)
         self.graphs = Graphs(cupy, self._raw, self.compute, self._temporaries)
-        open_pool(cupy, self._raw, self.pool, self._free_memory, self.ahead.raw.ptr, self._recycler)
+        self._allocator = open_pool(
+            cupy, self._raw, self.pool, self._free_memory, self.ahead.raw.ptr, self._recycler
+        )
         self.streams: Mapping[Lane, Stream] = {
             self.lane: self.compute,
             self.prefetch_lane: self.ahead,
@@ -133,8 +136,13 @@ class GPUDevice:
                 f"{self.context}: expected the process that opened the device, got a forked child "
                 "of it; start processes with spawn, or open the device in the child only"
             )
+        xp, nbytes = self.xp, math.prod(shape) * dtype.itemsize
+        # Another allocator is the program's, or that of a capture.
+        if nbytes and xp.cuda.get_allocator() is self._allocator:
+            memory = self._allocator.allocate(self.context.device_id, nbytes, self.compute.raw.ptr)
+            return xp.ndarray(shape, dtype, memory)
         with self._raw, self.compute.raw:
-            return self.xp.empty(shape, dtype)
+            return xp.empty(shape, dtype)
 
     def empty_prefetch(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
         """Return an array that ``prefetch_lane`` can fill without waiting; None if it is small.

@@ -146,16 +146,21 @@ class _Driver:
 
 
 class _BlockOwner:
-    """Owns the block of an array, and frees it when the array's last view is destroyed."""
+    """Owns the block of an array, and frees it when the array's last view is destroyed.
 
-    __slots__ = ("_block", "_pool")
+    Attributes:
+        block: The block.
+        free: The pool's `MemoryPool.free`.
+    """
 
-    def __init__(self, pool: Pool, block: Block[Any]) -> None:
-        self._pool = pool
-        self._block = block
+    __slots__ = ("block", "free")
+
+    # No `__init__`, as each array of a program makes one.
+    block: Block[Any]
+    free: Callable[[Block[Any]], None]
 
     def __del__(self) -> None:
-        self._pool.free(self._block)
+        self.free(self.block)
 
 
 class _UploadOwner:
@@ -186,7 +191,7 @@ class _Opened(NamedTuple):
     recycler: Recycler
 
 
-class _Allocator:
+class Allocator:
     """The allocator that CuPy uses in this process; ``opened`` maps device numbers to pools."""
 
     def __init__(self, cupy: ModuleType) -> None:
@@ -201,30 +206,44 @@ class _Allocator:
         opened = self.opened.get(number)
         if opened is None or not nbytes:
             return self._default.malloc(nbytes)
-        stream = cuda.get_current_stream().ptr
+        return self.allocate(number, nbytes, cuda.get_current_stream().ptr)
+
+    def allocate(self, number: int, nbytes: int, stream: int) -> Any:
+        """Return a MemoryPointer to at least ``nbytes`` of an opened device.
+
+        Args:
+            number: Number of the device.
+            nbytes: Size in bytes, more than 0.
+            stream: CUDA's handle of the stream that will use the memory.
+
+        Raises:
+            MemoryError: There is too little memory.
+        """
+        cuda, opened = self._cuda, self.opened[number]
         try:
-            block = self._allocate(opened, nbytes, stream)
-        except MemoryError as error:
-            reserved = opened.pool.statistics().reserved
-            raise cuda.memory.OutOfMemoryError(nbytes, reserved) from error
-        owner: Any = _BlockOwner(opened.pool, block)
+            block = opened.pool.allocate(nbytes, stream)
+        except MemoryError:
+            block = self._allocate_again(opened, nbytes, stream)
+        owner: Any = _BlockOwner()
+        owner.block, owner.free = block, opened.pool.free
         if stream == opened.uploads:
             owner = _UploadOwner(owner, opened.recycler)
         memory = cuda.UnownedMemory(block.raw.ptr, block.nbytes, owner, number)
         return cuda.MemoryPointer(memory, 0)
 
-    def _allocate(self, opened: _Opened, nbytes: int, stream: int) -> Block[Any]:
-        """Allocate a block; if memory is short, collect garbage, free memory and retry.
+    def _allocate_again(self, opened: _Opened, nbytes: int, stream: int) -> Block[Any]:
+        """Collect garbage, free memory, and allocate a block.
 
         Raises:
-            MemoryError: There is still too little memory.
+            MemoryError: There is still too little memory, as CuPy's OutOfMemoryError.
         """
+        gc.collect()
+        opened.free_memory()
         try:
             return opened.pool.allocate(nbytes, stream)
-        except MemoryError:
-            gc.collect()
-            opened.free_memory()
-        return opened.pool.allocate(nbytes, stream)
+        except MemoryError as error:
+            reserved = opened.pool.statistics().reserved
+            raise self._cuda.memory.OutOfMemoryError(nbytes, reserved) from error
 
 
 class _Segment:
@@ -290,7 +309,8 @@ class Temporaries:
         block = self._pool.allocate(nbytes)
         segment = block.raw
         held[id(segment)] = segment
-        owner = _BlockOwner(self._pool, block)
+        owner = _BlockOwner()
+        owner.block, owner.free = block, self._pool.free
         memory = self._cuda.UnownedMemory(segment.ptr, block.nbytes, owner, self._number)
         return self._cuda.MemoryPointer(memory, 0)
 
@@ -318,19 +338,24 @@ def open_pool(
     free_memory: Callable[[], None],
     uploads: int,
     recycler: Recycler,
-) -> None:
+) -> Allocator | None:
     """Make CuPy allocate from a device's pool, unless the program has set an allocator.
 
     Args:
         free_memory: Function to call when memory is short.
         uploads: Handle of the stream whose blocks go to the recycler.
+
+    Returns:
+        The allocator that CuPy uses now; None if it is the program's.
     """
     current = cupy.cuda.get_allocator()
     if current == cupy.get_default_memory_pool().malloc:
-        current = _Allocator(cupy)
+        current = Allocator(cupy)
         cupy.cuda.set_allocator(current)
-    if isinstance(current, _Allocator):
-        current.opened[device.id] = _Opened(pool, free_memory, uploads, recycler)
+    if not isinstance(current, Allocator):
+        return None
+    current.opened[device.id] = _Opened(pool, free_memory, uploads, recycler)
+    return current
 
 
 def _sizes() -> Any:

@@ -112,6 +112,8 @@ def _pair_operator(
     def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
         if lhs.dtype is BOOL:
             refuse_truth_values(name, lhs)
+        if lhs == rhs:
+            return (lhs,)
         if elemwise and lhs.shape != rhs.shape and follows_mxnet():
             raise OperatorError(
                 f"{name}: expected arrays of equal shape, got {lhs.shape} and {rhs.shape}; "

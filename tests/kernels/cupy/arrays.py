@@ -30,11 +30,26 @@ def flatten(value: Any, found: list["Array"]) -> Any:
 
 def allocate(machine: Machine, shape: Any, dtype: Any) -> "Array":
     """Return an array of undefined values in the current stream's pool."""
-    dtype = np.dtype(dtype)
-    extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-    nbytes = int(np.prod(extents, dtype=np.int64)) * dtype.itemsize
+    extents, dtype, nbytes = _layout(shape, dtype)
     block = machine.allocate(nbytes)
     return Array(machine, block.memory.raw[:nbytes].view(dtype).reshape(extents), block)
+
+
+def array_at(machine: Machine, shape: Any, dtype: Any, memptr: Any) -> "Array":
+    """Return an array at an address: CuPy's ``ndarray(shape, dtype, memptr)``."""
+    extents, dtype, nbytes = _layout(shape, dtype)
+    block = machine.block_at(memptr, nbytes, memptr.device_id)
+    start = memptr.ptr - block.memory.start
+    raw = block.memory.raw[start : start + nbytes]
+    assert raw.size == nbytes, "an array beyond the end of its memory"
+    return Array(machine, raw.view(dtype).reshape(extents), block)
+
+
+def _layout(shape: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return shape and dtype of an array, and its size in bytes."""
+    dtype = np.dtype(dtype)
+    extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    return extents, dtype, int(np.prod(extents, dtype=np.int64)) * dtype.itemsize
 
 
 def _same(a: Any, b: Any) -> bool:

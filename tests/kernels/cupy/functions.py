@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.kernels.cupy.arrays import Array, allocate, flatten, run, upload
+from tests.kernels.cupy.arrays import Array, allocate, array_at, flatten, run, upload
 from tests.kernels.cupy.captures import PRODUCTS, refuse_call
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.refusals import refuse
@@ -206,6 +206,19 @@ def _asnumpy(a: Any, *args: Any, **kwargs: Any) -> Any:
     return a.get(*args, **kwargs)
 
 
+def _array_class(machine: Machine) -> type:
+    """Return ``cupy.ndarray``: every array of the double is one, and it makes arrays in memory."""
+
+    class Kind(type):
+        def __instancecheck__(cls, value: Any) -> bool:
+            return isinstance(value, Array)
+
+        def __call__(cls, shape: Any, dtype: Any, memptr: Any) -> Array:
+            return array_at(machine, shape, dtype, memptr)
+
+    return Kind("ndarray", (), {})
+
+
 def add_functions(module: Any, machine: Machine) -> None:
     """Give a module every name that CuPy has."""
     for name in SURFACE["values"]:
@@ -216,7 +229,7 @@ def add_functions(module: Any, machine: Machine) -> None:
         setattr(module, name, ufunc)
     for name, text in SURFACE["functions"].items():
         setattr(module, name, _function(machine, name, text))
-    module.ndarray = Array
+    module.ndarray = _array_class(machine)
     module.asnumpy = _asnumpy
     module.empty = lambda shape, dtype=float, order="C": allocate(machine, shape, dtype)
     module.result_type = _result_type

@@ -246,13 +246,16 @@ class Machine:
         stream = self.current()
         allocator = self.here.allocators[-1] if self.here.allocators else self.allocator
         if allocator is not None and nbytes:
-            pointer = allocator(nbytes)
-            memory = self._behind(pointer.ptr)
-            assert memory is not None, "an allocator gave an address outside device memory"
-            assert memory.raw.size >= nbytes, "an allocator gave less than was asked for"
-            return Block(memory, None, stream.device_id, pointer)
+            return self.block_at(allocator(nbytes), nbytes, stream.device_id)
         pool = self._pools.setdefault((stream.device_id, stream._name), [])
         return Block(self._take(pool, nbytes), pool, stream.device_id, None)
+
+    def block_at(self, pointer: Any, nbytes: int, device: int) -> Block:
+        """Return the block at an allocator's pointer, which has at least ``nbytes``."""
+        memory = self._behind(pointer.ptr)
+        assert memory is not None, "an allocator gave an address outside device memory"
+        assert memory.raw.size >= nbytes, "an allocator gave less than was asked for"
+        return Block(memory, None, device, pointer)
 
     def reserve(self, nbytes: int, device: int) -> Memory:
         """Return new memory of a device.

@@ -1,0 +1,66 @@
+"""How many Python calls of ours stand between an operator and its launch."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import gluonish
+import gluonish_engine
+from gluonish import autograd, nd
+from gluonish.core.context import gpu
+from tests.kernels.cupy.install import gpu_contexts
+from tests.kernels.cupy.machine import Machine
+
+_FOLDERS = tuple(str(Path(str(m.__file__)).parent) for m in (gluonish, gluonish_engine))
+_WARM_UP = 4  # calls after which memory comes from the pool, and kernels are chosen
+
+# At most so many calls. On a device each is about 0.1 us of the host.
+CEILINGS: dict[str, int] = {"add": 21, "add, recorded": 23, "product": 43, "two adds": 42}
+
+
+def _calls(run: Callable[[], Any]) -> list[str]:
+    """Return the functions of ours that a call runs."""
+    found: list[str] = []
+
+    def see(frame: FrameType, event: str, argument: Any) -> None:
+        code = frame.f_code
+        # From Python 3.12 on a comprehension is no call.
+        if event == "call" and code.co_filename.startswith(_FOLDERS) and code.co_name[0] != "<":
+            found.append(f"{Path(code.co_filename).stem}.{code.co_name}")
+
+    sys.setprofile(see)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.fixture
+def programs() -> Iterator[dict[str, Callable[[], Any]]]:
+    with gpu_contexts(Machine(), "ThreadedEnginePerDevice"):
+        a, b = nd.ones((8, 8), ctx=gpu()), nd.ones((8, 8), ctx=gpu())
+        x = nd.ones((8, 8), ctx=gpu())
+        x.attach_grad()
+        yield {
+            "add": lambda: a + b,
+            "add, recorded": lambda: x + b,
+            "product": lambda: nd.dot(a, b),
+            "two adds": lambda: (a + b) + b,
+        }
+
+
+@pytest.mark.parametrize("what", CEILINGS)
+def test_operator_needs_few_calls(programs: dict[str, Callable[[], Any]], what: str) -> None:
+    run = programs[what]
+    with autograd.record():
+        for _ in range(_WARM_UP):
+            run()
+        calls = _calls(run)
+    assert len(calls) <= CEILINGS[what], calls
+    # A ceiling far above says nothing.
+    assert len(calls) >= CEILINGS[what] - 4, f"lower the ceiling to {len(calls)}"
