@@ -24,6 +24,7 @@ from gluonish.graph.passes import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
     fold_batch_norm,
+    fuse_attention,
     fuse_batch_norm_relu,
     fuse_log_softmax_pick,
     fuse_pointwise,
@@ -73,7 +74,7 @@ def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None)
         constant: Inputs that rarely change; None if a gradient may be required.
     """
     offered = back_ends.passes(device.platform)
-    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn))
+    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn, fuse_attention))
     if constant is None:
         # A BatchNorm that can be split is fused better afterwards.
         splits = _name(split_batch_norm) in offered and _is_on(split_batch_norm)

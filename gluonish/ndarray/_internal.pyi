@@ -743,6 +743,32 @@ def _arange(
     name: str | None = None,
 ) -> NDArray:
     """Values from start up to stop in steps of step, each repeated repeat times."""
+def _attention(
+    queries: NDArray,
+    keys: NDArray,
+    values: NDArray,
+    scale: float = 1.0,
+    p: float = 0.0,
+    mode: Literal["always", "training"] | str = "training",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Attention: softmax of scale times the products of queries and keys, times values."""
+def _attention_backward(
+    grad: NDArray,
+    queries: NDArray,
+    keys: NDArray,
+    values: NDArray,
+    out: NDArray,
+    log_sum: NDArray,
+    drawn: NDArray,
+    scale: float = 1.0,
+    p: float = 0.0,
+    *,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of _attention's queries, keys and values."""
 def _backward_einsum(
     data: NDArray,
     source: str,
@@ -2080,6 +2106,16 @@ def _div_scalar(
 ) -> NDArray:
     """Elementwise data / scalar, toward zero for integers, in the dtype of data (int64 for
     bool)."""
+def _dropout_factors(
+    drawn: NDArray,
+    p: float = 0.5,
+    shape: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The factors that Dropout drew with the stored key in drawn (2,)."""
 def _embedding_backward(
     grad: NDArray,
     data: NDArray,

@@ -794,6 +794,34 @@ def _arange(
     out: None = None,
 ) -> Symbol:
     """Values from start up to stop in steps of step, each repeated repeat times."""
+def _attention(
+    queries: Symbol | None = None,
+    keys: Symbol | None = None,
+    values: Symbol | None = None,
+    scale: float = 1.0,
+    p: float = 0.0,
+    mode: Literal["always", "training"] | str = "training",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Attention: softmax of scale times the products of queries and keys, times values."""
+def _attention_backward(
+    grad: Symbol | None = None,
+    queries: Symbol | None = None,
+    keys: Symbol | None = None,
+    values: Symbol | None = None,
+    out: Symbol | None = None,
+    log_sum: Symbol | None = None,
+    drawn: Symbol | None = None,
+    scale: float = 1.0,
+    p: float = 0.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+) -> Symbol:
+    """Gradients of _attention's queries, keys and values."""
 def _backward_einsum(
     data: Symbol | None = None,
     source: str = ...,
@@ -2236,6 +2264,17 @@ def _div_scalar(
 ) -> Symbol:
     """Elementwise data / scalar, toward zero for integers, in the dtype of data (int64 for
     bool)."""
+def _dropout_factors(
+    drawn: Symbol | None = None,
+    p: float = 0.5,
+    shape: int | Sequence[int] = (),
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The factors that Dropout drew with the stored key in drawn (2,)."""
 def _embedding_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,

@@ -9,6 +9,9 @@ from gluonish.core.spec import Spec
 from gluonish.graph.ir import Graph, Value, append, variable
 from gluonish.ops.registry import find_operator
 
+# Passes that only back ends of GPUs offer; tests/kernels/cupy have their tests.
+ONLY_ON_GPUS = {"fuse_attention"}
+
 
 def spec(*shape: int, dtype: str = "float32") -> Spec:
     return Spec(shape, np.dtype(dtype))

@@ -218,6 +218,12 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     yield "_gru_step_backward", Case([normal(2, 5), *kept])
     yield "_log_softmax_pick", Case([normal(3, 4), index(1, 0, 3)])
     yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
+    three = [normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 2)]
+    yield "_attention", Case(three, {"scale": 0.5})
+    saved = [normal(2, 3, 2), normal(2, 3, 1), np.array([3, 7])]
+    yield "_attention_backward", Case([normal(2, 3, 2), *three, *saved], {"scale": 0.5, "p": 0.3})
+    factors = {"p": 0.3, "shape": (4, 5), "dtype": np.dtype(np.float32)}
+    yield "_dropout_factors", Case([np.array([3, 7])], factors)
     yield "_npi_repeats", Case([normal(3, 2)], {"repeats": (2, 0, 1), "axis": 0})
     yield "_npi_repeats", Case([normal(2, 2)], {"repeats": (3,), "axis": None})
     yield "_run_sums", Case([normal(2, 4)], {"lengths": (3, 0, 1), "axis": 1})

@@ -18,6 +18,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "eliminate_common_subexpressions",
         "eliminate_dead_code",
         "fold_batch_norm",
+        "fuse_attention",
         "fuse_batch_norm_relu",
         "fuse_log_softmax_pick",
         "fuse_pointwise",

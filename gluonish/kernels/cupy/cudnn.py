@@ -1,9 +1,9 @@
-"""cuDNN through its frontend: handles, and a cache of convolution plans.
+"""cuDNN through its frontend: handles, and a cache of plans.
 
-The frontend loads at the first convolution on a device. A plan belongs to a device and a
-`gluonish.kernels.cupy.cudnn_graph.Problem`, and is shared by all networks; problems without a plan
-are cached, too. cuDNN's heuristics choose the engine, never a measured time, and engines without a
-fixed order of sums are excluded, so that equal runs give equal bits.
+The frontend loads at the first convolution or attention on a device. A plan belongs to a device and
+a `Problem`, and is shared by all networks; problems without a plan are cached, too. cuDNN's
+heuristics choose the engine, never a measured time, and engines without a fixed order of sums are
+excluded, so that equal runs give equal bits.
 
 Invariants: `_opened`, handles and plans change by atomic dict operations, and only grow; but when
 there are too many plans, those without a captured CUDA graph are dropped, and when a stream is
@@ -16,12 +16,12 @@ import logging
 import os
 import weakref
 from collections.abc import Mapping
+from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from gluonish.core.errors import DeviceError
 from gluonish.core.timeout_lock import TimeoutLock
-from gluonish.kernels.cupy.cudnn_graph import Problem, build
 from gluonish.kernels.cupy.libraries import load_front_end
 from gluonish.ops.kernel import RefusedError
 
@@ -45,8 +45,21 @@ class Handle:
         front_end.set_stream(handle=self.raw, stream=stream)
 
 
+class Problem(Protocol):
+    """What a plan computes; hashable, as it is the plan's cache key."""
+
+    def build(self, front_end: Any, handle: int) -> Any:
+        """Return the frontend's graph of the problem, with its plan built.
+
+        Raises:
+            Exception: ``front_end.cudnnGraphNotSupportedError`` if cuDNN has no engine; a
+                RuntimeError or ValueError for earlier failures.
+        """
+        raise NotImplementedError
+
+
 class Plan:
-    """A convolution that is ready to run, on any stream of its device.
+    """A convolution or an attention that is ready to run, on any stream of its device.
 
     Args:
         graph: A graph of the frontend whose plan has been built.
@@ -67,7 +80,7 @@ class Plan:
         """Run on the handle's stream, which must be current.
 
         Args:
-            addresses: Addresses of the tensors, by their ids in `cudnn_graph`.
+            addresses: Addresses of the tensors, by their ids in the graph.
 
         Raises:
             DeviceError: cuDNN reports a failure.
@@ -98,7 +111,7 @@ class CuDNN:
     """
 
     def __init__(self, front_end: Any) -> None:
-        self.plans: dict[tuple[int, Problem], Plan | None] = {}
+        self.plans: dict[tuple[int, Any], Plan | None] = {}
         self._front_end = front_end
         self._handles: dict[tuple[int, int, int], Handle] = {}
         self._forgotten: list[Handle | None] = []  # CUDA graphs may have been captured with them
@@ -122,7 +135,7 @@ class CuDNN:
             return None
         if stream.is_capturing():
             raise DeviceError(
-                "cuDNN: expected the same convolution to run before the capture, got its first call"
+                "cuDNN: expected the same call to run before the capture, got its first one"
             )
         handle = self.handle(xp)
         if plan is None:
@@ -150,7 +163,7 @@ class CuDNN:
         front_end = self._front_end
         try:
             with handle.lock:
-                return Plan(build(front_end, handle.raw, problem))
+                return Plan(problem.build(front_end, handle.raw))
         except (front_end.cudnnGraphNotSupportedError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())
             _LOG.debug("cuDNN has no plan for %s: %.300s", problem, reason)
@@ -176,6 +189,11 @@ def opened(xp: ModuleType) -> CuDNN | None:
         return _opened[xp]
     except KeyError:
         return _opened.setdefault(xp, _open(xp))
+
+
+def is_available() -> bool:
+    """Whether cuDNN serves, or might serve, the arrays of some module."""
+    return any(_opened.values()) or (not _opened and find_spec("cudnn") is not None)
 
 
 def prepare(xp: ModuleType) -> None:

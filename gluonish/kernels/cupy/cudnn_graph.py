@@ -58,6 +58,10 @@ class Problem(NamedTuple):
     tensor_cores: bool
     limit: int | None
 
+    def build(self, front_end: Any, handle: int) -> Any:
+        """Return the graph of the problem, with its plan built; see `cudnn.Problem`."""
+        return build(front_end, handle, self)
+
 
 def _dense(dims: Sequence[int], last: bool) -> list[int]:
     """Return the strides, in elements, of a contiguous array."""

@@ -16,6 +16,15 @@ extern "C" __global__ void set_key(
     base[1] = offset;
 }
 
+// Store the key that `draw` would use.
+extern "C" __global__ void store_key(
+    unsigned long long *out, Index total, const unsigned long long *base,
+    unsigned long long seed, unsigned long long offset) {
+    if (thread_number() >= total) return;
+    out[0] = base ? base[0] + seed : seed;
+    out[1] = base ? base[1] + offset : offset;
+}
+
 // One thread for each block of four numbers, from the block ``first``.
 extern "C" __global__ void random_bits(
     unsigned *out, Index total, unsigned long long first, const unsigned long long *base,

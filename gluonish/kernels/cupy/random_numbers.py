@@ -29,12 +29,13 @@ class StoredKey:
 
     Args:
         xp: CuPy; the device and stream that will use the key must be current.
+        array: Memory that holds a key: 16 bytes; None for new memory.
     """
 
     __slots__ = ("array",)
 
-    def __init__(self, xp: Any) -> None:
-        self.array = xp.empty((2,), np.uint64)
+    def __init__(self, xp: Any, array: Any = None) -> None:
+        self.array = xp.empty((2,), np.uint64) if array is None else array
 
     def set(self, xp: Any, key: Key) -> None:
         """Set the key, on the current stream."""
@@ -52,6 +53,16 @@ def key_arguments(key: Any) -> tuple[Any, Any, Any]:
     if isinstance(seed, StoredKey):
         return (seed.array, *_numbers((0, offset)))
     return (_NULL, *_numbers(key))
+
+
+def store_key(xp: Any, out: Any, key: Any) -> None:
+    """Store a key, itself a stored one under capture, in an int64 array (2,)."""
+    launch(xp, "philox", "store_key", FLOAT32, (out,), 1, key_arguments(key))
+
+
+def load_key(stored: Any) -> Any:
+    """Return the key that `store_key` stored, for kernels to read it from there."""
+    return StoredKey(None, stored), 0
 
 
 def random_bits(xp: Any, key: Key, first: int, count: int) -> Any:

@@ -2,7 +2,16 @@
 
 from collections.abc import Callable
 
-from gluonish.kernels.cupy import convolution, cudnn_convolution, gelu, gemm, random_numbers
+from gluonish.core.dtype import FLOAT32, INT64
+from gluonish.kernels.cupy import (
+    convolution,
+    cudnn_attention,
+    cudnn_convolution,
+    gelu,
+    gemm,
+    random_numbers,
+)
+from gluonish.ops.attention.fused_attention import ATTENTION, ATTENTION_BACKWARD
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
@@ -17,7 +26,7 @@ from gluonish.ops.nn.dense import FULLY_CONNECTED
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.registry import Operator
-from gluonish.ops.support.philox import set_device_bits
+from gluonish.ops.support.philox import set_device_bits, set_device_keys
 from gluonish.ops.support.precision import set_device_products
 
 
@@ -61,6 +70,25 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
         _fast("convolution_backward_weight_bias", convolution.backward_weight_bias),
     ),
     (DECONVOLUTION, _fast("deconvolution", convolution.deconvolution)),
+    (
+        ATTENTION,
+        FastKernel(
+            BackEnd.CUPY,
+            "cudnn_attention",
+            cudnn_attention.supports,
+            run=cudnn_attention.attention,
+            makes=(FLOAT32, INT64),
+        ),
+    ),
+    (
+        ATTENTION_BACKWARD,
+        FastKernel(
+            BackEnd.CUPY,
+            "cudnn_attention_backward",
+            cudnn_attention.supports_backward,
+            run=cudnn_attention.backward,
+        ),
+    ),
     (DROPOUT, _fast("dropout", random_numbers.dropout)),
     (GELU_BACKWARD, _fast("gelu_backward", gelu.gelu_backward)),
     (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.supports_gelu, run=gelu.gelu)),
@@ -70,4 +98,5 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
 def serve_reference_kernels() -> None:
     """Register this back end's random bits and products for reference kernels on GPUs."""
     set_device_bits(random_numbers.random_bits)
+    set_device_keys(random_numbers.store_key, random_numbers.load_key)
     set_device_products(gemm.matmul)

@@ -159,6 +159,9 @@ def _passes() -> Passes:
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
         "fold_batch_norm": {},
+        "fuse_attention": {
+            "supports": loading.load("gluonish.kernels.cupy.cudnn_attention").is_faster
+        },
         # CuPy's kernels for single operators are as fast.
         "fuse_pointwise": {
             "several_passes": True,

@@ -22,10 +22,13 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 Key = tuple[int, int]
 BitsKernel = Callable[[ModuleType, Key, int, int], Any]
 _device_bits: list[BitsKernel] = []  # at most one, set by `set_device_bits`
+# At most one pair, set by `set_device_keys`.
+_device_keys: list[tuple[Callable[[ModuleType, Any, Key], None], Callable[[Any], Key]]] = []
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 _MASK = 0xFFFFFFFF
+_ALL = 2**64 - 1
 _FACTORS = (0xD2511F53, 0xCD9E8D57)
 _MULTIPLIERS = tuple(map(np.uint64, _FACTORS))
 _WEYL = (0x9E3779B9, 0xBB67AE85)
@@ -83,6 +86,29 @@ def set_device_bits(kernel: BitsKernel) -> None:
             returns an array of four uint32 per block.
     """
     _device_bits[:] = [kernel]
+
+
+def set_device_keys(
+    store: Callable[[ModuleType, Any, Key], None], load: Callable[[Any], Key]
+) -> None:
+    """Register what `store_key` and `stored_key` do on devices."""
+    _device_keys[:] = [(store, load)]
+
+
+def store_key(xp: ModuleType, out: Any, key: Key) -> None:
+    """Store a key in an int64 array (2,), for `stored_key`."""
+    if _device_keys and xp is not np:
+        _device_keys[0][0](xp, out, key)
+    else:
+        out[...] = np.array([part & _ALL for part in key], np.uint64).view(np.int64)
+
+
+def stored_key(xp: ModuleType, stored: Any) -> Key:
+    """Return the key in an array; on a device one that kernels read there."""
+    if _device_keys and xp is not np:
+        return _device_keys[0][1](stored)
+    seed, offset = stored.view(np.uint64).tolist()
+    return seed, offset
 
 
 def _chunks(xp: ModuleType, key: Key, n: int) -> Iterator[tuple[int, Any]]:

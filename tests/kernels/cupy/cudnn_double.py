@@ -3,8 +3,9 @@
 It takes the calls, names of arguments and order of steps that the front end takes, and refuses what
 the front end refuses or dies of: a gradient whose extents were not told, tensors of the same
 number, extents that do not fit, a plan that runs before it was built, addresses that are missing,
-unaligned or too short, a workspace that is too small. Convolutions run with NumPy on the machine's
-memory, as one launch on the stream of the handle. Other operations are checked and not run.
+unaligned or too short, a workspace that is too small. Convolutions and attention run with NumPy on
+the machine's memory, as one launch on the stream of the handle. Other operations are checked and
+not run.
 
 Engines are those that matter: one that adds in no fixed order comes first, one with tensor cores,
 which lays channels last in its workspace, and one of plain sums.
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.kernels.cupy.cudnn import adopt
+from tests.kernels.cupy.cudnn_attention_double import Attention
 from tests.kernels.cupy.cudnn_sums import RUN, out_extents
 from tests.kernels.cupy.cudnn_tensors import DataType, Operations, Tensor
 from tests.kernels.cupy.machine import Machine, Memory
@@ -81,6 +83,7 @@ class _Graph(Operations):
         self._tensors: list[Tensor] = []
         self._node: _Node | None = None
         self._bias: tuple[Tensor, Tensor] | None = None  # and the output behind it
+        self._attention: Attention | None = None
         self._steps: list[str] = []
         self._engines: list[_Engine] = []
 
@@ -146,6 +149,44 @@ class _Graph(Operations):
         self._bias = (bias, self._made())
         return self._bias[1]
 
+    def sdpa(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        *,
+        attn_scale: float,
+        generate_stats: bool,
+        dropout: Any = None,
+    ) -> list[Any]:
+        assert generate_stats, "attention for inference: not known to this double"
+        made = (self._made(), self._made())
+        self._attention = Attention((q, k, v), made, attn_scale, dropout)
+        return list(made)
+
+    def sdpa_backward(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        o: Tensor,
+        dO: Tensor,  # its name
+        stats: Tensor,
+        *,
+        attn_scale: float,
+        dropout: Any = None,
+        use_deterministic_algorithm: bool = False,
+    ) -> list[Tensor]:
+        import cudnn  # as the front end does
+
+        assert cudnn is self._front_end, "another copy of the front end"
+        made = (self._made(), self._made(), self._made())
+        sources = (q, k, v, o, dO, stats)
+        self._attention = Attention(sources, made, attn_scale, dropout)
+        if not use_deterministic_algorithm:
+            self._engines.append(_Engine("atomics", frozenset({Note.NONDETERMINISTIC}), 0))
+        return list(made)
+
     def _then(self, step: str, *before: str) -> None:
         assert set(before) <= set(self._steps), f"{step} came before one of {before}"
         self._steps.append(step)
@@ -163,6 +204,8 @@ class _Graph(Operations):
 
     def build_operation_graph(self) -> None:
         self._then("operations", "validate")
+        if self._attention is not None:
+            self._attention.validate()
         if self._node is None:
             return
         data, weight, out = self._by_role(self._node)
@@ -187,6 +230,8 @@ class _Graph(Operations):
     def create_execution_plans(self, modes: list[Mode], /) -> None:
         assert isinstance(modes, list)
         self._then("plans", "operations")
+        if self._attention is not None and self._attention.is_supported():
+            self._engines.append(_Engine("flash", frozenset(), 0))
         if self._node is None:
             return
         tensors = self._by_role(self._node)
@@ -216,7 +261,7 @@ class _Graph(Operations):
 
     def check_support(self) -> None:
         self._then("support", "plans")
-        if self._node is not None and not self._engines:
+        if (self._node or self._attention) is not None and not self._engines:
             raise NotSupportedError("No execution plans support the graph.")
 
     def build_plans(self) -> None:
@@ -235,6 +280,8 @@ class _Graph(Operations):
         assert var_pack.keys() == numbers, f"addresses {sorted(var_pack)} for {sorted(numbers)}"
         if self._node is not None:
             self._launch(self._node, var_pack, workspace, self._front_end.handles[handle or 0])
+        if self._attention is not None:
+            self._attend(self._attention, var_pack, self._front_end.handles[handle or 0])
 
     def _execute_with_ptrs(self, user_ptrs: list[int], workspace: int, handle: int) -> None:
         numbers = sorted(t.uid for t in self._tensors if t.uid >= 0)
@@ -265,6 +312,23 @@ class _Graph(Operations):
 
         stream = next(s for s in machine.streams if s.ptr == handle.stream)
         machine.use(stream, used, f"cuDNN {node.kind}", work)
+
+    def _attend(self, node: Attention, addresses: dict[int, int], handle: _Handle) -> None:
+        machine = self._front_end.machine
+        assert handle.device == self._device, "a plan of another device than the handle"
+        found = [tensor.at(machine, addresses[tensor.uid]) for tensor in node.tensors]
+        written = len(found) - len(node.results)
+        used = [(memory, i >= written) for i, (memory, _) in enumerate(found)]
+        arrays = [array for _, array in found]
+        unsteady = Note.NONDETERMINISTIC in self._engines[0].notes
+
+        def work() -> None:
+            node.run(arrays)
+            if unsteady:
+                arrays[-1][...] = arrays[-1] * (1 + 4e-3 * (next(self._front_end.ticks) % 2))
+
+        stream = next(s for s in machine.streams if s.ptr == handle.stream)
+        machine.use(stream, used, "cuDNN attention", work)
 
 
 def _workspace(machine: Machine, address: int, nbytes: int) -> Memory:

@@ -13,6 +13,7 @@ _DTYPES = {
     DataType.FLOAT: np.dtype(np.float32),
     DataType.HALF: np.dtype(np.float16),
     DataType.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
+    DataType.INT64: np.dtype(np.int64),
 }
 _ALIGNMENT = 16  # bytes, of what is not told otherwise
 
@@ -129,23 +130,5 @@ class Operations:
         scale: Tensor,
         mean: Tensor,
         inv_variance: Tensor,
-    ) -> list[Tensor]:
-        return [self._made() for _ in range(3)]
-
-    def sdpa(
-        self, q: Tensor, k: Tensor, v: Tensor, *, attn_scale: float, generate_stats: bool
-    ) -> list[Any]:
-        return [self._made(), self._made() if generate_stats else None]
-
-    def sdpa_backward(
-        self,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        o: Tensor,
-        dO: Tensor,
-        stats: Tensor,
-        *,
-        attn_scale: float,
     ) -> list[Tensor]:
         return [self._made() for _ in range(3)]

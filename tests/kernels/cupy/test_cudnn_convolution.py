@@ -239,7 +239,7 @@ def test_products_of_matrices_compute_what_cudnn_refuses(
     def refuse(*args: Any) -> None:
         raise device.machine.cudnn.cudnnGraphNotSupportedError("no")  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(cudnn, "build", refuse)
+    monkeypatch.setattr(cudnn_graph, "build", refuse)
     for op, inputs, attrs in _calls("3x3", dtype):
         device.check(op, *inputs, **attrs)
 
@@ -255,7 +255,7 @@ def test_a_bias_is_added_by_itself_where_cudnn_has_no_plan_with_it(
             raise front_end.cudnnGraphNotSupportedError("no")
         return build(front_end, handle, problem)
 
-    monkeypatch.setattr(cudnn, "build", without_bias)
+    monkeypatch.setattr(cudnn_graph, "build", without_bias)
     for last in (False, True):
         op, inputs, attrs = _calls("3x3", last=last)[0]
         device.check(op, *inputs, **attrs)

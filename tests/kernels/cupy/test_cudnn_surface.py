@@ -39,7 +39,7 @@ def _fits(function: Any, forms: list[list[str]]) -> bool:
 @pytest.mark.parametrize(("listed", "kind"), [("pygraph", cudnn_double._Graph), ("tensor", Tensor)])
 def test_methods_are_those_of_the_front_end(listed: str, kind: type) -> None:
     known = SURFACE["classes"][listed]
-    inside = {"_convolve", "_made", "_then", "_by_role", "_launch"}
+    inside = {"_convolve", "_made", "_then", "_by_role", "_launch", "_attend"}
     methods = {name: f for name, f in _methods(kind).items() if name not in inside}
     assert len(methods) >= 6
     for name, function in methods.items():

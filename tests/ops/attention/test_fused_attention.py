@@ -1,0 +1,117 @@
+"""_attention is a softmax of scaled products, times values, with all its gradients."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish import autograd, nd
+from gluonish.core.errors import OperatorError
+from gluonish.ops.attention.fused_attention import ATTENTION, DROPOUT_FACTORS
+from gluonish.ops.registry import apply
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
+
+
+def expected(scale: float) -> Any:
+    def compute(q: Any, k: Any, v: Any) -> Any:
+        q, k, v = (x.astype(np.float64) for x in (q, k, v))
+        scores = scale * (q @ k.swapaxes(-1, -2))
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return weights / weights.sum(-1, keepdims=True) @ v
+
+    return compute
+
+
+def arrays(*stack: int, length: int = 3, keys: int = 4, width: int = 2, values: int = 5) -> Any:
+    random = np.random.default_rng(4)
+    shapes = [(*stack, length, width), (*stack, keys, width), (*stack, keys, values)]
+    return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
+@pytest.mark.parametrize("stack", [(2,), (2, 3)])
+def test_results_and_gradients(stack: tuple[int, ...]) -> None:
+    empty = [x[:0] for x in arrays(*stack)]
+    check_operator("_attention", arrays(*stack), {"scale": 0.7}, expected(0.7), zero_size=empty)
+
+
+def test_large_scores_do_not_overflow() -> None:
+    q, k, v = arrays(1)
+    found = run_operator("_attention", q * 1e4, k, v)
+    np.testing.assert_allclose(found, expected(1e4)(q, k, v), rtol=1e-4)
+
+
+def _recorded(q: Any, k: Any, v: Any, p: float) -> tuple[Any, Any, list[Any]]:
+    """Return the output of a call with dropout, its factors, and the gradients of its sum."""
+    q, k, v = (nd.array(x) for x in (q, k, v))
+    for x in (q, k, v):
+        x.attach_grad()
+    attrs = {"scale": 0.5, "p": p, "mode": "always"}
+    with autograd.record():
+        out = apply(ATTENTION, (q, k, v), attrs)
+    drawn = out._edge[0].outputs[2]
+    out.backward()
+    shape = (*q.shape[:-1], k.shape[-2])
+    factors = apply(DROPOUT_FACTORS, (drawn,), {"p": p, "shape": shape, "dtype": np.float32})
+    return out.asnumpy(), factors.asnumpy(), [x.grad.asnumpy() for x in (q, k, v)]
+
+
+def test_dropout_zeroes_the_weights_that_it_tells_in_both_passes() -> None:
+    p = 0.4
+    q, k, v = arrays(2, length=16, keys=20)
+    out, factors, (of_q, of_k, of_v) = _recorded(q, k, v, p)
+    assert set(np.unique(factors)) == {0, np.float32(1 / (1 - p))}
+    assert 0.3 < (factors == 0).mean() < 0.5
+    scores = 0.5 * (q @ k.swapaxes(1, 2))
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    np.testing.assert_allclose(out, (weights * factors) @ v, rtol=1e-4, atol=1e-5)
+    # The gradients of the sum of all outputs.
+    of_weights = factors * v.sum(-1)[:, None]
+    inner = (of_weights * weights).sum(-1, keepdims=True)
+    of_scores = 0.5 * weights * (of_weights - inner)
+    np.testing.assert_allclose(of_q, of_scores @ k, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(of_k, of_scores.swapaxes(1, 2) @ q, rtol=1e-3, atol=1e-4)
+    rows = (weights * factors).sum(1)[..., None]
+    np.testing.assert_allclose(of_v, np.broadcast_to(rows, v.shape), rtol=1e-4, atol=1e-5)
+
+
+def test_second_order_uses_the_factors_of_the_first() -> None:
+    q, k, v = (nd.array(x) for x in arrays(1))
+    q.attach_grad()
+    with autograd.record():
+        out = apply(ATTENTION, (q, k, v), {"scale": 0.5, "p": 0.4, "mode": "always"})
+        drawn = out._edge[0].outputs[2]
+        first = autograd.grad((out * out).sum(), q, create_graph=True)[0]
+        (first * first).sum().backward()
+    exact = q.grad.asnumpy()
+    factors = apply(
+        DROPOUT_FACTORS,
+        (drawn,),
+        {"p": 0.4, "shape": (1, 3, 4), "dtype": np.float32},
+    )
+    with autograd.record():
+        weights = nd.softmax(nd.batch_dot(q, k, transpose_b=True) * 0.5) * factors
+        out = nd.batch_dot(weights, v)
+        first = autograd.grad((out * out).sum(), q, create_graph=True)[0]
+        (first * first).sum().backward()
+    np.testing.assert_allclose(exact, q.grad.asnumpy(), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda q, k, v: (q[..., :1], k, v),
+        lambda q, k, v: (q, k[:, :2], v),
+        lambda q, k, v: (q[:1], k, v),
+        lambda q, k, v: (q[0], k[0], v[0]),
+        lambda q, k, v: (q.astype(np.int32), k.astype(np.int32), v.astype(np.int32)),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(change: Any) -> None:
+    with pytest.raises(OperatorError, match=r"_attention: expected floating queries \(..., T, C\)"):
+        run_operator("_attention", *change(*arrays(2)))
+
+
+def test_a_probability_above_one_is_refused() -> None:
+    with pytest.raises(OperatorError, match=r"_attention: expected p in \[0, 1\], got 1.5"):
+        run_operator("_attention", *arrays(2), p=1.5)
