@@ -11,6 +11,7 @@ from gluonish.core.loading import load
 from gluonish.kvstore.distributed.world import joined
 from gluonish.mxnet_names.script import check_script, run_script
 from gluonish.tools.profile.advice import advice
+from gluonish.tools.profile.modelled import run_modelled
 from gluonish.tools.profile.page import bytes_text, page, share_text, time_text
 from gluonish.tools.profile.summary import Summary, summarize
 from gluonish.tools.profile.trace import read_trace
@@ -33,6 +34,13 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         metavar="NAME",
         help="where to write: a path without its ending (default: %(default)s)",
     )
+    parser.add_argument(
+        "--model",
+        metavar="DEVICE",
+        help="run on no GPU: model the time, traffic and memory of gpu(0) on a device, such as "
+        "h200, by its measured rates; kernels compute nothing and results are zeros. Also writes "
+        "NAME.model.json. Needs a checkout of the repository",
+    )
     parser.add_argument("script", help="the script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
     parser.set_defaults(run=run)
@@ -44,13 +52,16 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         MissingFileError: The script does not exist.
         FileFormatError: The script is not a Python program.
-        ArgumentError: The output folder does not exist.
+        ArgumentError: The output folder does not exist, or there is no model of the device.
+        NotSupportedError: A model was asked for, and this is no checkout.
     """
     check_script("profile", arguments.script, folders=False)
     # The script may change the working directory.
     output = Path(arguments.output).absolute()
     if not output.parent.is_dir():
         raise ArgumentError(f"--output: expected an existing folder, got {str(output.parent)!r}")
+    if arguments.model is not None:
+        return run_modelled(arguments.model, arguments.script, arguments.arguments, output)
     trace_path, page_path = (output.with_name(output.name + end) for end in (".json", ".html"))
     profiler = load("gluonish.profiler.state")  # importing it adds hooks to much of the package
     settings = {"profile_all": True, "filename": str(trace_path), "continuous_dump": False}

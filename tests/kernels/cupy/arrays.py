@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.cupy.captures import refuse_mask, refuse_transfer
+from tests.kernels.cupy.cost_model.records import Cost
 from tests.kernels.cupy.device_memory import Device, MemoryPointer, UnownedMemory
 from tests.kernels.cupy.machine import Block, Machine
 from tests.kernels.cupy.surface import SURFACE, UNKNOWN
@@ -96,8 +97,10 @@ def run(
         out: What the result goes to; None for a view of a source, or a new array.
         launches: How many kernels CuPy needs.
     """
-    with np.errstate(all="ignore"):
-        results = [compute()]
+    results: list[Any] = []
+    if out is None or machine.executes:
+        with np.errstate(all="ignore"):
+            results = [compute()]
     if out is None:
         if isinstance(results[0], list | tuple):
             return _several(machine, what, compute, results[0], sources, launches)
@@ -118,7 +121,14 @@ def run(
             raw[...] = results.pop() if results else compute()
 
     machine.counts.launches += launches - 1
-    machine.access([*((s._block, False) for s in sources), (out._block, True)], what, work)
+    machine.access(
+        [*((s._block, False) for s in sources), (out._block, True)],
+        what,
+        work,
+        cost=machine.cost("cupy", [s._raw for s in sources], [raw], launches=launches),
+    )
+    if not machine.executes:
+        results.clear()
     return out
 
 
@@ -272,13 +282,22 @@ class Array:
             with np.errstate(all="ignore"):
                 raw[index] = source
 
-        machine.access([*((s._block, False) for s in found), (self._block, True)], "setitem", work)
+        written = raw[index] if machine.recorder is not None else raw
+        if not isinstance(written, np.ndarray):
+            written = np.empty(1, raw.dtype)
+        machine.access(
+            [*((s._block, False) for s in found), (self._block, True)],
+            "setitem",
+            work,
+            cost=machine.cost("cupy", [s._raw for s in found], [written]),
+        )
 
     def _fetch(self) -> Any:
         """Copy to the host, which blocks."""
         machine = self._machine
         refuse_transfer(machine)
-        machine.access([(self._block, False)], "fetch", counted=False)
+        cost = Cost("copy", self.nbytes, self.nbytes)
+        machine.access([(self._block, False)], "d2h", counted=False, cost=cost)
         machine.counts.downloads += 1
         machine.current().synchronize()
         return self._raw.copy()
@@ -311,6 +330,8 @@ def upload(machine: Machine, values: Any) -> Array:
     refuse_transfer(machine)
     array = allocate(machine, values.shape, values.dtype)
     machine.counts.uploads += 1
-    machine.access([(array._block, True)], "upload", counted=False)
-    array._raw[...] = values
+    cost = Cost("copy", array.nbytes, array.nbytes)
+    machine.access([(array._block, True)], "h2d", counted=False, cost=cost)
+    if machine.executes:
+        array._raw[...] = values
     return array

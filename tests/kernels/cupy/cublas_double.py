@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from gluonish.kernels.cupy.cublas import PROTOTYPES, adopt
+from tests.kernels.cupy.cost_model.records import Cost, Product
 from tests.kernels.cupy.machine import Machine, Memory
 from tests.kernels.cupy.streams import Stream
 
@@ -40,6 +41,7 @@ _SUPPORTED = {
 }
 _FAST_TF32 = 77
 _DOUBLES = (70, 71)
+_PRECISIONS = {_FAST_TF32: "TF32", 74: "TF32", 75: "TF32"}  # where the arrays' dtype does not say
 _ALIGNMENT = 256
 
 
@@ -165,12 +167,21 @@ class CublasDouble:
             out[...] = product.astype(out.dtype)
 
         used = [(used_a, False), (used_b, False), (used_c, True)]
-        self._use(self._handles[handle], used, work)
+        reads = [x, y, out] if factors[1] else [x, y]
+        problem = Product(m, n, k, count)
+        cost = self._machine.cost("product", reads, [out], problem=problem)
+        if cost is not None and compute in _PRECISIONS:
+            cost = cost._replace(dtype=_PRECISIONS[compute])
+        self._use(self._handles[handle], used, work, cost)
         self.computes.append(compute)
         return SUCCESS
 
     def _use(
-        self, handle: _Handle, memories: list[tuple[Memory, bool]], work: Callable[[], None]
+        self,
+        handle: _Handle,
+        memories: list[tuple[Memory, bool]],
+        work: Callable[[], None],
+        cost: Cost | None,
     ) -> None:
         """Launch on the handle's stream, which uses its workspace."""
         machine = self._machine
@@ -180,7 +191,7 @@ class CublasDouble:
             assert not stream.is_capturing(), "cuBLAS would allocate during a capture"
         else:
             memories = [*memories, (handle.workspace, True)]
-        machine.use(stream, memories, "gemm", work)
+        machine.use(stream, memories, "gemm", work, cost=cost)
 
     def _matrices(
         self, address: int, kind: int, lead: int, stride: int, count: int,

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.kernels.cupy.cudnn import adopt
+from tests.kernels.cupy.cost_model.records import Convolution
 from tests.kernels.cupy.cudnn_attention_double import Attention
 from tests.kernels.cupy.cudnn_sums import RUN, out_extents
 from tests.kernels.cupy.cudnn_tensors import DataType, Operations, Tensor
@@ -311,7 +312,12 @@ class _Graph(Operations):
             out[...] = total.astype(out.dtype)
 
         stream = next(s for s in machine.streams if s.ptr == handle.stream)
-        machine.use(stream, used, f"cuDNN {node.kind}", work)
+        cost = machine.cost(
+            "convolution", arrays, [out], problem=_problem(node.kind, self._by_role(node))
+        )
+        if cost is not None and Note.DOWN_CONVERT_INPUTS in engine.notes:
+            cost = cost._replace(dtype="TF32")
+        machine.use(stream, used, f"cuDNN {node.kind}", work, cost=cost)
 
     def _attend(self, node: Attention, addresses: dict[int, int], handle: _Handle) -> None:
         machine = self._front_end.machine
@@ -329,6 +335,13 @@ class _Graph(Operations):
 
         stream = next(s for s in machine.streams if s.ptr == handle.stream)
         machine.use(stream, used, "cuDNN attention", work)
+
+
+def _problem(kind: str, tensors: tuple[Tensor, Tensor, Tensor]) -> Convolution:
+    """Return the problem of data, weight and output."""
+    layout = "NHWC" if {x.layout for x in tensors} == {"NHWC"} else "NCHW"
+    data, weight, out = (tuple(x.dim) for x in tensors)
+    return Convolution(kind, layout, data, weight, out)
 
 
 def _workspace(machine: Machine, address: int, nbytes: int) -> Memory:

@@ -189,6 +189,7 @@ def _copyto(machine: Machine) -> Callable[..., None]:
             [*((s._block, False) for s in found), (dst._block, True)],
             "copyto",
             lambda: np.copyto(raw, source, casting=casting, where=chosen),  # type: ignore[arg-type]
+            cost=machine.cost("cupy", [s._raw for s in found], [raw]),
         )
 
     return copyto

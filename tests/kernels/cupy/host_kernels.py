@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.cupy.arrays import Array
+from tests.kernels.cupy.cost_model.own_kernels import kernel_cost
+from tests.kernels.cupy.cost_model.records import Cost
 from tests.kernels.cupy.machine import Machine, Memory
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
@@ -193,11 +195,18 @@ extern "C" int run_{name}(const unsigned *grid, const unsigned *block, void **va
 
 
 @cache
-def _compiled(code: str) -> tuple[Any, dict[str, list[str]]]:
-    """Return the library of a source, and the parameters of its kernels."""
-    assert COMPILER is not None, "no C++ compiler"
+def _parameters_of(code: str) -> dict[str, list[str]]:
+    """Return the parameters of a source's kernels, by their names."""
     kernels = {name: [p.strip() for p in text.split(",")] for name, text in _KERNEL.findall(code)}
     assert kernels, 'no `extern "C" __global__ void` in the source'
+    return kernels
+
+
+@cache
+def _compiled(code: str) -> Any:
+    """Return the library of a source."""
+    assert COMPILER is not None, "no C++ compiler"
+    kernels = _parameters_of(code)
     entries = [_entry(name, parameters) for name, parameters in kernels.items()]
     path = _folder() / hashlib.sha256(code.encode()).hexdigest()[:24]
     source, library = path.with_suffix(".cpp"), path.with_suffix(".so")
@@ -214,18 +223,29 @@ def _compiled(code: str) -> tuple[Any, dict[str, list[str]]]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(library)), kernels
+    return ctypes.CDLL(str(library))
+
+
+def _is_written(parameter: str) -> bool:
+    return "const" not in parameter.split()
 
 
 class _RawKernel:
     """A kernel of a module."""
 
     def __init__(self, machine: Machine, code: str, name: str) -> None:
-        library, kernels = _compiled(code)
+        kernels = _parameters_of(code)
         assert name in kernels, f"{name}: no such kernel"
         self.name = name
         self._machine = machine
+        self._code = code
         self._parameters = kernels[name]
+        if machine.executes:
+            self._open()
+
+    def _open(self) -> None:
+        """Compile the source, and ask for the types of the parameters."""
+        library, name = _compiled(self._code), self.name
         self._run = library[f"run_{name}"]
         facts = (ctypes.c_int * len(self._parameters)).in_dll(library, f"facts_{name}")
         # 3 pointer, 2 float, 1 int, 0 structure; bytes
@@ -239,10 +259,13 @@ class _RawKernel:
         assert 0 < np.prod(sizes[1]) <= _MOST_THREADS
         kept, used = [], []
         behind: list[tuple[Memory, bool]] = []
+        if not self._machine.executes:
+            self._note(args, sizes)
+            return
         for arg, text, fact in zip(args, self._parameters, self._facts, strict=True):
             kept.append(self._value(arg, text, fact))
             if isinstance(arg, Array):
-                used.append((arg._block, "const" not in text.split()))
+                used.append((arg._block, _is_written(text)))
             if isinstance(arg, np.ndarray):
                 behind += self._named(arg)
         assert sum(size for _, size in self._facts) <= _MOST_PARAMETERS
@@ -253,7 +276,20 @@ class _RawKernel:
             assert met, f"{self.name}: some threads of a block never came to a barrier"
             assert kept
 
-        self._machine.access(used, self.name, work, behind=behind)
+        self._machine.access(used, self.name, work, behind=behind, cost=self._cost(args, sizes))
+
+    def _note(self, args: Any, sizes: Any) -> None:
+        """Launch on a machine that does not execute."""
+        behind = [x for arg in args if isinstance(arg, np.ndarray) for x in self._named(arg)]
+        pairs = zip(args, self._parameters, strict=True)
+        used = [(x._block, _is_written(text)) for x, text in pairs if isinstance(x, Array)]
+        cost = self._cost(args, sizes)
+        self._machine.access(used, self.name, lambda: None, behind=behind, cost=cost)
+
+    def _cost(self, args: Any, sizes: Any) -> Cost | None:
+        if self._machine.recorder is None:
+            return None
+        return kernel_cost(self.name, self._code, self._parameters, args, sizes)
 
     def _named(self, structure: Any) -> list[tuple[Memory, bool]]:
         """Return the memory that a structure has addresses of, and whether it is written."""

@@ -6,9 +6,15 @@ host count their steps and know of the steps of others only through launches (th
 events and synchronizations. An access to memory that does not know of the one it conflicts with is
 a race: `Race` names both. Freed blocks go back to the pool of their stream at once, with their
 history, and are given out again first, as CuPy does.
+
+A machine that does not execute (``executes=False``) has memory that nobody touches, and skips what
+kernels compute: reads of the host give zeros. It counts, orders and checks all the same, so
+that a network of real size takes seconds and little memory. A recorder is given every launch with
+its `Cost` (cost_model/records.py).
 """
 
 import ctypes
+import mmap
 import threading
 import weakref
 from bisect import bisect_right, insort
@@ -18,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.kernels.cupy.cost_model.records import Cost, Recorder, cost_of
 from tests.kernels.cupy.streams import Clock, CUDARuntimeError, Event, Stream, merge
 
 __all__ = [
@@ -34,6 +41,8 @@ __all__ = [
 _COPIES = {"h2d": "uploads", "d2h": "downloads"}
 _ALIGNMENT = 512  # of what the driver gives, in bytes
 _LARGE = 1 << 24
+_MAPPED = 1 << 16  # bytes from which memory that nobody touches is pages of its own
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0)  # from Python 3.12 on
 
 
 class Race(AssertionError):
@@ -41,12 +50,25 @@ class Race(AssertionError):
 
 
 class Memory:
-    """Bytes with the steps that last used them."""
+    """Bytes with the steps that last used them.
 
-    def __init__(self, nbytes: int) -> None:
-        # NaN in every type of floats; but a workspace, which nobody reads, costs nothing untouched.
-        fill = np.zeros if nbytes >= _LARGE else lambda n, dtype: np.full(n, 0xFF, dtype)
-        whole = fill(nbytes + _ALIGNMENT, np.uint8)
+    Args:
+        nbytes: How many.
+        touched: Whether anybody will write them; otherwise they are zeros on no pages.
+    """
+
+    def __init__(self, nbytes: int, *, touched: bool = True) -> None:
+        whole: Any
+        if touched:
+            # NaN in every type of floats; but a workspace, which nobody reads, costs nothing
+            # untouched.
+            fill = np.zeros if nbytes >= _LARGE else lambda n, dtype: np.full(n, 0xFF, dtype)
+            whole = fill(nbytes + _ALIGNMENT, np.uint8)
+        elif nbytes < _MAPPED:
+            whole = np.zeros(nbytes + _ALIGNMENT, np.uint8)
+        else:
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
+            whole = np.frombuffer(mmap.mmap(-1, nbytes + _ALIGNMENT, flags=flags), np.uint8)
         start = -int(whole.ctypes.data) % _ALIGNMENT
         self.raw = whole[start : start + nbytes]
         self.start = int(self.raw.ctypes.data)
@@ -126,8 +148,10 @@ class Machine:
 
     Args:
         devices: How many.
+        executes: Whether kernels compute.
 
     Attributes:
+        recorder: Is given every launch, copy and wait; None for nobody.
         capacity: Bytes that each device has.
         reserved: Bytes of each that the driver gave out.
         allocator: What CuPy was told to ask for memory; None for a pool of its own.
@@ -135,8 +159,10 @@ class Machine:
         freed: Devices whose blocks CuPy's own pool was told to free, and ``"pinned"``.
     """
 
-    def __init__(self, devices: int = 1) -> None:
+    def __init__(self, devices: int = 1, *, executes: bool = True) -> None:
         self.devices = devices
+        self.executes = executes
+        self.recorder: Recorder | None = None
         self.capacity = 1 << 30
         self.reserved: dict[int, int] = {}
         self.allocator: Callable[[int], Any] | None = None
@@ -185,6 +211,7 @@ class Machine:
         *,
         counted: bool = True,
         behind: Sequence[tuple[Memory, bool]] = (),
+        cost: Cost | None = None,
     ) -> None:
         """Run one kernel on the current stream that reads (False) or writes (True) blocks.
 
@@ -194,6 +221,7 @@ class Machine:
             work: What it does.
             counted: Whether it is a launch.
             behind: Memory that it was given the addresses of.
+            cost: What it moves and computes, for the recorder.
         """
         stream = self.current()
         for block, _ in blocks:
@@ -202,7 +230,13 @@ class Machine:
                     f"{what} on {stream._name} touches memory of gpu{block.device}"
                 )
         memories = [(block.memory, write) for block, write in blocks]
-        self.use(stream, [*memories, *behind], what, work, counted=counted)
+        self.use(stream, [*memories, *behind], what, work, counted=counted, cost=cost)
+
+    def cost(
+        self, kind: str, sources: Sequence[Any], outputs: Sequence[Any], **more: Any
+    ) -> Cost | None:
+        """Return `cost_of` NumPy arrays; None if no recorder asks."""
+        return None if self.recorder is None else cost_of(kind, sources, outputs, **more)
 
     def use(
         self,
@@ -212,6 +246,7 @@ class Machine:
         work: Callable[[], object] | None = None,
         *,
         counted: bool = True,
+        cost: Cost | None = None,
     ) -> int:
         """Check what a step of a stream touches, and run it; count it as a launch.
 
@@ -221,22 +256,29 @@ class Machine:
             what: Its name in messages.
             work: What it does; without it the caller does that, and no graph can do it again.
             counted: Whether it is a launch.
+            cost: What it moves and computes, for the recorder.
 
         Nothing is touched while a stream captures: that is checked when the graph is launched.
         """
         with self.lock:  # others see a step only when it is through
             self.counts.launches += counted
             step = stream._step()
-            if stream._capture is not None:
-                stream._capture.note(memories, what, work)
+            capture = stream._capture
+            if self.recorder is not None:
+                noted = None if capture is None else capture.launches
+                self.recorder.note(stream._name, step, what, cost, noted)
+            if capture is not None:
+                capture.note(memories, what, work, save=self.executes)
             else:
                 for memory, write in memories:
                     memory.check(stream._clock, write, what)
                 for memory, write in memories:
                     memory.note(stream._name, step, write, what)
-            if work is not None and stream._capture is None:
+            if not self.executes or work is None:
+                pass
+            elif capture is None:
                 work()
-            elif work is not None:
+            else:
                 with np.errstate(all="ignore"):  # memory may hold anything, as nothing runs yet
                     work()
         return step
@@ -271,7 +313,7 @@ class Machine:
             return self._new(nbytes)
 
     def _new(self, nbytes: int) -> Memory:
-        memory = Memory(nbytes)
+        memory = Memory(nbytes, touched=self.executes)
         self._memories[memory.start] = memory
         insort(self._starts, memory.start)
         return memory
@@ -336,12 +378,16 @@ class Machine:
             setattr(self.counts, name, getattr(self.counts, name) + 1)
 
         used = [(m, write) for m, write in ((into, True), (out_of, False)) if m is not None]
+        cost = Cost("copy", nbytes, nbytes)
         if kind != "d2h":
             work = partial(ctypes.memmove, target, source, nbytes)
-            self.use(stream, used, kind, work, counted=kind not in _COPIES)
+            self.use(stream, used, kind, work, counted=kind not in _COPIES, cost=cost)
             return
         assert stream._capture is None, "a copy to the host in a graph: not known to this double"
-        step = self.use(stream, used, kind, counted=False)
+        step = self.use(stream, used, kind, counted=False, cost=cost)
+        if not self.executes:
+            ctypes.memset(target, 0, nbytes)
+            return
         data = ctypes.string_at(source, nbytes)
         with self.lock:  # the values come when the host has waited, not before
             stream._deferred.append((step, partial(ctypes.memmove, target, data, nbytes)))
@@ -349,6 +395,8 @@ class Machine:
     def arrive(self, clock: Clock) -> None:
         """Let the host know what ``clock`` knows, and deliver the copies that end there."""
         with self.lock:
+            if self.recorder is not None:
+                self.recorder.wait(clock)
             merge(self.host, clock)
             for stream in self.streams:
                 known = self.host.get(stream._name, 0)

@@ -8,9 +8,11 @@ of it has happened on a device. An event that a capturing stream records lets an
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tests.kernels.cupy.cost_model.records import IN_GRAPH
 from tests.kernels.cupy.surface import Listed
 
 if TYPE_CHECKING:
+    from tests.kernels.cupy.cost_model.records import Launch
     from tests.kernels.cupy.machine import Machine, Memory
 
 Clock = dict[str, int]
@@ -50,15 +52,21 @@ class Capture:
 
     def __init__(self) -> None:
         self.steps: list[tuple[list[tuple[Memory, bool]], str, Callable[[], object] | None]] = []
+        self.launches: list[Launch] = []  # what a recorder was told of them
         self.before: dict[int, tuple[Memory, Any]] = {}
         self.failure: Exception | None = None
 
     def note(
-        self, memories: "list[tuple[Memory, bool]]", what: str, work: Callable[[], object] | None
+        self,
+        memories: "list[tuple[Memory, bool]]",
+        what: str,
+        work: Callable[[], object] | None,
+        *,
+        save: bool = True,
     ) -> None:
-        """Add a step, and remember what it will overwrite."""
+        """Add a step; if asked to, save what it will overwrite."""
         for memory, write in memories:
-            if write and id(memory) not in self.before:
+            if save and write and id(memory) not in self.before:
                 self.before[id(memory)] = memory, memory.raw.copy()
         self.steps.append((memories, what, work))
 
@@ -138,6 +146,8 @@ class Stream(Listed):
                 raise self._capture.spoil(_ISOLATION)
             self._capture = event._capture or self._capture
         with self._machine.lock:
+            if self._machine.recorder is not None and self._capture is None:
+                self._machine.recorder.order(self._name, event._clock)
             merge(self._clock, event._clock)
 
     def synchronize(self) -> None:
@@ -254,9 +264,11 @@ class Graph(Listed):
         machine.counts.graphs += 1
         machine.check_alive(pair[0] for step in self._capture.steps for pair in step[0])
         with machine.lock:
+            if machine.recorder is not None:
+                machine.recorder.graph(stream._name, stream._clock, self._capture.launches)
             for memories, what, work in self._capture.steps:
                 assert work is not None, f"{what}: tell machine.use what it does, to have it again"
-                machine.use(stream, memories, what, work, counted=False)
+                machine.use(stream, memories, what, work, counted=False, cost=IN_GRAPH)
 
     def upload(self, stream: Stream | None = None) -> None:
         """Prepare a launch."""

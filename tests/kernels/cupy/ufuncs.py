@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tests.kernels.cupy.arrays import Array, flatten, run
+from tests.kernels.cupy.arrays import Array, allocate, flatten, run
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.refusals import ATOMIC
 from tests.kernels.cupy.surface import SURFACE, UNKNOWN
@@ -137,6 +137,9 @@ class Ufunc:
                 return np.asarray(result).astype(given[0], copy=False)
             return tuple(np.asarray(x).astype(d) for x, d in zip(result, given, strict=True))
 
+        if out is None and not self._machine.executes and len(given) == 1:
+            shape = np.broadcast_shapes(*(np.shape(x) for x in plain))
+            out = allocate(self._machine, shape, given[0])
         if not isinstance(out, tuple):
             return run(self._machine, self._name, compute, sources, out)
         for i, one in enumerate(out):
@@ -159,6 +162,7 @@ class Ufunc:
             [*((s._block, False) for s in sources), (a._block, True)],
             f"{self._name}.at",
             lambda: function.at(raw, index, np.asarray(values).astype(raw.dtype)),
+            cost=self._machine.cost("cupy", [s._raw for s in sources], [sources[-1]._raw]),
         )
 
     def reduce(self, array: Array, **kwargs: Any) -> Any:

@@ -1,0 +1,76 @@
+"""The cost of a launch of CUDA C++, by its parameters.
+
+Pointers to const are read, others are written, each array once. A Table of an optimizer names its
+arrays by address; its source says which of them a kernel loads and stores, and in which type.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tests.kernels.cupy.cost_model.records import Cost, cost_of
+
+_POINTER = re.compile(r"(\w+) \*const (\w+)s = \(\w[\w ]*\*\)table\.(\w+)\[(\d+)\]\[owner\]")
+_KINDS = {"0": 4, "1": 8, "2": 2, "14": 2}  # bytes of Scalar, by the macro KIND
+# Arrays of which a kernel reads no more than an element for each channel.
+_BARELY = {("statistics_of_chunks", "data"), ("gradient_sums_of_chunks", "data")}
+
+
+class _Use(dict[tuple[str, int], tuple[bool, bool, int]]):
+    """For arrays of a Table, by field and number: whether loaded, whether stored, and itemsize."""
+
+
+@cache
+def _uses(code: str, name: str) -> _Use:
+    """Return what a kernel of a source does with the arrays of its Table."""
+    body = code.split(f" {name}(", 1)[1].split('extern "C"', 1)[0]
+    found = re.search(r"#define KIND (\d+)", code)
+    scalar = _KINDS[found[1]] if found else 4
+    uses = _Use()
+    for kind, array, field, number in _POINTER.findall(body):
+        loads = re.search(rf"=[^=\n]*\b{array}s\[i\]", body) is not None
+        stores = re.search(rf"\b{array}s\[i\] =", body) is not None
+        uses[field, int(number)] = loads, stores, scalar if kind == "Scalar" else 4
+    return uses
+
+
+def _table_cost(name: str, code: str, table: Any, threads: int) -> Cost:
+    """Return the cost of a kernel that works on the arrays of a Table."""
+    sizes = int(table["sizes"].sum())
+    uses = list(_uses(code, name).values())
+    read = sizes * sum(size for loads, _, size in uses if loads)
+    written = sizes * sum(size for _, stores, size in uses if stores)
+    return Cost("own", read, written, sizes, "float32", threads=threads)
+
+
+def kernel_cost(
+    name: str, code: str, parameters: Sequence[str], args: Sequence[Any], sizes: Any
+) -> Cost:
+    """Return the cost of a launch.
+
+    Args:
+        name: The kernel's.
+        code: Its source.
+        parameters: Texts of its parameters.
+        args: What it is given.
+        sizes: Extents of the grid and of a block.
+    """
+    threads = int(np.prod([n for dims in sizes for n in dims], dtype=np.int64))
+    for arg in args:
+        if isinstance(arg, np.ndarray) and arg.dtype.names and "sizes" in arg.dtype.names:
+            return _table_cost(name, code, arg, threads)
+    reads, writes, row = [], [], 0
+    for text, arg in zip(parameters, args, strict=True):
+        name_of = text.split()[-1].lstrip("*")
+        if hasattr(arg, "_raw"):
+            if (name, name_of) in _BARELY:
+                continue
+            (reads if "const" in text.split() else writes).append(arg._raw)
+        elif name_of == "size":
+            row = int(arg)
+    cost = cost_of("own", reads, writes, threads=threads)
+    itemsize = max((x.itemsize for x in reads if x.size == cost.elements), default=4)
+    return cost._replace(row=row * itemsize)

@@ -1,0 +1,181 @@
+"""The time of a launch on a device, from its `Cost` and a table of the device's rates.
+
+A kernel's time is the longest of what its bytes, its operations and its instructions take, behind
+a start. The table (h200.json) has few, physical numbers from measured rows: rates of memory and of
+multiplications, the efficiency of a tile of a product by its extents, instructions per second.
+Instructions per element of gluonish's own kernels are in instructions.json beside this file, and
+those in ``tests/kernels/cupy/instructions.json``, found in the machine code, go before them.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from tests.kernels.cupy.cost_model.records import Convolution, Cost, Launch, Product
+
+_HERE = Path(__file__).resolve().parent
+_FOUND = _HERE.parent / "instructions.json"
+_OTHER = 40.0  # instructions an element of a kernel that no table names
+# How often a kernel of rows reads its inputs: those that fit no cache come from memory each time.
+_PASSES = {"softmax": 3, "softmax_backward": 2, "layer_norm": 3, "layer_norm_data": 2}
+_SUMS = {"sum", "mean", "prod", "max", "min", "any", "all", "argmax", "argmin", "var", "std"}
+_SUMS |= {"amax", "amin", "cumsum", "nansum"}
+_SORTS = {"sort", "argsort", "lexsort", "partition", "argpartition", "searchsorted", "unique"}
+_BLOCK = 256
+
+
+def devices() -> list[str]:
+    """Return the names of the devices that have a table."""
+    return sorted(path.stem for path in _HERE.glob("*.json") if path.stem != "instructions")
+
+
+@cache
+def _instructions() -> Mapping[str, float]:
+    made = dict(json.loads((_HERE / "instructions.json").read_text(encoding="utf-8")))
+    if _FOUND.exists():
+        found = json.loads(_FOUND.read_text(encoding="utf-8"))
+        made |= {name: value for name, value in found.items() if isinstance(value, int | float)}
+    return made
+
+
+class Rates:
+    """The rates of a device.
+
+    Args:
+        name: Which, such as ``h200``.
+
+    Attributes:
+        table: The numbers.
+
+    Raises:
+        ArgumentError: There is no table for it.
+    """
+
+    def __init__(self, name: str) -> None:
+        path = _HERE / f"{name}.json"
+        if name not in devices():
+            raise ArgumentError(f"--model: expected one of {', '.join(devices())}, got {name!r}")
+        self.table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+
+    def kernel_us(self, launch: Launch) -> float:
+        """Return how long the device computes."""
+        cost = launch.cost
+        if isinstance(cost.problem, Product):
+            return self._product_us(cost, cost.problem)
+        if isinstance(cost.problem, Convolution):
+            return self._convolution_us(cost, cost.problem)
+        if cost.kind == "own":
+            return self._own_us(launch.kernel, cost)
+        if cost.kind == "cupy":
+            return self._cupy_us(launch.kernel, cost)
+        rate = self.table["memory"]["copy_tb_s"]
+        return self._start + cost.nbytes / rate / 1e6
+
+    @property
+    def _start(self) -> float:
+        return float(self.table["memory"]["start_us"])
+
+    def _own_us(self, name: str, cost: Cost) -> float:
+        """A kernel of gluonish: bytes, those of further passes too, or instructions."""
+        memory, issue = self.table["memory"], self.table["instructions"]
+        nbytes = cost.nbytes
+        if cost.row:
+            resident = min(cost.threads, memory["resident_threads"]) / _BLOCK
+            if resident * cost.row > memory["cache_bytes"]:
+                nbytes += (_PASSES.get(name, 1) - 1) * cost.read
+        known = _instructions()
+        instructions = known.get(f"{name} {cost.dtype}", known.get(name, _OTHER))
+        by_memory = nbytes / memory["kernel_tb_s"] / 1e6
+        by_issue = cost.elements * instructions / (issue["per_s"] * issue["issue"]) * 1e6
+        return self._start + max(by_memory, by_issue)
+
+    def _cupy_us(self, name: str, cost: Cost) -> float:
+        """A kernel of CuPy's: one element a thread and load, so that elements set the pace."""
+        rates, memory = self.table["cupy"], self.table["memory"]
+        pace = rates["elements_per_s"]
+        if name in _SUMS:
+            pace = rates["sum_elements_per_s"]
+        elif name in _SORTS:
+            pace = rates["sort_elements_per_s"]
+        elif name.endswith(".at"):
+            pace = rates["atomic_elements_per_s"]
+        by_memory = cost.nbytes / memory["kernel_tb_s"] / 1e6
+        return self._start * cost.launches + max(by_memory, cost.elements / pace * 1e6)
+
+    def _product_us(self, cost: Cost, problem: Product) -> float:
+        rates = self.table["products"]
+        peak = rates["tflops"].get(cost.dtype, rates["tflops"]["float32"])
+        by_memory = cost.nbytes / self.table["memory"]["library_tb_s"] / 1e6
+        by_tiles = self._tiles_us(rates, peak, problem.m, problem.n, problem.k, problem.count)
+        return float(rates["start_us"]) + max(by_memory, by_tiles)
+
+    def _tiles_us(self, rates: Any, peak: float, m: int, n: int, k: int, count: int) -> float:
+        """Return the time of the best tile: waves of tiles over the multiprocessors.
+
+        A split of the inner extent makes more tiles, and sums that have to be added.
+        """
+        units = self.table["multiprocessors"]
+        best = math.inf
+        for rows, columns, efficiency in rates["tiles"]:
+            tile_us = 2 * rows * columns * k / (peak * efficiency / units) / 1e6
+            tiles = -(-m // rows) * -(-n // columns) * count
+            for split in rates["splits"]:
+                if k < 128 * split and split > 1:
+                    break
+                full, rest = divmod(tiles * split, units)
+                # A last wave that is not full ends as late; a block beside another runs faster.
+                waves = full + (1 if rest else 0) if full < 4 else tiles * split / units
+                added = 0.0
+                if split > 1:
+                    added = 8e-6 * m * n * count * split / self.table["memory"]["library_tb_s"]
+                best = min(best, waves * tile_us / split + added)
+        return best
+
+    def _convolution_us(self, cost: Cost, problem: Convolution) -> float:
+        rates = self.table["convolutions"]
+        peak = rates["tflops"].get(cost.dtype, rates["tflops"]["float32"])
+        by_memory = cost.nbytes / self.table["memory"]["library_tb_s"] / 1e6
+        pointwise = math.prod(problem.weight[2:]) == 1
+        moved = 0.0
+        if problem.groups > 1:
+            by_memory = cost.nbytes / rates["grouped_tb_s"] / 1e6
+            by_work = problem.flops / rates["grouped_tflops"][problem.kind] / 1e6
+            by_work = 0.0 if problem.weight[1] == 1 else by_work
+        elif min(problem.data[1], problem.out[1]) < rates["few_channels"]:
+            by_work = problem.flops / rates["few_channels_tflops"][problem.kind] / 1e6
+        else:
+            by_work = self._tiles_us(rates, peak, *_as_product(problem), 1)
+            if problem.kind == "filter" and cost.dtype == "TF32" and not pointwise:
+                by_work /= rates["filter_TF32"]
+            if problem.layout == "NCHW" and cost.dtype != "float32":
+                moved = self._transposes_us(cost, problem) if not pointwise else 0.0
+                by_memory *= rates["first_in_NCHW"] if pointwise else 1
+        return float(rates["start_us"]) + max(by_memory, by_work) + moved
+
+    def _transposes_us(self, cost: Cost, problem: Convolution) -> float:
+        """Return the time of copies to channels last and back, around the tensor cores."""
+        rates, memory = self.table["convolutions"], self.table["memory"]
+        size = 4 if cost.dtype == "TF32" else 2
+        total = 0.0
+        for shape in (problem.data, problem.weight, problem.out):
+            elements = math.prod(shape)
+            by_memory = 2 * size * elements / rates["transposed_tb_s"] / 1e6
+            pace = elements / rates["transposed_elements_per_s"] * 1e6
+            total += memory["start_us"] + max(by_memory, pace)
+        return total
+
+
+def _as_product(problem: Convolution) -> tuple[int, int, int]:
+    """Return m, n, k of the implicit product."""
+    window = math.prod(problem.weight[2:])
+    positions = problem.out[0] * math.prod(problem.out[2:])
+    channels, filters = problem.data[1], problem.out[1]
+    if problem.kind == "forward":
+        return positions, filters, channels * window
+    if problem.kind == "data":
+        return positions, channels * window, filters
+    return channels * window, filters, positions
