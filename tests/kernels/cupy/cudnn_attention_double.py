@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tests.kernels.cupy.cost_model.records import Attention as AttentionProblem
 from tests.kernels.cupy.cudnn_tensors import DataType, Tensor
 
 _MAX_WIDTH = 128
@@ -31,6 +32,13 @@ class Attention(NamedTuple):
         """All tensors, the results last."""
         keys = [] if self.dropout is None else list(self.dropout[1:])
         return [*self.sources, *keys, *self.results]
+
+    @property
+    def problem(self) -> AttentionProblem:
+        """What it computes, for the cost model."""
+        (batch, heads, length, width), keys = self.sources[0].dim, self.sources[1].dim[2]
+        values, backward = self.sources[2].dim[3], len(self.results) == 3
+        return AttentionProblem(batch * heads, length, keys, width, values, backward)
 
     def validate(self) -> None:
         """Refuse extents that do not fit each other, as the front end does."""

@@ -334,7 +334,9 @@ class _Graph(Operations):
                 arrays[-1][...] = arrays[-1] * (1 + 4e-3 * (next(self._front_end.ticks) % 2))
 
         stream = next(s for s in machine.streams if s.ptr == handle.stream)
-        machine.use(stream, used, "cuDNN attention", work)
+        cost = machine.cost("attention", arrays[:written], arrays[written:], problem=node.problem)
+        name = "cuDNN attention gradient" if len(node.results) == 3 else "cuDNN attention"
+        machine.use(stream, used, name, work, cost=cost)
 
 
 def _problem(kind: str, tensors: tuple[Tensor, Tensor, Tensor]) -> Convolution:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from tests.kernels.cupy.cost_model.records import Convolution, Cost, Launch, Product
+from tests.kernels.cupy.cost_model.records import Attention, Convolution, Cost, Launch, Product
 
 _HERE = Path(__file__).resolve().parent
 _FOUND = _HERE.parent / "instructions.json"
@@ -68,6 +68,8 @@ class Rates:
             return self._product_us(cost, cost.problem)
         if isinstance(cost.problem, Convolution):
             return self._convolution_us(cost, cost.problem)
+        if isinstance(cost.problem, Attention):
+            return self._attention_us(cost, cost.problem)
         if cost.kind == "own":
             return self._own_us(launch.kernel, cost)
         if cost.kind == "cupy":
@@ -112,6 +114,11 @@ class Rates:
         by_memory = cost.nbytes / self.table["memory"]["library_tb_s"] / 1e6
         by_tiles = self._tiles_us(rates, peak, problem.m, problem.n, problem.k, problem.count)
         return float(rates["start_us"]) + max(by_memory, by_tiles)
+
+    def _attention_us(self, cost: Cost, problem: Attention) -> float:
+        rates = self.table["attention"]["backward" if problem.backward else "forward"]
+        by_memory = cost.nbytes / self.table["memory"]["library_tb_s"] / 1e6
+        return float(rates["start_us"]) + max(by_memory, problem.flops / rates["tflops"] / 1e6)
 
     def _tiles_us(self, rates: Any, peak: float, m: int, n: int, k: int, count: int) -> float:
         """Return the time of the best tile: waves of tiles over the multiprocessors.

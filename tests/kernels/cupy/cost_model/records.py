@@ -56,17 +56,36 @@ class Product(NamedTuple):
         return 2 * self.m * self.n * self.k * self.count
 
 
+class Attention(NamedTuple):
+    """The problem of an attention that keeps no matrix of weights, or of its gradient."""
+
+    count: int
+    queries: int
+    keys: int
+    width: int
+    values: int
+    backward: bool
+
+    @property
+    def flops(self) -> int:
+        """Operations, two for each multiplication; the gradient computes the scores again."""
+        scores = 2 * self.count * self.queries * self.keys
+        if self.backward:
+            return scores * (3 * self.width + 2 * self.values)
+        return scores * (self.width + self.values)
+
+
 class Cost(NamedTuple):
     """What a launch moves and computes.
 
     Attributes:
         kind: How its time follows: ``own`` (a kernel of gluonish), ``cupy``, ``product``,
-            ``convolution`` or ``copy``.
+            ``convolution``, ``attention`` or ``copy``.
         read: Bytes read, each array once.
         written: Bytes written, each array once.
         elements: Of its largest array.
         dtype: That of the multiplications, such as ``bfloat16`` or ``TF32``; else of that array.
-        problem: Of products and convolutions.
+        problem: Of products, convolutions and attention.
         launches: Kernels that it takes.
         row: Bytes of a row, where a kernel passes over rows more than once.
         threads: Threads of the grid; 0 if unknown.
@@ -77,7 +96,7 @@ class Cost(NamedTuple):
     written: int
     elements: int = 0
     dtype: str = ""
-    problem: Convolution | Product | None = None
+    problem: Convolution | Product | Attention | None = None
     launches: int = 1
     row: int = 0
     threads: int = 0
