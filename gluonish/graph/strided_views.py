@@ -1,13 +1,14 @@
 """Values that are strided views of other values, without a copy.
 
-If all readers of a transposed array or a slice accept any strides, they read the memory of its
-source. If a product of stacked matrices is only transposed, it is written to the memory of the
-transposed array. The products are oneDNN's, which need a stride of 1 in one axis of each matrix.
+If all readers of a transposed array or a slice accept its strides, they read the memory of its
+source. If a kernel that writes strided memory is read only by a transpose, or by a concatenation of
+its outputs, it writes to the memory of the transposed or joined array. Kernels say which strides
+they accept (`gluonish.ops.kernel.FastKernel`).
 
 Memory layouts of the values of a planned graph; see `gluonish.ops.support.memory_layout`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,6 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.graph.instructions import KernelInstruction
 from gluonish.graph.ir import Node, Value
 from gluonish.ops.support.memory_layout import follows_layout, has_channels, starts_layout
-
-_PRODUCT = "batch_dot"
-_KERNEL = "onednn.batch_matmul"
 
 
 class StridedView(NamedTuple):
@@ -37,10 +35,13 @@ class StridedView(NamedTuple):
     strides: Shape
     offset: int = 0
 
-    def of(self, memory: Any, dtype: np.dtype[Any]) -> Any:
+    def of(self, xp: Any, memory: Any, dtype: np.dtype[Any]) -> Any:
         """Return the view as an array on the root's bytes."""
         strides = tuple(stride * dtype.itemsize for stride in self.strides)
-        return np.ndarray(self.shape, dtype, memory, self.offset * dtype.itemsize, strides)
+        if isinstance(memory, np.ndarray):
+            return np.ndarray(self.shape, dtype, memory, self.offset * dtype.itemsize, strides)
+        rest = memory[self.offset * dtype.itemsize :].view(dtype)
+        return xp.lib.stride_tricks.as_strided(rest, self.shape, strides)
 
 
 def strided_views(
@@ -53,7 +54,7 @@ def strided_views(
         roots: Specs of contiguous values in planned memory, by index.
         free: Indices of values that may have any memory and strides.
     """
-    if not any(_is_product(instruction) for instruction in instructions):
+    if not any(_takes_strides(instruction) for instruction in instructions):
         return {}, set()
     readers: dict[int, list[tuple[int, int]]] = {}
     for i, instruction in enumerate(instructions):
@@ -67,21 +68,20 @@ def strided_views(
             break
         excluded |= worse
     views, idle = dict(found), set(makers)
+    targets = _Targets(instructions, roots, free, readers)
     for i, instruction in enumerate(instructions):
-        view = _written(instruction, roots, free, readers, instructions) if i not in idle else None
-        transpose = readers[instruction.writes[0]][0][0] if view is not None else i
-        if view is not None and transpose not in idle:
-            views[instruction.writes[0]] = view
-            idle.add(transpose)
+        if i in idle or instruction.fast is None or instruction.fast.writes_strides is None:
+            continue
+        made, replaced = targets.of(instruction)
+        if made and idle.isdisjoint(replaced):
+            views.update(made)
+            idle |= replaced
     return views, idle
 
 
-def _is_product(instruction: KernelInstruction) -> bool:
-    return (
-        instruction.op.name == _PRODUCT
-        and instruction.fast is not None
-        and instruction.fast.name == _KERNEL
-    )
+def _takes_strides(instruction: KernelInstruction) -> bool:
+    fast = instruction.fast
+    return fast is not None and (fast.reads_strides or fast.writes_strides) is not None
 
 
 def _candidates(
@@ -123,38 +123,124 @@ def _unreadable(
             for reader, position in readers.get(index, ()):
                 if reader in makers and position == 0:
                     continue
-                if not (_is_product(instructions[reader]) and _has_unit_axis(found[index])):
+                accepts = _reads_strides(instructions[reader])
+                if accepts is None or not accepts(position, found[index].strides):
                     return {i}
     return set()
 
 
-def _has_unit_axis(view: StridedView) -> bool:
-    return 1 in view.strides[-2:]
+def _reads_strides(instruction: KernelInstruction) -> Callable[[int, Shape], bool] | None:
+    return None if instruction.fast is None else instruction.fast.reads_strides
 
 
-def _written(
-    instruction: KernelInstruction,
-    roots: Mapping[int, Spec],
-    free: Collection[int],
-    readers: Mapping[int, Sequence[tuple[int, int]]],
-    instructions: Sequence[KernelInstruction],
-) -> StridedView | None:
-    """Return a product as a view on its transpose, if the transpose is its only reader."""
-    if not _is_product(instruction) or instruction.writes[0] not in free:
-        return None
-    read = readers.get(instruction.writes[0], ())
-    if len(read) != 1 or instructions[read[0][0]].op.name != "transpose":
-        return None
-    transpose = instructions[read[0][0]]
-    root = transpose.writes[0]
-    if root not in roots:
-        return None
-    shape = transpose.node.specs[0].shape
-    axes = _axes(transpose, len(shape))
-    strides = _contiguous(shape)
-    back = [axes.index(axis) for axis in range(len(axes))]
-    view = StridedView(root, tuple(shape[i] for i in back), tuple(strides[i] for i in back))
-    return view if view.strides[-1] == 1 else None
+class _Targets:
+    """Finds the memory that kernels can write their outputs to, in place of a copy of them."""
+
+    def __init__(
+        self,
+        instructions: Sequence[KernelInstruction],
+        roots: Mapping[int, Spec],
+        free: Collection[int],
+        readers: Mapping[int, Sequence[tuple[int, int]]],
+    ) -> None:
+        self._instructions = instructions
+        self._roots = roots
+        self._free = free
+        self._readers = readers
+
+    def of(self, instruction: KernelInstruction) -> tuple[dict[int, StridedView], set[int]]:
+        """Return views for outputs of an instruction, and the positions that they replace."""
+        assert instruction.fast is not None
+        accepts = instruction.fast.writes_strides
+        assert accepts is not None
+        views: dict[int, StridedView] = {}
+        replaced: set[int] = set()
+        joined: dict[int, list[tuple[int, int, list[int]]]] = {}
+        for k, index in enumerate(instruction.writes):
+            chain, end = self._chain(index)
+            reader = self._only_reader(end)
+            if reader is not None and self._instructions[reader[0]].op.name == "Concat":
+                joined.setdefault(reader[0], []).append((reader[1], k, [*chain]))
+            view = self._through(chain, index)
+            if view is not None and accepts(k, view.strides):
+                views[index] = view
+                replaced.update(chain)
+        for at, parts in joined.items():
+            made = self._in_concatenation(instruction, at, parts)
+            if made and all(accepts(k, made[instruction.writes[k]].strides) for _, k, _ in parts):
+                views |= made
+                replaced |= {at}.union(*(chain for _, _, chain in parts))
+        return views, replaced
+
+    def _only_reader(self, index: int) -> tuple[int, int] | None:
+        """Return position and operand of the only reader of a value that may have any memory."""
+        read = self._readers.get(index, ())
+        return read[0] if len(read) == 1 and index in self._free else None
+
+    def _chain(self, index: int) -> tuple[list[int], int]:
+        """Return the views that follow a value one by one, by position, and the last result."""
+        chain: list[int] = []
+        while (reader := self._only_reader(index)) is not None:
+            instruction = self._instructions[reader[0]]
+            moves = instruction.op.name in ("transpose", "SwapAxis")
+            if reader[1] or not (moves or (instruction.op.identity and instruction.single)):
+                break
+            if instruction.writes[0] not in self._roots:
+                break
+            chain.append(reader[0])
+            index = instruction.writes[0]
+        return chain, index
+
+    def _through(self, chain: list[int], index: int) -> StridedView | None:
+        """Return a value as a view of the last transpose of its chain; shortens the chain."""
+        while chain and self._instructions[chain[-1]].op.identity:
+            chain.pop()
+        if not chain:
+            return None
+        root = self._instructions[chain[-1]].writes[0]
+        shape = self._roots[root].shape
+        return self._before(chain, StridedView(root, shape, _contiguous(shape)), index)
+
+    def _before(self, chain: Sequence[int], view: StridedView, index: int) -> StridedView | None:
+        """Return the value at the begin of a chain, whose last result is a view."""
+        for position in reversed(chain):
+            instruction = self._instructions[position]
+            if instruction.op.identity:
+                made = _reshaped(view, instruction.node.inputs[0].shape)
+                if made is None:
+                    return None
+                view = made
+                continue
+            axes = _moved_axes(instruction, len(view.shape))
+            back = [axes.index(axis) for axis in range(len(axes))]
+            shape, strides = (tuple(of[i] for i in back) for of in (view.shape, view.strides))
+            view = view._replace(shape=shape, strides=strides)
+        return view
+
+    def _in_concatenation(
+        self,
+        instruction: KernelInstruction,
+        at: int,
+        parts: Sequence[tuple[int, int, list[int]]],
+    ) -> dict[int, StridedView]:
+        """Return outputs as parts of the concatenation at a position, if they are all of it."""
+        concatenation = self._instructions[at]
+        root = concatenation.writes[0]
+        if len(parts) != len(concatenation.reads) or root not in self._roots:
+            return {}
+        shape = self._roots[root].shape
+        strides = _contiguous(shape)
+        axis = concatenation.node.attrs["dim"] % len(shape)
+        views: dict[int, StridedView] = {}
+        start = 0
+        for (_, k, chain), value in zip(sorted(parts), concatenation.node.inputs, strict=True):
+            part = StridedView(root, value.shape, strides, start * strides[axis])
+            start += value.shape[axis]
+            view = self._before(chain, part, instruction.writes[k])
+            if view is None:
+                return {}
+            views[instruction.writes[k]] = view
+        return views
 
 
 def _contiguous(shape: Shape) -> Shape:
@@ -164,21 +250,23 @@ def _contiguous(shape: Shape) -> Shape:
     return tuple(reversed(strides[: len(shape)]))
 
 
-def _axes(instruction: KernelInstruction, rank: int) -> list[int]:
-    """Return the axes of a transpose, none negative."""
-    axes = instruction.node.attrs["axes"]
-    return [axis % rank for axis in axes] if axes else list(reversed(range(rank)))
+def _moved_axes(instruction: KernelInstruction, rank: int) -> list[int]:
+    """Return the axes that a transpose or SwapAxis reads in order, none negative."""
+    attrs = instruction.node.attrs
+    if instruction.op.name == "transpose":
+        axes = attrs["axes"]
+        return [axis % rank for axis in axes] if axes else list(reversed(range(rank)))
+    axes = list(range(rank))
+    first, second = attrs["dim1"] % rank, attrs["dim2"] % rank
+    axes[first], axes[second] = second, first
+    return axes
 
 
 def _viewed(instruction: KernelInstruction, view: StridedView) -> list[StridedView] | None:
     """Return views for the outputs of an instruction that reads a view; None if it must copy."""
-    name, attrs, rank = instruction.op.name, instruction.node.attrs, len(view.shape)
-    if name == "transpose":
-        axes = _axes(instruction, rank)
-    elif name == "SwapAxis":
-        axes = list(range(rank))
-        first, second = attrs["dim1"] % rank, attrs["dim2"] % rank
-        axes[first], axes[second] = second, first
+    name = instruction.op.name
+    if name in ("transpose", "SwapAxis"):
+        axes = _moved_axes(instruction, len(view.shape))
     elif name == "SliceChannel":
         return _chunks(instruction, view)
     elif name == "slice_axis":

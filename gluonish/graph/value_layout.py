@@ -371,7 +371,7 @@ def _memory_step(
 
     return MemoryStep(
         tuple([root(index) for index in instruction.reads]),
-        tuple([root(index) for index in instruction.writes]),
+        tuple(dict.fromkeys([root(index) for index in instruction.writes])),
         in_place=instruction.op.elementwise and _same_layout(bound, instruction),
         alias=_is_alias(bound, instruction) and instruction.reads[0] in specs,
         over=_overwritten_read(bound, instruction),

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from gluonish.core.device import Platform
 from gluonish.core.errors import GluonishError
-from gluonish.core.spec import Spec
+from gluonish.core.spec import Shape, Spec
 
 Array = npt.NDArray[Any]
 Attrs = Mapping[str, Any]
@@ -171,6 +171,9 @@ class FastKernel:
         makes: Output dtypes that the kernel can fill although no input has them. Calls with any
             other such output skip it: `supports` sees the inputs only, and a kernel that overlooks
             a dtype attribute would fill memory of the wrong width.
+        reads_strides: ``reads_strides(position, strides)`` returns whether an input of a graph may
+            be a view with these strides, in elements; None if all are to be contiguous.
+        writes_strides: The same for the outputs.
 
     Attributes:
         kernel: The callable with the reference kernel's signature; falls back when this kernel
@@ -186,9 +189,11 @@ class FastKernel:
         "name",
         "packs",
         "plan",
+        "reads_strides",
         "run",
         "serial_limit",
         "supports",
+        "writes_strides",
     )
 
     def __init__(
@@ -204,6 +209,8 @@ class FastKernel:
         large_only: bool = False,
         serial_limit: int = 0,
         makes: Collection[np.dtype[Any]] = (),
+        reads_strides: Callable[[int, Shape], bool] | None = None,
+        writes_strides: Callable[[int, Shape], bool] | None = None,
     ) -> None:
         assert plan is not None or run is not None, "a kernel needs plan or run"
         self.back_end = back_end
@@ -216,6 +223,8 @@ class FastKernel:
         self.large_only = large_only
         self.serial_limit = serial_limit
         self.makes = makes
+        self.reads_strides = reads_strides
+        self.writes_strides = writes_strides
         self.kernel: Kernel = self._not_registered
 
     def __repr__(self) -> str:

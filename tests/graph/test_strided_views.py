@@ -172,5 +172,5 @@ def test_a_reshaped_view_is_what_numpy_can_do_without_a_copy(
         assert not np.shares_memory(wanted, array)
         return
     memory = np.ascontiguousarray(array.base).view(np.uint8).reshape(-1)
-    np.testing.assert_array_equal(found.of(memory, array.dtype), wanted)
+    np.testing.assert_array_equal(found.of(np, memory, array.dtype), wanted)
     assert np.shares_memory(wanted, array)

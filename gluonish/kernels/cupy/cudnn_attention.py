@@ -173,7 +173,7 @@ def _layout(array: Any) -> _Layout:
     return _Layout(tuple(dims), strides)
 
 
-def _readable(array: Any) -> Any:
+def _with_rows(array: Any) -> Any:
     """Return the array, or a contiguous copy if its rows are not contiguous."""
     return array if array.strides[-1] == array.itemsize else array.copy()
 
@@ -226,7 +226,7 @@ def attention(
     """Compute ``_attention``."""
     out, log_sum, drawn = outputs
     p = p if key is not None and drops({"p": p, "mode": mode, "train": train}) else 0.0
-    arrays = {_Q: _readable(q), _K: _readable(k), _V: _readable(v), _OUT: contiguous(out)}
+    arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v), _OUT: _with_rows(out)}
     plan, handle = _find(xp, arrays, log_sum, scale, p)
     if key is not None:
         store_key(xp, drawn, key)
@@ -250,9 +250,9 @@ def backward(
     p: float,
 ) -> None:
     """Compute ``_attention_backward``."""
-    arrays = {_Q: _readable(q), _K: _readable(k), _V: _readable(v)}
-    arrays |= {_OUT: _readable(out), _GRAD: _readable(grad)}
-    results = dict(zip((_OF_Q, _OF_K, _OF_V), map(contiguous, outputs), strict=True))
+    arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v)}
+    arrays |= {_OUT: _with_rows(out), _GRAD: _with_rows(grad)}
+    results = dict(zip((_OF_Q, _OF_K, _OF_V), map(_with_rows, outputs), strict=True))
     log_sum = contiguous(log_sum)
     arrays |= results
     plan, handle = _find(xp, arrays, log_sum, scale, p)

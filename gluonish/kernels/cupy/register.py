@@ -78,6 +78,8 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
             cudnn_attention.supports,
             run=cudnn_attention.attention,
             makes=(FLOAT32, INT64),
+            reads_strides=lambda position, strides: strides[-1] == 1,
+            writes_strides=lambda position, strides: position == 0 and strides[-1] == 1,
         ),
     ),
     (
@@ -87,6 +89,8 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
             "cudnn_attention_backward",
             cudnn_attention.supports_backward,
             run=cudnn_attention.backward,
+            reads_strides=lambda position, strides: position < 5 and strides[-1] == 1,
+            writes_strides=lambda position, strides: strides[-1] == 1,
         ),
     ),
     (DROPOUT, _fast("dropout", random_numbers.dropout)),

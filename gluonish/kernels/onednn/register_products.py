@@ -13,8 +13,9 @@ from gluonish.kernels.onednn.convolution import (
 )
 from gluonish.kernels.onednn.inner_product import fully_connected
 from gluonish.kernels.onednn.matmul import batch_dot, dot
-from gluonish.kernels.onednn.register import planned
+from gluonish.kernels.onednn.register import enabled, planned
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
+from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, WIDE_DOT
 from gluonish.ops.nn.convolution import (
     CONVOLUTION,
@@ -53,30 +54,42 @@ def _supports_batch_dot(
 
 
 # Operator, name of the kernel, predicate, and plan.
-KERNELS = planned(
-    (CONVOLUTION, "convolution", _supports_convolution, convolution),
-    (FUSED_CONVOLUTION, "fused_convolution", _supports_convolution, convolution),
-    (
-        CONVOLUTION_BACKWARD_DATA,
-        "convolution_backward_data",
-        _supports_convolution,
-        convolution_backward_data,
+KERNELS = (
+    *planned(
+        (CONVOLUTION, "convolution", _supports_convolution, convolution),
+        (FUSED_CONVOLUTION, "fused_convolution", _supports_convolution, convolution),
+        (
+            CONVOLUTION_BACKWARD_DATA,
+            "convolution_backward_data",
+            _supports_convolution,
+            convolution_backward_data,
+        ),
+        (
+            CONVOLUTION_BACKWARD_WEIGHT,
+            "convolution_backward_weight",
+            _supports_convolution,
+            convolution_backward_weight,
+        ),
+        (
+            CONVOLUTION_BACKWARD_WEIGHT_BIAS,
+            "convolution_backward_weight_bias",
+            _supports_convolution,
+            convolution_backward_weight,
+        ),
+        (FULLY_CONNECTED, "fully_connected", _supports_dense, fully_connected),
+        (FUSED_DENSE, "fused_dense", _supports_dense, fully_connected),
+        (DOT, "matmul", _supports_dot, dot),
+        (WIDE_DOT, "wide_matmul", _supports_dot, dot, (FLOAT32,)),
     ),
     (
-        CONVOLUTION_BACKWARD_WEIGHT,
-        "convolution_backward_weight",
-        _supports_convolution,
-        convolution_backward_weight,
+        BATCH_DOT,
+        FastKernel(
+            *(BackEnd.ONEDNN, "batch_matmul", _supports_batch_dot),
+            plan=batch_dot,
+            enabled=enabled,
+            # oneDNN needs a stride of 1 in one axis of each matrix.
+            reads_strides=lambda position, strides: 1 in strides[-2:],
+            writes_strides=lambda position, strides: strides[-1] == 1,
+        ),
     ),
-    (
-        CONVOLUTION_BACKWARD_WEIGHT_BIAS,
-        "convolution_backward_weight_bias",
-        _supports_convolution,
-        convolution_backward_weight,
-    ),
-    (FULLY_CONNECTED, "fully_connected", _supports_dense, fully_connected),
-    (FUSED_DENSE, "fused_dense", _supports_dense, fully_connected),
-    (DOT, "matmul", _supports_dot, dot),
-    (WIDE_DOT, "wide_matmul", _supports_dot, dot, (FLOAT32,)),
-    (BATCH_DOT, "batch_matmul", _supports_batch_dot, batch_dot),
 )
