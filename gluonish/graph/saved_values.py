@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from gluonish.graph.gradient import Joint, overwritten
 from gluonish.graph.ir import Node, Value, append
+from gluonish.ops.attention.fused_attention import READERS_OF_VIEWS
 from gluonish.ops.normalization.fold_batch_norm import BATCH_NORM_APPLY
 from gluonish.ops.registry import Operator, find_operator
 
@@ -34,6 +35,9 @@ _PASSES_OVER_MEMORY = frozenset(
         *("LayerNorm", "GroupNorm", "InstanceNorm", "L2Normalization"),
     }
 )
+
+
+_MOVES = frozenset({"transpose", "SwapAxis", "SliceChannel", "slice_axis"})
 
 
 class Effort(IntEnum):
@@ -300,20 +304,39 @@ def cheapest_choice(joint: Joint, effort: Effort, checkpoints: Collection[Key] =
     def recipe(value: Value) -> Recipe | None:
         if value.key in final:
             return None
+        if value.key in views:
+            return _copy_recipe(value)
         if effort == Effort.NOTHING and value.spec.nbytes >= _BULKY:
             found = recipe_of(value, Effort.LITTLE, mutable)
             return found if found is not None and _is_one_pass(found) else None
         return recipe_of(value, effort if value.spec.nbytes >= least else Effort.NOTHING, mutable)
 
-    recipes = _recipes(read, recipe, delivered)
-    # Each value is two nodes, and an edge between them that costs its bytes; a value that can be
-    # recomputed is reached from its sources at no cost. The minimum cut is the values to save.
+    views = _free_views(joint)
+    return _minimum(_recipes(read, recipe, delivered), read, views)
+
+
+def _minimum(
+    recipes: Mapping[Key, tuple[Value, Recipe | None]],
+    read: Sequence[Value],
+    views: Collection[Key],
+) -> SavedChoice:
+    """Return the choice that saves the fewest bytes.
+
+    Each value is two nodes of a network, and an edge between them that costs its bytes; a value
+    that can be recomputed is reached from its sources at no cost. The minimum cut is the values to
+    save.
+
+    Args:
+        recipes: The values with their recipes, if any, by key.
+        read: The values that the backward pass reads.
+        views: Keys of values to recompute rather than save, at equal bytes.
+    """
     network = FlowNetwork()
     source, sink = network.add_node(), network.add_node()
     entries = {key: (network.add_node(), network.add_node()) for key in recipes}
     for key, (value, found) in recipes.items():
         start, end = entries[key]
-        network.add_edge(start, end, value.spec.nbytes)
+        network.add_edge(start, end, value.spec.nbytes + (key in views))
         if found is None:
             network.add_edge(source, start, UNLIMITED)
             continue
@@ -331,6 +354,31 @@ def cheapest_choice(joint: Joint, effort: Effort, checkpoints: Collection[Key] =
         elif end in behind:
             choice.saved[key] = value
     return choice
+
+
+def _free_views(joint: Joint) -> set[Key]:
+    """Return the keys of the transposed, split and reshaped values that nobody needs as copies.
+
+    Their readers read strided memory; see `gluonish.graph.strided_views`.
+    """
+    needed = {value.key for value in (*joint.outputs, *joint.gradients)}
+    moves: list[tuple[Node, set[Key]]] = []
+    for node in reversed((*joint.forward, *joint.backward)):
+        op = node.op
+        assert op is not None
+        made = {(id(node), i) for i in range(node.num_outputs)}
+        if (op.name in _MOVES or (op.identity and op.single)) and needed.isdisjoint(made):
+            moves.append((node, made))
+        elif op not in READERS_OF_VIEWS:
+            needed |= {value.key for value in node.inputs}
+    # Inputs and outputs of the graph have no planned memory.
+    fixed = {value.key for value in joint.outputs}
+    views: set[Key] = set()
+    for node, made in reversed(moves):
+        source = node.inputs[0]
+        if source.key in views or (source.node.op is not None and source.key not in fixed):
+            views |= made
+    return views
 
 
 def _is_one_pass(recipe: Recipe) -> bool:

@@ -338,6 +338,7 @@ def _without_copies(
     """Return the instructions except those that strided views replace, and the views."""
     fixed = {*unplanned, *bound.overwritten, *bound.last_indices}
     roots = _planned_specs(bound.instructions, fixed)
+    roots |= {i: spec for i, (spec, _) in bound.saved.items() if i not in fixed}
     free = {*roots}.difference(bound.delivered, dict(bound.copies))
     views, idle = strided_views(bound.instructions, roots, free)
     strided = {index: (view, roots[view.root]) for index, view in views.items()}

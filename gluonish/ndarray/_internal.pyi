@@ -750,6 +750,7 @@ def _attention(
     scale: float = 1.0,
     p: float = 0.0,
     mode: Literal["always", "training"] | str = "training",
+    swapped: bool | int = False,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
@@ -765,6 +766,7 @@ def _attention_backward(
     drawn: NDArray,
     scale: float = 1.0,
     p: float = 0.0,
+    swapped: bool | int = False,
     *,
     name: str | None = None,
 ) -> list[NDArray]:

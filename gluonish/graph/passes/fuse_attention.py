@@ -1,7 +1,7 @@
 """Fusion of attention: two products with a softmax, and perhaps a dropout, between them."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Graph, Node, Value
@@ -24,7 +24,8 @@ def fuse_attention(graph: Graph, *, supports: Callable[[Spec, Spec, Spec], bool]
 
     Requires: specs on every value.
     Ensures: the outputs have the same specs, values and gradients, except for round-off; a kernel
-    may draw other numbers for the dropout. No ``batch_dot`` reads a softmax along the last axis,
+    may draw other numbers for the dropout. A transpose that brings the heads of the output behind
+    its rows is part of it. No ``batch_dot`` reads a softmax along the last axis,
     or its dropout, of another ``batch_dot`` whose operands are supported.
     """
     if not has_operator(graph, ("softmax",)) or not has_operator(graph, (BATCH_DOT.name,)):
@@ -32,6 +33,8 @@ def fuse_attention(graph: Graph, *, supports: Callable[[Spec, Spec, Spec], bool]
     reads = count_reads(graph)
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if node.op is not None and node.op.name == "transpose":
+            return _with_swapped_heads(node, inputs[0], reads)
         if node.op is not BATCH_DOT or any(node.attrs[x] for x in ("transpose_a", "transpose_b")):
             return None
         found = _found(inputs[0], node.inputs[0], reads)
@@ -45,6 +48,21 @@ def fuse_attention(graph: Graph, *, supports: Callable[[Spec, Spec, Spec], bool]
         return [made if made.shape == node.specs[0].shape else reshape(made, node.specs[0].shape)]
 
     return eliminate_dead_code(rebuild(graph, rule))
+
+
+def _with_swapped_heads(node: Node, new: Value, reads: Reads) -> Sequence[Value] | None:
+    """Return an attention that writes what a transpose of its output gives, or None."""
+    old = node.inputs[0]
+    while reads[old.key] == 1 and old.node.op is not None and old.node.op.name in _RESHAPES:
+        old = old.node.inputs[0]
+    while new.node.op is not None and new.node.op.name in _RESHAPES:
+        new = new.node.inputs[0]
+    if new.node.op is not ATTENTION or old.node.op is not BATCH_DOT or reads[old.key] != 1:
+        return None
+    swaps = tuple(node.attrs["axes"]) == (0, 2, 1, 3)
+    if not swaps or new.shape != node.inputs[0].shape or new.node.attrs["swapped"]:
+        return None
+    return [apply(ATTENTION, new.node.inputs, {**new.node.attrs, "swapped": True})]
 
 
 class _Found(NamedTuple):
@@ -79,7 +97,8 @@ class _Link(NamedTuple):
 def _found(new: Value, old: Value, reads: Reads) -> _Found | None:
     """Return the attention whose weights are a value; None if it is something else."""
     link = _without_reshapes(_Link(old, new), reads)
-    attrs = {"scale": 1.0, "p": 0.0, "mode": "training", "train": False}
+    attrs: dict[str, Any] = {"scale": 1.0, "p": 0.0, "mode": "training", "train": False}
+    attrs["swapped"] = False
     if link.is_of(("Dropout",), reads):
         node = link.new.node
         if node.attrs["axes"] or not node.attrs["p"] or reads[id(link.old.node), 1]:

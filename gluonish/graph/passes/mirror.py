@@ -85,7 +85,13 @@ def _rewritten(joint: Joint, choice: SavedChoice) -> Joint:
             if missing:
                 waiting += missing
             else:
-                made[current.key] = recipe.make([made[v.key] for v in recipe.sources])
+                copy = recipe.make([made[v.key] for v in recipe.sources])
+                made[current.key] = copy
+                if copy.node.op is current.node.op:  # it has the other outputs, too
+                    for i in range(copy.node.num_outputs):
+                        key = (id(current.node), i)
+                        if key in choice.recomputed:
+                            made.setdefault(key, Value(copy.node, i))
                 waiting.pop()
         return made[value.key]
 

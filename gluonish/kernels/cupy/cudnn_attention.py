@@ -21,6 +21,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cudnn import Handle, Plan, is_available, opened
 from gluonish.kernels.cupy.random_numbers import store_key
 from gluonish.kernels.cupy.source import contiguous
+from gluonish.ops.attention.fused_attention import by_heads
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.dropout import drops
 
@@ -222,9 +223,11 @@ def attention(
     mode: str,
     train: bool,
     key: Any = None,
+    swapped: bool = False,
 ) -> None:
     """Compute ``_attention``."""
     out, log_sum, drawn = outputs
+    out = by_heads(out, swapped)
     p = p if key is not None and drops({"p": p, "mode": mode, "train": train}) else 0.0
     arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v), _OUT: _with_rows(out)}
     plan, handle = _find(xp, arrays, log_sum, scale, p)
@@ -248,8 +251,10 @@ def backward(
     *,
     scale: float,
     p: float,
+    swapped: bool = False,
 ) -> None:
     """Compute ``_attention_backward``."""
+    grad, out = by_heads(grad, swapped), by_heads(out, swapped)
     arrays = {_Q: _with_rows(q), _K: _with_rows(k), _V: _with_rows(v)}
     arrays |= {_OUT: _with_rows(out), _GRAD: _with_rows(grad)}
     results = dict(zip((_OF_Q, _OF_K, _OF_V), map(_with_rows, outputs), strict=True))

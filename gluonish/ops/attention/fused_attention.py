@@ -17,7 +17,7 @@ import numpy as np
 
 from gluonish.core.dtype import INT64, is_floating
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, choice, dtype_attr, number, shape
+from gluonish.core.schema import Schema, boolean, choice, dtype_attr, number, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import Execution, Gradient, zero_gradient
@@ -25,14 +25,18 @@ from gluonish.ops.linalg.matmul import batch_dot
 from gluonish.ops.nn.dropout import drops
 from gluonish.ops.nn.softmax import softmax
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.philox import Key, store_key, stored_key, uniform_steps
 from gluonish.ops.support.precision import accumulator, product, widen
 
 _SCHEMA = Schema(
-    scale=number(1.0), p=number(0.0), mode=choice("always", "training", default="training")
+    scale=number(1.0),
+    p=number(0.0),
+    mode=choice("always", "training", default="training"),
+    swapped=boolean(False),
 )
-_BACKWARD_SCHEMA = Schema(scale=number(1.0), p=number(0.0))
+_BACKWARD_SCHEMA = Schema(scale=number(1.0), p=number(0.0), swapped=boolean(False))
 
 
 def _check(name: str, q: Spec, k: Spec, v: Spec) -> None:
@@ -56,12 +60,24 @@ def _check(name: str, q: Spec, k: Spec, v: Spec) -> None:
         )
 
 
-def _infer(q: Spec, k: Spec, v: Spec, *, p: float, **_: object) -> tuple[Spec, Spec, Spec]:
+def _infer(
+    q: Spec, k: Spec, v: Spec, *, p: float, swapped: bool = False, **_: object
+) -> tuple[Spec, Spec, Spec]:
     _check("_attention", q, k, v)
+    if swapped and len(q.shape) < 4:
+        raise OperatorError(f"_attention: expected heads in queries (N, H, T, C), got {q}")
     if not 0 <= p <= 1:
         raise OperatorError(f"_attention: expected p in [0, 1], got {p}")
     log_sum = Spec((*q.shape[:-1], 1), accumulator(q.dtype))
-    return Spec((*q.shape[:-1], v.shape[-1]), q.dtype), log_sum, Spec((2,), INT64)
+    shape = (*q.shape[:-1], v.shape[-1])
+    if swapped:
+        shape = (*shape[:-3], shape[-2], shape[-3], shape[-1])
+    return Spec(shape, q.dtype), log_sum, Spec((2,), INT64)
+
+
+def by_heads(array: Any, swapped: bool) -> Any:
+    """Return a view (..., H, T, V) of an output, or of its gradient."""
+    return array.swapaxes(-3, -2) if swapped else array
 
 
 def _scores(xp: ModuleType, q: Any, k: Any, scale: float) -> Any:
@@ -83,6 +99,7 @@ def _kernel(
     mode: str,
     train: bool,
     key: Key | None = None,
+    swapped: bool = False,
 ) -> None:
     out, log_sum, drawn = outputs
     if key is not None:
@@ -99,7 +116,7 @@ def _kernel(
     weights /= total
     if key is not None and drops({"p": p, "mode": mode, "train": train}):
         weights *= _factors(xp, key, weights.shape, p, weights.dtype)
-    out[...] = product(xp, weights, widen(v))
+    by_heads(out, swapped)[...] = product(xp, weights, widen(v))
 
 
 def _factors(xp: ModuleType, key: Key, shape: Shape, p: float, dtype: Any) -> Any:
@@ -121,12 +138,14 @@ def _backward_kernel(
     *,
     scale: float,
     p: float,
+    swapped: bool = False,
 ) -> None:
     of_queries, of_keys, of_values = outputs
     if not grad.size or not k.size:
         for x in outputs:
             x[...] = 0
         return
+    out, grad = by_heads(out, swapped), by_heads(grad, swapped)
     q, k, v, g = (widen(x) for x in (q, k, v, grad))
     weights = xp.exp(_scores(xp, q, k, scale) - log_sum)
     of_weights = product(xp, g, v.swapaxes(-1, -2))
@@ -147,7 +166,8 @@ def _gradient(g: tuple[V | None, ...], q: V, k: V, v: V, *outputs: V, **attrs: A
     if g[0] is None:
         return None, None, None
     p = attrs["p"] if drops(attrs) else 0.0
-    return apply(ATTENTION_BACKWARD, (g[0], q, k, v, *outputs), {"scale": attrs["scale"], "p": p})
+    attrs = {"scale": attrs["scale"], "p": p, "swapped": attrs["swapped"]}
+    return apply(ATTENTION_BACKWARD, (g[0], q, k, v, *outputs), attrs)
 
 
 ATTENTION = register(
@@ -162,7 +182,7 @@ ATTENTION = register(
             "the others are multiplied by 1 / (1 - p), as by Dropout. The hidden outputs are the\n"
             "logarithm of the sum of exponentials of each row of scores, and the random key.\n\n"
             "Shapes: queries (..., T, C), keys (..., S, C), values (..., S, V); output\n"
-            "(..., T, V)."
+            "(..., T, V); with swapped (..., T, H, V) for queries (..., H, T, C)."
         ),
         inputs=("queries", "keys", "values"),
         schema=_SCHEMA,
@@ -186,7 +206,10 @@ def _composed(grad: Any, q: Any, k: Any, v: Any, _out: Any, _log: Any, drawn: An
         if a["p"]:
             attrs = {"p": a["p"], "shape": weights.shape, "dtype": wide}
             weights = weights * apply(DROPOUT_FACTORS, (drawn,), attrs)
-        return cast(batch_dot(weights, v), grad.dtype)
+        out = cast(batch_dot(weights, v), grad.dtype)
+        rank = len(out.shape)
+        axes = (*range(rank - 3), rank - 2, rank - 3, rank - 1)
+        return transpose(out, axes) if a["swapped"] else out
 
     return composite_gradient(attention)(grad, q, k, v)
 
@@ -225,3 +248,6 @@ DROPOUT_FACTORS = register(
         schema=Schema(p=number(0.5), shape=shape(()), dtype=dtype_attr()),
     )
 )
+
+# Operators whose kernels on GPUs read transposed and split arrays in place.
+READERS_OF_VIEWS = (ATTENTION, ATTENTION_BACKWARD)

@@ -58,6 +58,20 @@ def test_heads_that_are_kept_apart_stay_apart() -> None:
     assert "softmax" not in found
 
 
+def test_transpose_of_the_output_is_part_of_it() -> None:
+    q, k, v = inputs((2, 3, 5, 4), (2, 3, 5, 4), (2, 3, 5, 4))
+    flat = [call("Reshape", x, shape=(6, 5, 4)) for x in (q, k, v)]
+    y = call("batch_dot", _weights(flat[0], flat[1]), flat[2])
+    y = call("transpose", call("Reshape", y, shape=(2, 3, 5, 4)), axes=(0, 2, 1, 3))
+    assert "transpose" in _fused([q, k, v], y)  # the heads are not apart
+    y = call("batch_dot", _weights(q, k), v)
+    found = _fused([q, k, v], call("transpose", y, axes=(0, 2, 1, 3)))
+    assert "swapped=True" in found
+    assert "transpose" not in found
+    assert "transpose" in _fused([q, k, v], call("transpose", y, axes=(0, 2, 1, 3)), y)
+    assert "transpose" in _fused([q, k, v], call("transpose", y, axes=(0, 1, 3, 2)))
+
+
 @pytest.mark.parametrize(
     "make",
     [

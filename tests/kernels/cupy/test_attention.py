@@ -260,3 +260,50 @@ def test_key_is_stored_as_it_was_drawn(device: OneDevice) -> None:
 
 def test_gradient_has_as_many_kernels() -> None:
     assert len(ATTENTION.fast_kernels) == len(ATTENTION_BACKWARD.fast_kernels) == 1
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_operands_are_views_of_the_projection_in_both_passes(gpu: Machine, static: bool) -> None:
+    net = layer("bfloat16")
+    net.hybridize(static_alloc=static, static_shape=static)
+    run(net)
+    names: list[str] = []
+    for graph in net._graphs.values():
+        for plan in graph._cached._plans.values():
+            for part in (plan.forward, plan.backward):
+                names += [x.op.name for x in part.layout.instructions]
+    assert names.count("_attention") == names.count("_attention_backward") == 1
+    assert not {"transpose", "SliceChannel", "Concat"} & {*names}
+
+
+def test_operands_that_are_inputs_are_moved_once(gpu: Machine) -> None:
+    class Attention(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, q: Any, k: Any, v: Any) -> Any:
+            q, k, v = (F.transpose(x, axes=(1, 0, 2)) for x in (q, k, v))
+            return F.batch_dot(F.softmax(F.batch_dot(q, k, transpose_b=True)), v)
+
+    def results(hybridize: bool) -> list[Any]:
+        net = Attention()
+        if hybridize:
+            net.hybridize(static_alloc=True, static_shape=True)
+        random = np.random.default_rng(7)
+        arrays = [
+            nd.array(random.standard_normal((5, 4, 8)), ctx=mx.gpu(0)).astype("float16")
+            for _ in range(3)
+        ]
+        for _ in range(3):
+            for x in arrays:
+                x.attach_grad()
+            with autograd.record():
+                y = net(*arrays)
+                loss = (y * y).sum()
+            loss.backward()
+        if hybridize:
+            (graph,) = net._graphs.values()
+            (plan,) = graph._cached._plans.values()
+            moved = [x.op.name for x in plan.backward.layout.instructions]
+            assert moved.count("transpose") <= 3  # those of the gradients
+        return [x.astype("float32").asnumpy() for x in (y, *(a.grad for a in arrays))]
+
+    for got, want in zip(results(True), results(False), strict=True):
+        np.testing.assert_allclose(got, want, rtol=0, atol=0.01 * np.abs(want).max())

@@ -35,6 +35,15 @@ def test_results_and_gradients(stack: tuple[int, ...]) -> None:
     check_operator("_attention", arrays(*stack), {"scale": 0.7}, expected(0.7), zero_size=empty)
 
 
+def test_output_with_heads_behind_its_rows() -> None:
+    def swapped(*operands: Any) -> Any:
+        return expected(0.7)(*operands).swapaxes(1, 2)
+
+    check_operator("_attention", arrays(2, 3), {"scale": 0.7, "swapped": True}, swapped)
+    with pytest.raises(OperatorError, match=r"expected heads in queries \(N, H, T, C\)"):
+        run_operator("_attention", *arrays(2), swapped=True)
+
+
 def test_large_scores_do_not_overflow() -> None:
     q, k, v = arrays(1)
     found = run_operator("_attention", q * 1e4, k, v)
@@ -46,7 +55,7 @@ def _recorded(q: Any, k: Any, v: Any, p: float) -> tuple[Any, Any, list[Any]]:
     q, k, v = (nd.array(x) for x in (q, k, v))
     for x in (q, k, v):
         x.attach_grad()
-    attrs = {"scale": 0.5, "p": p, "mode": "always"}
+    attrs = {"scale": 0.5, "p": p, "mode": "always", "swapped": False}
     with autograd.record():
         out = apply(ATTENTION, (q, k, v), attrs)
     drawn = out._edge[0].outputs[2]
@@ -79,7 +88,9 @@ def test_second_order_uses_the_factors_of_the_first() -> None:
     q, k, v = (nd.array(x) for x in arrays(1))
     q.attach_grad()
     with autograd.record():
-        out = apply(ATTENTION, (q, k, v), {"scale": 0.5, "p": 0.4, "mode": "always"})
+        out = apply(
+            ATTENTION, (q, k, v), {"scale": 0.5, "p": 0.4, "mode": "always", "swapped": False}
+        )
         drawn = out._edge[0].outputs[2]
         first = autograd.grad((out * out).sum(), q, create_graph=True)[0]
         (first * first).sum().backward()
