@@ -92,6 +92,21 @@ def our_bert(mx: Any, sizes: Sizes) -> Any:
     return Bert()
 
 
+def our_loss(mx: Any, net: Any) -> Any:
+    """Return network and loss as one block: words, places and words to name, to losses (N,)."""
+    loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+
+    class Loss(mx.gluon.HybridBlock):  # type: ignore[misc]  # a class of a module given
+        def __init__(self) -> None:
+            super().__init__()
+            self.net, self.loss_of = net, loss_of
+
+        def hybrid_forward(self, F: Any, words: Any, places: Any, target: Any) -> Any:
+            return self.loss_of(F.cast(self.net(words, places), "float32"), target)
+
+    return Loss()
+
+
 def torch_layer(torch: Any, sizes: Sizes) -> Any:
     """Return the same layer of PyTorch, with its own attention."""
     nn = torch.nn
@@ -153,13 +168,12 @@ def _our_step(place: Place, sizes: Sizes, precision: str) -> tuple[OurStep, int]
     net.initialize(mx.init.Normal(0.02), ctx=mx.gpu(0))
     if precision == "AMP":
         net.cast("bfloat16")
-    net.hybridize(**static)
-    loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
-    loss_of.hybridize(**static)
+    losses = our_loss(mx, net)
+    losses.hybridize(**static)
     words, places, target = (mx.nd.array(x, ctx=mx.gpu(0)) for x in _texts(sizes))
 
     def loss() -> Any:
-        return loss_of(net(words, places).astype("float32"), target)
+        return losses(words, places, target)
 
     parameters = net.collect_params()
     count = sum(int(np.prod(p.shape)) for p in parameters.values())
