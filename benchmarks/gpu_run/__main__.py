@@ -1,14 +1,20 @@
 """Prove gluonish on a CUDA device and measure it, stage by stage.
 
+    python -m benchmarks.gpu_run --budget SECONDS --out FOLDER
     python -m benchmarks.gpu_run --stage N --out FOLDER
+    python -m benchmarks.gpu_run --ab VARIABLE=a,b --out FOLDER
+    python -m benchmarks.gpu_run --against CHECKOUT --out FOLDER
     python -m benchmarks.gpu_run --report FOLDER
 
 Run from the repository's root; nothing needs to be installed but what gluonish and PyTorch need.
 Stage 1 asks whether it works, 2 measures what the device and its libraries do, 3 compares the speed
 with PyTorch's, 4 the accuracy with float64. Each ends by its deadline (300, 480, 480 and 360 s),
-saves after each row, goes on after failures, and prints one table. ``--rehearse`` runs the same
-code on the double of CuPy, with tiny sizes: for machines without a GPU. The exit status is 1 if a
-row failed, or, in a rehearsal, was not run or refused for another reason than the double.
+saves after each row, goes on after failures, and prints one table. ``--ab`` times big rows of stage
+3 with two values of a variable in turns, ``--against`` an older checkout and this one. ``--budget``
+does all that fits, in order of value: stage 1, the switches of `SWITCHES`, stages 3, 2 and 4.
+PyTorch is compiled only with ``--compile``, which takes 75 to 124 s a row. ``--rehearse`` runs the
+same code on the double of CuPy, with tiny sizes: for machines without a GPU. The exit status is 1
+if a row failed, or, in a rehearsal, was not run or refused for another reason than the double.
 """
 
 import argparse
@@ -23,10 +29,24 @@ from benchmarks.gpu_run.record import Outcome, Record, markdown_table
 from benchmarks.gpu_run.report import write_report
 from benchmarks.gpu_run.rows import NOT_ON_DOUBLE, State
 from benchmarks.gpu_run.stages import STAGES, rows_of
+from benchmarks.gpu_run.versus import Side, Versus, sides_of_checkout, sides_of_variable
 from benchmarks.gpu_run.workers import StageRun
 from benchmarks.interleaved.report import machine
 
 _RESERVE_S = 10.0  # of a deadline, for the last process to end
+# The rows that two sides are compared on.
+_BIG = (
+    "ResNet-50 training, 64, AMP, CUDA graphs|BERT-base training, 32 x 128, AMP, CUDA graphs|"
+    "LSTM 2 x 650 training, TF32, CUDA graphs|ResNet-50 inference, 64, AMP, CUDA graphs|"
+    "ResNet-50 inference, 1, TF32, CUDA graphs"
+)
+# Variables, and the values that a run compares: A, then B, which is the default.
+SWITCHES: tuple[str, ...] = (
+    "MXNET_DISABLED_GRAPH_PASSES=channels_last,",
+    "MXNET_DISABLED_GRAPH_PASSES=fuse_attention,",
+)
+_VERSUS_S = 90.0  # for each of them
+_STAGES_IN_ORDER = (3, 2, 4)
 
 
 def _parse(words: list[str]) -> argparse.Namespace:
@@ -42,11 +62,15 @@ def _parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--only", default="", help="rows whose name has this in it, or a part between |"
     )
-    parser.add_argument("--no-compile", action="store_true", help="PyTorch eager and as a graph")
+    parser.add_argument("--compile", action="store_true", help="PyTorch compiled, too")
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="all that fits")
+    parser.add_argument("--ab", metavar="VARIABLE=a,b", help="compare two values of a variable")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare two checkouts")
     parser.add_argument("--report", type=Path, metavar="FOLDER", help="join its stages' files")
     arguments = parser.parse_args(words)
-    if arguments.report is None and (arguments.stage is None or arguments.out is None):
-        parser.error("expected --stage and --out, or --report")
+    asked = (arguments.stage, arguments.budget, arguments.ab, arguments.against)
+    if arguments.report is None and (arguments.out is None or all(x is None for x in asked)):
+        parser.error("expected --out and one of --stage, --budget, --ab and --against, or --report")
     return arguments
 
 
@@ -70,7 +94,7 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
         "rehearse": arguments.rehearse,
         "only": arguments.only,
         "ends_at": time.time() + deadline_s,
-        "compiles": not arguments.no_compile,
+        "compiles": arguments.compile,
         "failures": str(arguments.out.resolve() / f"stage{arguments.stage}-failures.txt"),
     }
 
@@ -83,6 +107,47 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
     print(f"\nStage {arguments.stage}, {stage.title}: {time.monotonic() - began:.0f} s\n")
     print(markdown_table(vars(outcome) for outcome in record.outcomes))
     return int(any(_is_bad(outcome, arguments.rehearse) for outcome in record.outcomes))
+
+
+def _versus(
+    arguments: argparse.Namespace, words: list[str], sides: tuple[Side, Side], number: int
+) -> int:
+    """Compare two sides; return the exit status."""
+    only = arguments.only or _BIG
+    deadline_s = arguments.deadline or STAGES[3].deadline_s
+    record = Record(arguments.out, f"versus{number}", _about(arguments, words))
+    settings = {
+        "stage": 3,
+        "rehearse": arguments.rehearse,
+        "only": only,
+        "ends_at": time.time() + deadline_s,
+        "compiles": False,
+        "failures": str(arguments.out.resolve() / f"versus{number}-failures.txt"),
+    }
+    Versus(rows_of(3, only), sides, settings, deadline_s - _RESERVE_S, record.add).run()
+    print(markdown_table(vars(outcome) for outcome in record.outcomes))
+    return int(any(outcome.state == State.FAILED for outcome in record.outcomes))
+
+
+def _all_that_fits(arguments: argparse.Namespace, words: list[str]) -> int:
+    """Run stages and comparisons in order of value, until the budget is spent."""
+    ends = time.monotonic() + arguments.budget
+
+    def given(most: float) -> argparse.Namespace:
+        left = ends - time.monotonic()
+        return argparse.Namespace(**{**vars(arguments), "deadline": max(0.0, min(most, left))})
+
+    def stage(number: int) -> int:
+        asked = given(STAGES[number].deadline_s)
+        asked.stage = number
+        return _run(asked, words)
+
+    status = stage(1)
+    for number, switch in enumerate(SWITCHES):
+        status |= _versus(given(_VERSUS_S), words, sides_of_variable(switch), number)
+    for number in _STAGES_IN_ORDER:
+        status |= stage(number)
+    return status
 
 
 def _is_bad(outcome: Outcome, rehearsed: bool) -> bool:
@@ -99,6 +164,18 @@ def main(words: list[str]) -> int:
     if arguments.report is not None:
         print(write_report(arguments.report))
         return 0
+    if arguments.budget is not None:
+        return _all_that_fits(arguments, words)
+    if arguments.ab is not None or arguments.against is not None:
+        try:
+            if arguments.ab is not None:
+                sides = sides_of_variable(arguments.ab)
+            else:
+                sides = sides_of_checkout(arguments.against)
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return 2
+        return _versus(arguments, words, sides, 0)
     return _run(arguments, words)
 
 

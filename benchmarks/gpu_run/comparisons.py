@@ -7,7 +7,8 @@ from typing import Any
 
 from benchmarks.gpu_run.place import Place, variables
 from benchmarks.gpu_run.rows import Note, Refused
-from benchmarks.gpu_run.timing import Contender, in_turns
+from benchmarks.gpu_run.timeline import summary
+from benchmarks.gpu_run.timing import Contender, calls_of, in_turns
 
 _TF32 = "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"
 _ROUNDS = 5
@@ -81,6 +82,9 @@ def compare(
         for _ in range(_FIRST_CALLS):
             ours()
         place.mx.nd.waitall()
+    if place.turns:
+        yield
+        yield from _turns(place, note, Contender(ours, place.timer()), place.pick(seconds, 0.0))
     contenders = {"ours": Contender(ours, place.timer())}
     try:
         assert place.torch
@@ -96,6 +100,16 @@ def compare(
         note(name, found.device_ms, "ms", host_ms=found.host_ms, spread=found.spread,
              per_s=1e3 * per_step / found.device_ms, **ratio)  # fmt: skip
     _beside_time(place, note, contenders)
+
+
+def _turns(place: Place, note: Note, ours: Contender, seconds: float) -> Iterator[None]:
+    """Measure one turn of ours each time, without end."""
+    count = calls_of(ours, seconds)
+    while True:
+        sample = ours.timer.time(ours.call, count)
+        note("turn", sample.device_ms, "ms", host_ms=sample.host_ms)
+        note("peak", place.mx.gpu(0).memory_info().peak / 1e6, "MB")
+        yield
 
 
 class _Refusals(logging.Handler):
@@ -128,9 +142,10 @@ def _refused_by_graphs(note: Note) -> Iterator[None]:
 
 
 def note_launches(place: Place, note: Note, what: str, call: Callable[[], Any]) -> None:
-    """Note how many kernels a call launches, or why nobody knows."""
+    """Note how many kernels a call launches, with their names and times, or why nobody knows."""
     try:
-        note(what, place.launches(call))
+        found = summary(place.work(call))
+        note(what, found["launches"], timeline=found)
     except (Refused, RuntimeError, AttributeError) as error:
         note(what, f"not counted: {error}")
 
@@ -139,8 +154,9 @@ def _beside_time(place: Place, note: Note, contenders: dict[str, Contender]) -> 
     """Note launches and memory of ours and of PyTorch's eager step."""
     note("our peak", place.mx.gpu(0).memory_info().peak / 1e6, "MB")
     note_launches(place, note, "our launches", contenders["ours"].call)
-    if "torch eager" in contenders and not place.rehearsed:
-        note_launches(place, note, "torch's launches", contenders["torch eager"].call)
+    if not place.rehearsed:
+        for name in [name for name in contenders if name != "ours"]:
+            note_launches(place, note, f"launches of {name}", contenders[name].call)
     if not place.rehearsed and "torch eager" in contenders:
         cuda = place.torch.cuda
         cuda.empty_cache()

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.gpu_run.rows import NotOnDouble, Refused
+from benchmarks.gpu_run.timeline import Work
 from benchmarks.gpu_run.timing import EventTimer, HostTimer, Timer, TorchTimer
 
 T = TypeVar("T")
-# What PyTorch's profiler sees on the device beside kernels.
-_NO_KERNELS = ("Memcpy", "Memset", "Optimizer", "ProfilerStep", "Torch-Compiled")
 _LAST_S = 5.0  # for a row to tell what its program found
 
 
@@ -44,12 +43,14 @@ class Place:
         ends_at: When the stage has to end, as `time.time` counts.
         failures: The file that collects what failures say in full, or None.
         compiles: Whether PyTorch's side is compiled, too.
+        turns: Whether rows that compare take one turn of ours at a time, when asked.
     """
 
     rehearsed = False
     ends_at = float("inf")
     failures: Path | None = None
     compiles = True
+    turns = False
 
     def keep_failure(self, text: str) -> None:
         """Append what a failure says in full, a traceback or a test's output, to `failures`."""
@@ -139,15 +140,19 @@ class Place:
         """Return a timer of PyTorch's current stream."""
         return TorchTimer(self.torch)
 
-    def launches(self, call: Callable[[], None]) -> int:
-        """Count the kernels that a call launches, memory copies and settings left out."""
+    def work(self, call: Callable[[], None]) -> list[Work]:
+        """Return what a call makes the device do, by PyTorch's profiler, in order of time."""
         profiler = self.torch.profiler
         with profiler.profile(activities=[profiler.ProfilerActivity.CUDA]) as seen:
             call()
             self.settle()
         events = seen.profiler.kineto_results.events()
-        on_device = [e for e in events if str(e.device_type()).endswith("CUDA")]
-        return sum(not e.name().startswith(_NO_KERNELS) for e in on_device)
+        found = [
+            Work(e.name(), e.start_ns() / 1e3, e.duration_ns() / 1e3)
+            for e in events
+            if str(e.device_type()).endswith("CUDA")
+        ]
+        return sorted(found, key=lambda work: work.start_us)
 
     def settle(self) -> None:
         """Wait for the device; raise what it reports."""
@@ -215,12 +220,12 @@ class _Double(Place):
         assert self.torch
         return HostTimer(lambda: None)
 
-    def launches(self, call: Callable[[], None]) -> int:
-        """Count the launches that the machine saw."""
+    def work(self, call: Callable[[], None]) -> list[Work]:
+        """Return the launches that the machine saw, which have no names and take no time."""
         before = self._rehearsal.launches()
         call()
         self.settle()
-        return int(self._rehearsal.launches() - before)
+        return [Work("a launch", 0.0, 0.0)] * int(self._rehearsal.launches() - before)
 
     def settle(self) -> None:
         """Wait for the engine."""
@@ -242,10 +247,12 @@ def make_place(
     ends_at: float = float("inf"),
     failures: Path | None = None,
     compiles: bool = True,
+    turns: bool = False,
 ) -> Place:
     """Return the place that the command line asks for."""
     place = _Double() if rehearse else Place()
     place.ends_at = ends_at
     place.failures = failures
     place.compiles = compiles
+    place.turns = turns
     return place

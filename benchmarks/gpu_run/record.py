@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.gpu_run.rows import State
+from benchmarks.gpu_run.timeline import lines
 
 _MOST_VALUES = 8  # that a table's cell shows; the JSON file has all
 
@@ -34,18 +35,19 @@ class Outcome:
 
 
 class Record:
-    """The files of one stage: ``stageN.json`` and ``stageN.md``.
+    """The files of one stage: ``stageN.json`` and ``stageN.md``; or of a comparison of two sides.
 
     Args:
         folder: Where they go.
-        stage: Its number.
+        stage: Its number, or the name of the files.
         about: Machine, command, date: what the head of the files says.
     """
 
-    def __init__(self, folder: Path, stage: int, about: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, stage: int | str, about: dict[str, Any]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.outcomes: list[Outcome] = []
-        self._path = folder / f"stage{stage}.json"
+        self._title = f"stage{stage}" if isinstance(stage, int) else stage
+        self._path = folder / f"{self._title}.json"
         self._stage = stage
         self._about = about
         self._write()
@@ -58,8 +60,11 @@ class Record:
     def _write(self) -> None:
         found = {"stage": self._stage, **self._about, "rows": [asdict(o) for o in self.outcomes]}
         _replace(self._path, json.dumps(found, indent=1) + "\n")
-        head = f"# Stage {self._stage}\n\n{self._about['command']}, {self._about['date']}\n\n"
-        _replace(self._path.with_suffix(".md"), head + markdown_table(found["rows"]))
+        head = (
+            f"# {self._title.capitalize()}\n\n{self._about['command']}, {self._about['date']}\n\n"
+        )
+        text = head + markdown_table(found["rows"]) + timelines(found["rows"])
+        _replace(self._path.with_suffix(".md"), text)
 
 
 def _replace(path: Path, text: str) -> None:
@@ -99,3 +104,13 @@ def markdown_table(rows: Iterable[dict[str, Any]]) -> str:
         found = found.replace("|", "\\|").replace("\n", " ")
         lines.append(f"| {row['name']} | {row['state']} | {found} |")
     return "\n".join(lines) + "\n"
+
+
+def timelines(rows: Iterable[dict[str, Any]]) -> str:
+    """Return the kernels that take the most time, of each row and contender that has a timeline."""
+    made: list[str] = []
+    for row in rows:
+        for told in row["values"]:
+            if told.get("timeline", {}).get("busy_us"):
+                made += ["", f"## {row['name']}: {told['what']}", "", *lines(told["timeline"])]
+    return "\n".join([*made, ""]) if made else ""

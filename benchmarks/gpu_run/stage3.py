@@ -36,14 +36,16 @@ def _bert(precision: str, *, graphs: bool = False) -> None:
     _add(f"BERT-base training, 32 x 128, {precision}", body, graphs)
 
 
-def _lstm(precision: str) -> None:
+def _lstm(precision: str, *, graphs: bool = False) -> None:
     body = functools.partial(lstm.training, precision=precision)
-    TABLE.add(f"LSTM 2 x 650 training, {precision}", _LIMIT_S, body, fresh=True)
+    _add(f"LSTM 2 x 650 training, {precision}", body, graphs)
 
 
 _inference(1, "TF32", graphs=True)
 _training(64, "AMP", graphs=True)
 _bert("AMP", graphs=True)
+_lstm("TF32", graphs=True)
+_inference(64, "AMP", graphs=True)
 _training(64, "AMP")
 _training(64, "TF32")
 _inference(1, "TF32")

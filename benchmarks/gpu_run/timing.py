@@ -117,6 +117,13 @@ class Timing(NamedTuple):
     spread: float
 
 
+def calls_of(contender: Contender, seconds: float) -> int:
+    """Return how many calls take about so many seconds, at least one."""
+    once = contender.timer.time(contender.call, 1)
+    wall_s = max(once.device_ms, once.host_ms, 1e-3) / 1e3
+    return max(1, min(_MOST_CALLS, int(seconds / wall_s)))
+
+
 def in_turns(contenders: Mapping[str, Contender], rounds: int, seconds: float) -> dict[str, Timing]:
     """Time calls in turns, A B C A B C ..
 
@@ -125,11 +132,7 @@ def in_turns(contenders: Mapping[str, Contender], rounds: int, seconds: float) -
         rounds: Turns of each.
         seconds: About how long one turn of one contender is.
     """
-    counts = {}
-    for name, (call, timer) in contenders.items():
-        once = timer.time(call, 1)
-        wall_s = max(once.device_ms, once.host_ms, 1e-3) / 1e3
-        counts[name] = max(1, min(_MOST_CALLS, int(seconds / wall_s)))
+    counts = {name: calls_of(contender, seconds) for name, contender in contenders.items()}
     samples: dict[str, list[Sample]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, (call, timer) in contenders.items():

@@ -4,8 +4,9 @@
         "failures": "out/stage2-failures.txt", "compiles": true}'
 
 Commands come as JSON, one a line, on standard input: ``{"prepare": 3}`` and ``{"measure": 3}``
-name a row by its number. Answers go to what was standard output (what a library prints goes to
-standard error): ``{"kind": "value", ...}`` for each value, ``{"kind": "prepared"}``, and
+name a row by its number, and ``{"turn": 3}`` asks for one turn of ours, of a row that compares.
+Answers go to what was standard output (what a library prints goes to standard error):
+``{"kind": "value", ...}`` for each value, ``{"kind": "prepared"}``, ``{"kind": "turned"}``, and
 ``{"kind": "end", "state": ..., "error": ..., "where": ...}``.
 """
 
@@ -60,6 +61,7 @@ class _Runner:
             ends_at=settings["ends_at"],
             failures=Path(settings["failures"]),
             compiles=settings["compiles"],
+            turns=settings.get("turns", False),
         )
         self._body: Iterator[None] | None = None
         self._tell(kind="started")
@@ -96,6 +98,16 @@ class _Runner:
             return
         self._finish(None)
 
+    def turn(self, number: int) -> None:
+        """Take one turn of a row that was prepared."""
+        try:
+            if self._body is None or next(self._body, number) is number:
+                raise Refused(f"{self._rows[number].name}: no row that takes turns")
+        except Exception as error:
+            self._finish(error)
+            return
+        self._tell(kind="turned")
+
     def _finish(self, error: BaseException | None) -> None:
         if error is not None and not isinstance(error, Refused):
             traceback.print_exception(error)
@@ -117,7 +129,7 @@ def main() -> None:
     runner = _Runner(json.loads(sys.argv[1]), replies)
     for line in sys.stdin:
         [(command, number)] = json.loads(line).items()
-        {"prepare": runner.prepare, "measure": runner.measure}[command](number)
+        getattr(runner, command)(number)
     replies.flush()
     # Destructors of a broken CUDA context may hang; everything was told.
     os._exit(0)

@@ -23,14 +23,14 @@ from benchmarks.gpu_run.record import Outcome
 from benchmarks.gpu_run.rows import Row, State
 
 ROOT = Path(__file__).resolve().parents[2]
-_START_S = 40.0  # that a new process may take to import what it needs
+START_S = 40.0  # that a new process may take to import what it needs
 _LEAST_S = 2.0  # a row is not begun with less left
 _DUMP_S = 0.5  # a process that hangs gets this long to say where
 
 
-def environment_of(more: Mapping[str, str]) -> dict[str, str]:
+def environment_of(more: Mapping[str, str], root: Path = ROOT) -> dict[str, str]:
     """Return a process's environment: the checkout's code first, one kernel cache for all."""
-    path = [str(ROOT), str(ROOT / "engine")]
+    path = [str(root), str(root / "engine")]
     path += [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
     caches = Path(tempfile.gettempdir()) / f"gluonish-gpu-run-{os.getuid()}"
     shared = {
@@ -44,20 +44,23 @@ def environment_of(more: Mapping[str, str]) -> dict[str, str]:
     return {**shared, **os.environ, "PYTHONPATH": os.pathsep.join(path), **more}
 
 
-class _Worker:
+class Worker:
     """A process, and what it said.
 
     Args:
         settings: Its argument.
         environment: Variables beside the usual ones.
+        root: The checkout that it runs.
     """
 
-    def __init__(self, settings: Mapping[str, Any], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Mapping[str, Any], environment: Mapping[str, str], root: Path = ROOT
+    ) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the process
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.gpu_run.worker", json.dumps(settings)],
-            cwd=ROOT,
-            env=environment_of(environment),
+            cwd=root,
+            env=environment_of(environment, root),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -114,7 +117,7 @@ class _Worker:
 class _Turn:
     """A row in a worker."""
 
-    def __init__(self, number: int, row: Row, worker: _Worker, *, new: bool) -> None:
+    def __init__(self, number: int, row: Row, worker: Worker, *, new: bool) -> None:
         self.row = row
         self.worker = worker
         self._new = new
@@ -125,7 +128,7 @@ class _Turn:
 
     def finish(self, deadline: float) -> Outcome:
         """Wait until it is prepared, measure, and return what came of it."""
-        limit = self._began + self.row.limit_s + (_START_S if self._new else 0)
+        limit = self._began + self.row.limit_s + (START_S if self._new else 0)
         end = self._follow("prepared", limit, deadline)
         if end is None:
             self.worker.send("measure", self._number)
@@ -185,7 +188,7 @@ class StageRun:
         self._beside = beside
         self._keep = keep
         self._turns: dict[int, _Turn] = {}
-        self._idle: list[_Worker] = []
+        self._idle: list[Worker] = []
 
     def run(self) -> None:
         """Run the rows; no row's failure stops it."""
@@ -211,7 +214,7 @@ class StageRun:
             if ahead not in self._turns:
                 row = self._rows[ahead]
                 new = row.fresh or bool(row.environment) or not self._idle
-                worker = _Worker(self._settings, row.environment) if new else self._idle.pop()
+                worker = Worker(self._settings, row.environment) if new else self._idle.pop()
                 self._turns[ahead] = _Turn(ahead, row, worker, new=new)
 
     def _put_back(self, turn: _Turn, outcome: Outcome) -> None:
