@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.pointwise_source import PointwiseKernel
+from gluonish.kernels.cupy.pointwise_source import THREADS, PointwiseKernel, ScatteredKernel
 from gluonish.kernels.cupy.random_numbers import key_arguments
 from gluonish.kernels.cupy.source import compiled, contiguous
 from gluonish.kernels.generated.expressions import KINDS, supports
@@ -20,7 +20,6 @@ from gluonish.ops.fused.pointwise import (
 )
 from gluonish.ops.kernel import BackEnd, FastKernel
 
-_THREADS = 256  # as in the kernel's source
 _LIMIT_32 = 2**31
 # Products are rounded before sums, as by separate operators.
 _OPTIONS = ("--fmad=false",)
@@ -32,12 +31,10 @@ class _Plan(NamedTuple):
 
     Attributes:
         orders: For each array argument, its axes in memory order.
-        blocks: Number of blocks.
     """
 
     kernel: PointwiseKernel
     orders: tuple[tuple[int, ...], ...]
-    blocks: int
 
 
 _plans: dict[tuple[Any, ...], _Plan] = {}
@@ -78,11 +75,10 @@ def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -
     ]
     loops = find_loops(shape, [*strides, row_major(shape)])
     wide = outputs[0].size >= _LIMIT_32
-    kernel = PointwiseKernel(program, specs, loops, wide=wide)
+    kernel: PointwiseKernel = ScatteredKernel(program, specs, loops, wide=wide)
     if MXNET_FUSION_VERBOSE.value:
         sys.stderr.write(f"# {program}\n{kernel.text}\n")
-    blocks = -(-outputs[0].size // (_THREADS * kernel.items))
-    return _Plan(kernel, tuple(_order(arrays[i]) for i in kernel.used), blocks)
+    return _Plan(kernel, tuple(_order(arrays[i]) for i in kernel.used))
 
 
 def _run(
@@ -112,7 +108,7 @@ def _run(
         args += key_arguments(key)
     source_key = ("pointwise", kernel.text)
     function = compiled(xp, source_key, "fused", lambda: kernel.text, _OPTIONS)
-    function((plan.blocks,), (_THREADS,), tuple(args))
+    function((kernel.blocks,), (THREADS,), tuple(args))
     for output, target in zip(outputs, targets, strict=True):
         if output is not target:
             output[...] = target
