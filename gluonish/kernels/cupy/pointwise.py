@@ -4,11 +4,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
+from gluonish.core.config import (
+    GLUONISH_CUDA_VECTORS,
+    MXNET_FUSION_VERBOSE,
+    MXNET_USE_FUSION,
+)
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.pointwise_source import THREADS, PointwiseKernel, ScatteredKernel
+from gluonish.kernels.cupy.pointwise_vectors import VectorKernel, vector_length
 from gluonish.kernels.cupy.random_numbers import key_arguments
-from gluonish.kernels.cupy.source import compiled, contiguous
+from gluonish.kernels.cupy.source import VECTOR_NBYTES, compiled, contiguous
 from gluonish.kernels.generated.expressions import KINDS, supports
 from gluonish.kernels.generated.loops import find_loops, row_major, stretch
 from gluonish.kernels.generated.pointwise import specs_and_shapes
@@ -65,7 +70,17 @@ def _strides(array: Any) -> tuple[int, ...]:
     return tuple(step // array.itemsize for step in array.strides)
 
 
-def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> _Plan:
+def _alignment(arrays: Sequence[Any]) -> int:
+    """Return the bytes of which all addresses are multiples, at most those of a vector."""
+    every = VECTOR_NBYTES
+    for array in arrays:
+        every |= array.data.ptr
+    return every & -every
+
+
+def _new_plan(
+    outputs: Sequence[Any], inputs: Sequence[Any], program: Program, alignment: int
+) -> _Plan:
     specs, array_shapes = specs_and_shapes(outputs, inputs, program)
     shape = outputs[0].shape
     arrays = (*outputs, *inputs)
@@ -75,7 +90,14 @@ def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -
     ]
     loops = find_loops(shape, [*strides, row_major(shape)])
     wide = outputs[0].size >= _LIMIT_32
-    kernel: PointwiseKernel = ScatteredKernel(program, specs, loops, wide=wide)
+    kernel: PointwiseKernel
+    itemsizes = [x.itemsize for x in arrays]
+    draws = any(op.name == "Dropout" for op, _, _ in program.instructions)
+    length = vector_length(itemsizes, loops, alignment, draws=draws)
+    if length and GLUONISH_CUDA_VECTORS.value:
+        kernel = VectorKernel(program, specs, loops, length, wide=wide)
+    else:
+        kernel = ScatteredKernel(program, specs, loops, wide=wide)
     if MXNET_FUSION_VERBOSE.value:
         sys.stderr.write(f"# {program}\n{kernel.text}\n")
     return _Plan(kernel, tuple(_order(arrays[i]) for i in kernel.used))
@@ -92,12 +114,13 @@ def _run(
     outputs = out if isinstance(out, tuple) else (out,)
     targets = [x if _is_dense(x) else xp.empty(x.shape, x.dtype) for x in outputs]
     arrays = (*targets, *(x if _is_dense(x) else contiguous(x) for x in inputs))
-    plan_key = (program, *[(x.dtype, x.shape, x.strides) for x in arrays])
+    alignment = _alignment(arrays)
+    plan_key = (program, alignment, *[(x.dtype, x.shape, x.strides) for x in arrays])
     plan = _plans.get(plan_key)
     if plan is None:
         if len(_plans) >= _MAX_PLANS:
             _plans.clear()
-        plan = _plans[plan_key] = _new_plan(targets, arrays[len(targets) :], program)
+        plan = _plans[plan_key] = _new_plan(targets, arrays[len(targets) :], program, alignment)
     kernel = plan.kernel
     args = [arrays[i] for i in kernel.used]
     for i, order in enumerate(plan.orders):

@@ -118,7 +118,7 @@ class PointwiseKernel:
             self._head.append(f"const {kind} {name} = {kind}(a{number});")
         return name
 
-    def _source(self, items: int, body: Iterable[str]) -> str:
+    def _source(self, items: int, body: Iterable[str], headers: Sequence[str] = ()) -> str:
         """Return the source whose kernel has these lines, with ``items`` as ITEMS."""
         lines = [*body]
         dtypes = {self._dtypes[i] for i in self.used} | self._rounds_to()
@@ -134,7 +134,7 @@ class PointwiseKernel:
                 f"#define BFLOAT16 {int(BFLOAT16 in dtypes)}",
                 f"#define ITEMS {items}",
                 text_of("pointwise.cuh"),
-                *([text_of("philox.cuh")] if self.draws else []),
+                *map(text_of, [*headers, *(["philox.cuh"] if self.draws else [])]),
                 'extern "C" __global__ void fused(',
                 f"    {', '.join([*arrays, *self._parameters, *key])}) {{",
                 *(["    if (base) seed += base[0], offset += base[1];"] if self.draws else []),

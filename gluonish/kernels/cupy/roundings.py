@@ -46,12 +46,20 @@ def without_idle_roundings(
 
     found = []
     for value, text in computed:
-        for dtype, rounding in _ROUNDING.items():
-            match = rounding.fullmatch(text)
-            if match and _is_whole(match[1]) and may_wait(value, dtype):
-                text = f"float32({match[1]})"
+        rounded = split_rounding(text)
+        if rounded and may_wait(value, rounded[0]):
+            text = f"float32({rounded[1]})"
         found.append((value, text))
     return found
+
+
+def split_rounding(text: str) -> tuple[np.dtype[Any], str] | None:
+    """Return the dtype to which an expression rounds, and what it rounds; None if it does not."""
+    for dtype, rounding in _ROUNDING.items():
+        match = rounding.fullmatch(text)
+        if match and _is_whole(match[1]):
+            return dtype, match[1]
+    return None
 
 
 def _is_whole(text: str) -> bool:

@@ -23,7 +23,11 @@ template <class T> __device__ constexpr int per_access(int count) {
     return count * (int)sizeof(T) > 16 ? 16 / (int)sizeof(T) : count;
 }
 
-template <class W, class T> __device__ inline W converted(T x) { return W(x); }
+template <int COUNT, class T, class W>
+__device__ inline void widen(const Chunk<T, COUNT> &chunk, W *values) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) values[i] = W(chunk.item[i]);
+}
 template <int COUNT, class T, class W>
 __device__ inline void narrow(const W *values, Chunk<T, COUNT> &chunk) {
 #pragma unroll
@@ -31,7 +35,11 @@ __device__ inline void narrow(const W *values, Chunk<T, COUNT> &chunk) {
 }
 
 #ifdef __CUDA_FP16_H__
-template <> __device__ inline float converted<float, __half>(__half x) { return __half2float(x); }
+template <int COUNT>
+__device__ inline void widen(const Chunk<__half, COUNT> &chunk, float *values) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) values[i] = __half2float(chunk.item[i]);
+}
 template <int COUNT>
 __device__ inline void narrow(const float *values, Chunk<__half, COUNT> &chunk) {
     if (COUNT == 1) chunk.item[0] = __float2half_rn(values[0]);
@@ -45,8 +53,22 @@ __device__ inline void narrow(const float *values, Chunk<__half, COUNT> &chunk) 
 #endif
 
 #ifdef __CUDA_BF16_H__
-template <> __device__ inline float converted<float, __nv_bfloat16>(__nv_bfloat16 x) {
-    return __bfloat162float(x);
+// An instruction an element: bfloat16 numbers are the high halves of floats.
+__device__ inline float2 halves_of(unsigned pair) {
+    return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));
+}
+template <int COUNT>
+__device__ inline void widen(const Chunk<__nv_bfloat16, COUNT> &chunk, float *values) {
+    if (COUNT == 1) values[0] = __bfloat162float(chunk.item[0]);
+#pragma unroll
+    for (int i = 0; i + 1 < COUNT; i += 2) {
+        Chunk<__nv_bfloat16, 2> pair;
+        pair.item[0] = chunk.item[i];
+        pair.item[1] = chunk.item[i + 1];
+        const float2 made = halves_of(pair.word);
+        values[i] = made.x;
+        values[i + 1] = made.y;
+    }
 }
 template <int COUNT>
 __device__ inline void narrow(const float *values, Chunk<__nv_bfloat16, COUNT> &chunk) {
@@ -67,8 +89,7 @@ __device__ inline void load_vector(const T *source, W *values) {
     for (int k = 0; k < COUNT / STEP; ++k) {
         Chunk<T, STEP> chunk;
         chunk.word = ((const typename Word<STEP * (int)sizeof(T)>::Type *)source)[k];
-#pragma unroll
-        for (int i = 0; i < STEP; ++i) values[k * STEP + i] = converted<W, T>(chunk.item[i]);
+        widen(chunk, values + k * STEP);
     }
 }
 
@@ -82,3 +103,23 @@ __device__ inline void store_vector(T *target, const W *values) {
         ((typename Word<STEP * (int)sizeof(T)>::Type *)target)[k] = chunk.word;
     }
 }
+
+// Round two numbers to 16 bits and back.
+#ifdef __CUDA_FP16_H__
+__device__ inline void round_f16(float &x, float &y) {
+    const __half2 pair = __floats2half2_rn(x, y);
+    x = __half2float(pair.x);
+    y = __half2float(pair.y);
+}
+#endif
+#ifdef __CUDA_BF16_H__
+__device__ inline void round_bf16(float &x, float &y) {
+    const __nv_bfloat162 made = __floats2bfloat162_rn(x, y);
+    Chunk<__nv_bfloat16, 2> pair;
+    pair.item[0] = made.x;
+    pair.item[1] = made.y;
+    const float2 found = halves_of(pair.word);
+    x = found.x;
+    y = found.y;
+}
+#endif

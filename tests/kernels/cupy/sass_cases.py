@@ -193,12 +193,8 @@ def pointwise_text(program: Program, inputs: Sequence[Any]) -> tuple[str, int]:
     outputs = [specs[value] for value in program.outputs]
     arrays = [_Dense(spec.shape, spec.dtype) for spec in outputs]
     given = [_Dense(x.shape, x.dtype) for x in inputs]
-    text = pointwise._new_plan(arrays, given, program).kernel.text
+    text = pointwise._new_plan(arrays, given, program, 16).kernel.text
     return text, sum(spec.dtype.itemsize for spec in outputs)
-
-
-class _Data:
-    ptr = 256
 
 
 class _Flags:
@@ -209,7 +205,6 @@ class _Dense:
     """What a plan asks of a contiguous aligned array, without its memory."""
 
     flags = _Flags()
-    data = _Data()
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.shape = shape
