@@ -2,7 +2,10 @@
 
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from gluonish.core.config import (
     GLUONISH_CUDA_VECTORS,
@@ -17,10 +20,12 @@ from gluonish.kernels.cupy.source import VECTOR_NBYTES, compiled, contiguous
 from gluonish.kernels.generated.expressions import KINDS, supports
 from gluonish.kernels.generated.loops import find_loops, row_major, stretch
 from gluonish.kernels.generated.pointwise import specs_and_shapes
+from gluonish.ops.elementwise.cast import CAST
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
     FUSED_POINTWISE_RANDOM,
+    Instruction,
     Program,
 )
 from gluonish.ops.kernel import BackEnd, FastKernel
@@ -145,9 +150,26 @@ def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:
     )
 
 
-_KERNEL: dict[str, Any] = {"run": _run, "enabled": enabled, "makes": KINDS}
+@lru_cache
+def _cast_program(dtype: np.dtype[Any]) -> Program:
+    return Program(1, [Instruction(CAST, (0,), {"dtype": dtype})], [1])
 
-KERNELS = tuple(
-    (op, FastKernel(BackEnd.CUPY, "fused_pointwise", _supports, **_KERNEL))
-    for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
+
+def _cast(xp: Any, out: Any, data: Any, *, dtype: np.dtype[Any]) -> None:
+    _run(xp, out, data, num_args=1, program=_cast_program(dtype))
+
+
+def _supports_cast(data: Spec, *, dtype: np.dtype[Any]) -> bool:
+    return data.size > 0 and supports(CAST, {"dtype": dtype}, [data])
+
+
+_KERNEL: dict[str, Any] = {"enabled": enabled, "makes": KINDS}
+
+KERNELS = (
+    *(
+        (op, FastKernel(BackEnd.CUPY, "fused_pointwise", _supports, run=_run, **_KERNEL))
+        for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
+    ),
+    # CuPy's own accesses one element at a time.
+    (CAST, FastKernel(BackEnd.CUPY, "cast", _supports_cast, run=_cast, **_KERNEL)),
 )

@@ -20,6 +20,7 @@ from gluonish.ops.fused.pointwise import (
     Program,
 )
 from gluonish.ops.kernel import RefusedError
+from gluonish.ops.registry import find_operator
 from tests.kernels.cupy.nvrtc import compile_source
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
 from tests.kernels.generated.test_pointwise import (
@@ -409,6 +410,31 @@ def test_a_rounding_that_a_store_does_again_changes_nothing(device: OneDevice, n
             known = ~np.isnan(want.astype(np.float32))
             np.testing.assert_array_equal(got.view(np.uint16)[known], want.view(np.uint16)[known])
             assert np.isnan(got.astype(np.float32)[~known]).all()
+
+
+KINDS_OF_CAST = [*FLOATS, *map(np.dtype, (np.int32, np.int8, np.uint8, np.int64, np.bool_))]
+
+
+@pytest.mark.parametrize("target", KINDS_OF_CAST, ids=str)
+@pytest.mark.parametrize("source", KINDS_OF_CAST, ids=str)
+def test_casts_have_the_bits_of_the_cpu(device: OneDevice, source: Any, target: Any) -> None:
+    cast = find_operator("Cast")
+    data = np.random.default_rng(0).integers(-100, 100, (3, 17)).astype(source)
+    if source in FLOATS:
+        data /= np.array(7, source)
+    (found,) = device.run(cast, data, dtype=target.name)
+    with np.errstate(all="ignore"):
+        same_bits([found], [data.astype(target)])
+
+
+def test_a_cast_is_one_launch_of_vectors(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: dict[Any, Any] = {}
+    monkeypatch.setattr(pointwise, "_plans", plans)
+    data = np.ones((4, 8), np.float32)
+    assert device.launches_of(find_operator("Cast"), data, dtype="float16") == 1
+    assert "#define ITEMS 8" in next(iter(plans.values())).kernel.text
 
 
 def test_each_row_of_a_channel_first_network_has_its_number_loaded_once(
