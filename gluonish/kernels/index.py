@@ -100,7 +100,7 @@ MODULES: dict[str, str] = {
         "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
         "_batch_norm_sums"
     ),
-    "cupy.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
+    "cupy.pointwise": "Cast _fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "cupy.pooling": "Pooling _pooling_backward",
     "cupy.softmax_and_norms": (
         "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"

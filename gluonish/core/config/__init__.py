@@ -42,6 +42,7 @@ from gluonish.core.config.files import (
 )
 from gluonish.core.config.flag import Flag, changes
 from gluonish.core.config.graph import (
+    GLUONISH_CUDA_VECTORS,
     MXNET_DISABLED_GRAPH_PASSES,
     MXNET_ELIMINATE_COMMON_EXPR,
     MXNET_FUSION_VERBOSE,
@@ -121,6 +122,7 @@ __all__ = [
     "DMLC_LOG_STACK_TRACE_DEPTH",
     "DMLC_NUM_WORKER",
     "DMLC_ROLE",
+    "GLUONISH_CUDA_VECTORS",
     "GLUONISH_DISTRIBUTED_TIMEOUT",
     "GLUONISH_LAUNCH_FOLDER",
     "GLUONISH_MAP_FILES",

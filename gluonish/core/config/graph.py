@@ -46,6 +46,12 @@ MXNET_FUSION_VERBOSE = Flag(
     False,
     "Print the source of each kernel that is generated for fused operators.",
 )
+GLUONISH_CUDA_VECTORS = Flag(
+    "GLUONISH_CUDA_VECTORS",
+    boolean(),
+    True,
+    "Access 16 bytes at a time in kernels that are generated for GPUs, where arrays allow it.",
+)
 MXNET_SUBGRAPH_BACKEND = Flag(
     "MXNET_SUBGRAPH_BACKEND",
     NAME,

@@ -22,8 +22,8 @@ from gluonish.ops.fused.pointwise import (
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.registry import Attrs, Operator
 
-# Minimum number of elements. A kernel for fewer saves only the overhead of calls, and compiling it
-# costs more than thousands of calls.
+# Minimum number of elements on CPUs. A kernel for fewer saves only the overhead of calls, and
+# compiling it costs more than thousands of calls. On GPUs a launch takes as long for few elements.
 _SMALLEST = 1024
 # The same for a single operator, whose fusion saves no pass over memory, or (slow) some passes.
 _SMALLEST_ALONE = 16384
@@ -42,7 +42,7 @@ AlignedShape = Callable[[Operator, Attrs, Sequence[Spec], int], Shape]
 
 def fuse_pointwise(
     graph: Graph,
-    least: int = _SMALLEST,
+    least: int | None = None,
     *,
     alone: bool = True,
     several_passes: bool = False,
@@ -56,7 +56,8 @@ def fuse_pointwise(
 
     Args:
         graph: The graph.
-        least: Minimum number of elements of the arrays of fused operators.
+        least: Minimum number of elements of the arrays of fused operators; by default that of the
+            platform.
         alone: Whether to fuse single operators.
         several_passes: Fuse only those single operators that pass over memory several times.
         platform: Platform whose fast kernels are considered.
@@ -68,6 +69,8 @@ def fuse_pointwise(
     functions. No value is read or written more often than before. A fused node has at most one
     operator that may draw random numbers, and these keep their order.
     """
+    if least is None:
+        least = _SMALLEST if platform == "cpu" else 1
     groups = _Groups(graph, least, supports)
     for node in graph.nodes:
         groups.add(node)
@@ -191,7 +194,10 @@ def _pays_alone(node: Node, platform: Platform, *, several_passes: bool) -> bool
     assert op is not None
     if several_passes and not op.several_passes:
         return False
-    if node.specs[0].size < (_SMALLEST_SLOW if op.several_passes else _SMALLEST_ALONE):
+    smallest = _SMALLEST_SLOW if op.several_passes else _SMALLEST_ALONE
+    if op.several_passes and platform != "cpu":
+        smallest = 1
+    if node.specs[0].size < smallest:
         return False
     attrs = {name: value for name, value in node.attrs.items() if name != "key"}
     fast = op.select_fast(platform, [value.spec for value in node.inputs], attrs)

@@ -2,6 +2,7 @@
 // is passed by value, BLOCK and LANES.
 
 #include "lanes.cuh"
+#include "vectors.cuh"
 
 // As in NumPy, NaN of either operand gives NaN.
 __device__ inline float minimum(float x, float y) { return x != x || x <= y ? x : y; }

@@ -9,6 +9,7 @@ and ``finish0``, with one block for each weight, adds these and computes rates f
 sum has a fixed order without atomics, so that equal runs give equal bits.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +26,8 @@ BLOCK = 1 << 14
 THREADS = 256  # as in lanes.cuh
 # Each operation is rounded, as in NumPy and the reference kernels.
 OPTIONS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true")
+_ELEMENT = re.compile(r"(\w+)\[i\]")
+_LANE = re.compile(r"(\w+)\[k\]")
 _LANES = 4  # elements that a thread loads at a time
 _PARAMETERS = 4096 - 64  # bytes of a launch's parameters, minus those other than the Table
 
@@ -102,7 +105,36 @@ struct Table {{
 {shared}
 """
 
-# Several elements are loaded before any is stored, to overlap memory accesses.
+# Accesses of vectors.cuh, where all arrays of the weight allow it, and the elements that are left.
+_UPDATE = """\
+extern "C" __global__ void {name}({parameters}) {{
+    const unsigned owner = owner_of(table, blockIdx.x);
+    const Offset from = (Offset)(blockIdx.x - first_block(table, owner)) * BLOCK;
+    const Offset rest = table.sizes[owner] - from;
+    const int size = rest < BLOCK ? (int)rest : BLOCK;
+{head}
+    const int whole = (({addresses}) % 16) ? 0 : size / LANES * LANES;
+    for (int i = LANES * threadIdx.x; i < whole; i += THREADS * LANES) {{
+{lanes}
+{vector_loads}
+#pragma unroll
+        for (int k = 0; k < LANES; ++k) {{
+{lines}
+        }}
+{vector_stores}
+    }}
+    for (int i = whole + threadIdx.x; i < size; i += THREADS) {{
+        const int k = 0;
+{one_lane}
+{loads}
+{lines_of_one}
+{stores}
+    }}
+}}
+"""
+
+# Several elements are loaded before any is stored, to overlap memory accesses. Threads add the
+# squares of elements in an order that does not depend on addresses.
 _PASS = """\
 extern "C" __global__ void {name}({parameters}) {{
     const unsigned owner = owner_of(table, blockIdx.x);
@@ -172,6 +204,21 @@ def _update(rule: Rule, dtype: np.dtype[Any], separate: bool) -> str:
     return _pass(rule, dtype, separate, "update", formula.lines, ("w", *states), ())
 
 
+def _vectors(loads: Sequence[str], stores: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return loads and stores of LANES adjacent elements, from those of one element."""
+    found = []
+    for text in loads:
+        lane, array = text.split("[k] = ")[0], _ELEMENT.search(text.split(" = ")[1])
+        assert array, text
+        found.append(f"load_vector<LANES>({array[1]} + i, {lane});")
+    made = []
+    for text in stores:
+        target, lane = text.split("[i] = ")[0], _LANE.search(text.split(" = ")[1])
+        assert lane, text
+        made.append(f"store_vector<LANES>({target} + i, {lane[1]});")
+    return found, made
+
+
 def _norms(rule: Rule, norms: Norms, dtype: np.dtype[Any], separate: bool, number: int) -> str:
     name = f"norms{number}"
     return _pass(rule, dtype, separate, name, norms.lines, norms.states, norms.squared)
@@ -197,23 +244,34 @@ def _pass(
     if FORMULAS[rule].norms:
         parameters.append("const float *computed")
     parameters += ["double *sums"] if squared else []
-    return _PASS.format(
-        name=name,
-        parameters=", ".join(parameters),
-        head=_indented(1, [*pointers, *_numbers(rule, outer), *_sums(squared)]),
-        lanes=_indented(2, [f"float {x}_[LANES] = {{}};" for x in lanes]),
-        loads=_indented(4, loads),
-        lines=_indented(
-            4,
-            [
-                *declared,
-                *translated(lines, loaded),
-                *(f"{x}_[k] = {x};" for x in stored),
-                *(f"sum_{x} += (double){x} * (double){x};" for x in squared),
-            ],
-        ),
-        stores=_indented(4, stores),
-        tail=_indented(1, _tail(squared)),
+    computed = [*declared, *translated(lines, loaded), *(f"{x}_[k] = {x};" for x in stored)]
+    parts = {
+        "name": name,
+        "parameters": ", ".join(parameters),
+        "head": _indented(1, [*pointers, *_numbers(rule, outer), *_sums(squared)]),
+        "lanes": _indented(2, [f"float {x}_[LANES] = {{}};" for x in lanes]),
+    }
+    if squared or stored[:1] != ("w",):
+        added = [f"sum_{x} += (double){x} * (double){x};" for x in squared]
+        return _PASS.format(
+            loads=_indented(4, loads),
+            lines=_indented(4, [*computed, *added]),
+            stores=_indented(4, stores),
+            tail=_indented(1, _tail(squared)),
+            **parts,
+        )
+    vector_loads, vector_stores = _vectors(loads, stores)
+    arrays = [pointer.split(" = ")[0].split("const ")[-1] for pointer in pointers]
+    return _UPDATE.format(
+        addresses=" | ".join(f"(unsigned long long){array}" for array in arrays),
+        vector_loads=_indented(2, vector_loads),
+        vector_stores=_indented(2, vector_stores),
+        one_lane=_indented(2, [f"float {x}_[1];" for x in lanes]),
+        loads=_indented(2, loads),
+        lines=_indented(3, computed),
+        lines_of_one=_indented(2, computed),
+        stores=_indented(2, stores),
+        **parts,
     )
 
 

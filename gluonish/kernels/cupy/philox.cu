@@ -1,5 +1,6 @@
 // Random bits and Dropout.
 #include "philox.cuh"
+#include "vectors.cuh"
 
 // Usually ``base`` is null, and seed and offset are the key. In a CUDA graph ``base`` has the key of
 // the replay, to which seed and offset are added.
@@ -41,6 +42,11 @@ __device__ inline Scalar factor(unsigned bits, float p, Wide scale) {
     return rounded(drawn >= p ? scale : (Wide)0);
 }
 
+// Whether a thread's four elements exist, at an address that allows one access to all of them.
+__device__ inline bool is_whole(Offset start, Offset size, unsigned long long addresses) {
+    return start + 4 <= size && addresses % 16 == 0;
+}
+
 // One thread for four elements of the mask.
 extern "C" __global__ void dropout_mask(
     Scalar *mask, Index total, Offset size, const unsigned long long *base,
@@ -49,6 +55,13 @@ extern "C" __global__ void dropout_mask(
     if (number >= total) return;
     Block made = draw(number, base, seed, offset);
     Offset start = 4 * (Offset)number;
+    if (is_whole(start, size, (unsigned long long)mask)) {
+        Wide values[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) values[i] = widen(factor(made.word[i], p, scale));
+        store_vector<4>(mask + start, values);
+        return;
+    }
     for (int i = 0; i < 4 && start + i < size; ++i) mask[start + i] = factor(made.word[i], p, scale);
 }
 
@@ -61,6 +74,20 @@ extern "C" __global__ void dropout(
     if (number >= total) return;
     Block made = draw(number, base, seed, offset);
     Offset start = 4 * (Offset)number;
+    unsigned long long addresses =
+        (unsigned long long)data | (unsigned long long)out | (unsigned long long)mask;
+    if (is_whole(start, size, addresses)) {
+        Wide values[4], scaling[4];
+        load_vector<4>(data + start, values);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            scaling[i] = widen(factor(made.word[i], p, scale));
+            values[i] *= scaling[i];
+        }
+        store_vector<4>(mask + start, scaling);
+        store_vector<4>(out + start, values);
+        return;
+    }
     for (int i = 0; i < 4 && start + i < size; ++i) {
         Scalar scaling = factor(made.word[i], p, scale);
         mask[start + i] = scaling;

@@ -2,25 +2,34 @@
 
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
+import numpy as np
+
+from gluonish.core.config import (
+    GLUONISH_CUDA_VECTORS,
+    MXNET_FUSION_VERBOSE,
+    MXNET_USE_FUSION,
+)
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.pointwise_source import PointwiseKernel
+from gluonish.kernels.cupy.pointwise_source import THREADS, PointwiseKernel, ScatteredKernel
+from gluonish.kernels.cupy.pointwise_vectors import VectorKernel, vector_length
 from gluonish.kernels.cupy.random_numbers import key_arguments
-from gluonish.kernels.cupy.source import compiled, contiguous
+from gluonish.kernels.cupy.source import VECTOR_NBYTES, compiled, contiguous
 from gluonish.kernels.generated.expressions import KINDS, supports
 from gluonish.kernels.generated.loops import find_loops, row_major, stretch
 from gluonish.kernels.generated.pointwise import specs_and_shapes
+from gluonish.ops.elementwise.cast import CAST
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
     FUSED_POINTWISE_RANDOM,
+    Instruction,
     Program,
 )
 from gluonish.ops.kernel import BackEnd, FastKernel
 
-_THREADS = 256  # as in the kernel's source
 _LIMIT_32 = 2**31
 # Products are rounded before sums, as by separate operators.
 _OPTIONS = ("--fmad=false",)
@@ -32,12 +41,10 @@ class _Plan(NamedTuple):
 
     Attributes:
         orders: For each array argument, its axes in memory order.
-        blocks: Number of blocks.
     """
 
     kernel: PointwiseKernel
     orders: tuple[tuple[int, ...], ...]
-    blocks: int
 
 
 _plans: dict[tuple[Any, ...], _Plan] = {}
@@ -68,7 +75,17 @@ def _strides(array: Any) -> tuple[int, ...]:
     return tuple(step // array.itemsize for step in array.strides)
 
 
-def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> _Plan:
+def _alignment(arrays: Sequence[Any]) -> int:
+    """Return the bytes of which all addresses are multiples, at most those of a vector."""
+    every = VECTOR_NBYTES
+    for array in arrays:
+        every |= array.data.ptr
+    return every & -every
+
+
+def _new_plan(
+    outputs: Sequence[Any], inputs: Sequence[Any], program: Program, alignment: int
+) -> _Plan:
     specs, array_shapes = specs_and_shapes(outputs, inputs, program)
     shape = outputs[0].shape
     arrays = (*outputs, *inputs)
@@ -78,11 +95,17 @@ def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -
     ]
     loops = find_loops(shape, [*strides, row_major(shape)])
     wide = outputs[0].size >= _LIMIT_32
-    kernel = PointwiseKernel(program, specs, loops, wide=wide)
+    kernel: PointwiseKernel
+    itemsizes = [x.itemsize for x in arrays]
+    draws = any(op.name == "Dropout" for op, _, _ in program.instructions)
+    length = vector_length(itemsizes, loops, alignment, draws=draws)
+    if length and GLUONISH_CUDA_VECTORS.value:
+        kernel = VectorKernel(program, specs, loops, length, wide=wide)
+    else:
+        kernel = ScatteredKernel(program, specs, loops, wide=wide)
     if MXNET_FUSION_VERBOSE.value:
         sys.stderr.write(f"# {program}\n{kernel.text}\n")
-    blocks = -(-outputs[0].size // (_THREADS * kernel.items))
-    return _Plan(kernel, tuple(_order(arrays[i]) for i in kernel.used), blocks)
+    return _Plan(kernel, tuple(_order(arrays[i]) for i in kernel.used))
 
 
 def _run(
@@ -96,12 +119,13 @@ def _run(
     outputs = out if isinstance(out, tuple) else (out,)
     targets = [x if _is_dense(x) else xp.empty(x.shape, x.dtype) for x in outputs]
     arrays = (*targets, *(x if _is_dense(x) else contiguous(x) for x in inputs))
-    plan_key = (program, *[(x.dtype, x.shape, x.strides) for x in arrays])
+    alignment = _alignment(arrays)
+    plan_key = (program, alignment, *[(x.dtype, x.shape, x.strides) for x in arrays])
     plan = _plans.get(plan_key)
     if plan is None:
         if len(_plans) >= _MAX_PLANS:
             _plans.clear()
-        plan = _plans[plan_key] = _new_plan(targets, arrays[len(targets) :], program)
+        plan = _plans[plan_key] = _new_plan(targets, arrays[len(targets) :], program, alignment)
     kernel = plan.kernel
     args = [arrays[i] for i in kernel.used]
     for i, order in enumerate(plan.orders):
@@ -112,7 +136,7 @@ def _run(
         args += key_arguments(key)
     source_key = ("pointwise", kernel.text)
     function = compiled(xp, source_key, "fused", lambda: kernel.text, _OPTIONS)
-    function((plan.blocks,), (_THREADS,), tuple(args))
+    function((kernel.blocks,), (THREADS,), tuple(args))
     for output, target in zip(outputs, targets, strict=True):
         if output is not target:
             output[...] = target
@@ -126,9 +150,26 @@ def _supports(*inputs: Spec, program: Program, **_: Any) -> bool:
     )
 
 
-_KERNEL: dict[str, Any] = {"run": _run, "enabled": enabled, "makes": KINDS}
+@lru_cache
+def _cast_program(dtype: np.dtype[Any]) -> Program:
+    return Program(1, [Instruction(CAST, (0,), {"dtype": dtype})], [1])
 
-KERNELS = tuple(
-    (op, FastKernel(BackEnd.CUPY, "fused_pointwise", _supports, **_KERNEL))
-    for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
+
+def _cast(xp: Any, out: Any, data: Any, *, dtype: np.dtype[Any]) -> None:
+    _run(xp, out, data, num_args=1, program=_cast_program(dtype))
+
+
+def _supports_cast(data: Spec, *, dtype: np.dtype[Any]) -> bool:
+    return data.size > 0 and supports(CAST, {"dtype": dtype}, [data])
+
+
+_KERNEL: dict[str, Any] = {"enabled": enabled, "makes": KINDS}
+
+KERNELS = (
+    *(
+        (op, FastKernel(BackEnd.CUPY, "fused_pointwise", _supports, run=_run, **_KERNEL))
+        for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
+    ),
+    # CuPy's own accesses one element at a time.
+    (CAST, FastKernel(BackEnd.CUPY, "cast", _supports_cast, run=_cast, **_KERNEL)),
 )

@@ -1,19 +1,24 @@
 """CUDA C++ source of a kernel that runs a program of elementwise operators.
 
-The expressions are those of the CPU kernels. A thread computes a few elements, THREADS apart. It
-loads all inputs before it stores, so that an output may share memory with an input. Shapes, strides
-and numbers are arguments, so that one compiled kernel serves many calls; only strides of 0 and 1,
-and which arrays have the layout of the first output, are part of the source.
+The expressions are those of the CPU kernels. A thread computes a few elements, and loads all their
+inputs before it stores, so that an output may share memory with an input. Shapes, strides and
+numbers are arguments, so that one compiled kernel serves many calls; only strides of 0 and 1, and
+which arrays have the layout of the first output, are part of the source.
+
+`ScatteredKernel` serves all arrays: a thread's elements are THREADS apart.
+`gluonish.kernels.cupy.pointwise_vectors.VectorKernel` accesses adjacent elements at once.
 """
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.roundings import without_idle_roundings
 from gluonish.kernels.cupy.source import index, text_of
 from gluonish.kernels.generated.expressions import draws
 from gluonish.kernels.generated.loops import Loops, row_major
@@ -31,7 +36,8 @@ C_TYPES = {
     np.dtype(np.int32): "int",
     np.dtype(np.int64): "long long",
 }
-_BLOCK = 4  # random numbers per Philox block
+THREADS = 256  # as in pointwise.cuh
+BLOCK = 4  # random numbers per Philox block
 # The key of random numbers, relative to the key that ``base`` points to unless null (philox.cu).
 _KEY = (
     *("const unsigned long long *base", "unsigned long long seed"),
@@ -50,7 +56,7 @@ def divisor(number: int) -> tuple[int, int]:
 
 
 class PointwiseKernel:
-    """The source of one kernel, and its arguments.
+    """What the kernels of a program have in common: arguments, constants and expressions.
 
     Args:
         specs: The specs of all values of the program.
@@ -62,8 +68,11 @@ class PointwiseKernel:
         used: Indices of the arrays that the kernel has as arguments, in order.
         numbers: Arguments after the arrays, without the key of random numbers.
         draws: Whether the last arguments are base, seed and offset of a random key.
-        items: Number of elements per thread.
+        blocks: Number of blocks of a launch.
     """
+
+    text: str
+    blocks: int
 
     def __init__(
         self, program: Program, specs: Sequence[Spec], loops: Loops, *, wide: bool
@@ -79,23 +88,22 @@ class PointwiseKernel:
         self._names: dict[tuple[str, str], str] = {}
         self.numbers: list[Any] = []
         self.draws = any(draws(op, attrs) for op, _, attrs in program.instructions)
-        self._total = 1
-        for extent in loops.extents:
-            self._total *= extent
+        self._total = math.prod(loops.extents)
         self._add("Index total", index(self._total, wide))
-        self._computed = list(computed(program, specs, self._number))
+        stored = {value: specs[value].dtype for value in program.outputs}
+        made = list(computed(program, specs, self._number))
+        self._computed = without_idle_roundings(made, stored)
         read = set(re.findall(r"\bt(\d+)\b", "\n".join(text for _, text in self._computed)))
         read |= {str(value) for value in program.outputs}
         self.used = [
             i for i, value in enumerate(self._values) if i < self._outputs or str(value) in read
         ]
-        narrow = all(self._dtypes[i].itemsize <= 2 for i in self.used)
-        self.items = _BLOCK if self.draws or not narrow else 2 * _BLOCK
-        self.text = "\n".join(self._lines())
 
     def _add(self, parameter: str, value: Any) -> None:
-        self._parameters.append(parameter)
-        self.numbers.append(value)
+        """Add an argument, unless it is already added."""
+        if parameter not in self._parameters:
+            self._parameters.append(parameter)
+            self.numbers.append(value)
 
     def _number(self, kind: str, value: float) -> str:
         """Return the name of a constant of type ``kind``, adding it on first use."""
@@ -110,28 +118,30 @@ class PointwiseKernel:
             self._head.append(f"const {kind} {name} = {kind}(a{number});")
         return name
 
-    def _lines(self) -> Iterator[str]:
-        gathering, computing = list(self._gathering()), list(self._computing())
+    def _source(self, items: int, body: Iterable[str], headers: Sequence[str] = ()) -> str:
+        """Return the source whose kernel has these lines, with ``items`` as ITEMS."""
+        lines = [*body]
         dtypes = {self._dtypes[i] for i in self.used} | self._rounds_to()
-        yield f"#define INDEX {'unsigned long long' if self._wide else 'unsigned int'}"
-        yield f"#define FLOAT16 {int(FLOAT16 in dtypes)}"
-        yield f"#define BFLOAT16 {int(BFLOAT16 in dtypes)}"
-        yield f"#define ITEMS {self.items}"
-        yield text_of("pointwise.cuh")
-        if self.draws:
-            yield text_of("philox.cuh")
         arrays = [
             f"{'' if i < self._outputs else 'const '}{C_TYPES[self._dtypes[i]]} *p{i}"
             for i in self.used
         ]
         key = list(_KEY) if self.draws else []
-        yield 'extern "C" __global__ void fused('
-        yield f"    {', '.join([*arrays, *self._parameters, *key])}) {{"
-        if self.draws:
-            yield "    if (base) seed += base[0], offset += base[1];"
-        for line in (*self._head, *self._start(), *gathering, *computing):
-            yield f"    {line}"
-        yield "}"
+        return "\n".join(
+            [
+                f"#define INDEX {'unsigned long long' if self._wide else 'unsigned int'}",
+                f"#define FLOAT16 {int(FLOAT16 in dtypes)}",
+                f"#define BFLOAT16 {int(BFLOAT16 in dtypes)}",
+                f"#define ITEMS {items}",
+                text_of("pointwise.cuh"),
+                *map(text_of, [*headers, *(["philox.cuh"] if self.draws else [])]),
+                'extern "C" __global__ void fused(',
+                f"    {', '.join([*arrays, *self._parameters, *key])}) {{",
+                *(["    if (base) seed += base[0], offset += base[1];"] if self.draws else []),
+                *(f"    {line}" for line in (*self._head, *lines)),
+                "}",
+            ]
+        )
 
     def _rounds_to(self) -> set[np.dtype[Any]]:
         text = "\n".join(line for _, line in self._computed)
@@ -145,6 +155,78 @@ class PointwiseKernel:
     def _in_order(self) -> bool:
         """Whether elements are computed in row-major order."""
         return self._loops.strides[-1] == self._dense
+
+    def _expressions(self) -> Iterator[str]:
+        for value, text in self._computed:
+            yield f"const auto t{value} = {text};"
+
+    def _load(self, i: int, at: str) -> str:
+        """Return the expression of one element of an array, converted."""
+        return LOADS.get(self._dtypes[i], "int64({})").format(f"p{i}[{at}]")
+
+    def _store(self, i: int, at: str) -> str:
+        """Return the statement that stores one element of an output."""
+        stored = STORES[self._dtypes[i]].format(f"t{self._values[i]}")
+        return f"p{i}[{at}] = {stored};"
+
+    def _indices(self, levels: Iterable[int], left: str, innermost: int) -> Iterator[str]:
+        """Yield lines that split ``left`` into an index ``i`` for each of some loops.
+
+        Args:
+            levels: The loops whose indices are read.
+            left: Number of an iteration of all loops up to the innermost one.
+            innermost: The innermost of the loops that ``left`` counts.
+        """
+        used = set(levels)
+        if not used:
+            return
+        for level in range(innermost, max(min(used), 1) - 1, -1):
+            self._extent(f"n{level}", self._loops.extents[level], str(level))
+            yield f"const Index r{level} = {self._quotient(left, str(level))};"
+            if level in used:
+                yield f"const Index i{level} = {left} - r{level} * n{level};"
+            left = f"r{level}"
+        if 0 in used:
+            yield f"const Index i0 = {left};"
+
+    def _extent(self, name: str, extent: int, suffix: str) -> None:
+        """Add the arguments to divide by an extent."""
+        self._add(f"Index {name}", index(extent, self._wide))
+        if not self._wide:
+            factor, shift = divisor(extent)
+            self._add(f"unsigned m{suffix}", np.uint32(factor))
+            self._add(f"unsigned h{suffix}", np.uint32(shift))
+
+    def _quotient(self, number: str, suffix: str) -> str:
+        if self._wide:
+            return f"{number} / n{suffix}"
+        return f"divided({number}, m{suffix}, h{suffix})"
+
+    def _offset(self, i: int, levels: Iterable[int]) -> str:
+        """Return the offset of an array's element, as a sum over some loops."""
+        terms = []
+        for level in levels:
+            step = self._loops.strides[i][level]
+            if step == 1:
+                terms.append(f"i{level}")
+            elif step:
+                name = f"s{i}_{level}"
+                self._add(f"Index {name}", index(step, self._wide))
+                terms.append(f"i{level} * {name}")
+        return " + ".join(terms) or "0"
+
+
+class ScatteredKernel(PointwiseKernel):
+    """A kernel for arrays of any layouts: elements of a thread are THREADS apart."""
+
+    def __init__(
+        self, program: Program, specs: Sequence[Spec], loops: Loops, *, wide: bool
+    ) -> None:
+        super().__init__(program, specs, loops, wide=wide)
+        narrow = all(self._dtypes[i].itemsize <= 2 for i in self.used)
+        items = BLOCK if self.draws or not narrow else 2 * BLOCK
+        self.blocks = -(-self._total // (THREADS * items))
+        self.text = self._source(items, [*self._start(), *self._gathering(), *self._computing()])
 
     def _start(self) -> Iterator[str]:
         """Yield lines before both loops; element k of a thread is ``start + k * STEP``."""
@@ -171,8 +253,7 @@ class PointwiseKernel:
         for line in self._loop_indices(inputs):
             yield f"        {line}"
         for i in inputs:
-            load = LOADS.get(self._dtypes[i], "int64({})")
-            yield f"        l{i}[k] = {load.format(f'p{i}[{self._index(i)}]')};"
+            yield f"        l{i}[k] = {self._load(i, self._index(i))};"
         yield "    }"
         yield "}"
 
@@ -189,11 +270,8 @@ class PointwiseKernel:
             yield f"    {line}"
         for i in self.used[self._outputs :]:
             yield f"    const {computed_type(self._dtypes[i])} t{self._values[i]} = l{i}[k];"
-        for value, text in self._computed:
-            yield f"    const auto t{value} = {text};"
-        for i in outputs:
-            stored = STORES[self._dtypes[i]].format(f"t{self._values[i]}")
-            yield f"    p{i}[{self._index(i)}] = {stored};"
+        for line in (*self._expressions(), *(self._store(i, self._index(i)) for i in outputs)):
+            yield f"    {line}"
         yield "}"
 
     def _draw(self) -> Iterator[str]:
@@ -202,48 +280,20 @@ class PointwiseKernel:
         bits = "drawn.word[k]"
         if not self._in_order:
             yield f"const Index at = {self._index(len(self._values))};"
-            bits = f"philox(at / {_BLOCK}, seed, offset).word[at % {_BLOCK}]"
-        yield f"const float32 draw = float32({bits} >> 8) * 5.9604644775390625e-8f;"
+            bits = f"philox(at / {BLOCK}, seed, offset).word[at % {BLOCK}]"
+        yield f"const float32 draw = {uniform(bits)};"
 
     def _loop_indices(self, arrays: Sequence[int]) -> Iterator[str]:
         """Yield lines for an element's index in each loop, if any array has another layout."""
         used = {int(n) for n in re.findall(r"\bi(\d+)", " ".join(map(self._index, arrays)))}
-        if not used:
-            return
-        left = "e"
-        for level in range(len(self._loops.extents) - 1, max(min(used), 1) - 1, -1):
-            self._extent(level)
-            by = f"{left} / n{level}" if self._wide else f"divided({left}, m{level}, h{level})"
-            yield f"const Index r{level} = {by};"
-            if level in used:
-                yield f"const Index i{level} = {left} - r{level} * n{level};"
-            left = f"r{level}"
-        if 0 in used:
-            yield f"const Index i0 = {left};"
-
-    def _extent(self, level: int) -> None:
-        """Add the arguments of a loop, unless they are already added."""
-        parameter = f"Index n{level}"
-        if parameter in self._parameters:
-            return
-        extent = self._loops.extents[level]
-        self._add(parameter, index(extent, self._wide))
-        if not self._wide:
-            factor, shift = divisor(extent)
-            self._add(f"unsigned m{level}", np.uint32(factor))
-            self._add(f"unsigned h{level}", np.uint32(shift))
+        yield from self._indices(used, "e", len(self._loops.extents) - 1)
 
     def _index(self, i: int) -> str:
-        strides = self._loops.strides[i]
-        if strides == self._dense:
+        if self._loops.strides[i] == self._dense:
             return "e"
-        terms = []
-        for level, step in enumerate(strides):
-            if step == 1:
-                terms.append(f"i{level}")
-            elif step:
-                name = f"s{i}_{level}"
-                if f"Index {name}" not in self._parameters:
-                    self._add(f"Index {name}", index(step, self._wide))
-                terms.append(f"i{level} * {name}")
-        return " + ".join(terms) or "0"
+        return self._offset(i, range(len(self._loops.extents)))
+
+
+def uniform(bits: str) -> str:
+    """Return the expression of a uniform random number in [0, 1) from 32 random bits."""
+    return f"float32({bits} >> 8) * 5.9604644775390625e-8f"

@@ -60,6 +60,23 @@ def test_step_equals_the_reference_to_the_bit(device: OneDevice, rule: Rule, nar
     check_equal(on_host(ours), wanted)
 
 
+@pytest.mark.parametrize("narrow", NARROW, ids=str)
+@pytest.mark.parametrize("rule", [SGD, ADAM, LAMB], ids=named)
+def test_arrays_at_odd_addresses_are_updated_to_the_same_bits(
+    device: OneDevice, rule: Rule, narrow: Any
+) -> None:
+    shapes = [(3,), (1027,), (BLOCK + 3,)]
+    wanted = groups(rule, narrow, shapes)
+    ours = []
+    for group in wanted:
+        shifted = [device.upload(np.append(np.zeros(1, x.dtype), x)) for x in group]
+        ours.append([x[1:] for x in shifted])
+    columns = rates(rule, len(shapes))
+    FusedStep(device.cupy, rule, firsts(ours), ours).run(columns, scalars(rule))
+    step_by_reference(rule, wanted, columns, scalars(rule), narrow is not None)
+    check_equal(on_host(ours), wanted)
+
+
 @pytest.mark.parametrize("rule", [SGD_MOMENTUM, LAMB], ids=named)
 def test_more_weights_than_one_launch_has_room_for(device: OneDevice, rule: Rule) -> None:
     count = 2 * layout_of(rule, np.dtype(np.float32), False).most + 5

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
+from gluonish.core.config import GLUONISH_CUDA_VECTORS, MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import pointwise
 from gluonish.kernels.cupy.pointwise_source import divisor
@@ -20,8 +20,9 @@ from gluonish.ops.fused.pointwise import (
     Program,
 )
 from gluonish.ops.kernel import RefusedError
+from gluonish.ops.registry import find_operator
+from tests.kernels.cupy.nvrtc import compile_source
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
-from tests.kernels.cupy.test_source import headers
 from tests.kernels.generated.test_pointwise import (
     BFLOAT16,
     KEY,
@@ -240,20 +241,212 @@ def test_the_source_is_printed_on_request(
     assert "void fused(" in printed
 
 
+@pytest.mark.parametrize("alignment", [1, 16])
 @pytest.mark.parametrize("calls", list(batches()))
-def test_nvrtc_compiles_what_is_generated(calls: list[Call]) -> None:
-    compiler = pytest.importorskip("cupy.cuda.compiler", reason="no CuPy")
-    options = ("-arch=sm_90", "-std=c++17", "-ftz=true", *pointwise._OPTIONS, *headers())
+def test_nvrtc_compiles_what_is_generated(calls: list[Call], alignment: int) -> None:
     for call in calls:
         count = len(call.inputs)
         program = Program(count, [Instruction(call.op, tuple(range(count)), call.runtime)], [count])
         (out,) = reference(program, call.inputs)
-        text = pointwise._new_plan([out], call.inputs, program).kernel.text
-        try:
-            made = compiler._NVRTCProgram(text, "fused.cu", method="cubin")
-        except (RuntimeError, ImportError, OSError) as error:
-            pytest.skip(f"no NVRTC: {error}")
-        assert made.compile(options)[0]
+        text = pointwise._new_plan([out], call.inputs, program, alignment).kernel.text
+        compile_source(text, "sm_90", *pointwise._OPTIONS)
+
+
+def both(
+    device: OneDevice,
+    monkeypatch: pytest.MonkeyPatch,
+    program: Program,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+) -> tuple[list[Any], list[Any], str]:
+    """Run a program with and without vectors; return both results, and the first one's source."""
+    plans: dict[Any, Any] = {}
+    monkeypatch.setattr(pointwise, "_plans", plans)
+    found = on_device(device, program, inputs, outputs)
+    (plan,) = plans.values()
+    plans.clear()
+    with GLUONISH_CUDA_VECTORS.override(False):
+        scattered = on_device(device, program, inputs, outputs)
+    assert "load_vector<" not in next(iter(plans.values())).kernel.text
+    return found, scattered, plan.kernel.text
+
+
+def same_bits(found: Sequence[Any], wanted: Sequence[Any]) -> None:
+    for a, b in zip(found, wanted, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a.view(np.uint8), b.view(np.uint8))
+
+
+def normalized(dtype: np.dtype[Any], *shapes: Any) -> tuple[Program, list[Any]]:
+    """Return BatchNorm's arithmetic with a sum and a relu behind it, and its inputs."""
+    random = np.random.default_rng(3)
+    wide = np.dtype(np.float64 if dtype == np.float64 else np.float32)
+    dtypes = (dtype, wide, wide, wide, dtype)
+    inputs = [
+        random.standard_normal(shape).astype(kind)
+        for shape, kind in zip(shapes, dtypes, strict=True)
+    ]
+    instructions = [step("Cast", 0, dtype=wide.name), step("broadcast_sub", 5, 1)]
+    instructions += [step("broadcast_mul", 6, 2), step("broadcast_add", 7, 3)]
+    instructions += [step("Cast", 8, dtype=dtype.name), step("elemwise_add", 9, 4)]
+    instructions.append(step("relu", 10))
+    outputs = [11, 6, 9] if dtype == np.float64 else [11]
+    return Program(5, instructions, outputs), inputs
+
+
+FLOATS = [np.dtype(np.float16), BFLOAT16, np.dtype(np.float32), np.dtype(np.float64)]
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(
+    "channel", [(16,), (1, 6, 1, 1), (5, 6, 1, 1), (5, 1, 1, 16), (1, 6, 1, 16), (1,), (4, 16)]
+)
+def test_vectors_have_the_bits_of_single_elements(
+    device: OneDevice,
+    monkeypatch: pytest.MonkeyPatch,
+    channel: Any,
+    dtype: np.dtype[Any],
+    wide: bool,
+) -> None:
+    if wide:
+        monkeypatch.setattr(pointwise, "_LIMIT_32", 1)
+    shape = (5, 6, 4, 16)
+    program, inputs = normalized(dtype, shape, channel, (1,), channel, shape)
+    wanted = reference(program, inputs)
+    found, scattered, text = both(device, monkeypatch, program, inputs, wanted)
+    assert "load_vector<" in text
+    same_bits(found, scattered)
+    same_bits(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 8, 9, 255, 2047, 2048, 2049, 4095, 33_001])
+def test_what_is_left_of_the_last_vector_is_computed(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, size: int, dtype: np.dtype[Any]
+) -> None:
+    random = np.random.default_rng(size)
+    x, y = random.standard_normal((2, size)).astype(dtype)
+    instructions = [step("broadcast_mul", 0, 2), step("elemwise_add", 3, 1), step("relu", 4)]
+    program = Program(3, instructions, [5, 3])
+    inputs = [x, y, np.ones(1, dtype) / 3]
+    found, scattered, text = both(device, monkeypatch, program, inputs, [x, x])
+    assert ("load_vector<" in text) == (size >= min(8, 16 // dtype.itemsize))
+    same_bits(found, scattered)
+    same_bits(found, reference(program, inputs))
+
+
+@pytest.mark.parametrize("columns", [8 * 67, 8 * 769, 8 * 3, 12, 10, 2, 9])
+@pytest.mark.parametrize("rows", [1, 3, 40])
+def test_rows_of_any_length_are_added(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, rows: int, columns: int
+) -> None:
+    random = np.random.default_rng(0)
+    x = random.standard_normal((rows, columns)).astype(BFLOAT16)
+    bias = random.standard_normal(columns).astype(BFLOAT16)
+    program = Program(2, [step("broadcast_add", 0, 1), step("relu", 2)], [3])
+    found, scattered, _ = both(device, monkeypatch, program, [x, bias], [x])
+    same_bits(found, scattered)
+    same_bits(found, reference(program, [x, bias]))
+
+
+@pytest.mark.parametrize("start", [1, 2, 4, 8])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_views_at_other_addresses_get_shorter_vectors(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, start: int, dtype: np.dtype[Any]
+) -> None:
+    monkeypatch.setattr(pointwise, "_plans", {})
+    memory = np.random.default_rng(0).standard_normal(4000).astype(dtype)
+    a, b = device.upload(memory), device.upload(np.zeros(4000, dtype))
+    program = Program(1, [step("_mul_scalar", 0, scalar=1.5)], [1])
+    pointwise._run(device.cupy, b[:3001], a[start : start + 3001], num_args=1, program=program)
+    (want,) = reference(program, [memory[start : start + 3001]])
+    np.testing.assert_array_equal(b._raw[:3001], want)
+    (plan,) = pointwise._plans.values()
+    nbytes = min(16, start * dtype.itemsize)
+    length = nbytes // dtype.itemsize
+    assert ("load_vector<" in plan.kernel.text) == (length > 1)
+    if length > 1:
+        assert f"#define ITEMS {length}\n" in plan.kernel.text
+
+
+@pytest.mark.parametrize("narrow", [np.float16, BFLOAT16], ids=str)
+def test_arrays_of_several_dtypes_share_vectors(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, narrow: Any
+) -> None:
+    random = np.random.default_rng(0)
+    x = random.standard_normal((30, 64)).astype(np.float32)
+    flags, whole = x > 0, random.integers(-9, 9, x.shape).astype(np.int32)
+    small = random.integers(-9, 9, x.shape).astype(np.int8)
+    name = np.dtype(narrow).name
+    instructions = [
+        step("Cast", 0, dtype=name),
+        step("where", 1, 4, 4),
+        step("Cast", 2, dtype="float32"),
+        step("elemwise_add", 6, 0),
+        step("square", 3),
+        step("_greater_scalar", 7, scalar=0.5),
+        step("Cast", 2, dtype="int64"),
+    ]
+    program = Program(4, instructions, [4, 5, 7, 8, 9, 10])
+    inputs = [x, flags, whole, small]
+    wanted = reference(program, inputs)
+    found, scattered, text = both(device, monkeypatch, program, inputs, wanted)
+    assert "#define ITEMS 8" in text
+    same_bits(found, scattered)
+    same_bits(found, wanted)
+
+
+@pytest.mark.parametrize("narrow", [np.float16, BFLOAT16], ids=str)
+def test_a_rounding_that_a_store_does_again_changes_nothing(device: OneDevice, narrow: Any) -> None:
+    every = np.arange(2**16, dtype=np.uint16).view(narrow)
+    x, y = every, np.roll(every, 12345)
+    relu, again = step("relu", 2), step("relu", 3)
+    for outputs in ([4], [3], [2], [2, 4], [2, 3, 4], [5]):
+        instructions = [step("elemwise_add", 0, 1), relu, again, step("elemwise_mul", 3, 2)]
+        program = Program(2, instructions, outputs)
+        wanted = reference(program, [x, y])
+        for got, want in zip(on_device(device, program, [x, y], wanted), wanted, strict=True):
+            known = ~np.isnan(want.astype(np.float32))
+            np.testing.assert_array_equal(got.view(np.uint16)[known], want.view(np.uint16)[known])
+            assert np.isnan(got.astype(np.float32)[~known]).all()
+
+
+KINDS_OF_CAST = [*FLOATS, *map(np.dtype, (np.int32, np.int8, np.uint8, np.int64, np.bool_))]
+
+
+@pytest.mark.parametrize("target", KINDS_OF_CAST, ids=str)
+@pytest.mark.parametrize("source", KINDS_OF_CAST, ids=str)
+def test_casts_have_the_bits_of_the_cpu(device: OneDevice, source: Any, target: Any) -> None:
+    cast = find_operator("Cast")
+    data = np.random.default_rng(0).integers(-100, 100, (3, 17)).astype(source)
+    if source in FLOATS:
+        data /= np.array(7, source)
+    (found,) = device.run(cast, data, dtype=target.name)
+    with np.errstate(all="ignore"):
+        same_bits([found], [data.astype(target)])
+
+
+def test_a_cast_is_one_launch_of_vectors(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: dict[Any, Any] = {}
+    monkeypatch.setattr(pointwise, "_plans", plans)
+    data = np.ones((4, 8), np.float32)
+    assert device.launches_of(find_operator("Cast"), data, dtype="float16") == 1
+    assert "#define ITEMS 8" in next(iter(plans.values())).kernel.text
+
+
+def test_each_row_of_a_channel_first_network_has_its_number_loaded_once(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planes, row = (4, 6, 8, 8), (1, 6, 1, 1)
+    program, inputs = normalized(BFLOAT16, planes, row, row, row, planes)
+    found, scattered, text = both(device, monkeypatch, program, inputs, [inputs[0]])
+    same_bits(found, scattered)
+    assert " / " not in text[text.index("void fused(") :]
+    assert "divided(v, " in text
+    assert "divided(e, " not in text
 
 
 @pytest.mark.parametrize("layout", ["plain", "last"])

@@ -61,6 +61,20 @@ def test_normal_numbers_are_those_of_the_cpu(device: OneDevice) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_dropout_at_odd_addresses_has_the_bits_of_the_cpu(device: OneDevice, dtype: Any) -> None:
+    data = SMALL.standard_normal(999).astype(dtype)
+    attrs = DROPOUT.schema.parse("Dropout", {"p": 0.4})
+    runtime = {**runtime_attrs(DROPOUT, attrs), "train": True, "key": (3, 4)}
+    wanted = run_kernel(DROPOUT, DROPOUT.kernel, [data], attrs, runtime)
+    kernel = DROPOUT.select_kernel("gpu", (Spec(data.shape, data.dtype),), runtime)
+    x, out, mask = (device.upload(np.zeros(1000, dtype))[1:] for _ in range(3))
+    x._raw[...] = data
+    kernel(device.cupy, (out, mask), x, **runtime)
+    for got, want in zip((out, mask), wanted, strict=True):
+        np.testing.assert_array_equal(_bits(got._raw), _bits(want))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("p", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("shape", [(3,), (5, 7, 3), (0, 4)])
 def test_dropout_has_the_bits_of_the_cpu(
