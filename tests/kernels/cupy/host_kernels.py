@@ -28,7 +28,9 @@ from tests.kernels.cupy.arrays import Array
 from tests.kernels.cupy.machine import Machine, Memory
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
-_KERNEL = re.compile(r'extern "C" __global__ void\s+(\w+)\s*\(([^)]*)\)')
+_KERNEL = re.compile(
+    r'extern "C" __global__ void\s+(?:__launch_bounds__\(\w+\)\s*)?(\w+)\s*\(([^)]*)\)'
+)
 _MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 _MOST_THREADS = 1024
 _MOST_PARAMETERS = 4096  # bytes
@@ -43,6 +45,7 @@ _PRELUDE = """
 #define __host__
 #define __forceinline__ inline
 #define __grid_constant__
+#define __launch_bounds__(...)
 #define __restrict__
 struct alignas(4) ushort2 { unsigned short x, y; };
 struct alignas(8) uint2 { unsigned x, y; };
