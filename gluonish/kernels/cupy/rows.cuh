@@ -2,6 +2,10 @@
 //
 // Sums and maxima over the lanes of a row have an order that depends on LANES only, and every lane
 // gets them. Include this file once, after scalar.cuh.
+//
+// A row that fits is held in registers: each lane has HELD times ACCESS adjacent elements of it, which
+// are all inside the row if FULL, and are accessed one by one if not ALIGNED. With HELD 0 a row is
+// longer, and is read once for each pass.
 #include "vectors.cuh"
 
 #ifndef THREADS
@@ -10,9 +14,21 @@
 #ifndef LANES
 #define LANES 32
 #endif
+#ifndef HELD
+#define HELD 0
+#endif
+#ifndef FULL
+#define FULL 0
+#endif
+#ifndef ALIGNED
+#define ALIGNED 1
+#endif
 #define ROWS (THREADS / LANES)
 #define NARROW (KIND == 2 || KIND == 14)
-#define VECTOR (16 / (int)sizeof(Scalar))  // elements per access
+#define VECTOR (16 / (int)sizeof(Scalar))
+#ifndef ACCESS
+#define ACCESS VECTOR
+#endif
 
 #if KIND == 1
 #define LOWEST -1.7976931348623157e308
@@ -155,6 +171,12 @@ template <class T> __device__ inline Index before_vector(const T *x) {
     return (Index)((0 - (unsigned long long)x) % 16 / sizeof(T));
 }
 
+// The head of vectors that all arrays have, or the whole row if they begin at different addresses.
+__device__ inline Index common_head(const Scalar *x, const Scalar *y, const Scalar *z, Index size) {
+    const Index head = before_vector(x);
+    return head == before_vector(y) && head == before_vector(z) ? head : size;
+}
+
 // Calls ``body(at, count)`` for all elements of a row of any length, once per lane and access: from
 // the element ``head`` on by vectors, before it and behind the last whole vector one by one.
 template <class Body>
@@ -165,3 +187,58 @@ __device__ __forceinline__ void for_row(Index size, Index head, int lane, Body b
     for (Index at = head + lane * VECTOR; at < end; at += LANES * VECTOR) body(at, VECTOR);
     for (Index at = end + lane; at < size; at += LANES) body(at, 1);
 }
+
+// Loads ACCESS elements, and stores them.
+template <class T> __device__ __forceinline__ void load_access(const T *x, Wide *values) {
+    if (ALIGNED) return load_vector<ACCESS>(x, values);
+#pragma unroll
+    for (int i = 0; i < ACCESS; ++i) load_vector<1>(x + i, values + i);
+}
+template <class T> __device__ __forceinline__ void store_access(T *x, const Wide *values) {
+    if (ALIGNED) return store_vector<ACCESS>(x, values);
+#pragma unroll
+    for (int i = 0; i < ACCESS; ++i) store_vector<1>(x + i, values + i);
+}
+
+#if HELD
+#define HELD_ELEMENTS (HELD * ACCESS)
+
+// Where the elements from ``k`` * ACCESS on are that a lane holds.
+__device__ __forceinline__ Index held_at(int k, int lane) { return (k * LANES + lane) * ACCESS; }
+__device__ __forceinline__ bool is_held(int k, int lane, Index size) {
+    return FULL || held_at(k, lane) < size;
+}
+
+// Loads what a lane holds; ``fill`` stands for elements beyond the row.
+template <class T>
+__device__ __forceinline__ void load_held(
+    const T *x, Index size, int lane, Wide fill, Wide (&values)[HELD_ELEMENTS]) {
+#pragma unroll
+    for (int k = 0; k < HELD; ++k) {
+        if (is_held(k, lane, size)) {
+            load_access(x + held_at(k, lane), values + k * ACCESS);
+        } else {
+#pragma unroll
+            for (int i = 0; i < ACCESS; ++i) values[k * ACCESS + i] = fill;
+        }
+    }
+}
+
+__device__ __forceinline__ void store_held(
+    Scalar *x, Index size, int lane, const Wide (&values)[HELD_ELEMENTS]) {
+#pragma unroll
+    for (int k = 0; k < HELD; ++k) {
+        if (is_held(k, lane, size)) store_access(x + held_at(k, lane), values + k * ACCESS);
+    }
+}
+
+// Calls ``body(index)`` for the elements that a lane holds and that are inside the row.
+template <class Body> __device__ __forceinline__ void for_held(Index size, int lane, Body body) {
+#pragma unroll
+    for (int k = 0; k < HELD; ++k) {
+        if (!is_held(k, lane, size)) continue;
+#pragma unroll
+        for (int i = 0; i < ACCESS; ++i) body(k * ACCESS + i);
+    }
+}
+#endif

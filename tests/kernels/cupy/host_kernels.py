@@ -324,6 +324,9 @@ def _compiled(code: str) -> tuple[Any, dict[str, list[str]]]:
     # A generated source has what nobody reads where the pass is off that would drop it.
     options += ["-Wno-unused-variable"]
     compiled = path.with_suffix(".o")
+    if Path(COMPILER or "").name == "g++":
+        # Shared arrays of templates would be one array in the libraries of all sources.
+        options += ["-fno-gnu-unique"]
     # Linked without the sanitizer, whose one function that is called is in the prelude.
     checks = ["-fsanitize=alignment"] if _VECTORS.search(code) else []
     _call([*options, *checks, f"-I{_folder()}", "-c", str(source), "-o", str(compiled)])
