@@ -84,14 +84,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) layer_norm(
         write(out_std + row.number, std);
     }
 #if HELD
-    Wide slope[HELD_ELEMENTS], level[HELD_ELEMENTS];
-    load_held(gamma, size, row.lane, 0, slope);
-    load_held(beta, size, row.lane, 0, level);
+    // A store after each access keeps the parameters of few in registers.
 #pragma unroll
-    for (int i = 0; i < HELD_ELEMENTS; ++i) {
-        values[i] = (values[i] - mean) * rescale * slope[i] + level[i];
+    for (int k = 0; k < HELD; ++k) {
+        if (!is_held(k, row.lane, size)) continue;
+        const Index at = held_at(k, row.lane);
+        Wide slope[ACCESS], level[ACCESS], *found = values + k * ACCESS;
+        load_access(gamma + at, slope);
+        load_access(beta + at, level);
+#pragma unroll
+        for (int i = 0; i < ACCESS; ++i) found[i] = (found[i] - mean) * rescale * slope[i] + level[i];
+        store_access(out + start + at, found);
     }
-    store_held(out + start, size, row.lane, values);
 #else
     for_row(size, head, row.lane, [&](Index at, int count) {
         Wide values[VECTOR];

@@ -203,3 +203,16 @@ def test_equal_runs_give_equal_bits_and_numbers_of_64_bits_the_same(
     for i, j in ((0, 1), (0, 4), (2, 3), (2, 5)):
         for a, b in zip(found[i], found[j], strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("limits", [{}, {"_MAX_CHUNKS": 3}, {"_MIN_ROWS": 1, "_MAX_ROWS": 8}])
+@pytest.mark.parametrize("size", [1, 30, 264])
+def test_sums_over_rows_for_any_number_of_chunks(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, size: int, limits: dict[str, int]
+) -> None:
+    for name, limit in limits.items():
+        monkeypatch.setattr(softmax_and_norms, name, limit)
+    data, grad = values((1003, size), np.float32)
+    gamma, _ = values((size,), np.float32)
+    mean, std = data.mean(axis=1, keepdims=True), data.std(axis=1, keepdims=True) + 1
+    device.check(LAYER_NORM_BACKWARD, grad, data, gamma, mean, std)
