@@ -12,48 +12,47 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.gemm import supports_floats
-from gluonish.kernels.cupy.source import contiguous, index, launch, launch_blocks
+from gluonish.kernels.cupy.rows import (
+    LIMIT_32,
+    THREADS,
+    accesses,
+    copy_back,
+    held_row,
+    launch_rows,
+    targets,
+)
+from gluonish.kernels.cupy.source import Macros, contiguous, index, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
-_SOURCE = "softmax_and_norms"
-# The same as in softmax_and_norms.cu.
-_THREADS = 256
-_ABREAST = 32
+_ABREAST = 32  # the same as in column_sums.cu
 
-_SHORT = 1024  # elements up to which one warp computes a row
-_BLOCKS = 1024  # enough blocks to fill any device
-_MAX_CHUNKS = 64
-_MIN_ROWS = 64  # per chunk
-_LIMIT_32 = 2**31
+# Sums of columns: enough blocks to fill any device, and rows per chunk, of which a thread adds an
+# eighth one by one.
+_BLOCKS = 1024
+_MIN_ROWS = 32
+_MAX_ROWS = 512
+_MAX_CHUNKS = 2**15  # blocks along an axis; then chunks have more rows
 
 
 def _launch(
-    xp: Any, function: str, arrays: Any, size: int, numbers: Any = (), macros: Any = ()
+    xp: Any,
+    name: str,
+    function: str,
+    arrays: Any,
+    size: int,
+    numbers: Any = (),
+    macros: Macros = (),
 ) -> None:
-    """Run a kernel over the rows of the first array; a row has ``size`` elements."""
+    """Run a kernel of a source over the rows of the first array; a row has ``size`` elements."""
     data = arrays[0]
-    lanes = 32 if size <= _SHORT else _THREADS
-    rows = data.size // size
-    wide = data.size >= _LIMIT_32
-    args = (*arrays, index(rows, wide), index(size, wide), *numbers)
-    blocks = (-(-rows * lanes // _THREADS),)
-    macros = (("LANES", lanes), *macros)
-    launch_blocks(xp, _SOURCE, function, data.dtype, args, blocks, _THREADS, macros, wide=wide)
-
-
-def _targets(xp: Any, *outputs: Any) -> tuple[Any, ...]:
-    """Return contiguous arrays to fill: the outputs themselves, or temporaries to copy from."""
-    return tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in outputs)
-
-
-def _copy_back(outputs: Any, made: Any) -> None:
-    for out, found in zip(outputs, made, strict=True):
-        if found is not out:
-            out[...] = found
+    lanes, held = held_row(size, data.dtype, arrays)
+    shape = (data.size // size, size)
+    macros = (*held, *macros)
+    launch_rows(xp, name, function, arrays, shape, lanes, numbers, macros, data=data)
 
 
 def _axis_last(axis: int, *arrays: Any) -> tuple[Any, ...]:
@@ -74,11 +73,12 @@ def _layer_norm(
     xp: Any, outputs: Any, data: Any, gamma: Any, beta: Any, *, axis: int, eps: float, **_: Any
 ) -> None:
     data, *outputs = _axis_last(axis, data, *outputs)
-    made = _targets(xp, *outputs)
+    made = targets(xp, *outputs)
     arrays = (*map(contiguous, (data, gamma, beta)), *made)
-    numbers = (accumulator(data.dtype).type(eps),)
-    _launch(xp, "layer_norm", arrays, data.shape[-1], numbers, _parameters(data, gamma))
-    _copy_back(outputs, made)
+    kind, size = accumulator(data.dtype).type, data.shape[-1]
+    numbers = (kind(eps), kind(1 / size))
+    _launch(xp, "layer_norm", "layer_norm", arrays, size, numbers, _parameters(data, gamma))
+    copy_back(outputs, made)
 
 
 def _layer_norm_backward(
@@ -95,23 +95,38 @@ def _layer_norm_backward(
 ) -> None:
     grad, data, mean, std, d_data_out = _axis_last(axis, grad, data, mean, std, outputs[0])
     outputs = (d_data_out, *outputs[1:])
-    d_data, d_gamma, d_beta = made = _targets(xp, *outputs)
+    d_data, d_gamma, d_beta = made = targets(xp, *outputs)
     grad, data, gamma, mean, std = map(contiguous, (grad, data, gamma, mean, std))
     size = data.shape[-1]
-    macros = _parameters(data, gamma)
-    _launch(xp, "layer_norm_data", (grad, data, gamma, mean, std, d_data), size, (), macros)
-    rows, tiles = data.size // size, -(-size // _ABREAST)
-    limit = min(_MAX_CHUNKS, -(-_BLOCKS // tiles), -(-rows // _MIN_ROWS))
-    chunk = -(-rows // limit)
+    macros, numbers = _parameters(data, gamma), (accumulator(data.dtype).type(1 / size),)
+    arrays = (grad, data, gamma, mean, std, d_data)
+    _launch(xp, "layer_norm", "layer_norm_data", arrays, size, numbers, macros)
+    _sum_columns(xp, (grad, data, mean, std), (d_gamma, d_beta), size, macros)
+    copy_back(outputs, made)
+
+
+def _sum_columns(xp: Any, inputs: Any, outputs: Any, size: int, macros: Macros) -> None:
+    """Compute the gradients of gamma and beta: sums of chunks of rows, and of the chunks."""
+    data = inputs[0]
+    kind, rows = data.dtype, data.size // size
+    width, access = accesses(size, kind, inputs[:2])
+    tiles = -(-size // (_ABREAST * width))
+    chunk = min(_MAX_ROWS, max(_MIN_ROWS, -(-rows // -(-_BLOCKS // tiles))))
+    chunk = max(chunk, -(-rows // _MAX_CHUNKS))
     chunks = -(-rows // chunk)
-    sums = xp.empty((chunks, 2, size), np.float64)
-    wide = data.size >= _LIMIT_32
-    args = (grad, data, mean, std, sums, *(index(n, wide) for n in (rows, size, chunk)))
-    blocks, kind = (tiles, chunks), data.dtype
-    launch_blocks(xp, _SOURCE, "layer_norm_sums", kind, args, blocks, _THREADS, macros, wide=wide)
-    arrays = (sums, d_gamma, d_beta)
-    launch(xp, _SOURCE, "layer_norm_chunks", kind, arrays, size, (np.int32(chunks),), macros)
-    _copy_back(outputs, made)
+    sums = xp.empty((chunks, 2, size), accumulator(kind))
+    wide = data.size >= LIMIT_32
+    args = (*inputs, sums, *(index(n, wide) for n in (rows, size, chunk)))
+    macros = (*access, *macros)
+    blocks = (tiles, chunks)
+    launch_blocks(
+        xp, "column_sums", "layer_norm_sums", kind, args, blocks, THREADS, macros, wide=wide
+    )
+    args = (sums, *outputs, index(size, wide), index(chunks, wide))
+    blocks = (-(-size // _ABREAST), 2)
+    launch_blocks(
+        xp, "column_sums", "layer_norm_chunks", kind, args, blocks, THREADS, macros, wide=wide
+    )
 
 
 def _softmax(
@@ -126,22 +141,22 @@ def _softmax(
     **_: Any,
 ) -> None:
     out, data = _axis_last(axis, out, data)
-    made = _targets(xp, out)
+    made = targets(xp, out)
     factor = accumulator(data.dtype).type(sign / (temperature or 1))
     arrays = (contiguous(data), *made)
-    _launch(xp, "softmax", arrays, data.shape[-1], (factor,), (("LOG", int(log)),))
-    _copy_back((out,), made)
+    _launch(xp, "softmax", "softmax", arrays, data.shape[-1], (factor,), (("LOG", int(log)),))
+    copy_back((out,), made)
 
 
 def _softmax_backward(
     xp: Any, result: Any, grad: Any, out: Any, *, axis: int, factor: float, log: bool, **_: Any
 ) -> None:
     result, grad, out = _axis_last(axis, result, grad, out)
-    made = _targets(xp, result)
+    made = targets(xp, result)
     arrays = (contiguous(grad), contiguous(out), *made)
     numbers = (accumulator(out.dtype).type(factor),)
-    _launch(xp, "softmax_backward", arrays, out.shape[-1], numbers, (("LOG", int(log)),))
-    _copy_back((result,), made)
+    _launch(xp, "softmax", "softmax_backward", arrays, out.shape[-1], numbers, (("LOG", int(log)),))
+    copy_back((result,), made)
 
 
 def _supports_norm(count: int, *specs: Spec, **_: Any) -> bool:
@@ -163,8 +178,9 @@ def _supports_softmax(*specs: Spec, dtype: np.dtype[Any] | None = None, **_: Any
     return equal and dtype in (None, specs[0].dtype) and bool(specs[0].size and specs[0].shape)
 
 
-def _supports_forward(*specs: Spec, **attrs: Any) -> bool:
-    return len(specs) == 1 and _supports_softmax(*specs, **attrs)
+def _supports_forward(*specs: Spec, temperature: float | None, **attrs: Any) -> bool:
+    factor = 1 / (temperature or 1)
+    return factor != 0 and len(specs) == 1 and _supports_softmax(*specs, **attrs)
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (

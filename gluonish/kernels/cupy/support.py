@@ -155,6 +155,7 @@ def _passes() -> Passes:
     if not MXNET_USE_FUSION.value:
         return {}
     return {
+        "fuse_log_softmax_pick": {},
         # One kernel supports all floats.
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},

@@ -103,11 +103,11 @@ def body(begin, end, params):
         g = scale * grad[i]
         top = tops[i]
         log_total = logs[i]
+        chosen = {number}
+        chosen = {within}
         for j in range(count):
             independent()
             out[at + j] = -g * exp(x[at + j] - top - log_total)
-        chosen = {number}
-        chosen = {within}
         out[at + chosen] = out[at + chosen] + g
 """
 
@@ -147,13 +147,16 @@ def _narrowed(text: str) -> str:
     if last and "out, grad, x = " in text:
         text = text.replace("out, grad, x = f32(params[0]), f32(params[1]), f32(params[2])", _VIEWS)
         text = re.sub(r"out\[at \+ j\] = (.+)", r"out[at + j] = store_bf16(\1)", text)
-        return text + _CHOSEN
+        before, loop, after = text.partition("        for j in range(count):")
+        return before + _CHOSEN_SCORE + loop + after + _CHOSEN
     return text.replace("x, positions, count = f32(", "x, positions, count = u16(")
 
 
 _VIEWS = "out, grad, x = u16(params[0]), f32(params[1]), u16(params[2])"
-_CHOSEN = """        value = load_bf16(x[at + chosen]) - top - log_total
-        out[at + chosen] = store_bf16(g - g * exp(value))
+# The score of the class is read first, because the gradient may overwrite the scores.
+_CHOSEN_SCORE = """        value = load_bf16(x[at + chosen]) - top - log_total
+"""
+_CHOSEN = """        out[at + chosen] = store_bf16(g - g * exp(value))
 """
 
 

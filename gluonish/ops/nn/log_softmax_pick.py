@@ -152,6 +152,6 @@ LOG_SOFTMAX_PICK_BACKWARD = register(
         doc="Gradient of _log_softmax_pick's data.",
         inputs=("grad", "data", "index", "top", "log_total"),
         schema=_SCHEMA,
-        execution=Execution(heavy=True),
+        execution=Execution(overwrites=lambda attrs: 1, heavy=True),
     )
 )

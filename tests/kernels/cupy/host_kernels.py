@@ -30,7 +30,9 @@ from tests.kernels.cupy.cost_model.records import Cost
 from tests.kernels.cupy.machine import Machine, Memory
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
-_KERNEL = re.compile(r'extern "C" __global__ void\s+(\w+)\s*\(([^)]*)\)')
+_KERNEL = re.compile(
+    r'extern "C" __global__ void\s+(?:__launch_bounds__\(\w+\)\s*)?(\w+)\s*\(([^)]*)\)'
+)
 _MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 _MOST_THREADS = 1024
 _MOST_PARAMETERS = 4096  # bytes
@@ -45,6 +47,7 @@ _PRELUDE = """
 #define __host__
 #define __forceinline__ inline
 #define __grid_constant__
+#define __launch_bounds__(...)
 #define __restrict__
 struct alignas(4) ushort2 { unsigned short x, y; };
 struct alignas(8) uint2 { unsigned x, y; };
@@ -331,6 +334,9 @@ def _compiled(code: str) -> Any:
     # A generated source has what nobody reads where the pass is off that would drop it.
     options += ["-Wno-unused-variable"]
     compiled = path.with_suffix(".o")
+    if Path(COMPILER or "").name == "g++":
+        # Shared arrays of templates would be one array in the libraries of all sources.
+        options += ["-fno-gnu-unique"]
     # Linked without the sanitizer, whose one function that is called is in the prelude.
     checks = ["-fsanitize=alignment"] if _VECTORS.search(code) else []
     _call([*options, *checks, f"-I{_folder()}", "-c", str(source), "-o", str(compiled)])

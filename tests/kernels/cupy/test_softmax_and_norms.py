@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.kernels.cupy import softmax_and_norms
+from gluonish.core.dtype import BFLOAT16
+from gluonish.kernels.cupy import rows, softmax_and_norms
 from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Operator
@@ -52,6 +53,74 @@ def test_softmax_equals_the_reference(
     name = np.dtype(dtype).name
     backward = {"log": op is LOG_SOFTMAX, "dtype": name, "factor": 0.5}
     device.check(SOFTMAX_BACKWARD, grad, np.abs(data) / 9, **backward)
+
+
+# Rows in the registers of a warp and of several, whole and with a rest, and rows that fit in none.
+WIDE_ROWS = [(6, 768), (3, 1200), (2, 8192), (3, 8197), (2, 30522)]
+
+
+@pytest.mark.parametrize("dtype", [BFLOAT16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", WIDE_ROWS)
+def test_rows_in_registers_and_longer_ones_equal_the_reference(
+    device: OneDevice, dtype: Any, shape: Any
+) -> None:
+    data, grad = values(shape, dtype)
+    gamma, beta = values(shape[-1:], dtype)
+    device.check(LAYER_NORM, data, gamma, beta)
+    _, mean, std = device.run(LAYER_NORM, data, gamma, beta)
+    device.check(LAYER_NORM_BACKWARD, grad, data, gamma, mean, std)
+    for op in (SOFTMAX, LOG_SOFTMAX, SOFTMIN):
+        device.check(op, 3 * data)
+        (out,) = device.run(op, 3 * data)
+        backward = {"log": op is LOG_SOFTMAX, "dtype": np.dtype(dtype).name}
+        device.check(SOFTMAX_BACKWARD, grad, out, **backward)
+
+
+def shifted(device: OneDevice, array: Any, by: int) -> Any:
+    """Return an array whose first element is ``by`` elements behind a multiple of 16 bytes."""
+    made = device.upload(np.zeros(array.size + by, array.dtype))[by:].reshape(array.shape)
+    made._raw[...] = array
+    return made
+
+
+@pytest.mark.parametrize("size", [64, 1200, 30522])
+@pytest.mark.parametrize("dtype", [BFLOAT16, np.float32])
+def test_arrays_may_begin_at_any_address(device: OneDevice, dtype: Any, size: int) -> None:
+    data, grad = values((5, size), dtype)
+    gamma, beta = values((size,), dtype)
+    for op, inputs, count in (
+        (LAYER_NORM, (data, gamma, beta), 3),
+        (LAYER_NORM_BACKWARD, (grad, data, gamma, *values((5, 1), dtype)), 3),
+        (SOFTMAX, (data,), 1),
+        (SOFTMAX_BACKWARD, (grad, data), 1),
+    ):
+        given = {"dtype": np.dtype(dtype).name} if op is SOFTMAX_BACKWARD else {}
+        wanted, attrs = device.run(op, *inputs, **given), op.schema.parse(op.name, given)
+        specs = [spec_of(x) for x in inputs]
+        kernel = op.select_kernel("gpu", specs, attrs)
+        outputs = [shifted(device, np.zeros_like(x), 1) for x in wanted]
+        arrays = [shifted(device, x, i % 3) for i, x in enumerate(inputs)]
+        kernel(device.cupy, tuple(outputs) if count == 3 else outputs[0], *arrays, **attrs)
+        for found, want in zip(outputs, wanted, strict=True):
+            exact, got = want.astype(np.float64), found._raw.astype(np.float64)
+            if size < 8192:
+                np.testing.assert_array_equal(got, exact)
+            else:  # long rows are summed from the first whole vector on
+                tolerance = 2e-2 if np.dtype(dtype).itemsize == 2 else 1e-5
+                limit = tolerance * np.abs(exact).max()
+                np.testing.assert_allclose(got, exact, rtol=tolerance, atol=limit)
+
+
+@pytest.mark.parametrize("size", [300, 9000])
+@pytest.mark.parametrize("op", [SOFTMAX, LOG_SOFTMAX], ids=lambda op: str(op.name))
+def test_infinities_and_nan_stay_in_their_rows(device: OneDevice, op: Operator, size: int) -> None:
+    data, _ = values((6, size), np.float32)
+    data[0, 7], data[1], data[2, -1] = np.nan, -np.inf, np.inf
+    data[3, :] = -np.inf
+    data[3, 5], data[4, :200] = 2, -np.inf
+    data[5, 3] = 1e30
+    with np.errstate(all="ignore"):
+        device.check(op, data)
 
 
 @pytest.mark.parametrize("op", [SOFTMAX, LOG_SOFTMAX], ids=lambda op: str(op.name))
@@ -110,11 +179,14 @@ def test_arrays_with_gaps(device: OneDevice) -> None:
 
 
 def test_a_large_mean_costs_no_digits_of_the_deviation(device: OneDevice) -> None:
-    data = (np.random.default_rng(5).standard_normal((3, 3001)) + 1000).astype(np.float32)
-    ones = np.ones(3001, np.float32)
-    _, _, std = device.run(LAYER_NORM, data, ones, ones, eps=0)
-    exact = data.astype(np.float64).std(axis=1, keepdims=True)
-    np.testing.assert_allclose(std, exact, rtol=1e-6)
+    for size in (768, 3001, 20000):
+        data = (np.random.default_rng(5).standard_normal((3, size)) + 1000).astype(np.float32)
+        data[1, 0] = 0  # the first element tells nothing about the others
+        ones = np.ones(size, np.float32)
+        _, mean, std = device.run(LAYER_NORM, data, ones, ones, eps=0)
+        exact = data.astype(np.float64)
+        np.testing.assert_allclose(mean, exact.mean(axis=1, keepdims=True), rtol=1.2e-7)
+        np.testing.assert_allclose(std, exact.std(axis=1, keepdims=True), rtol=1e-6)
 
 
 def test_equal_runs_give_equal_bits_and_numbers_of_64_bits_the_same(
@@ -125,8 +197,22 @@ def test_equal_runs_give_equal_bits_and_numbers_of_64_bits_the_same(
     mean, std = values((300, 1), np.float32)
     calls = [(LAYER_NORM_BACKWARD, (grad, data, gamma, mean, std)), (SOFTMAX, (data,))]
     found = [device.run(op, *inputs) for op, inputs in calls for _ in range(2)]
-    monkeypatch.setattr(softmax_and_norms, "_LIMIT_32", 1)
+    for module in (rows, softmax_and_norms):
+        monkeypatch.setattr(module, "LIMIT_32", 1)
     found += [device.run(op, *inputs) for op, inputs in calls]
     for i, j in ((0, 1), (0, 4), (2, 3), (2, 5)):
         for a, b in zip(found[i], found[j], strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("limits", [{}, {"_MAX_CHUNKS": 3}, {"_MIN_ROWS": 1, "_MAX_ROWS": 8}])
+@pytest.mark.parametrize("size", [1, 30, 264])
+def test_sums_over_rows_for_any_number_of_chunks(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, size: int, limits: dict[str, int]
+) -> None:
+    for name, limit in limits.items():
+        monkeypatch.setattr(softmax_and_norms, name, limit)
+    data, grad = values((1003, size), np.float32)
+    gamma, _ = values((size,), np.float32)
+    mean, std = data.mean(axis=1, keepdims=True), data.std(axis=1, keepdims=True) + 1
+    device.check(LAYER_NORM_BACKWARD, grad, data, gamma, mean, std)

@@ -7,18 +7,24 @@ import pytest
 
 from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.compiler import available
-from gluonish.ops.kernel import RefusedError
-from gluonish.ops.registry import find_operator
+from gluonish.ops.kernel import FastKernel, RefusedError
+from gluonish.ops.registry import Operator, find_operator
 from tests.checking.values import run_kernel, spec_of
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
+
+
+def generated(op: Operator) -> FastKernel:
+    """Return an operator's only generated kernel."""
+    (fast,) = [each for each in op.fast_kernels if each.name.startswith("generated.")]
+    return fast
 
 
 def compare(name: str, inputs: list[Any], **given: Any) -> list[Any]:
     """Run both kernels; the fast one must take the inputs."""
     op = find_operator(name)
     attrs = op.schema.parse(name, given)
-    (fast,) = [each for each in op.fast_kernels if each.name.startswith("generated.")]
+    fast = generated(op)
     assert fast.supports(*map(spec_of, inputs), **attrs)
     want = run_kernel(op, op.kernel, inputs, attrs, attrs)
     got = run_kernel(op, fast.kernel, inputs, attrs, attrs)
@@ -69,7 +75,7 @@ def test_plans_give_what_the_reference_gives(shape: tuple[int, ...], keepdims: b
     for name in ("_log_softmax_pick", "_log_softmax_pick_backward"):
         op = find_operator(name)
         attrs = op.schema.parse(name, given)
-        (fast,) = op.fast_kernels
+        fast = generated(op)
         want = run_kernel(op, op.kernel, inputs, attrs, attrs)
         outputs = [np.full_like(each, np.nan) for each in want]
         assert fast.plan is not None
@@ -96,7 +102,7 @@ def test_plans_refuse_gaps() -> None:
     op = find_operator("_log_softmax_pick")
     x = scores(200, 250)[:, ::2]
     outputs = [np.empty(n, np.float32) for n in (200, (200, 1), (200, 1))]
-    (fast,) = op.fast_kernels
+    fast = generated(op)
     assert fast.plan is not None
     with pytest.raises(RefusedError, match="expected contiguous arrays"):
         fast.plan(outputs, (x, np.arange(200)), op.schema.parse(op.name, {}))
@@ -155,3 +161,26 @@ def test_scores_in_bfloat16_give_losses_in_float32(classes: int) -> None:
     assert out.dtype == np.float32
     grad = np.linspace(-1, 1, 40, dtype=np.float32)
     compare("_log_softmax_pick_backward", [grad, data, index, *kept], **given)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, BFLOAT16])
+@pytest.mark.parametrize("classes", [9, 64, 1000])
+def test_the_gradient_may_replace_the_scores(classes: int, dtype: Any) -> None:
+    if dtype == BFLOAT16 and classes < 64:
+        pytest.skip("scores of few classes are float32")
+    op = find_operator("_log_softmax_pick_backward")
+    fast = generated(op)
+    assert op.overwrites is not None
+    attrs = op.schema.parse(op.name, {"wide": True})
+    data, index = scores(70, classes).astype(dtype), np.arange(70) % classes
+    saved = compare("_log_softmax_pick", [data, index], wide=True)[1:]
+    inputs = [scores(70), data, index, *saved]
+    (want,) = run_kernel(op, fast.kernel, inputs, attrs, attrs)
+    assert op.overwrites(attrs) == 1
+    for kernel in (fast.kernel, op.kernel):
+        again = data.copy()
+        kernel(np, again, inputs[0], again, *inputs[2:], **attrs)
+        tolerance = 0 if kernel is fast.kernel else 2e-2
+        np.testing.assert_allclose(
+            again.astype(np.float32), want.astype(np.float32), rtol=tolerance, atol=tolerance
+        )
