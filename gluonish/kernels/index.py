@@ -100,6 +100,7 @@ MODULES: dict[str, str] = {
         "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
         "_batch_norm_sums"
     ),
+    "cupy.cross_entropy": "_log_softmax_pick _log_softmax_pick_backward",
     "cupy.pointwise": "Cast _fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "cupy.pooling": "Pooling _pooling_backward",
     "cupy.softmax_and_norms": (
