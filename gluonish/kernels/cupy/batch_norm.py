@@ -213,8 +213,8 @@ def _sum(
     launch_blocks(xp, "batch_norm", function, dtype, args, blocks, _THREADS, macros, wide=wide)
     if chunks > 1:
         args = (sums, np.int32(chunks), np.int32(_ABREAST_OF_CHUNKS), *ends)
-        name, blocks = f"{function}_of_chunks", (-(-channels // _ABREAST_OF_CHUNKS),)
-        launch_blocks(xp, "batch_norm", name, dtype, args, blocks, _THREADS, macros, wide=wide)
+        name, few = f"{function}_of_chunks", (-(-channels // _ABREAST_OF_CHUNKS),)
+        launch_blocks(xp, "batch_norm", name, dtype, args, few, _THREADS, macros, wide=wide)
 
 
 def _find_statistics(
