@@ -20,8 +20,8 @@ from gluonish.ops.fused.pointwise import (
     Program,
 )
 from gluonish.ops.kernel import RefusedError
+from tests.kernels.cupy.nvrtc import compile_source
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
-from tests.kernels.cupy.test_source import headers
 from tests.kernels.generated.test_pointwise import (
     BFLOAT16,
     KEY,
@@ -242,18 +242,12 @@ def test_the_source_is_printed_on_request(
 
 @pytest.mark.parametrize("calls", list(batches()))
 def test_nvrtc_compiles_what_is_generated(calls: list[Call]) -> None:
-    compiler = pytest.importorskip("cupy.cuda.compiler", reason="no CuPy")
-    options = ("-arch=sm_90", "-std=c++17", "-ftz=true", *pointwise._OPTIONS, *headers())
     for call in calls:
         count = len(call.inputs)
         program = Program(count, [Instruction(call.op, tuple(range(count)), call.runtime)], [count])
         (out,) = reference(program, call.inputs)
         text = pointwise._new_plan([out], call.inputs, program).kernel.text
-        try:
-            made = compiler._NVRTCProgram(text, "fused.cu", method="cubin")
-        except (RuntimeError, ImportError, OSError) as error:
-            pytest.skip(f"no NVRTC: {error}")
-        assert made.compile(options)[0]
+        compile_source(text, "sm_90", *pointwise._OPTIONS)
 
 
 @pytest.mark.parametrize("layout", ["plain", "last"])

@@ -15,6 +15,7 @@ from gluonish.kernels.cupy.source import launch, source_text
 from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.updates.rules import Rule
 from tests.kernels.cupy import host_kernels
+from tests.kernels.cupy.nvrtc import compile_source
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 
 FOLDER = Path(gluonish.__file__).parent / "kernels" / "cupy"
@@ -25,40 +26,19 @@ MACROS = tuple(
 )
 
 
-def headers() -> list[str]:
-    """Folders of CUDA's headers in wheels of NVIDIA."""
-    nvidia = pytest.importorskip("nvidia", reason="no wheels of NVIDIA with CUDA's headers")
-    found = [p.parent for top in nvidia.__path__ for p in Path(top).rglob("cuda_fp16.h")]
-    if not found:
-        pytest.skip("no cuda_fp16.h in the wheels of NVIDIA")
-    return [f"-I{found[0]}"]
-
-
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", NAMES)
 def test_nvrtc_compiles_every_source(name: str, dtype: Any, architecture: str) -> None:
     for wide in (False, True):
-        _compile(source_text(name, np.dtype(dtype), wide, MACROS), architecture)
-
-
-def _compile(text: str, architecture: str, *options: str) -> None:
-    """Compile a source as CuPy does."""
-    compiler = pytest.importorskip("cupy.cuda.compiler", reason="no CuPy")
-    given = (*options, f"-arch={architecture}", "-std=c++17", "-ftz=true", *headers())
-    try:
-        program = compiler._NVRTCProgram(text, "source.cu", method="cubin")
-    except (RuntimeError, ImportError, OSError) as error:
-        pytest.skip(f"no NVRTC: {error}")
-    binary, _ = program.compile(given)
-    assert binary
+        compile_source(source_text(name, np.dtype(dtype), wide, MACROS), architecture)
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
 @pytest.mark.parametrize("rule", FORMULAS, ids=lambda rule: rule.name)
 def test_nvrtc_compiles_the_updates_of_every_optimizer(rule: Rule, architecture: str) -> None:
     for dtype, apart in ((FLOAT32, False), (FLOAT32, True), (BFLOAT16, False), (FLOAT16, False)):
-        _compile(source_of(rule, dtype, apart), architecture, *OPTIONS)
+        compile_source(source_of(rule, dtype, apart), architecture, *OPTIONS)
 
 
 @COMPILED
@@ -283,7 +263,7 @@ def test_the_double_refuses_a_vector_at_an_odd_address(device: OneDevice) -> Non
 @pytest.mark.parametrize(("element", "value"), [kinds[:2] for kinds in _ELEMENTS])
 def test_nvrtc_compiles_vectors(element: str, value: str, architecture: str) -> None:
     for count in (1, 2, 4, 8, 16):
-        _compile(_moving(element, value, count), architecture)
+        compile_source(_moving(element, value, count), architecture)
 
 
 PAIR = np.dtype([("x", np.float32), ("y", np.float32)])

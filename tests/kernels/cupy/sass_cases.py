@@ -1,0 +1,256 @@
+"""The kernels whose machine code is held to a table: all sources, programs, optimizer steps."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.kernels.cupy import pointwise
+from gluonish.kernels.cupy.optimizer_source import OPTIONS, layout_of, source_of
+from gluonish.kernels.cupy.source import source_text
+from gluonish.kernels.optimizer_formulas import FORMULAS, state_names
+from gluonish.ops.fused.pointwise import Instruction, Program
+from gluonish.ops.registry import find_operator
+from gluonish.ops.updates.rules import Rule
+from tests.kernels.cupy.sass import Case, Count
+
+DTYPES = tuple(map(np.dtype, (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)))
+
+_POINT = {"KERNEL": 1, "STRIDE": 1, "DILATE": 1, "PAD": 0}
+_WINDOW = {"KERNEL": 3, "STRIDE": 1, "DILATE": 1, "PAD": 1}
+
+Macros = tuple[tuple[str, int], ...]
+
+
+def _window(values: Mapping[str, int]) -> Macros:
+    """Return the macros of a two-dimensional window."""
+    flat = {"PAD": 0}
+    return tuple(
+        (f"{name}{axis}", value if axis else flat.get(name, 1))
+        for name, value in values.items()
+        for axis in range(3)
+    )
+
+
+def _loads(*elements: int) -> list[tuple[str, int]]:
+    return [("LDG", count) for count in elements]
+
+
+_STORE = [("STG", 1)]
+# For each file: macros, a name for them, and for each kernel how its passes count elements: kind
+# of access, and how many values of the file's dtype are accessed for one element.
+_BY_MACROS = tuple[Macros, str, dict[str, list[tuple[str, int]]]]
+_FILES: dict[str, list[_BY_MACROS]] = {
+    "batch_norm": [
+        (
+            (("LAST", last), ("BOUNDS", bounds)),
+            f"LAST={last},BOUNDS={bounds}",
+            {
+                **({} if bounds else {"statistics": _loads(1), "normalize": _STORE}),
+                **({} if bounds or last else {"statistics_of_chunks": [], "moving_statistics": []}),
+                "gradient_sums": _loads(2),
+                "data_gradient": _STORE,
+            },
+        )
+        for last in (0, 1)
+        for bounds in (0, 1, 2)
+    ],
+    "gelu": [((), "", {"gelu": _STORE, "gelu_backward": _STORE})],
+    "philox": [
+        ((), "", {"random_bits": [], "dropout_mask": _STORE, "dropout": [("STG", 2)]}),
+    ],
+    "pooling": [
+        (
+            (("POOL", pool), ("WITH_PAD", 1)),
+            f"POOL={pool}",
+            {
+                "pool": _loads(1),
+                "pool_backward": [],
+                **({} if pool else {"first_maximum": _loads(1)}),
+            },
+        )
+        for pool in (0, 1, 2)
+    ],
+    "softmax_and_norms": [
+        (
+            (("LANES", lanes), ("LOG", log)),
+            f"LANES={lanes},LOG={log}",
+            {
+                "softmax": [*_loads(1, 1), *_STORE],
+                "softmax_backward": [*_loads(1 if log else 2), *_STORE],
+                **(
+                    {}
+                    if log
+                    else {
+                        "layer_norm": [*_loads(1, 1), *_STORE],
+                        "layer_norm_data": [*_loads(3), *_STORE],
+                    }
+                ),
+                **({} if log or lanes > 32 else {"layer_norm_sums": [], "layer_norm_chunks": []}),
+            },
+        )
+        for lanes in (32, 256)
+        for log in (0, 1)
+    ],
+    "windows": [
+        (_window(values), name, {"gather": [], "scatter": []})
+        for values, name in ((_POINT, "1x1"), (_WINDOW, "3x3"))
+    ],
+}
+
+
+def _sources() -> Iterator[Case]:
+    for name, variants in _FILES.items():
+        for macros, macros_name, functions in variants:
+            for dtype in DTYPES:
+                text = source_text(name, dtype, False, macros)
+                for function, counts in functions.items():
+                    key = ":".join(filter(None, (name, function, dtype.name, macros_name)))
+                    made = tuple(Count(kind, n * dtype.itemsize) for kind, n in counts)
+                    yield Case(key, text, function, made)
+
+
+def _step(name: str, *inputs: int, **attrs: Any) -> Instruction:
+    op = find_operator(name)
+    runtime = {"train": attrs.pop("train")} if "train" in attrs else {}
+    return Instruction(op, inputs, {**op.schema.parse(name, attrs), **runtime})
+
+
+def _normalize(dtype: np.dtype[Any], *last: Instruction) -> list[Instruction]:
+    """Return the arithmetic of BatchNorm on inputs 0 (data) to 3, and more instructions."""
+    count = 4 if len(last) < 2 else 5
+    wide = dtype if dtype == np.float64 else FLOAT32
+    steps = [_step("Cast", 0, dtype=wide.name)] if wide != dtype else []
+    at = count if steps else 0
+    steps += [
+        _step("broadcast_sub", at, 1),
+        _step("broadcast_mul", count + len(steps), 2),
+        _step("broadcast_add", count + len(steps) + 1, 3),
+    ]
+    if wide != dtype:
+        steps.append(_step("Cast", count + len(steps) - 1, dtype=dtype.name))
+    return [*steps, *last]
+
+
+def _programs(dtype: np.dtype[Any]) -> Iterator[tuple[str, Program, list[Any]]]:
+    """Yield a name, a program and its inputs."""
+    wide = dtype if dtype == np.float64 else FLOAT32
+    made = len(_normalize(dtype))
+    for layout, shape in (("rows", (64, 56, 56, 64)), ("planes", (64, 64, 56, 56))):
+        data = np.broadcast_to(np.zeros((), dtype), shape)
+        channel = (64,) if layout == "rows" else (1, 64, 1, 1)
+        vector = np.zeros(channel, wide)
+        relu = _step("relu", 3 + made)
+        yield (
+            f"normalize_relu[{layout}]",
+            Program(4, _normalize(dtype, relu), [4 + made]),
+            [data, vector, vector, vector],
+        )
+        add, relu = _step("elemwise_add", 4 + made, 4), _step("relu", 5 + made)
+        yield (
+            f"normalize_add_relu[{layout}]",
+            Program(5, _normalize(dtype, add, relu), [6 + made]),
+            [data, vector, vector, vector, data],
+        )
+        bias = _step("broadcast_add", 0, 1)
+        narrow = np.zeros(channel, dtype)
+        yield f"bias_relu[{layout}]", Program(2, [bias, _step("relu", 2)], [3]), [data, narrow]
+    flat = np.broadcast_to(np.zeros((), dtype), (1 << 22,))
+    add = _step("elemwise_add", 0, 1)
+    yield "add_relu", Program(2, [add, _step("relu", 2)], [3]), [flat] * 2
+    yield (
+        "relu_backward",
+        Program(2, [_step("_activation_backward", 0, 1, act_type="relu")], [2]),
+        [flat] * 2,
+    )
+    if dtype != np.float64:
+        yield "gelu", Program(1, [_step("LeakyReLU", 0, act_type="gelu")], [1]), [flat]
+    drop = _step("Dropout", 2, p=0.1, train=True)
+    yield "relu_dropout", Program(1, [_step("relu", 0), drop._replace(inputs=(1,))], [2, 3]), [flat]
+    drop = drop._replace(inputs=(0,))
+    yield "dropout_add", Program(2, [drop, _step("elemwise_add", 2, 1)], [4, 3]), [flat] * 2
+    if dtype == FLOAT32:
+        for target in ("float16", "bfloat16"):
+            yield f"cast_{target}", Program(1, [_step("Cast", 0, dtype=target)], [1]), [flat]
+    elif dtype != np.float64:
+        yield "cast_float32", Program(1, [_step("Cast", 0, dtype="float32")], [1]), [flat]
+
+
+def _pointwise() -> Iterator[Case]:
+    for dtype in DTYPES:
+        for name, program, inputs in _programs(dtype):
+            text, nbytes = pointwise_text(program, inputs)
+            key = f"pointwise:{name}:{dtype.name}"
+            yield Case(key, text, "fused", (Count("STG", nbytes),), pointwise._OPTIONS)
+
+
+def pointwise_text(program: Program, inputs: Sequence[Any]) -> tuple[str, int]:
+    """Return the source for aligned contiguous outputs, and the bytes of an element of these."""
+    specs = program.specs([Spec(x.shape, x.dtype) for x in inputs])
+    outputs = [specs[value] for value in program.outputs]
+    arrays = [_Dense(spec.shape, spec.dtype) for spec in outputs]
+    given = [_Dense(x.shape, x.dtype) for x in inputs]
+    text = pointwise._new_plan(arrays, given, program).kernel.text
+    return text, sum(spec.dtype.itemsize for spec in outputs)
+
+
+class _Data:
+    ptr = 256
+
+
+class _Flags:
+    c_contiguous = True
+
+
+class _Dense:
+    """What a plan asks of a contiguous aligned array, without its memory."""
+
+    flags = _Flags()
+    data = _Data()
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.ndim = len(shape)
+        self.size = int(np.prod(shape))
+        self.itemsize = dtype.itemsize
+
+
+def _updates() -> Iterator[Case]:
+    for rule in FORMULAS:
+        for dtype in (FLOAT32, BFLOAT16):
+            text = source_of(rule, dtype, False)
+            key = f"optimizer:update[{rule.name}]:{dtype.name}"
+            yield Case(key, text, "update", (Count("STG", _stored(rule, dtype)),), OPTIONS)
+
+
+def _stored(rule: Rule, dtype: np.dtype[Any]) -> int:
+    """Return the bytes that an update of one element stores."""
+    states = FORMULAS[rule].states
+    count = len(state_names(rule) if states is None else states)
+    assert len(layout_of(rule, dtype, False).written) > count
+    return 4 * (1 + count) + (0 if dtype == FLOAT32 else 2)
+
+
+def cases() -> list[Case]:
+    """Return all cases."""
+    return [*_sources(), *_pointwise(), *_updates()]
+
+
+def plain_names(kernels: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return instructions per element on sm_90 in bfloat16 by name: ``normalize_relu[rows]``.
+
+    Of several macros, the name alone has the most, and ``name:macros`` its own.
+    """
+    found: dict[str, float] = {}
+    for key, figures in kernels.items():
+        _, name, dtype, *macros = key.split(":")
+        count = figures.get("sm_90", {}).get("per_element")
+        if dtype == BFLOAT16.name and count is not None:
+            found[name] = max(count, found.get(name, 0.0))
+            if macros:
+                found[f"{name}:{macros[0]}"] = count
+    return found
