@@ -20,6 +20,9 @@ typedef double Sum;
 #ifndef VECTOR
 #define VECTOR 1
 #endif
+#ifndef ACCESS
+#define ACCESS VECTOR  // elements of a pack that are accessed at once; fewer at unaligned addresses
+#endif
 #define THREADS 256
 #if LAST
 #define COLUMNS VECTOR  // channels of a thread
@@ -44,7 +47,17 @@ __device__ inline Wide scaled(Wide x, Wide y, Wide z) { return __fadd_rn(__fmul_
 #endif
 
 __device__ inline void load_pack(const Scalar *data, Index at, Wide *value) {
-    load_vector<VECTOR>(data + (Offset)at * VECTOR, value);
+#pragma unroll
+    for (int j = 0; j < VECTOR; j += ACCESS) {
+        load_vector<ACCESS>(data + (Offset)at * VECTOR + j, value + j);
+    }
+}
+
+__device__ inline void store_pack(Scalar *out, Index at, const Wide *value) {
+#pragma unroll
+    for (int j = 0; j < VECTOR; j += ACCESS) {
+        store_vector<ACCESS>(out + (Offset)at * VECTOR + j, value + j);
+    }
 }
 
 // Iterates over the packs of a column, ``lanes`` at a time.
@@ -395,7 +408,7 @@ struct Normalized {
             const int c = COLUMN(j);
             value[k][j] = (value[k][j] - of.centre[c]) * of.factor[c] + of.bias[c];
         }
-        store_vector<VECTOR>(out + (Offset)at * VECTOR, value[k]);
+        store_pack(out, at, value[k]);
     }
 };
 
@@ -555,7 +568,7 @@ struct DataGradient {
             Wide a = masked(head[k][j], z, of, c, low, high);
             value[k][j] = a * of.factor[c] + (z * tilt[c] + rest[c]);
         }
-        store_vector<VECTOR>(out + (Offset)at * VECTOR, value[k]);
+        store_pack(out, at, value[k]);
     }
 };
 

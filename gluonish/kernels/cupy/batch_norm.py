@@ -2,12 +2,11 @@
 
 Accesses have up to 16 bytes, of one channel, or, if channels are innermost in memory, of adjacent
 channels. 16-bit elements are converted on load and rounded once. Sums have a fixed order, whose
-chunks depend on shape, memory order and alignment only.
+chunks depend on shape and memory order only.
 """
 
 import math
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -15,7 +14,13 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.gemm import supports_floats
-from gluonish.kernels.cupy.memory_order import channels_last, is_channels_last, vector_length
+from gluonish.kernels.cupy.limits import limits_before_rounding
+from gluonish.kernels.cupy.memory_order import (
+    access_length,
+    channels_last,
+    is_channels_last,
+    vector_length,
+)
 from gluonish.kernels.cupy.source import Macros, contiguous, index, launch, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
@@ -71,8 +76,11 @@ class _Memory(NamedTuple):
     def packs(self, *outputs: Any) -> "_Packs":
         """Return how kernels access the arrays and ``outputs`` of the same layout."""
         last = self.inner == 1
-        vector = vector_length(self.channels if last else self.inner, *self.arrays, *outputs)
-        return _Packs(self.size // vector, self.channels // (vector if last else 1), vector, last)
+        adjacent = self.channels if last else self.inner
+        vector = vector_length(adjacent, self.arrays[0].dtype.itemsize)
+        columns = self.channels // (vector if last else 1)
+        access = access_length(vector, *self.arrays, *outputs)
+        return _Packs(self.size // vector, columns, vector, access, last)
 
 
 class _Packs(NamedTuple):
@@ -82,17 +90,20 @@ class _Packs(NamedTuple):
         total: Number of packs.
         columns: Number of columns: channels, or packs of adjacent channels.
         vector: Number of elements per pack.
+        access: Number of elements per access.
         last: Whether channels are innermost.
     """
 
     total: int
     columns: int
     vector: int
+    access: int
     last: bool
 
     def macros(self, bounds: Bounds = ()) -> Macros:
         """Return the macros to compile ``batch_norm.cu`` with."""
-        return (("LAST", int(self.last)), ("BOUNDS", len(bounds)), ("VECTOR", self.vector))
+        macros = (("LAST", int(self.last)), ("BOUNDS", len(bounds)), ("VECTOR", self.vector))
+        return (*macros, ("ACCESS", self.access))
 
     @property
     def loads(self) -> int:
@@ -144,7 +155,7 @@ def _elements(
     blocks, stride = packs.threads
     steps = divmod(stride, memory.inner // packs.vector) if not packs.last else (0, 0)
     numbers = map(np.int32, (memory.channels, memory.inner, steps[0] % memory.channels, steps[1]))
-    limits = () if bounds is None else _limits(bounds, out.dtype)
+    limits = () if bounds is None else limits_before_rounding(bounds, out.dtype)
     args = (*arrays, target, index(packs.total, wide), index(stride, wide), *numbers, *limits)
     macros = packs.macros(bounds or ())
     launch_blocks(
@@ -152,45 +163,6 @@ def _elements(
     )
     if target is not out:
         out[...] = target
-
-
-@lru_cache(maxsize=256)
-def _limits(bounds: Bounds, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return the bounds for numbers of the accumulator's dtype that are not rounded to ``dtype``.
-
-    A number passes them if and only if it passes ``bounds`` after it is rounded.
-    """
-    number = accumulator(dtype).type
-    if not bounds:
-        return number(0), number(0)
-    low, high = number(bounds[0]), number(bounds[-1])
-    if dtype == number:
-        return low, high
-    highest = _largest(lambda x: x.astype(dtype) <= high)
-    if len(bounds) == 1:  # greater than
-        return highest, highest
-    return -_largest(lambda x: (-x).astype(dtype) >= low), highest
-
-
-def _largest(passes: Callable[[Any], Any]) -> Any:
-    """Return the largest float32 that passes; all smaller numbers do."""
-    least, most = -_INFINITY, _INFINITY + 1  # bits, negative for negative numbers
-    with np.errstate(over="ignore"):
-        while most - least > 1:
-            middle = (least + most) // 2
-            if passes(_float32(middle)):
-                least = middle
-            else:
-                most = middle
-    return _float32(least)
-
-
-_INFINITY = 0x7F800000  # the bits of infinity
-
-
-def _float32(bits: int) -> Any:
-    found = np.uint32(abs(bits)).view(np.float32)
-    return -found if bits < 0 else found
 
 
 def _sum(
@@ -310,7 +282,7 @@ def _find_sums(
         *(mean, inverse, scale, *targets, index(memory.per_channel, memory.is_wide)),
         *map(np.int32, (memory.channels, memory.inner, is_gamma, fix_gamma, use_global_stats)),
     )
-    lead = (grad, data, beta, *_limits(bounds, data.dtype))
+    lead = (grad, data, beta, *limits_before_rounding(bounds, data.dtype))
     _sum(xp, memory, "gradient_sums", bounds, lead, ends)
     _copy_back(filled, targets)
 

@@ -1,5 +1,6 @@
 """Memory order of (N, C, ...) arrays, and the number of elements that a kernel accesses at once."""
 
+import math
 from typing import Any
 
 from gluonish.kernels.cupy.source import VECTOR_NBYTES
@@ -19,15 +20,24 @@ def is_channels_last(array: Any, axis: int = 1) -> bool:
     return bool(array.transpose(channels_last(array.ndim, axis)).flags.c_contiguous)
 
 
-def vector_length(extent: int, *arrays: Any) -> int:
-    """Return the number of elements per access, a power of 2; at most 16 bytes.
+def vector_length(extent: int, itemsize: int) -> int:
+    """Return the number of elements in the widest vector, of at most 16 bytes.
 
     Args:
-        extent: Number of adjacent elements, which the accesses divide.
-        arrays: Contiguous arrays of one dtype, whose addresses have to be multiples of an access.
+        extent: Number of adjacent elements, which vectors divide.
+        itemsize: Bytes of an element, a power of 2.
     """
-    itemsize = arrays[0].dtype.itemsize
-    length = VECTOR_NBYTES // itemsize
-    while length > 1 and (extent % length or any(x.data.ptr % (length * itemsize) for x in arrays)):
-        length //= 2
-    return int(length)
+    return math.gcd(extent, VECTOR_NBYTES // itemsize)
+
+
+def access_length(vector: int, *arrays: Any) -> int:
+    """Return the number of elements of a vector that can be accessed at once.
+
+    Args:
+        vector: Number of elements of a vector, a power of 2.
+        arrays: Contiguous arrays of one dtype; addresses have to be multiples of an access.
+    """
+    offset = 0
+    for array in arrays:
+        offset |= array.data.ptr
+    return math.gcd(vector, (offset | VECTOR_NBYTES) // arrays[0].dtype.itemsize)

@@ -12,7 +12,7 @@ import numpy as np
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import memory_order
 from gluonish.kernels.cupy.gemm import supports_floats
-from gluonish.kernels.cupy.memory_order import vector_length
+from gluonish.kernels.cupy.memory_order import access_length, vector_length
 from gluonish.kernels.cupy.pointwise_source import divisor
 from gluonish.kernels.cupy.source import Macros, contiguous, index, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
@@ -100,7 +100,7 @@ class _Call(NamedTuple):
         """Pool windows that are all elements of a channel."""
         last = dict(self.macros)["LAST"]
         total, size = self.rows * self.columns, math.prod(self.extents)
-        abreast = min(_ABREAST, total) if last else _ROWS
+        abreast = _ABREAST if last else _ROWS
         numbers = map(np.int32, (size, self.columns, abreast))
         args = (*self.inputs, self.target, index(total, self.wide), *numbers)
         self._launch(xp, "pool_whole", args, -(-total // abreast))
@@ -141,7 +141,9 @@ def _call(xp: Any, out: Any, inputs: tuple[Any, ...], like: Any, data: Any, attr
     target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
     geometry, counts = pooling_plan(spatial, **attrs)
     whole = covers(spatial, counts, geometry)
-    vector = vector_length(channels, *inputs, target) if last else 1
+    vector = 1
+    if last:
+        vector = access_length(vector_length(channels, data.dtype.itemsize), *inputs, target)
     macros = _macros(geometry, whole, attrs["pool_type"], attrs["count_include_pad"] is not False)
     return _Call(
         *(inputs, out, target, _three(spatial, 1), _three(counts, 1)),
