@@ -1,10 +1,15 @@
 // Batch normalization: sums over each channel, and elementwise kernels that use them.
 //
-// Elements of a channel are numbered across all samples. Runs of ``inner`` contiguous elements
-// alternate with (channels - 1) * inner elements of other channels. Each block sums one chunk of one
-// channel or, if inner is 1 (LAST), of 32 adjacent channels. Threads add groups of elements in Wide
-// and the groups in float64, always in the same order. Sums of chunks are (chunks, 2, channels).
-#include "lanes.cuh"
+// A pack is VECTOR adjacent elements: of one channel, or, if channels are innermost (LAST), of
+// VECTOR channels. The packs of a column (a channel, or VECTOR channels) are numbered across all
+// samples. Runs of ``run`` adjacent packs of a column alternate with those of other columns.
+//
+// Each block sums one chunk of ``abreast`` adjacent columns (1 unless LAST), in lanes: a lane adds
+// every lanes-th pack of its column. It adds groups of packs in Wide and the groups in float64,
+// always in the same order. Sums of chunks are (chunks, 2, channels).
+#include "vectors.cuh"
+
+typedef double Sum;
 
 #ifndef LAST
 #define LAST 0
@@ -12,68 +17,156 @@
 #ifndef BOUNDS
 #define BOUNDS 0
 #endif
-#define GROUP 16     // elements added in Wide
-#define ELEMENTS 8   // elements of a thread in elementwise kernels
-#if LAST
-#define ABREAST 32
-#else
-#define ABREAST 1
+#ifndef VECTOR
+#define VECTOR 1
 #endif
-#define LANES (THREADS / ABREAST)
+#ifndef ACCESS
+#define ACCESS VECTOR  // elements of a pack that are accessed at once; fewer at unaligned addresses
+#endif
+#define THREADS 256
+#if LAST
+#define COLUMNS VECTOR  // channels of a thread
+#define COLUMN(j) (j)   // the column of element j of a pack
+#else
+#define COLUMNS 1
+#define COLUMN(j) 0
+#endif
+#define LOADS (VECTOR < 4 ? 16 / VECTOR : 4)   // packs of an array that a thread loads at once
+#define PAIRS (COLUMNS == 8 ? 2 : LOADS)       // of two arrays, with the sums of 8 channels
+#if LAST && VECTOR > 1
+#define GROUP (sizeof(Scalar) == 2 ? 32 : 16)  // packs added in Wide
+#else
+#define GROUP LOADS
+#endif
 
-// Iterates over the elements of a channel, LANES at a time.
+// x * y + z without contraction, as the kernels of elementwise programs compute it.
+#if KIND == 1
+__device__ inline Wide scaled(Wide x, Wide y, Wide z) { return __dadd_rn(__dmul_rn(x, y), z); }
+#else
+__device__ inline Wide scaled(Wide x, Wide y, Wide z) { return __fadd_rn(__fmul_rn(x, y), z); }
+#endif
+
+__device__ inline void load_pack(const Scalar *data, Index at, Wide *value) {
+#pragma unroll
+    for (int j = 0; j < VECTOR; j += ACCESS) {
+        load_vector<ACCESS>(data + (Offset)at * VECTOR + j, value + j);
+    }
+}
+
+__device__ inline void store_pack(Scalar *out, Index at, const Wide *value) {
+#pragma unroll
+    for (int j = 0; j < VECTOR; j += ACCESS) {
+        store_vector<ACCESS>(out + (Offset)at * VECTOR + j, value + j);
+    }
+}
+
+// Iterates over the packs of a column, ``lanes`` at a time.
 struct Walk {
-    Index at;
-    int inside, inner, step_inside;
-    Index step, wrap;
+    Index at, step, wrap;
+    int inside, run, step_inside;
 
-    __device__ Walk(Index number, int channel, int channels, int run) {
+    __device__ Walk(Index number, int column, int columns, int run, int lanes) : run(run) {
+#if LAST
+        at = number * columns + column;
+        step = (Index)lanes * columns;
+#else
         Index row = number / (Index)run;
-        inner = run;
         inside = (int)(number - row * run);
-        at = (row * channels + channel) * run + inside;
-        step_inside = LANES % run;
-        step = (Index)(LANES / run) * channels * run + step_inside;
-        wrap = (Index)(channels - 1) * run;
+        at = (row * columns + column) * run + inside;
+        step_inside = lanes % run;
+        step = (Index)(lanes / run) * columns * run + step_inside;
+        wrap = (Index)(columns - 1) * run;
+#endif
     }
     __device__ void advance() {
         at += step;
 #if !LAST
         inside += step_inside;
-        if (inside >= inner) {
-            inside -= inner;
+        if (inside >= run) {
+            inside -= run;
             at += wrap;
         }
 #endif
     }
 };
 
-// Iterates over memory, THREADS elements at a time, and tracks the channel of an element.
-struct ChannelOf {
-    int channel, inside;
+// What a thread of a block that sums has to add.
+struct Task {
+    int abreast, lanes, lane, column, columns;
+    Index number, end;  // of packs of the column
 
-    __device__ ChannelOf(Index number, int channels, int inner) {
+    __device__ Task(Index chunk, Index count, int channels, int abreast) : abreast(abreast) {
 #if LAST
-        channel = (int)(number % (Index)channels);
-        inside = 0;
+        columns = channels / VECTOR;
 #else
-        Index row = number / (Index)inner;
-        inside = (int)(number - row * inner);
-        channel = (int)(row % (Index)channels);
+        columns = channels;
 #endif
+        lanes = THREADS / abreast;
+        lane = threadIdx.x / abreast;
+        column = blockIdx.x * abreast + threadIdx.x % abreast;
+        number = (Index)blockIdx.y * chunk + lane;
+        end = (Index)(blockIdx.y + 1) * chunk;
+        Index packs = LAST ? count : count / VECTOR;
+        if (packs < end) end = packs;
     }
-    __device__ void advance(int channels, int inner, int step_channel, int step_inside) {
-        channel += step_channel;
-#if !LAST
-        inside += step_inside;
-        if (inside >= inner) {
-            inside -= inner;
-            ++channel;
-        }
-#endif
-        if (channel >= channels) channel -= channels;
-    }
+    __device__ bool works() const { return lane < lanes && column < columns && number < end; }
+    __device__ bool ends() const { return lane == 0 && column < columns; }
+    __device__ int channel(int column_of_thread) const { return column * COLUMNS + column_of_thread; }
 };
+
+// Adds the sums of the lanes of each column, in pairs; lane 0 has the results.
+template <int COUNT>
+__device__ inline void add_lanes(int lane, int lanes, int abreast, Sum *first, Sum *second) {
+    __shared__ Sum partial[2 * COUNT * THREADS];
+    Sum *here = partial + threadIdx.x;
+#pragma unroll
+    for (int j = 0; j < COUNT; ++j) {
+        here[2 * j * THREADS] = first[j];
+        here[(2 * j + 1) * THREADS] = second[j];
+    }
+    for (int left = lanes, half; left > 1; left = half) {
+        half = (left + 1) / 2;
+        __syncthreads();
+        if (lane + half < left) {
+#pragma unroll
+            for (int j = 0; j < 2 * COUNT; ++j) {
+                here[j * THREADS] += here[j * THREADS + half * abreast];
+            }
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < COUNT; ++j) {
+        first[j] = here[2 * j * THREADS];
+        second[j] = here[(2 * j + 1) * THREADS];
+    }
+}
+
+__device__ inline void store_sums(
+    Sum *sums, const Task &task, int channels, const Sum *first, const Sum *second) {
+    Sum *target = sums + (Index)(2 * blockIdx.y) * channels + task.channel(0);
+#pragma unroll
+    for (int j = 0; j < COLUMNS; ++j) {
+        target[j] = first[j];
+        target[channels + j] = second[j];
+    }
+}
+
+// Loads packs of a column; of those beyond its end ``fill``, a number for each channel, if not null.
+template <bool WHOLE, int COUNT>
+__device__ inline void load_packs(
+    const Scalar *data, Walk walk, const Task &task, Index number, const Wide *fill,
+    Wide (*value)[VECTOR]) {
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        if (WHOLE || number + k * task.lanes < task.end) {
+            load_pack(data, walk.at, value[k]);
+        } else {
+#pragma unroll
+            for (int j = 0; j < VECTOR; ++j) value[k][j] = fill ? fill[COLUMN(j)] : (Wide)0;
+        }
+        walk.advance();
+    }
+}
 
 // The last step of the statistics, in the first stage if a channel is one chunk, else in the second.
 #define STATISTICS                                                                            \
@@ -99,115 +192,246 @@ __device__ inline void finish_statistics(int channel, Sum first, Sum second, STA
     set_scale(channel, variance, gamma, inverse, scale, eps, fixed);
 }
 
+// Sums of elements and their squares in a group of packs, relative to its first element.
+struct Moments {
+    Wide base[COLUMNS], sum[COLUMNS], squares[COLUMNS];
+    int packs;
+
+    __device__ Moments(const Scalar *data, Index at) : packs(0) {
+        Wide value[VECTOR];
+        load_pack(data, at, value);
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) {
+            base[c] = value[c];
+            sum[c] = squares[c] = 0;
+        }
+    }
+    template <bool WHOLE>
+    __device__ void add(const Scalar *data, const Walk &walk, const Task &task, Index number) {
+        Wide value[LOADS][VECTOR];
+        load_packs<WHOLE, LOADS>(data, walk, task, number, base, value);
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+#pragma unroll
+            for (int j = 0; j < VECTOR; ++j) {
+                Wide off = value[k][j] - base[COLUMN(j)];
+                sum[COLUMN(j)] += off;
+                squares[COLUMN(j)] += off * off;
+            }
+            packs += WHOLE || number + k * task.lanes < task.end;
+        }
+    }
+    // Adds the group to sums that are relative to ``shift``.
+    __device__ void add_to(Sum *first, Sum *second, const Wide *shift) const {
+        Sum count = packs * (LAST ? 1 : VECTOR);
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) {
+            Sum step = (Sum)base[c] - (Sum)shift[c];
+            first[c] += count * step + (Sum)sum[c];
+            second[c] += (Sum)squares[c] + 2 * step * (Sum)sum[c] + count * step * step;
+        }
+    }
+};
+
 // Sums of elements and their squares, relative to the channel's first element. Within a group they
 // are relative to the group's first, so that neither a large mean nor an outlier costs precision.
 extern "C" __global__ void statistics(
-    Sum *sums, Index chunk, const Scalar *data, const Wide *gamma, Wide *moving_mean,
+    Sum *sums, Index chunk, int abreast, const Scalar *data, const Wide *gamma, Wide *moving_mean,
     Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels, int inner,
     Wide eps, Wide momentum, Wide share, int fixed) {
-    __shared__ Sum partial[2 * THREADS];
-    int lane = threadIdx.x / ABREAST;
-    int channel = blockIdx.x * ABREAST + threadIdx.x % ABREAST;
-    Index number = (Index)blockIdx.y * chunk + lane;
-    Index end = (Index)(blockIdx.y + 1) * chunk < count ? (Index)(blockIdx.y + 1) * chunk : count;
-    Sum first = 0, second = 0;
-    if (channel < channels && number < end) {
-        Sum shift = (Sum)widen(data[(Index)channel * inner]);
-        Walk walk(number, channel, channels, inner);
-        for (; number < end; number += GROUP * LANES) {
-            // Issue all loads before the first use.
-            Wide base = widen(data[walk.at]), sum = 0, squares = 0, value[GROUP];
+    Task task(chunk, count, channels, abreast);
+    Sum first[COLUMNS] = {}, second[COLUMNS] = {};
+    if (task.works()) {
+        Wide shift[COLUMNS];
 #pragma unroll
-            for (int k = 0; k < GROUP; ++k) {
-                value[k] = number + k * LANES < end ? widen(data[walk.at]) : base;
-                walk.advance();
-            }
+        for (int c = 0; c < COLUMNS; ++c) {
+            shift[c] = widen(data[(Index)task.channel(c) * inner]);
+        }
+        Walk walk(task.number, task.column, task.columns, inner / VECTOR, task.lanes);
+        for (Index number = task.number; number < task.end;) {
+            Moments group(data, walk.at);
+            for (int k = 0; k < GROUP && number < task.end; k += LOADS) {
+                if (number + (LOADS - 1) * task.lanes < task.end) {
+                    group.add<true>(data, walk, task, number);
+                } else {
+                    group.add<false>(data, walk, task, number);
+                }
 #pragma unroll
-            for (int k = 0; k < GROUP; ++k) {
-                Wide off = value[k] - base;
-                sum += off;
-                squares += off * off;
+                for (int i = 0; i < LOADS; ++i) walk.advance();
+                number += LOADS * task.lanes;
             }
-            Index left = (end - number + LANES - 1) / LANES;
-            int count_in_group = left < GROUP ? (int)left : GROUP;
-            Sum step = (Sum)base - shift;
-            first += count_in_group * step + (Sum)sum;
-            second += (Sum)squares + 2 * step * (Sum)sum + count_in_group * step * step;
+            group.add_to(first, second, shift);
         }
     }
-    add_lanes(partial, lane, LANES, ABREAST, first, second);
-    if (lane || channel >= channels) return;
-    if (gridDim.y == 1) {
-        finish_statistics(channel, first, second, data, gamma, moving_mean, moving_var, mean,
-                          inverse, scale, count, channels, inner, eps, momentum, share, fixed);
-    } else {
-        sums[(Index)(2 * blockIdx.y) * channels + channel] = first;
-        sums[(Index)(2 * blockIdx.y + 1) * channels + channel] = second;
+    add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
+    if (!task.ends()) return;
+    if (gridDim.y > 1) {
+        store_sums(sums, task, channels, first, second);
+        return;
+    }
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) {
+        finish_statistics(task.channel(c), first[c], second[c], data, gamma, moving_mean,
+                          moving_var, mean, inverse, scale, count, channels, inner, eps, momentum,
+                          share, fixed);
     }
 }
 
-// Adds the chunks of a channel, in one block; returns whether this thread has the sums.
+// Adds the chunks of ``abreast`` channels, in one block; returns whether this thread has the sums.
 __device__ inline bool add_chunks(
-    const Sum *sums, int chunks, int channels, Sum &first, Sum &second) {
-    __shared__ Sum partial[2 * THREADS];
-    int channel = blockIdx.x;
+    const Sum *sums, int chunks, int channels, int abreast, int &channel, Sum &first, Sum &second) {
+    int lane = threadIdx.x / abreast, lanes = THREADS / abreast;
+    channel = blockIdx.x * abreast + threadIdx.x % abreast;
     first = second = 0;
-    for (int i = threadIdx.x; i < chunks; i += blockDim.x) {
-        first += sums[(Index)(2 * i) * channels + channel];
-        second += sums[(Index)(2 * i + 1) * channels + channel];
+    if (channel < channels) {
+        const Sum *source = sums + (Index)(2 * lane) * channels + channel;
+        Index step = (Index)(2 * lanes) * channels;
+#pragma unroll 8
+        for (int i = lane; i < chunks; i += lanes, source += step) {
+            first += source[0];
+            second += source[channels];
+        }
     }
-    add_lanes(partial, threadIdx.x, blockDim.x, 1, first, second);
-    return threadIdx.x == 0;
+    add_lanes<1>(lane, lanes, abreast, &first, &second);
+    return lane == 0 && channel < channels;
 }
 
 extern "C" __global__ void statistics_of_chunks(
-    const Sum *sums, int chunks, const Scalar *data, const Wide *gamma, Wide *moving_mean,
-    Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels, int inner,
-    Wide eps, Wide momentum, Wide share, int fixed) {
+    const Sum *sums, int chunks, int abreast, const Scalar *data, const Wide *gamma,
+    Wide *moving_mean, Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count,
+    int channels, int inner, Wide eps, Wide momentum, Wide share, int fixed) {
     Sum first, second;
-    if (add_chunks(sums, chunks, channels, first, second)) {
-        finish_statistics(blockIdx.x, first, second, data, gamma, moving_mean, moving_var, mean,
+    int channel;
+    if (add_chunks(sums, chunks, channels, abreast, channel, first, second)) {
+        finish_statistics(channel, first, second, data, gamma, moving_mean, moving_var, mean,
                           inverse, scale, count, channels, inner, eps, momentum, share, fixed);
     }
 }
 
 // Scale and inverse deviation from moving statistics.
 extern "C" __global__ void moving_statistics(
-     const Wide *gamma, const Wide *moving_mean, const Wide *moving_var, Wide *mean, Wide
-    *inverse, Wide *scale, Index total, Wide eps, int fixed) {
+    const Wide *gamma, const Wide *moving_mean, const Wide *moving_var, Wide *mean, Wide *inverse,
+    Wide *scale, Index total, Wide eps, int fixed) {
     Index channel = thread_number();
     if (channel >= total) return;
     mean[channel] = moving_mean[channel];
     set_scale((int)channel, moving_var[channel], gamma, inverse, scale, eps, fixed);
 }
 
-extern "C" __global__ void normalize(
-     const Scalar *data, const Wide *mean, const Wide *scale, const Wide *beta, Scalar *out,
-    Index total, int channels, int inner, int step_channel, int step_inside) {
-    Index start = (Index)blockIdx.x * (ELEMENTS * THREADS) + threadIdx.x;
-    if (start >= total) return;
-    Wide value[ELEMENTS];
-#pragma unroll
-    for (int k = 0; k < ELEMENTS; ++k) {
-        if (start + k * THREADS < total) value[k] = widen(data[start + k * THREADS]);
+// Iterates over all packs, ``stride`` at a time, and tracks the channel: if channels are innermost
+// a thread keeps its channels, as the stride is a multiple of the number of columns.
+struct Place {
+    int channel, inside;
+
+    __device__ Place(Index at, int channels, int run) {
+#if LAST
+        channel = (int)(at % (Index)(channels / VECTOR)) * VECTOR;
+#else
+        Index row = at / (Index)run;
+        inside = (int)(at - row * run);
+        channel = (int)(row % (Index)channels);
+#endif
     }
-    ChannelOf at(start, channels, inner);
+    __device__ void advance(int channels, int run, int step_channel, int step_inside) {
+#if !LAST
+        channel += step_channel;
+        inside += step_inside;
+        if (inside >= run) {
+            inside -= run;
+            ++channel;
+        }
+        if (channel >= channels) channel -= channels;
+#endif
+    }
+};
+
+__device__ inline void load_columns(const Wide *source, int channel, Wide *value) {
 #pragma unroll
-    for (int k = 0; k < ELEMENTS; ++k) {
-        if (start + k * THREADS >= total) return;
-        int c = at.channel;
-        out[start + k * THREADS] = rounded((value[k] - mean[c]) * scale[c] + beta[c]);
-        at.advance(channels, inner, step_channel, step_inside);
+    for (int c = 0; c < COLUMNS; ++c) value[c] = source[channel + c];
+}
+
+// Numbers of the channels of a pack.
+struct Normalization {
+    Wide centre[COLUMNS], factor[COLUMNS], bias[COLUMNS];
+
+    __device__ void load(const Wide *mean, const Wide *scale, const Wide *beta, int channel) {
+        load_columns(mean, channel, centre);
+        load_columns(scale, channel, factor);
+        load_columns(beta, channel, bias);
+    }
+};
+
+// An elementwise kernel: a thread takes packs that are ``stride`` apart, LOADS of them at once.
+template <class Pack>
+__device__ inline void for_each_pack(
+    Pack &pack, Index total, Index stride, int channels, int run, int step_channel,
+    int step_inside) {
+    Index start = thread_number();
+    if (start >= stride || start >= total) return;
+    Place place(start, channels, run);
+    if (LAST) pack.load_channels(place.channel);
+    for (; start + (LOADS - 1) * stride < total; start += LOADS * stride) {
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) pack.load(k, start + k * stride);
+#pragma unroll
+        for (int k = 0; k < LOADS; ++k) {
+            if (!LAST) pack.load_channels(place.channel);
+            pack.store(k, start + k * stride);
+            place.advance(channels, run, step_channel, step_inside);
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < LOADS - 1; ++k) {
+        if (start + k * stride < total) pack.load(k, start + k * stride);
+    }
+#pragma unroll
+    for (int k = 0; k < LOADS - 1; ++k) {
+        if (start + k * stride >= total) return;
+        if (!LAST) pack.load_channels(place.channel);
+        pack.store(k, start + k * stride);
+        place.advance(channels, run, step_channel, step_inside);
     }
 }
 
-// The gradient of the normalization's output: zero where the relu or clip after it is flat.
+struct Normalized {
+    const Scalar *data;
+    const Wide *mean, *scale, *beta;
+    Scalar *out;
+    Normalization of;
+    Wide value[LOADS][VECTOR];
+
+    __device__ void load_channels(int channel) { of.load(mean, scale, beta, channel); }
+    __device__ void load(int k, Index at) { load_pack(data, at, value[k]); }
+    __device__ void store(int k, Index at) {
+#pragma unroll
+        for (int j = 0; j < VECTOR; ++j) {
+            const int c = COLUMN(j);
+            value[k][j] = (value[k][j] - of.centre[c]) * of.factor[c] + of.bias[c];
+        }
+        store_pack(out, at, value[k]);
+    }
+};
+
+extern "C" __global__ void normalize(
+    const Scalar *data, const Wide *mean, const Wide *scale, const Wide *beta, Scalar *out,
+    Index total, Index stride, int channels, int inner, int step_channel, int step_inside) {
+    Normalized pack;
+    pack.data = data;
+    pack.mean = mean;
+    pack.scale = scale;
+    pack.beta = beta;
+    pack.out = out;
+    for_each_pack(pack, total, stride, channels, inner / VECTOR, step_channel, step_inside);
+}
+
+// The gradient of the normalization's output: zero where the relu or clip after it is flat. ``low``
+// and ``high`` bound the output before it is rounded.
 __device__ inline Wide masked(
-    Wide grad, Wide centred, Wide scale, Wide beta, Wide low, Wide high) {
+    Wide grad, Wide centred, const Normalization &of, int column, Wide low, Wide high) {
 #if BOUNDS == 0
     return grad;
 #else
-    Wide normalized = widen(rounded(centred * scale + beta));
+    Wide normalized = scaled(centred, of.factor[column], of.bias[column]);
 #if BOUNDS == 1
     return grad * (Wide)(normalized > low);
 #else
@@ -235,84 +459,133 @@ __device__ inline void finish_sums(int channel, Sum first, Sum second, SUMS) {
     used_scale[channel] = factor;
 }
 
-extern "C" __global__ void gradient_sums(
-     Sum *sums, Index chunk, const Scalar *grad, const Scalar *data, const Wide *beta, Wide low,
-    Wide high, const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma, Wide
-    *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,
-    int is_gamma, int fixed, int frozen) {
-    __shared__ Sum partial[2 * THREADS];
-    int lane = threadIdx.x / ABREAST;
-    int channel = blockIdx.x * ABREAST + threadIdx.x % ABREAST;
-    Index number = (Index)blockIdx.y * chunk + lane;
-    Index end = (Index)(blockIdx.y + 1) * chunk < count ? (Index)(blockIdx.y + 1) * chunk : count;
-    Sum first = 0, second = 0;
-    if (channel < channels && number < end) {
-        Wide centre = mean[channel], factor = scale[channel], bias = beta[channel];
-        Walk walk(number, channel, channels, inner);
-        for (; number < end; number += GROUP * LANES) {
-            Wide sum = 0, projection = 0, head[GROUP], value[GROUP];
+// Sums of the gradient, and of its products with centred elements, in a group of packs.
+struct Projection {
+    Wide sum[COLUMNS], product[COLUMNS];
+
+    __device__ Projection() {
 #pragma unroll
-            for (int k = 0; k < GROUP; ++k) {
-                bool inside = number + k * LANES < end;
-                head[k] = inside ? widen(grad[walk.at]) : (Wide)0;
-                value[k] = inside ? widen(data[walk.at]) : centre;
-                walk.advance();
-            }
+        for (int c = 0; c < COLUMNS; ++c) sum[c] = product[c] = 0;
+    }
+    template <bool WHOLE>
+    __device__ void add(
+        const Scalar *grad, const Scalar *data, const Walk &walk, const Task &task, Index number,
+        const Normalization &of, Wide low, Wide high) {
+        Wide head[PAIRS][VECTOR], value[PAIRS][VECTOR];
+        load_packs<WHOLE, PAIRS>(grad, walk, task, number, nullptr, head);
+        load_packs<WHOLE, PAIRS>(data, walk, task, number, of.centre, value);
 #pragma unroll
-            for (int k = 0; k < GROUP; ++k) {
-                Wide z = value[k] - centre;
-                Wide a = masked(head[k], z, factor, bias, low, high);
-                sum += a;
-                projection += a * z;
+        for (int k = 0; k < PAIRS; ++k) {
+#pragma unroll
+            for (int j = 0; j < VECTOR; ++j) {
+                const int c = COLUMN(j);
+                Wide z = value[k][j] - of.centre[c];
+                Wide a = masked(head[k][j], z, of, c, low, high);
+                sum[c] += a;
+                product[c] += a * z;
             }
-            first += (Sum)sum;
-            second += (Sum)projection;
         }
     }
-    add_lanes(partial, lane, LANES, ABREAST, first, second);
-    if (lane || channel >= channels) return;
-    if (gridDim.y == 1) {
-        finish_sums(channel, first, second, mean, inverse, scale, d_gamma, d_beta, slope, offset,
-                    used_scale, count, channels, inner, is_gamma, fixed, frozen);
-    } else {
-        sums[(Index)(2 * blockIdx.y) * channels + channel] = first;
-        sums[(Index)(2 * blockIdx.y + 1) * channels + channel] = second;
+};
+
+extern "C" __global__ void gradient_sums(
+    Sum *sums, Index chunk, int abreast, const Scalar *grad, const Scalar *data, const Wide *beta,
+    Wide low, Wide high, const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma,
+    Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,
+    int is_gamma, int fixed, int frozen) {
+    Task task(chunk, count, channels, abreast);
+    Sum first[COLUMNS] = {}, second[COLUMNS] = {};
+    if (task.works()) {
+        Normalization of;
+        of.load(mean, scale, beta, task.channel(0));
+        Walk walk(task.number, task.column, task.columns, inner / VECTOR, task.lanes);
+        for (Index number = task.number; number < task.end;) {
+            Projection group;
+            for (int k = 0; k < GROUP && number < task.end; k += PAIRS) {
+                if (number + (PAIRS - 1) * task.lanes < task.end) {
+                    group.add<true>(grad, data, walk, task, number, of, low, high);
+                } else {
+                    group.add<false>(grad, data, walk, task, number, of, low, high);
+                }
+#pragma unroll
+                for (int i = 0; i < PAIRS; ++i) walk.advance();
+                number += PAIRS * task.lanes;
+            }
+#pragma unroll
+            for (int c = 0; c < COLUMNS; ++c) {
+                first[c] += (Sum)group.sum[c];
+                second[c] += (Sum)group.product[c];
+            }
+        }
+    }
+    add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
+    if (!task.ends()) return;
+    if (gridDim.y > 1) {
+        store_sums(sums, task, channels, first, second);
+        return;
+    }
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) {
+        finish_sums(task.channel(c), first[c], second[c], mean, inverse, scale, d_gamma, d_beta,
+                    slope, offset, used_scale, count, channels, inner, is_gamma, fixed, frozen);
     }
 }
 
 extern "C" __global__ void gradient_sums_of_chunks(
-    const Sum *sums, int chunks, const Wide *mean, const Wide *inverse, const Wide *scale, Wide
-    *d_gamma, Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int
-    channels, int inner, int is_gamma, int fixed, int frozen) {
+    const Sum *sums, int chunks, int abreast, const Wide *mean, const Wide *inverse,
+    const Wide *scale, Wide *d_gamma, Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale,
+    Index count, int channels, int inner, int is_gamma, int fixed, int frozen) {
     Sum first, second;
-    if (add_chunks(sums, chunks, channels, first, second)) {
-        finish_sums(blockIdx.x, first, second, mean, inverse, scale, d_gamma, d_beta, slope,
-                    offset, used_scale, count, channels, inner, is_gamma, fixed, frozen);
+    int channel;
+    if (add_chunks(sums, chunks, channels, abreast, channel, first, second)) {
+        finish_sums(channel, first, second, mean, inverse, scale, d_gamma, d_beta, slope, offset,
+                    used_scale, count, channels, inner, is_gamma, fixed, frozen);
     }
 }
 
-extern "C" __global__ void data_gradient(
-     const Scalar *grad, const Scalar *data, const Wide *mean, const Wide *scale, const Wide
-    *beta, const Wide *slope, const Wide *offset, Scalar *out, Index total, int channels, int
-    inner, int step_channel, int step_inside, Wide low, Wide high) {
-    Index start = (Index)blockIdx.x * (ELEMENTS * THREADS) + threadIdx.x;
-    if (start >= total) return;
-    Wide head[ELEMENTS], value[ELEMENTS];
+struct DataGradient {
+    const Scalar *grad, *data;
+    const Wide *mean, *scale, *beta, *slope, *offset;
+    Scalar *out;
+    Wide low, high;
+    Normalization of;
+    Wide tilt[COLUMNS], rest[COLUMNS], head[LOADS][VECTOR], value[LOADS][VECTOR];
+
+    __device__ void load_channels(int channel) {
+        of.load(mean, scale, beta, channel);
+        load_columns(slope, channel, tilt);
+        load_columns(offset, channel, rest);
+    }
+    __device__ void load(int k, Index at) {
+        load_pack(grad, at, head[k]);
+        load_pack(data, at, value[k]);
+    }
+    __device__ void store(int k, Index at) {
 #pragma unroll
-    for (int k = 0; k < ELEMENTS; ++k) {
-        if (start + k * THREADS < total) {
-            head[k] = widen(grad[start + k * THREADS]);
-            value[k] = widen(data[start + k * THREADS]);
+        for (int j = 0; j < VECTOR; ++j) {
+            const int c = COLUMN(j);
+            Wide z = value[k][j] - of.centre[c];
+            Wide a = masked(head[k][j], z, of, c, low, high);
+            value[k][j] = a * of.factor[c] + (z * tilt[c] + rest[c]);
         }
+        store_pack(out, at, value[k]);
     }
-    ChannelOf at(start, channels, inner);
-#pragma unroll
-    for (int k = 0; k < ELEMENTS; ++k) {
-        if (start + k * THREADS >= total) return;
-        int c = at.channel;
-        Wide z = value[k] - mean[c];
-        Wide a = masked(head[k], z, scale[c], beta[c], low, high);
-        out[start + k * THREADS] = rounded(a * scale[c] + (z * slope[c] + offset[c]));
-        at.advance(channels, inner, step_channel, step_inside);
-    }
+};
+
+extern "C" __global__ void data_gradient(
+    const Scalar *grad, const Scalar *data, const Wide *mean, const Wide *scale, const Wide *beta,
+    const Wide *slope, const Wide *offset, Scalar *out, Index total, Index stride, int channels,
+    int inner, int step_channel, int step_inside, Wide low, Wide high) {
+    DataGradient pack;
+    pack.grad = grad;
+    pack.data = data;
+    pack.mean = mean;
+    pack.scale = scale;
+    pack.beta = beta;
+    pack.slope = slope;
+    pack.offset = offset;
+    pack.out = out;
+    pack.low = low;
+    pack.high = high;
+    for_each_pack(pack, total, stride, channels, inner / VECTOR, step_channel, step_inside);
 }

@@ -1,7 +1,8 @@
 """Batch normalization and its gradient: one or two launches for sums, one for elements.
 
-16-bit elements are converted on load and rounded once. Sums have a fixed order, whose chunks depend
-on the shape only.
+Accesses have up to 16 bytes, of one channel, or, if channels are innermost in memory, of adjacent
+channels. 16-bit elements are converted on load and rounded once. Sums have a fixed order, whose
+chunks depend on shape and memory order only.
 """
 
 import math
@@ -13,6 +14,13 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.gemm import supports_floats
+from gluonish.kernels.cupy.limits import limits_before_rounding
+from gluonish.kernels.cupy.memory_order import (
+    access_length,
+    channels_last,
+    is_channels_last,
+    vector_length,
+)
 from gluonish.kernels.cupy.source import Macros, contiguous, index, launch, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
@@ -25,15 +33,14 @@ from gluonish.ops.normalization.batch_norm_parts import (
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
-# The same as in batch_norm.cu.
-_THREADS = 256
-_GROUP = 16
-_ELEMENTS = 8
-_ABREAST = 32  # channels per block, if channels are innermost
+_THREADS = 256  # as in batch_norm.cu
+_ABREAST = 32  # columns per block at most, if channels are innermost
+_ABREAST_OF_CHUNKS = 8  # channels per block of the second stage
 
-_BLOCKS = 1024  # enough blocks to fill any device
-_MAX_CHUNKS = 128
-_MIN_CHUNK = 4 * _GROUP  # elements per thread
+_BLOCKS = 528  # of sums: a few for each multiprocessor of any device
+_MAX_CHUNKS = 528
+_MIN_PACKS = 8  # per thread of sums
+_ELEMENTWISE_BLOCKS = 2048
 _LIMIT_32 = 2**31
 
 
@@ -66,30 +73,73 @@ class _Memory(NamedTuple):
         """Whether element indices need 64 bits."""
         return self.size >= _LIMIT_32
 
-    @property
-    def chunks(self) -> tuple[int, int]:
-        """Number of chunks per channel, and elements per chunk; the last may be shorter."""
-        abreast = _ABREAST if self.inner == 1 else 1
-        lanes = _THREADS // abreast
-        limit = min(_MAX_CHUNKS, -(-_BLOCKS // -(-self.channels // abreast)))
-        group = lanes * _GROUP
-        least = max(-(-self.per_channel // limit), lanes * _MIN_CHUNK)
-        chunk = -(-least // group) * group
-        return -(-self.per_channel // chunk), chunk
+    def packs(self, *outputs: Any) -> "_Packs":
+        """Return how kernels access the arrays and ``outputs`` of the same layout."""
+        last = self.inner == 1
+        adjacent = self.channels if last else self.inner
+        vector = vector_length(adjacent, self.arrays[0].dtype.itemsize)
+        columns = self.channels // (vector if last else 1)
+        access = access_length(vector, *self.arrays, *outputs)
+        return _Packs(self.size // vector, columns, vector, access, last)
+
+
+class _Packs(NamedTuple):
+    """Adjacent elements that kernels access at once; see ``batch_norm.cu``.
+
+    Attributes:
+        total: Number of packs.
+        columns: Number of columns: channels, or packs of adjacent channels.
+        vector: Number of elements per pack.
+        access: Number of elements per access.
+        last: Whether channels are innermost.
+    """
+
+    total: int
+    columns: int
+    vector: int
+    access: int
+    last: bool
 
     def macros(self, bounds: Bounds = ()) -> Macros:
         """Return the macros to compile ``batch_norm.cu`` with."""
-        return (("LAST", int(self.inner == 1)), ("BOUNDS", len(bounds)))
+        macros = (("LAST", int(self.last)), ("BOUNDS", len(bounds)), ("VECTOR", self.vector))
+        return (*macros, ("ACCESS", self.access))
+
+    @property
+    def loads(self) -> int:
+        """Number of packs of an array that a thread loads at once."""
+        return max(4, 16 // self.vector)
+
+    @property
+    def chunks(self) -> tuple[int, int, int, int]:
+        """Columns per block, blocks of columns, chunks per column, and packs per chunk."""
+        blocks = -(-self.columns // (_ABREAST if self.last else 1))
+        abreast = -(-self.columns // blocks)
+        blocks = -(-self.columns // abreast)
+        per_column = self.total // self.columns
+        lanes = _THREADS // abreast
+        limit = min(_MAX_CHUNKS, max(1, _BLOCKS // blocks))
+        step = lanes * self.loads
+        chunk = -(-max(-(-per_column // limit), lanes * _MIN_PACKS) // step) * step
+        return abreast, blocks, -(-per_column // chunk), chunk
+
+    @property
+    def threads(self) -> tuple[int, int]:
+        """Number of threads of an elementwise kernel, and how many of them work."""
+        blocks = min(_ELEMENTWISE_BLOCKS, -(-self.total // (_THREADS * self.loads)))
+        if not self.last:
+            return blocks, blocks * _THREADS
+        blocks = max(blocks, -(-self.columns // _THREADS))
+        return blocks, blocks * _THREADS // self.columns * self.columns
 
 
 def _memory(axis: int, *arrays: Any) -> _Memory:
     """Wrap arrays of equal shape in the layout of the first, copying those that differ."""
     shape = arrays[0].shape
     axis %= len(shape)
-    order = (*range(axis), *range(axis + 1, len(shape)), axis)
-    first = arrays[0].transpose(order)
-    if first.flags.c_contiguous and not arrays[0].flags.c_contiguous:
-        arrays = (first, *(x.transpose(order) for x in arrays[1:]))
+    if is_channels_last(arrays[0], axis):
+        order = channels_last(len(shape), axis)
+        arrays = tuple(x.transpose(order) for x in arrays)
         return _Memory(tuple(map(contiguous, arrays)), shape[axis], 1, order)
     inner = math.prod(shape[axis + 1 :])
     return _Memory(tuple(map(contiguous, arrays)), shape[axis], inner, tuple(range(len(shape))))
@@ -101,23 +151,18 @@ def _elements(
     """Run an elementwise kernel that fills ``out``."""
     out = out.transpose(memory.order)
     target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
-    lane = _THREADS if memory.inner == 1 else _THREADS // memory.inner
-    inside = 0 if memory.inner == 1 else _THREADS % memory.inner
-    numbers = map(np.int32, (memory.channels, memory.inner, lane % memory.channels, inside))
-    limits = () if bounds is None else _limits(bounds, out.dtype)
-    args = (*arrays, target, index(memory.size, memory.is_wide), *numbers, *limits)
-    blocks = (-(-memory.size // (_ELEMENTS * _THREADS)),)
-    macros = memory.macros(bounds or ())
+    packs, wide = memory.packs(target), memory.is_wide
+    blocks, stride = packs.threads
+    steps = divmod(stride, memory.inner // packs.vector) if not packs.last else (0, 0)
+    numbers = map(np.int32, (memory.channels, memory.inner, steps[0] % memory.channels, steps[1]))
+    limits = () if bounds is None else limits_before_rounding(bounds, out.dtype)
+    args = (*arrays, target, index(packs.total, wide), index(stride, wide), *numbers, *limits)
+    macros = packs.macros(bounds or ())
     launch_blocks(
-        xp, "batch_norm", function, out.dtype, args, blocks, _THREADS, macros, wide=memory.is_wide
+        xp, "batch_norm", function, out.dtype, args, (blocks,), _THREADS, macros, wide=wide
     )
     if target is not out:
         out[...] = target
-
-
-def _limits(bounds: Bounds, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    number = accumulator(dtype).type
-    return number(bounds[0] if bounds else 0), number(bounds[-1] if bounds else 0)
 
 
 def _sum(
@@ -131,17 +176,17 @@ def _sum(
         lead: Arguments of the first stage only.
         ends: Last arguments of both stages.
     """
-    chunks, chunk = memory.chunks
-    channels = memory.channels
-    dtype, wide, macros = memory.arrays[0].dtype, memory.is_wide, memory.macros(bounds)
+    packs, channels, wide = memory.packs(), memory.channels, memory.is_wide
+    abreast, columns, chunks, chunk = packs.chunks
+    dtype, macros = memory.arrays[0].dtype, packs.macros(bounds)
     sums = xp.empty((chunks, 2, channels) if chunks > 1 else 1, np.float64)
-    blocks = (-(-channels // (_ABREAST if memory.inner == 1 else 1)), chunks)
-    args = (sums, index(chunk, wide), *lead, *ends)
+    args = (sums, index(chunk, wide), np.int32(abreast), *lead, *ends)
+    blocks = (columns, chunks)
     launch_blocks(xp, "batch_norm", function, dtype, args, blocks, _THREADS, macros, wide=wide)
     if chunks > 1:
-        args = (sums, np.int32(chunks), *ends)
-        name = f"{function}_of_chunks"
-        launch_blocks(xp, "batch_norm", name, dtype, args, (channels,), 32, macros, wide=wide)
+        args = (sums, np.int32(chunks), np.int32(_ABREAST_OF_CHUNKS), *ends)
+        name, few = f"{function}_of_chunks", (-(-channels // _ABREAST_OF_CHUNKS),)
+        launch_blocks(xp, "batch_norm", name, dtype, args, few, _THREADS, macros, wide=wide)
 
 
 def _find_statistics(
@@ -237,7 +282,7 @@ def _find_sums(
         *(mean, inverse, scale, *targets, index(memory.per_channel, memory.is_wide)),
         *map(np.int32, (memory.channels, memory.inner, is_gamma, fix_gamma, use_global_stats)),
     )
-    lead = (grad, data, beta, *_limits(bounds, data.dtype))
+    lead = (grad, data, beta, *limits_before_rounding(bounds, data.dtype))
     _sum(xp, memory, "gradient_sums", bounds, lead, ends)
     _copy_back(filled, targets)
 

@@ -10,7 +10,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import pointwise
 from gluonish.kernels.cupy.optimizer_source import OPTIONS, layout_of, source_of
-from gluonish.kernels.cupy.source import source_text
+from gluonish.kernels.cupy.source import VECTOR_NBYTES, source_text
 from gluonish.kernels.optimizer_formulas import FORMULAS, state_names
 from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import find_operator
@@ -20,7 +20,10 @@ from tests.kernels.cupy.sass import Case, Count
 DTYPES = tuple(map(np.dtype, (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)))
 
 _POINT = {"KERNEL": 1, "STRIDE": 1, "DILATE": 1, "PAD": 0}
+_HALVING = {"KERNEL": 3, "STRIDE": 2, "PAD": 1}
 _WINDOW = {"KERNEL": 3, "STRIDE": 1, "DILATE": 1, "PAD": 1}
+
+_WIDEST = 0  # of VECTOR: as many elements as 16 bytes have
 
 Macros = tuple[tuple[str, int], ...]
 
@@ -46,8 +49,8 @@ _BY_MACROS = tuple[Macros, str, dict[str, list[tuple[str, int]]]]
 _FILES: dict[str, list[_BY_MACROS]] = {
     "batch_norm": [
         (
-            (("LAST", last), ("BOUNDS", bounds)),
-            f"LAST={last},BOUNDS={bounds}",
+            (("LAST", last), ("BOUNDS", bounds), ("VECTOR", vector)),
+            f"LAST={last},BOUNDS={bounds}" + ",VECTOR=1" * vector,
             {
                 **({} if bounds else {"statistics": _loads(1), "normalize": _STORE}),
                 **({} if bounds or last else {"statistics_of_chunks": [], "moving_statistics": []}),
@@ -57,6 +60,7 @@ _FILES: dict[str, list[_BY_MACROS]] = {
         )
         for last in (0, 1)
         for bounds in (0, 1, 2)
+        for vector in ((_WIDEST, 1) if bounds < 2 else (_WIDEST,))
     ],
     "gelu": [((), "", {"gelu": _STORE, "gelu_backward": _STORE})],
     "philox": [
@@ -64,15 +68,20 @@ _FILES: dict[str, list[_BY_MACROS]] = {
     ],
     "pooling": [
         (
-            (("POOL", pool), ("WITH_PAD", 1)),
-            f"POOL={pool}",
+            (
+                *(("POOL", pool), ("LAST", last), ("VECTOR", _WIDEST if last else 1)),
+                *(("SMALL", 1), *_window(_HALVING)),
+            ),
+            f"POOL={pool},LAST={last}",
             {
-                "pool": _loads(1),
-                "pool_backward": [],
-                **({} if pool else {"first_maximum": _loads(1)}),
+                "pool": _STORE,
+                "pool_backward": _STORE,
+                "pool_whole": _loads(1),
+                **({} if pool else {"first_maximum": _loads(9)}),
             },
         )
-        for pool in (0, 1, 2)
+        for pool in (0, 1)
+        for last in (0, 1)
     ],
     "softmax_and_norms": [
         (
@@ -102,11 +111,17 @@ _FILES: dict[str, list[_BY_MACROS]] = {
 }
 
 
+def _least(macro: str, dtype: np.dtype[Any]) -> int:
+    """Return what 0 stands for as the value of a macro."""
+    return VECTOR_NBYTES // dtype.itemsize if macro == "VECTOR" else 0
+
+
 def _sources() -> Iterator[Case]:
     for name, variants in _FILES.items():
         for macros, macros_name, functions in variants:
             for dtype in DTYPES:
-                text = source_text(name, dtype, False, macros)
+                given = tuple((key, value or _least(key, dtype)) for key, value in macros)
+                text = source_text(name, dtype, False, given)
                 for function, counts in functions.items():
                     key = ":".join(filter(None, (name, function, dtype.name, macros_name)))
                     made = tuple(Count(kind, n * dtype.itemsize) for kind, n in counts)

@@ -1,11 +1,13 @@
 """Batch normalization on a GPU: what the reference kernels give, in few launches, equal bits."""
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gluonish.kernels.cupy import batch_norm
+from gluonish.kernels.cupy import batch_norm, source
+from gluonish.kernels.cupy.limits import limits_before_rounding
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
@@ -145,36 +147,166 @@ def test_arrays_with_gaps(device: OneDevice) -> None:
     np.testing.assert_array_equal(gaps[3]._raw[1::2], channels[2])
 
 
-def error_of(device: OneDevice, data: Any) -> Any:
+def channels_last(device: OneDevice, values: Any) -> Any:
+    """Return an array (N, C, ...) whose channels are innermost in memory."""
+    made = device.upload(np.moveaxis(values, 1, -1).copy())
+    return made.transpose(0, values.ndim - 1, *range(1, values.ndim - 1))
+
+
+def run_on(device: OneDevice, op: Any, arrays: Any, outputs: Any, **given: Any) -> list[Any]:
+    """Fill ``outputs``, with arrays of a device, and return their values."""
+    attrs = runtime_attrs(op, op.schema.parse(op.name, given))
+    fast = op.select_fast("gpu", [spec_of(x) for x in arrays], attrs)
+    assert fast is not None
+    fast.kernel(device.cupy, outputs if len(outputs) > 1 else outputs[0], *arrays, **attrs)
+    return [x._raw.copy() for x in outputs]  # the memory goes to the next array
+
+
+def all_parts(device: OneDevice, grad: Any, data: Any, channels: Any, bounds: Any) -> list[Any]:
+    """Return the results of all operators on arrays of a device, in the memory order of data."""
+    gamma, beta, *moving = map(device.upload, channels)
+    out = device.upload(np.zeros_like(data._raw)) if data.flags.c_contiguous else None
+    rows = [device.upload(np.zeros_like(channels[0])) for _ in range(7)]
+    if out is None:
+        out = channels_last(device, np.zeros_like(data._raw))
+    found = run_on(device, BATCH_NORM, (data, gamma, beta, *moving), (out, *rows[:2]))
+    found += run_on(device, BATCH_NORM_STATISTICS, (data, gamma, *moving), tuple(rows[:3]))
+    mean, inverse, scale = rows[:3]
+    inputs = (grad, data, mean, inverse, scale, beta)
+    found += run_on(device, BATCH_NORM_SUMS, inputs, tuple(rows[3:7]), bounds=bounds)
+    inputs = (grad, data, mean, scale, beta, *rows[5:7])
+    return found + run_on(device, BATCH_NORM_DATA_GRADIENT, inputs, (out,), bounds=bounds)
+
+
+# Channels: a vector and less, 20 columns of 8 (lanes are no power of 2), more columns than a block
+# has; few rows and several chunks. Runs of a channel: 4, 6, 8 and 49 elements.
+VECTORS = [
+    ((2, 8, 3, 3), True),
+    ((3, 12, 70), True),
+    ((9, 160, 31), True),
+    ((2, 328, 2, 3), True),
+    ((9000, 16), False),
+    ((3, 4, 2, 2), False),
+    ((2, 3, 2, 3), False),
+    ((70, 2, 8, 40), False),
+    ((2, 3, 7, 7), False),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "last"), VECTORS)
+def test_the_widest_accesses_equal_single_elements(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, dtype: Any, shape: Any, last: bool
+) -> None:
+    seen = set()
+    plain = source.launch_blocks
+
+    def noted(*args: Any, **kwargs: Any) -> None:
+        seen.add(dict(args[7])["VECTOR"])
+        plain(*args, **kwargs)
+
+    data, grad, channels = values(shape, 1, dtype)
+    made = channels_last if last else OneDevice.upload
+    grads, datas = (made(device, x) for x in (grad, data))
+    for bounds in ((), (0.0,), (0.0, 1.5)):
+        with monkeypatch.context() as patch:
+            patch.setattr(batch_norm, "launch_blocks", noted)
+            found = all_parts(device, grads, datas, channels, bounds)
+        with monkeypatch.context() as patch:
+            patch.setattr(batch_norm, "vector_length", lambda *_: 1)
+            wanted = all_parts(device, grads, datas, channels, bounds)
+        for got, want in zip(found, wanted, strict=True):
+            tolerance = {2: 1e-2, 4: 2e-5, 8: 1e-12}[want.dtype.itemsize]
+            largest = max(1, abs(want.astype(float)).max())
+            near = {"rtol": tolerance, "atol": tolerance * largest}
+            np.testing.assert_allclose(got.astype(float), want.astype(float), **near)
+    adjacent = shape[1] if last or len(shape) == 2 else math.prod(shape[2:])
+    assert seen == {math.gcd(adjacent, 16 // np.dtype(dtype).itemsize)}
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_unaligned_views_and_numbers_of_64_bits(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, last: bool
+) -> None:
+    data, grad, channels = values((5, 16, 3, 8), 1, np.float16)
+
+    def odd(x: Any) -> Any:
+        x = np.moveaxis(x, 1, -1) if last else x
+        view = device.upload(np.append(np.float16(0), x))[1:].reshape(x.shape)
+        return view.transpose(0, 3, 1, 2) if last else view
+
+    made = channels_last if last else OneDevice.upload
+    grads, datas = (made(device, x) for x in (grad, data))
+    wanted = all_parts(device, grads, datas, channels, (0.0,))
+    again = all_parts(device, grads, datas, channels, (0.0,))
+    unaligned = all_parts(device, odd(grad), odd(data), channels, (0.0,))
+    monkeypatch.setattr(batch_norm, "_LIMIT_32", 1)
+    wide = all_parts(device, grads, datas, channels, (0.0,))
+    for a, b, c, d in zip(wanted, again, wide, unaligned, strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(a, c)
+        np.testing.assert_array_equal(a, d)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:2])
+@pytest.mark.parametrize("bounds", [(0.0,), (0.0, 6.0), (-0.3, 0.7), (1 / 3,)])
+def test_bounds_before_rounding_pass_what_passes_after_it(dtype: Any, bounds: Any) -> None:
+    bits = np.random.default_rng(1).integers(0, 2**32, 20000, dtype=np.uint32)
+    numbers = [bits.view(np.float32)]
+    every = np.arange(2**16, dtype=np.uint16).view(dtype).astype(np.float32)
+    with np.errstate(all="ignore"):
+        middles = ((every[1:].astype(np.float64) + every[:-1]) / 2).astype(np.float32)
+        numbers += [every, middles, np.nextafter(middles, np.float32(1e30))]
+        numbers += [np.nextafter(middles, np.float32(-1e30))]
+        exact = np.concatenate(numbers)
+        rounded = exact.astype(dtype).astype(np.float32)
+    low, high = limits_before_rounding(bounds, np.dtype(dtype))
+    if len(bounds) == 1:
+        np.testing.assert_array_equal(exact > low, rounded > np.float32(bounds[0]))
+    else:
+        np.testing.assert_array_equal(exact < low, rounded < np.float32(bounds[0]))
+        np.testing.assert_array_equal(exact > high, rounded > np.float32(bounds[1]))
+
+
+def error_of(device: OneDevice, data: Any, *, last: bool = False) -> Any:
     """Return by how much mean and deviation are off, in deviations."""
     count = data.shape[1]
     ones = np.ones(count, np.float32)
-    outputs = device.run(BATCH_NORM, data, ones, ones, ones, ones, eps=1e-12)
+    if last:
+        channels = [device.upload(ones) for _ in range(4)]
+        empty = [channels_last(device, data), *(device.upload(ones) for _ in range(2))]
+        inputs = (channels_last(device, data), *channels)
+        outputs = run_on(device, BATCH_NORM, inputs, tuple(empty), eps=1e-12)
+    else:
+        outputs = device.run(BATCH_NORM, data, ones, ones, ones, ones, eps=1e-12)
     exact = data.astype(np.float64)
     mean, std = exact.mean(axis=(0, 2, 3)), exact.std(axis=(0, 2, 3))
     return abs(outputs[1] - mean) / std, abs(outputs[2] * std - 1)
 
 
-def test_long_rows_lose_no_digits(device: OneDevice) -> None:
+@pytest.mark.parametrize("last", [False, True])
+def test_long_rows_lose_no_digits(device: OneDevice, last: bool) -> None:
     random = np.random.default_rng(5)
-    data = random.standard_normal((4, 2, 300, 300)).astype(np.float32)
-    of_mean, of_deviation = error_of(device, data)
+    data = random.standard_normal((4, 4 if last else 2, 300, 300)).astype(np.float32)
+    of_mean, of_deviation = error_of(device, data, last=last)
     assert of_mean.max() < 1e-7
     assert of_deviation.max() < 3e-7
 
 
-def test_a_large_mean_costs_no_digits_of_the_deviation(device: OneDevice) -> None:
+@pytest.mark.parametrize("last", [False, True])
+def test_a_large_mean_costs_no_digits_of_the_deviation(device: OneDevice, last: bool) -> None:
     random = np.random.default_rng(5)
-    data = (random.standard_normal((4, 2, 100, 100)) + 1000).astype(np.float32)
-    _, of_deviation = error_of(device, data)
+    data = (random.standard_normal((4, 4 if last else 2, 100, 100)) + 1000).astype(np.float32)
+    _, of_deviation = error_of(device, data, last=last)
     assert of_deviation.max() < 1e-6
 
 
-def test_an_odd_first_element_costs_few_digits(device: OneDevice) -> None:
+@pytest.mark.parametrize("last", [False, True])
+def test_an_odd_first_element_costs_few_digits(device: OneDevice, last: bool) -> None:
     random = np.random.default_rng(5)
-    data = (random.standard_normal((4, 2, 100, 100)) * 0.01 + 1.1).astype(np.float32)
+    data = (random.standard_normal((4, 4 if last else 2, 100, 100)) * 0.01 + 1.1).astype(np.float32)
     data[0, :, 0, 0] = 1000
-    _, of_deviation = error_of(device, data)
+    _, of_deviation = error_of(device, data, last=last)
     assert of_deviation.max() < 3e-6
 
 
