@@ -1,7 +1,9 @@
 """Convolution, its gradients and Deconvolution by cuDNN.
 
-Arrays are used without copies, in either layout. Calls for which cuDNN has no plan are rejected
-before anything is written, and fall back to `gluonish.kernels.cupy.convolution`. Sums are float32;
+Plans follow the memory of the arrays, whose channels may be first or last there in each layout of
+the operator. Arrays in one memory layout are used without copies; otherwise the smaller ones are
+copied. Calls for which cuDNN has no plan are rejected before anything is written, and fall back to
+`gluonish.kernels.cupy.convolution`. Sums are float32;
 products of float32 are exact, unless ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows
 TensorFloat-32.
 """
@@ -25,7 +27,7 @@ from gluonish.kernels.cupy.source import contiguous
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.deconvolution import convolution_attributes
 from gluonish.ops.support.precision import accumulator
-from gluonish.ops.support.windows import is_channels_last
+from gluonish.ops.support.windows import channels_first, is_channels_last
 
 _ALIGNED = 16  # bytes
 
@@ -45,43 +47,75 @@ class _Window(NamedTuple):
     stride: Shape
     dilate: Shape
     pad: Shape
-    layout: str | None
     limit: int | None
 
 
 def _window(attrs: dict[str, Any]) -> _Window:
     unlimited = attrs["cudnn_tune"] == "fastest"
-    return _Window(
-        attrs["stride"],
-        attrs["dilate"],
-        attrs["pad"],
-        attrs["layout"],
-        None if unlimited else attrs["workspace"] << 20,
-    )
+    limit = None if unlimited else attrs["workspace"] << 20
+    return _Window(attrs["stride"], attrs["dilate"], attrs["pad"], limit)
 
 
-def _may_use_tensor_cores(dtype: np.dtype[Any]) -> bool:
+def may_use_tensor_cores(dtype: np.dtype[Any]) -> bool:
+    """Whether products of a dtype may use tensor cores, which round float32."""
     allowed = MXNET_CUDA_ALLOW_TENSOR_CORE.value
     if dtype == FLOAT32:
         return allowed and MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.value
     return allowed
 
 
+def _in_memory(array: Any, last: bool) -> Any:
+    """Return a view of an array (N, C, *spatial) with the axes in the order of a memory layout."""
+    return array.transpose(0, *range(2, array.ndim), 1) if last else array
+
+
+def _is_dense(array: Any, last: bool) -> bool:
+    return bool(_in_memory(array, last).flags.c_contiguous)
+
+
+def _empty_like(xp: Any, array: Any, last: bool) -> Any:
+    """Return an uninitialized array of the same shape in a memory layout."""
+    if not last:
+        return xp.empty(array.shape, array.dtype)
+    shape = _in_memory(array, last).shape
+    return xp.empty(shape, array.dtype).transpose(0, array.ndim - 1, *range(1, array.ndim - 1))
+
+
+def _layouts(arrays: dict[int, Any]) -> tuple[bool, bool]:
+    """Return the memory layouts to try, whether channels are last, the fewest copied bytes first.
+
+    Of equals, the first is that of tensor cores if the arrays may use them.
+    """
+    copied = [
+        sum(0 if _is_dense(array, last) else array.nbytes for array in arrays.values())
+        for last in (False, True)
+    ]
+    if copied[0] == copied[1]:
+        first = may_use_tensor_cores(arrays[DATA].dtype)
+    else:
+        first = copied[1] < copied[0]
+    return first, not first
+
+
 class _Call(NamedTuple):
-    """A call of cuDNN: a plan, the current stream's handle, and contiguous arrays by tensor id."""
+    """A call of cuDNN: a plan, the current stream's handle, and the problem that they solve."""
 
     plan: Plan
     handle: Handle
-    addresses: dict[int, int]
-    arrays: dict[int, Any]
+    problem: Problem
 
 
-def _prepare(xp: Any, kind: str, arrays: dict[int, Any], window: _Window) -> _Call | None:
-    """Return a call of cuDNN that is ready to run; None if cuDNN has no plan for it.
+def _find(
+    xp: Any, kind: str, arrays: dict[int, Any], window: _Window, bias: Any | None
+) -> _Call | None:
+    """Return a plan for some arrays, with channels first; None if cuDNN has none.
+
+    A plan that needs the fewest copies comes first, and one that adds the bias before one that does
+    not.
 
     Args:
         kind: As in `Problem`.
-        arrays: Arrays by tensor id; arrays with gaps are replaced by contiguous copies.
+        arrays: Data, weight and output by tensor id.
 
     Raises:
         RefusedError: cuDNN is switched off or missing.
@@ -89,48 +123,72 @@ def _prepare(xp: Any, kind: str, arrays: dict[int, Any], window: _Window) -> _Ca
     found = opened(xp) if MXNET_CUDNN_ENABLED.value else None
     if found is None:
         raise RefusedError("cuDNN: expected the library and its frontend, got none")
+    for last in _layouts(arrays):
+        in_place = [array for array in arrays.values() if _is_dense(array, last)]
+        for has_bias in (True, False) if bias is not None else (False,):
+            read = (*in_place, bias) if has_bias else in_place
+            problem = Problem(
+                kind,
+                arrays[DATA].dtype,
+                arrays[DATA].shape,
+                arrays[WEIGHT].shape,
+                arrays[OUT].shape,
+                window.stride,
+                window.dilate,
+                window.pad,
+                last,
+                has_bias,
+                not any(array.data.ptr % _ALIGNED for array in read),
+                may_use_tensor_cores(arrays[DATA].dtype),
+                window.limit,
+            )
+            ready = found.find(xp, problem)
+            if ready is not None:
+                return _Call(*ready, problem)
+    return None
+
+
+def _run(xp: Any, call: _Call, arrays: dict[int, Any], result: int) -> None:
+    """Run a call; arrays that are not in its memory layout are copied."""
+    last, used = call.problem.last, dict(arrays)
     for number, array in arrays.items():
-        arrays[number] = contiguous(array)
-    addresses = {number: array.data.ptr for number, array in arrays.items()}
-    data, weight, out = arrays[DATA], arrays[WEIGHT], arrays[OUT]
-    stride, dilate, pad, layout, limit = window
-    problem = Problem(
-        kind,
-        data.dtype,
-        data.shape,
-        weight.shape,
-        out.shape,
-        stride,
-        dilate,
-        pad,
-        layout,
-        BIAS in arrays,
-        not any(address % _ALIGNED for address in addresses.values()),
-        _may_use_tensor_cores(data.dtype),
-        limit,
-    )
-    ready = found.find(xp, problem)
-    return None if ready is None else _Call(*ready, addresses, arrays)
+        if number != BIAS and not _is_dense(array, last):
+            used[number] = _empty_like(xp, array, last)
+            if number != result:
+                used[number][...] = array
+    call.plan.run(xp, call.handle, {number: x.data.ptr for number, x in used.items()})
+    if used[result] is not arrays[result]:
+        arrays[result][...] = used[result]
 
 
-def _run(xp: Any, call: _Call, result: int, out: Any) -> None:
-    """Run a call, and copy its result to ``out`` if needed."""
-    call.plan.run(xp, call.handle, call.addresses)
-    if call.arrays[result] is not out:
-        out[...] = call.arrays[result]
-
-
-def _compute(xp: Any, kind: str, arrays: dict[int, Any], result: int, window: _Window) -> None:
+def _compute(
+    xp: Any,
+    kind: str,
+    arrays: dict[int, Any],
+    result: int,
+    attrs: dict[str, Any],
+    bias: Any | None = None,
+) -> None:
     """Fill the array with the id ``result``.
+
+    Args:
+        kind: As in `Problem`.
+        arrays: Data, weight and output by tensor id, in the operator's layout.
+        bias: Added to the output, if it is not None.
 
     Raises:
         RefusedError: cuDNN has no plan.
     """
-    out = arrays[result]
-    call = _prepare(xp, kind, arrays, window)
+    first = {number: channels_first(xp, x, attrs["layout"]) for number, x in arrays.items()}
+    bias = None if bias is None else contiguous(bias)
+    call = _find(xp, kind, first, _window(attrs), bias)
     if call is None:
         raise RefusedError("cuDNN: expected an engine for this convolution, got none")
-    _run(xp, call, result, out)
+    if call.problem.has_bias:
+        first[BIAS] = bias
+    _run(xp, call, first, result)
+    if bias is not None and not call.problem.has_bias:
+        _add_bias(xp, arrays[OUT], bias, attrs["layout"])
 
 
 def _add_bias(xp: Any, out: Any, bias: Any, layout: str | None) -> None:
@@ -142,25 +200,17 @@ def forward(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
     """Compute Convolution."""
-    window, arrays = _window(attrs), {DATA: data, WEIGHT: weight, OUT: out}
-    if bias is not None:
-        call = _prepare(xp, "forward", {**arrays, BIAS: bias}, window)
-        if call is not None:
-            _run(xp, call, OUT, out)
-            return
-    _compute(xp, "forward", arrays, OUT, window)
-    if bias is not None:
-        _add_bias(xp, out, bias, window.layout)
+    _compute(xp, "forward", {DATA: data, WEIGHT: weight, OUT: out}, OUT, attrs, bias)
 
 
 def backward_data(xp: ModuleType, out: Any, grad: Any, weight: Any, **attrs: Any) -> None:
     """Compute the gradient of the data."""
-    _compute(xp, "data", {DATA: out, WEIGHT: weight, OUT: grad}, DATA, _window(attrs))
+    _compute(xp, "data", {DATA: out, WEIGHT: weight, OUT: grad}, DATA, attrs)
 
 
 def backward_weight(xp: ModuleType, out: Any, grad: Any, data: Any, **attrs: Any) -> None:
     """Compute the gradient of the weight."""
-    _compute(xp, "weight", {DATA: data, WEIGHT: out, OUT: grad}, WEIGHT, _window(attrs))
+    _compute(xp, "weight", {DATA: data, WEIGHT: out, OUT: grad}, WEIGHT, attrs)
 
 
 def backward_weight_bias(
@@ -169,8 +219,10 @@ def backward_weight_bias(
     """Compute the gradients of the weight and the bias."""
     backward_weight(xp, outputs[0], grad, data, **attrs)
     sums = accumulator(grad.dtype)
-    if is_channels_last(attrs["layout"]):
-        outputs[1][...] = grad.reshape(-1, grad.shape[-1]).sum(axis=0, dtype=sums)
+    grad = channels_first(xp, grad, attrs["layout"])
+    if _is_dense(grad, last=True):
+        rows = _in_memory(grad, last=True).reshape(-1, grad.shape[1])
+        outputs[1][...] = rows.sum(axis=0, dtype=sums)
         return
     # First along rows, which are contiguous, then over the samples.
     rows = contiguous(grad).reshape(*grad.shape[:2], math.prod(grad.shape[2:]))

@@ -1,8 +1,10 @@
 """Graphs of cuDNN's frontend, 1.18 to 1.26, for a convolution or one of its gradients.
 
 Dimensions are logical, (N, C, H, W) and (filters, channels of a group, R, S), with D before H for
-three axes; strides define the layout. One spatial axis becomes two, the first of extent 1. Tensors
-have ids, by which a plan gets their addresses.
+three axes; strides define the memory layout, which is the same for all tensors of a problem:
+engines with tensor cores read channels-last memory, and have no kernels for mixed layouts. One
+spatial axis becomes two, the first of extent 1. Tensors have ids, by which a plan gets their
+addresses.
 """
 
 import math
@@ -13,7 +15,6 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Shape
-from gluonish.ops.support.windows import channels_first_shape, is_channels_last
 
 DATA, WEIGHT, OUT, BIAS = 1, 2, 3, 4
 DTYPES = {FLOAT32: "FLOAT", FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}
@@ -32,12 +33,13 @@ class Problem(NamedTuple):
     Attributes:
         kind: What to compute: ``forward``, or the gradient of ``data`` or ``weight``.
         dtype: Dtype of all arrays; sums are float32.
-        data: Shape of the data, in the operator's layout.
-        weight: Shape of the weight, in the operator's layout.
-        out: Shape of the output, in the operator's layout.
+        data: Logical shape of the data, (N, C, *spatial).
+        weight: Logical shape of the weight, (filters, channels of a group, *kernel).
+        out: Logical shape of the output, (N, filters, *spatial).
         stride: The operator's attribute; empty for all ones.
         dilate: The operator's attribute; empty for all ones.
         pad: The operator's attribute; empty for all zeros.
+        last: Whether the channels of all arrays are last in memory.
         has_bias: Whether to add a bias.
         aligned: Whether all addresses are multiples of 16 bytes.
         tensor_cores: Whether to allow tensor cores, which round float32.
@@ -52,7 +54,7 @@ class Problem(NamedTuple):
     stride: Shape
     dilate: Shape
     pad: Shape
-    layout: str | None
+    last: bool
     has_bias: bool
     aligned: bool
     tensor_cores: bool
@@ -82,12 +84,11 @@ class _Graph:
             handle=handle,
         )
         self._problem = problem
-        self._last = is_channels_last(problem.layout)
         shapes = {DATA: problem.data, WEIGHT: problem.weight, OUT: problem.out}
         self._dims = {number: self._logical(shape) for number, shape in shapes.items()}
 
     def _logical(self, shape: Shape) -> list[int]:
-        n, c, *spatial = channels_first_shape(shape, self._problem.layout)
+        n, c, *spatial = shape
         return [n, c, *([1] if len(spatial) == 1 else []), *spatial]
 
     def _along(self, values: Shape, fill: int) -> list[int]:
@@ -96,7 +97,7 @@ class _Graph:
         return [*([fill] if rank == 1 else []), *(values or (fill,) * rank)]
 
     def _read(self, number: int, dims: list[int]) -> Any:
-        strides = _dense(dims, self._last)
+        strides = _dense(dims, self._problem.last)
         tensor = self.raw._make_tensor(dim=dims, stride=strides, uid=number, name=f"t{number}")
         return self._aligned(tensor)
 
@@ -107,7 +108,7 @@ class _Graph:
     def _set_layout(self, tensor: Any, number: int) -> Any:
         """Set the extents and strides of a result, which cuDNN cannot infer for gradients."""
         dims = self._dims[number]
-        return tensor.set_dim(dims).set_stride(_dense(dims, self._last))
+        return tensor.set_dim(dims).set_stride(_dense(dims, self._problem.last))
 
     def fill(self) -> None:
         """Add the convolution, and the bias if the problem has one."""

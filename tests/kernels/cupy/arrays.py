@@ -52,6 +52,23 @@ def _count_copies(machine: Machine, sources: list["Array"], out: "Array") -> Non
             machine.counts.launches += 1
 
 
+def _orders(raw: Any) -> set[str]:
+    """Return the memory orders in which an array of channels is dense: first, last, or both."""
+    last = raw.transpose(0, *range(2, raw.ndim), 1)
+    found = (("first", raw.flags.c_contiguous), ("last", last.flags.c_contiguous))
+    return {name for name, dense in found if dense}
+
+
+def note_orders(machine: Machine, what: str, sources: list["Array"], out: "Array") -> None:
+    """Note a kernel that reads arrays in one memory order and writes them in another."""
+    if not 3 <= out.ndim <= 5:
+        return
+    to = _orders(out._raw)
+    for source in sources:
+        if source.shape == out.shape and to and to.isdisjoint(_orders(source._raw) or to):
+            machine.relayouts.append((what, out.shape))
+
+
 def as_result(machine: Machine, result: Any, sources: list["Array"]) -> "Array | None":
     """Return a NumPy result that is a view as an array of the source that it is a view of."""
     if result.base is None:
@@ -96,6 +113,7 @@ def run(
         raise TypeError(f"{what}: expected a cupy.ndarray as out, got {type(out)}")
     else:
         _count_copies(machine, sources, out)
+    note_orders(machine, what, sources, out)
     raw = out._raw
 
     def work() -> None:
@@ -252,6 +270,7 @@ class Array:
                 if _same(target, value._raw):
                     return
                 _count_copies(machine, [value], self._view(target))
+                note_orders(machine, "setitem", [value], self._view(target))
 
         def work() -> None:
             with np.errstate(all="ignore"):

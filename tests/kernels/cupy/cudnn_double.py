@@ -3,8 +3,9 @@
 It takes the calls, names of arguments and order of steps that the front end takes, and refuses what
 the front end refuses or dies of: a gradient whose extents were not told, tensors of the same
 number, extents that do not fit, a plan that runs before it was built, addresses that are missing,
-unaligned or too short, a workspace that is too small. Convolutions run with NumPy on the machine's
-memory, as one launch on the stream of the handle. Other operations are checked and not run.
+unaligned or too short, a workspace that is too small, tensors in different memory orders.
+Convolutions run with NumPy on the machine's memory, as one launch on the stream of the handle.
+Other operations are checked and not run.
 
 Engines are those that matter: one that adds in no fixed order comes first, one with tensor cores,
 which lays channels last in its workspace, and one of plain sums.
@@ -190,10 +191,10 @@ class _Graph(Operations):
         if self._node is None:
             return
         tensors = self._by_role(self._node)
-        layouts = {tensor.layout for tensor in tensors}
-        if "other" in layouts or len(tensors[0].dim) not in (4, 5):
-            return
-        moved = 0 if layouts == {"NHWC"} else sum(tensor.nbytes for tensor in tensors)
+        layouts = set.intersection(*(tensor.layouts for tensor in tensors))
+        if not layouts or len(tensors[0].dim) not in (4, 5):
+            return  # no engine for gaps, or for tensors of different orders
+        moved = 0 if "NHWC" in layouts else sum(tensor.nbytes for tensor in tensors)
         quick = {Note.TENSOR_CORE}
         if self._kind is DataType.FLOAT:
             quick.add(Note.DOWN_CONVERT_INPUTS)

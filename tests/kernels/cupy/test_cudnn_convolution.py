@@ -1,5 +1,7 @@
 """Convolutions by cuDNN on the double: values of the reference kernels, in one launch."""
 
+import itertools
+import math
 from typing import Any
 
 import ml_dtypes
@@ -187,6 +189,88 @@ def test_arrays_with_gaps_are_read_and_written(device: OneDevice, gap: int) -> N
     kernel = op.select_kernel("gpu", [spec_of(x) for x in values], runtime)
     kernel(device.cupy, out, *arrays, **runtime)
     np.testing.assert_array_equal(out._raw, want)
+
+
+def _in_order(device: OneDevice, x: np.ndarray, last: bool) -> Any:
+    """Return an array with these values, and the channels of axis 1 last in memory."""
+    if not last or x.ndim < 3:
+        return device.upload(x)
+    array = device.upload(np.ascontiguousarray(np.moveaxis(x, 1, -1)))
+    return array.transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
+
+
+def _run_in_orders(
+    device: OneDevice, call: Any, orders: tuple[bool, ...], result: bool
+) -> tuple[list[np.ndarray], int]:
+    """Run a call on arrays in some memory orders; return its outputs and number of launches."""
+    op, values, attrs = call
+    runtime = runtime_attrs(op, op.schema.parse(op.name, attrs))
+    specs = [spec_of(x) for x in values]
+    found = op.infer(*specs, **op.schema.parse(op.name, attrs))
+    outs = [_in_order(device, np.zeros(x.shape, x.dtype), result) for x in found]
+    arrays = [_in_order(device, x, last) for x, last in zip(values, orders, strict=False)]
+    before = device.launches
+    kernel = op.select_kernel("gpu", specs, runtime)
+    kernel(device.cupy, outs[0] if op.single else tuple(outs), *arrays, **runtime)
+    return [out._raw for out in outs], device.launches - before
+
+
+@ALONE
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize("window", WINDOWS)
+def test_arrays_with_channels_last_in_memory_are_used_without_copies(
+    device: OneDevice, window: str, groups: int
+) -> None:
+    calls = _calls(window) if groups == 4 else _calls(window, groups=groups)
+    for call, launches in zip(calls, [1, 1, 1, 1, 3], strict=True):
+        wanted = device.run(call[0], *call[1], **call[2])
+        got, count = _run_in_orders(device, call, (True, True, True), True)
+        assert count == launches
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-5)
+    assert not device.machine.relayouts
+    opened = cudnn.opened(device.cupy)
+    assert opened is not None
+    assert all(opened.plans.values())
+
+
+@ALONE
+@pytest.mark.parametrize("orders", list(itertools.product([False, True], repeat=3)))
+def test_arrays_in_other_orders_are_copied_to_that_of_most_bytes(
+    device: OneDevice, orders: tuple[bool, ...]
+) -> None:
+    *read, result = orders
+    for call in _calls("3x3")[:4]:
+        wanted = device.run(call[0], *call[1], **call[2])
+        device.machine.relayouts.clear()
+        got, count = _run_in_orders(device, call, (*read, False), result)
+        np.testing.assert_allclose(got[0], wanted[0], rtol=1e-6, atol=1e-5)
+        moved = [shape for _, shape in device.machine.relayouts]
+        assert len(moved) == (0 if len({*orders}) == 1 else 1)
+        assert count == 1 + len(moved)
+        sizes = [math.prod(x.shape) for x in (*call[1][:2], got[0])]
+        odd = next((i for i in range(3) if orders.count(orders[i]) == 1), 0)
+        assert not moved or math.prod(moved[0]) <= min(sizes[odd], sum(sizes) - sizes[odd])
+
+
+@ALONE
+@pytest.mark.parametrize("refused", [False, True])
+def test_the_other_order_is_tried_where_cudnn_has_no_plan(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, refused: bool
+) -> None:
+    build = cudnn_graph.build
+
+    def of_one_order(front_end: Any, handle: int, problem: Any) -> Any:
+        if problem.last == refused:
+            raise front_end.cudnnGraphNotSupportedError("no")
+        return build(front_end, handle, problem)
+
+    monkeypatch.setattr(cudnn, "build", of_one_order)
+    for call in _calls("3x3"):
+        wanted = device.run(call[0], *call[1], **call[2])
+        got, _ = _run_in_orders(device, call, (refused,) * 3, refused)
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-5)
 
 
 @ALONE
