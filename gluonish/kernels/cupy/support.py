@@ -15,7 +15,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.errors import DeviceError
 from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.kernels.back_ends import Passes, Support
-from gluonish.kernels.cupy import libraries
+from gluonish.kernels.cupy import libraries, memory_layout
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pool import PinnedDevice
 from gluonish.kernels.generated.expressions import aligned_shape, supports
@@ -159,6 +159,10 @@ def _passes() -> Passes:
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
         "fold_batch_norm": {},
+        "channels_last": {
+            "starts": memory_layout.starts_layout,
+            "wanted": memory_layout.wanted,
+        },
         # CuPy's kernels for single operators are as fast.
         "fuse_pointwise": {
             "several_passes": True,
