@@ -103,7 +103,7 @@ def plan_passes(
     partition = split_passes(
         fuse_layers(planned, device, constant),
         grad_inputs,
-        lambda joint: split_layers(joint, device),
+        lambda joint: split_layers(joint, device, graph.inputs[options.data_count :]),
     )
     constant_inputs = range(options.data_count, len(inputs)) if is_static else range(0)
     forward, saved = _plan_forward(partition, device, constant_inputs, options, bool(requires_grad))

@@ -1,11 +1,10 @@
 """Convolution, its gradients and Deconvolution by cuDNN.
 
 Plans follow the memory of the arrays, whose channels may be first or last there in each layout of
-the operator. Arrays in one memory layout are used without copies; otherwise the smaller ones are
-copied. Calls for which cuDNN has no plan are rejected before anything is written, and fall back to
-`gluonish.kernels.cupy.convolution`. Sums are float32;
-products of float32 are exact, unless ``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows
-TensorFloat-32.
+the operator. Arrays in one memory layout are used without copies; otherwise some are copied. Calls
+for which cuDNN has no plan are rejected before anything is written, and fall back to
+`gluonish.kernels.cupy.convolution`. Sums are float32; products of float32 are exact, unless
+``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows TensorFloat-32.
 """
 
 import math
@@ -23,6 +22,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cudnn import Handle, Plan, opened
 from gluonish.kernels.cupy.cudnn_graph import BIAS, DATA, DTYPES, OUT, WEIGHT, Problem
+from gluonish.kernels.cupy.memory_layout import empty_like, in_memory, is_dense
 from gluonish.kernels.cupy.source import contiguous
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.deconvolution import convolution_attributes
@@ -64,37 +64,21 @@ def may_use_tensor_cores(dtype: np.dtype[Any]) -> bool:
     return allowed
 
 
-def _in_memory(array: Any, last: bool) -> Any:
-    """Return a view of an array (N, C, *spatial) with the axes in the order of a memory layout."""
-    return array.transpose(0, *range(2, array.ndim), 1) if last else array
-
-
-def _is_dense(array: Any, last: bool) -> bool:
-    return bool(_in_memory(array, last).flags.c_contiguous)
-
-
-def _empty_like(xp: Any, array: Any, last: bool) -> Any:
-    """Return an uninitialized array of the same shape in a memory layout."""
-    if not last:
-        return xp.empty(array.shape, array.dtype)
-    shape = _in_memory(array, last).shape
-    return xp.empty(shape, array.dtype).transpose(0, array.ndim - 1, *range(1, array.ndim - 1))
-
-
 def _layouts(arrays: dict[int, Any]) -> tuple[bool, bool]:
-    """Return the memory layouts to try, whether channels are last, the fewest copied bytes first.
+    """Return the memory layouts to try, whether channels are last, the better one first.
 
-    Of equals, the first is that of tensor cores if the arrays may use them.
+    Tensor cores read channels last: if they are allowed, and data or output have no other layout,
+    the rest is copied. Otherwise the layout with the fewest copied bytes comes first.
     """
+    if may_use_tensor_cores(arrays[DATA].dtype):
+        given = (arrays[DATA], arrays[OUT])
+        if any(is_dense(x, last=True) and not is_dense(x, last=False) for x in given):
+            return True, False
     copied = [
-        sum(0 if _is_dense(array, last) else array.nbytes for array in arrays.values())
+        sum(0 if is_dense(array, last) else array.nbytes for array in arrays.values())
         for last in (False, True)
     ]
-    if copied[0] == copied[1]:
-        first = may_use_tensor_cores(arrays[DATA].dtype)
-    else:
-        first = copied[1] < copied[0]
-    return first, not first
+    return (True, False) if copied[1] < copied[0] else (False, True)
 
 
 class _Call(NamedTuple):
@@ -124,7 +108,7 @@ def _find(
     if found is None:
         raise RefusedError("cuDNN: expected the library and its frontend, got none")
     for last in _layouts(arrays):
-        in_place = [array for array in arrays.values() if _is_dense(array, last)]
+        in_place = [array for array in arrays.values() if is_dense(array, last)]
         for has_bias in (True, False) if bias is not None else (False,):
             read = (*in_place, bias) if has_bias else in_place
             problem = Problem(
@@ -152,8 +136,8 @@ def _run(xp: Any, call: _Call, arrays: dict[int, Any], result: int) -> None:
     """Run a call; arrays that are not in its memory layout are copied."""
     last, used = call.problem.last, dict(arrays)
     for number, array in arrays.items():
-        if number != BIAS and not _is_dense(array, last):
-            used[number] = _empty_like(xp, array, last)
+        if number != BIAS and not is_dense(array, last):
+            used[number] = empty_like(xp, array, last)
             if number != result:
                 used[number][...] = array
     call.plan.run(xp, call.handle, {number: x.data.ptr for number, x in used.items()})
@@ -220,8 +204,8 @@ def backward_weight_bias(
     backward_weight(xp, outputs[0], grad, data, **attrs)
     sums = accumulator(grad.dtype)
     grad = channels_first(xp, grad, attrs["layout"])
-    if _is_dense(grad, last=True):
-        rows = _in_memory(grad, last=True).reshape(-1, grad.shape[1])
+    if is_dense(grad, last=True):
+        rows = in_memory(grad, last=True).reshape(-1, grad.shape[1])
         outputs[1][...] = rows.sum(axis=0, dtype=sums)
         return
     # First along rows, which are contiguous, then over the samples.

@@ -15,7 +15,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.errors import DeviceError
 from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.kernels.back_ends import Passes, Support
-from gluonish.kernels.cupy import libraries, memory_layout
+from gluonish.kernels.cupy import channels_last, libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pool import PinnedDevice
 from gluonish.kernels.generated.expressions import aligned_shape, supports
@@ -160,9 +160,10 @@ def _passes() -> Passes:
         "drop_bias_gradient": {},
         "fold_batch_norm": {},
         "channels_last": {
-            "starts": memory_layout.starts_layout,
-            "wanted": memory_layout.wanted,
+            "starts": channels_last.starts_layout,
+            "wanted": channels_last.wanted,
         },
+        "cast_weights": {"starts": channels_last.starts_layout},
         # CuPy's kernels for single operators are as fast.
         "fuse_pointwise": {
             "several_passes": True,

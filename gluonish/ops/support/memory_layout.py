@@ -25,7 +25,7 @@ _FOLLOWERS = frozenset(
     (
         *("BatchNorm", "_batch_norm_backward", "LRN", "_lrn_backward"),
         *("_contrib_BatchNormWithReLU", "UpSampling", "_upsampling_backward"),
-        *("Pooling", "_pooling_backward", "Concat", "add_n", "Dropout", "slice_axis"),
+        *("Cast", "Pooling", "_pooling_backward", "Concat", "add_n", "Dropout", "slice_axis"),
         *("_activation_backward", "_gelu_backward", "_leaky_relu_backward", "LeakyReLU"),
         *("_fused_pointwise", "_fused_pointwise_many", "_fused_pointwise_random"),
         *("_batch_norm_data_gradient", "_batch_norm_apply", "_contrib_BatchNormWithReLU_backward"),

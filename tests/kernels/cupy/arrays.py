@@ -37,6 +37,16 @@ def allocate(machine: Machine, shape: Any, dtype: Any) -> "Array":
     return Array(machine, block.memory.raw[:nbytes].view(dtype).reshape(extents), block)
 
 
+def _like(array: "Array", dtype: Any) -> "Array":
+    """Return a new array whose axes have the order in memory that those of a dense one have."""
+    raw = array._raw
+    order = sorted(range(raw.ndim), key=lambda axis: -raw.strides[axis])
+    if not raw.transpose(order).flags.c_contiguous:
+        return allocate(array._machine, raw.shape, dtype)
+    made = allocate(array._machine, [raw.shape[axis] for axis in order], dtype)
+    return made._view(made._raw.transpose(np.argsort(order)))
+
+
 def _same(a: Any, b: Any) -> bool:
     """Whether two NumPy arrays are one array."""
     return (a.ctypes.data, a.shape, a.strides) == (b.ctypes.data, b.shape, b.strides)
@@ -214,7 +224,8 @@ class Array:
         if not copy and self.dtype == dtype:
             return self
         raw = self._raw
-        return run(self._machine, "astype", lambda: raw.astype(dtype), [self])
+        out = allocate(self._machine, raw.shape, dtype) if order != "K" else _like(self, dtype)
+        return run(self._machine, "astype", lambda: raw.astype(dtype), [self], out)
 
     def reshape(self, *shape: Any, order: str = "C") -> "Array":
         """Return another shape, a view where that is possible."""

@@ -1,0 +1,282 @@
+"""Hybridized networks on a GPU lay their values out channels last, without copies in between."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish as mx
+from gluonish import autograd, nd
+from gluonish.core.config import (
+    MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_ENABLED,
+    MXNET_DISABLED_GRAPH_PASSES,
+    MXNET_ENABLE_CUDA_GRAPHS,
+    MXNET_GPU_WORKER_NSTREAMS,
+)
+from gluonish.gluon import nn
+from gluonish.kernels.cupy import channels_last, cudnn, cudnn_convolution, pointwise
+from gluonish.model_zoo.vision.mobilenet import MobileNet
+from gluonish.model_zoo.vision.resnet import BottleneckV1, BottleneckV2, ResNetV1, ResNetV2
+from tests.kernels.cupy.install import gpu_contexts
+from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.one_device import COMPILED
+
+pytestmark = [COMPILED, pytest.mark.timeout(180)]
+
+GPU = mx.gpu(0)
+OFF = MXNET_DISABLED_GRAPH_PASSES
+
+
+class Branches(nn.HybridBlock):
+    """Odd channels, groups, depthwise, deconvolution, resizing, concatenation, a flat end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2D(5, 3, padding=1, activation="relu")
+        self.grouped = nn.Conv2D(10, 3, padding=1, groups=5)
+        self.norm = nn.BatchNorm()
+        self.depthwise = nn.Conv2D(10, (3, 2), strides=2, groups=10, use_bias=False)
+        self.up = nn.Conv2DTranspose(7, 4, strides=2, padding=1)
+        self.end = nn.Dense(3)
+
+    def forward(self, x: Any) -> Any:
+        y = self.norm(self.grouped(self.stem(x)))
+        z = self.depthwise(y)
+        up = nd.UpSampling(z, scale=2, sample_type="nearest")
+        both = nd.concat(self.up(z), up * 2, dim=1)
+        return self.end(nd.relu(both) + both.mean(axis=(2, 3), keepdims=True))
+
+
+def axes(rank: int) -> nn.HybridBlock:
+    """Convolutions over one or three axes."""
+    kind = {1: nn.Conv1D, 3: nn.Conv3D}[rank]
+    net = nn.HybridSequential()
+    net.add(kind(6, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), kind(5, 2), nn.Dense(3))
+    return net
+
+
+def bottlenecks(thumbnail: bool = False) -> nn.HybridBlock:
+    """A small ResNet of all kinds of bottlenecks."""
+    stages = [8, 16, 32] if thumbnail else [8, 16, 32, 64]
+    layers = [2, 1] if thumbnail else [1, 1, 1]
+    return ResNetV1(BottleneckV1, layers, stages, classes=10, thumbnail=thumbnail)
+
+
+NETWORKS: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "bottlenecks": (bottlenecks, (4, 3, 64, 64)),
+    "v2": (lambda: ResNetV2(BottleneckV2, [1, 1], [8, 16, 32], classes=10), (2, 3, 48, 48)),
+    "mobilenet": (lambda: MobileNet(0.25, classes=10), (2, 3, 64, 64)),
+    "branches": (Branches, (2, 3, 16, 18)),
+    "one axis": (lambda: axes(1), (2, 3, 20)),
+    "three axes": (lambda: axes(3), (2, 3, 8, 9, 10)),
+}
+
+
+def made(name: str, dtype: str) -> tuple[nn.HybridBlock, list[Any]]:
+    """Return a network with the same weights each time, and three batches."""
+    make, shape = NETWORKS[name]
+    mx.random.seed(5)
+    net = make()
+    net.initialize(mx.init.Xavier(magnitude=3), ctx=GPU)
+    net.cast(dtype)
+    numbers = np.random.default_rng(3)
+    return net, [nd.array(numbers.standard_normal(shape), GPU, dtype) for _ in range(3)]
+
+
+def run(name: str, dtype: str = "bfloat16", *, train: bool = True, **hybrid: Any) -> list[Any]:
+    """Return outputs and gradients of three calls, on new GPUs' memory."""
+    net, batches = made(name, dtype)
+    for x in batches:
+        x.attach_grad()
+        net(x)  # shapes of parameters
+    if hybrid:
+        net.hybridize(**hybrid)
+    found = []
+    for x in batches:
+        if not train:
+            found.append(net(x))
+            continue
+        with autograd.record():
+            y = net(x)
+            loss = (y.astype("float32") ** 2).mean()
+        loss.backward()
+        weights = [p for p in net.collect_params().values() if p.grad_req != "null"]
+        found += [y, x.grad.copy(), *[p.grad(GPU).copy() for p in weights]]
+    return [x.astype("float32").asnumpy() for x in found]
+
+
+@pytest.fixture
+def gpu(machine: Machine) -> Iterator[Machine]:
+    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
+    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
+        yield machine
+
+
+@pytest.fixture
+def exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lay float32 out channels last although its products are exact: errors are small then."""
+    kept = SimpleNamespace(
+        supports=cudnn_convolution.supports, may_use_tensor_cores=lambda dtype: True
+    )
+    monkeypatch.setattr(channels_last, "cudnn_convolution", kept)
+
+
+def check(got: list[Any], want: list[Any], error: float) -> None:
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=error * max(1e-3, np.abs(other).max()))
+
+
+def orders_planned(cupy: Any) -> set[bool]:
+    """Return the memory layouts of the convolutions that were planned."""
+    opened = cudnn.opened(cupy)
+    assert opened is not None
+    return {problem.last for _, problem in opened.plans}
+
+
+@pytest.mark.usefixtures("exact")
+@pytest.mark.parametrize("train", [True, False])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_hybridized_network_computes_what_the_imperative_one_does(
+    machine: Machine, name: str, train: bool
+) -> None:
+    with gpu_contexts(machine, "ThreadedEnginePerDevice") as cupy:
+        want = run(name, "float32", train=train)
+        assert orders_planned(cupy) == {False}
+        got = run(name, "float32", train=train, static_alloc=True)
+        assert orders_planned(cupy) == ({False} if name == "one axis" else {False, True})
+    check(got, want, 2e-3)
+    assert np.median([np.abs(a - b).max() for a, b in zip(got, want, strict=True)]) < 1e-4
+
+
+@pytest.mark.parametrize("graphs", [False, True])
+@pytest.mark.parametrize("streams", [1, 2])
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("name", ["bottlenecks", "branches"])
+def test_every_mode_gives_the_same_bits(
+    machine: Machine, name: str, static: bool, streams: int, graphs: bool
+) -> None:
+    with ExitStack() as scopes:
+        scopes.enter_context(MXNET_GPU_WORKER_NSTREAMS.override(streams))
+        scopes.enter_context(MXNET_ENABLE_CUDA_GRAPHS.override(graphs))
+        scopes.enter_context(gpu_contexts(machine, "ThreadedEnginePerDevice"))
+        for train in (True, False):
+            want = run(name, train=train, static_alloc=True)
+            got = run(name, train=train, static_alloc=static, static_shape=static)
+            for one, other in zip(got, want, strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tf32", "last"),
+    [
+        ("bfloat16", False, True),
+        ("float16", False, True),
+        ("float32", True, True),
+        ("float32", False, False),
+        ("float64", True, False),
+    ],
+)
+def test_layout_is_that_of_tensor_cores(
+    machine: Machine, dtype: str, tf32: bool, last: bool
+) -> None:
+    with (
+        MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.override(tf32),
+        gpu_contexts(machine, "NaiveEngine") as cupy,
+    ):
+        run("bottlenecks", dtype, train=False, static_alloc=True)
+        assert (True in orders_planned(cupy)) == last
+
+
+def test_switches_turn_it_off(machine: Machine) -> None:
+    with gpu_contexts(machine, "NaiveEngine") as cupy:
+        with OFF.override(("channels_last",)):
+            run("bottlenecks", static_alloc=True)
+        assert orders_planned(cupy) == {False}
+        with MXNET_CUDNN_ENABLED.override(False):
+            run("branches", static_alloc=True)
+        assert orders_planned(cupy) == {False}
+
+
+@pytest.fixture
+def mixed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Collect shapes of pointwise programs that read or write both memory orders."""
+    found: list[Any] = []
+    make = pointwise._new_plan
+
+    def plan(outputs: Any, inputs: Any, program: Any) -> Any:
+        orders = set()
+        for x in (*outputs, *inputs):
+            if x.ndim == 4 and x.shape == outputs[0].shape:
+                last = x.transpose(0, 2, 3, 1).flags.c_contiguous
+                orders |= {"first"} if not last else set() if x.flags.c_contiguous else {"last"}
+        if len(orders) > 1:
+            found.append(outputs[0].shape)
+        return make(outputs, inputs, program)
+
+    monkeypatch.setattr(pointwise, "_plans", {})
+    monkeypatch.setattr(pointwise, "_new_plan", plan)
+    return found
+
+
+# Maps that pooling reads and writes: its kernels copy them to channels first.
+POOLED = {
+    "bottlenecks": {(4, 8, 32, 32), (4, 8, 16, 16), (4, 64, 4, 4)},
+    "mobilenet": {(2, 256, 2, 2)},
+}
+
+
+@pytest.mark.parametrize("amp", [False, True])
+@pytest.mark.parametrize("name", POOLED)
+def test_a_step_copies_nothing_to_another_layout_but_its_input_and_weights(
+    gpu: Machine, mixed: list[Any], name: str, amp: bool
+) -> None:
+    net, (x, *_) = made(name, "float32" if amp else "bfloat16")
+    net.hybridize(static_alloc=True, static_shape=True)
+    shapes = {x.shape}
+    for _ in range(3):
+        gpu.relayouts.clear()
+        with autograd.record(), mx.amp.autocast("bfloat16") if amp else ExitStack():
+            y = net(x)
+        y.backward()
+        nd.waitall()
+        shapes |= {p.shape for p in net.collect_params().values()}
+    assert not mixed
+    copied = {shape for _, shape in gpu.relayouts if shape not in POOLED[name]}
+    assert copied <= shapes
+    # The input is copied for the stem's convolution, and for the gradient of its weight. Only
+    # weights with windows have gradients to copy.
+    assert sum(shape == x.shape for _, shape in gpu.relayouts) <= 2
+    weights = [p.shape for p in net.collect_params().values() if _has_windows(p.shape)]
+    assert sum(shape in shapes - {x.shape} for _, shape in gpu.relayouts) <= len(weights)
+
+
+def _has_windows(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 4 and shape[1] > 1 and shape[2] > 1
+
+
+def test_weights_are_laid_out_once_a_step_in_one_launch(gpu: Machine) -> None:
+    net, (x, *_) = made("bottlenecks", "bfloat16")
+    net.hybridize(static_alloc=True, static_shape=True)
+    names: list[str] = []
+    use = gpu.use
+
+    def noted(stream: Any, memories: Any, what: str, *args: Any, **kwargs: Any) -> int:
+        names.append(what)
+        return use(stream, memories, what, *args, **kwargs)
+
+    gpu.use = noted  # type: ignore[method-assign]
+    for _ in range(2):
+        names.clear()
+        with autograd.record():
+            y = net(x)
+        y.backward()
+        nd.waitall()
+    assert names.count("cast_weights") == 1
+    names.clear()
+    for _ in range(3):
+        net(x).wait_to_read()
+    assert names.count("cast_weights") <= 1  # constant, until a parameter changes
