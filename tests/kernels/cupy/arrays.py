@@ -74,6 +74,8 @@ def note_orders(machine: Machine, what: str, sources: list["Array"], out: "Array
     if not 3 <= out.ndim <= 5:
         return
     to = _orders(out._raw)
+    if to == {"last"}:
+        machine.strided.append(what)
     for source in sources:
         if source.shape == out.shape and to and to.isdisjoint(_orders(source._raw) or to):
             machine.relayouts.append((what, out.shape))

@@ -280,3 +280,50 @@ def test_weights_are_laid_out_once_a_step_in_one_launch(gpu: Machine) -> None:
     for _ in range(3):
         net(x).wait_to_read()
     assert names.count("cast_weights") <= 1  # constant, until a parameter changes
+
+
+def plain() -> nn.HybridBlock:
+    """Convolutions without normalization: their functions are fused with nothing."""
+    net = nn.HybridSequential()
+    for activation in ("relu", "tanh", "sigmoid"):
+        net.add(nn.Conv2D(6, 3, padding=1, activation=activation))
+    net.add(nn.GELU(), nn.Conv2D(5, 1), nn.LeakyReLU(0.1), nn.Flatten(), nn.Dense(3))
+    return net
+
+
+def dropped() -> nn.HybridBlock:
+    """Dropout of elements and of maps between convolutions."""
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(6, 3), nn.Dropout(0.4), nn.Conv2D(5, 3), nn.Dropout(0.3, axes=(2, 3)))
+    net.add(nn.Conv2D(4, 2), nn.GELU(), nn.Dense(3))
+    return net
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_dropout_draws_the_same_in_both_layouts(
+    gpu: Machine, monkeypatch: pytest.MonkeyPatch, fused: bool
+) -> None:
+    monkeypatch.setitem(NETWORKS, "dropped", (dropped, (2, 3, 20, 21)))
+    others = () if fused else ("fuse_pointwise",)
+    with OFF.override(("channels_last", *others)):
+        want = run("dropped", static_alloc=True)
+    with OFF.override(others):
+        got = run("dropped", static_alloc=True)
+    check(got, want, 1e-6)
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_functions_alone_see_contiguous_arrays(
+    gpu: Machine, monkeypatch: pytest.MonkeyPatch, train: bool
+) -> None:
+    monkeypatch.setitem(NETWORKS, "plain", (plain, (2, 3, 9, 11)))
+    with OFF.override(("channels_last", "fuse_pointwise")):
+        want = run("plain", train=train, static_alloc=True)
+    with OFF.override(("fuse_pointwise",)):
+        gpu.strided.clear()
+        got = run("plain", train=train, static_alloc=True)
+    check(got, want, 1e-6)
+    # In each call the input of the first convolution, for the gradient of its weight, too, and
+    # the gradient that comes from Flatten.
+    assert {*gpu.strided} <= {"setitem"}
+    assert len(gpu.strided) == 3 * (3 if train else 1)
