@@ -189,6 +189,7 @@ class _Bound:
         last_indices: Indices of these values.
         overwritten: Indices of the values that an instruction overwrites.
         delivered: Indices of outputs and saved values.
+        overwrites: Whether kernels may write over the memory of an addend.
     """
 
     count: int
@@ -202,6 +203,7 @@ class _Bound:
     last_indices: set[int]
     overwritten: set[int]
     delivered: set[int]
+    overwrites: bool
 
 
 def _bind(
@@ -236,6 +238,7 @@ def _bind(
         last_indices={indices.of[key] for key in channels_last if key in indices.of},
         overwritten={x.reads[i] for x in instructions for i in _mutated_inputs(x)},
         delivered={*range(len(externals), argument_count), *saved},
+        overwrites=device.is_host,  # cuDNN does not promise to read elements before it writes them
     )
 
 
@@ -380,7 +383,7 @@ def _memory_step(
         tuple([root(index) for index in instruction.writes]),
         in_place=instruction.op.elementwise and _same_layout(bound, instruction),
         alias=_is_alias(bound, instruction) and instruction.reads[0] in specs,
-        over=_overwritten_read(bound, instruction),
+        over=_overwritten_read(bound, instruction) if bound.overwrites else None,
     )
 
 

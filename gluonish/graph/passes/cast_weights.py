@@ -17,7 +17,12 @@ from gluonish.ops.support.memory_layout import has_channels
 
 _CASTS = ("Cast", "amp_cast")
 # The position of the weight of convolutions.
-_WEIGHTS = {"Convolution": 1, "Deconvolution": 1, "_convolution_backward_data": 1}
+_WEIGHTS = {
+    "Convolution": 1,
+    "Deconvolution": 1,
+    "_convolution_backward_data": 1,
+    "_fused_convolution": 1,
+}
 
 Key = tuple[int, int]
 Group = tuple[np.dtype[Any], np.dtype[Any]]  # dtypes before and after

@@ -8,9 +8,12 @@ take about the same time in both layouts, and one spatial axis is too short to m
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.config import MXNET_CUDNN_ENABLED
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import cudnn, cudnn_convolution
+from gluonish.kernels.cupy.cudnn_graph import DTYPES
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.memory_layout import has_channels_first
 
@@ -18,6 +21,7 @@ from gluonish.ops.support.memory_layout import has_channels_first
 _READ = {
     "Convolution": (0, 1),
     "Deconvolution": (0, 1),
+    "_fused_convolution": (0, 1),
     "_convolution_backward_data": (0, 1),
     "_convolution_backward_weight": (0, 1),
     "_convolution_backward_weight_bias": (0, 1),
@@ -35,6 +39,13 @@ def starts_layout(op: Operator, attrs: Attrs, inputs: Sequence[Spec], xp: Any) -
         and cudnn_convolution.may_use_tensor_cores(inputs[0].dtype)
         and cudnn.opened(xp) is not None
     )
+
+
+def tensor_core_dtypes() -> tuple[np.dtype[Any], ...]:
+    """Return the dtypes whose convolutions use tensor cores of cuDNN, by the current flags."""
+    if not MXNET_CUDNN_ENABLED.value:
+        return ()
+    return tuple(dtype for dtype in DTYPES if cudnn_convolution.may_use_tensor_cores(dtype))
 
 
 def wanted(op: Operator, attrs: Attrs) -> Sequence[int]:

@@ -21,7 +21,17 @@ from gluonish.core.config import (
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cudnn import Handle, Plan, opened
-from gluonish.kernels.cupy.cudnn_graph import BIAS, DATA, DTYPES, OUT, WEIGHT, Problem
+from gluonish.kernels.cupy.cudnn_graph import (
+    ADDEND,
+    BIAS,
+    DATA,
+    DTYPES,
+    OUT,
+    WEIGHT,
+    Problem,
+    activation_of,
+)
+from gluonish.kernels.cupy.epilogues import run_epilogue, split_epilogue
 from gluonish.kernels.cupy.memory_layout import empty_like, in_memory, is_dense
 from gluonish.kernels.cupy.source import contiguous
 from gluonish.ops.kernel import RefusedError
@@ -75,7 +85,7 @@ def _layouts(arrays: dict[int, Any]) -> tuple[bool, bool]:
         if any(is_dense(x, last=True) and not is_dense(x, last=False) for x in given):
             return True, False
     copied = [
-        sum(0 if is_dense(array, last) else array.nbytes for array in arrays.values())
+        sum(x.nbytes for n, x in arrays.items() if n != BIAS and not is_dense(x, last))
         for last in (False, True)
     ]
     return (True, False) if copied[1] < copied[0] else (False, True)
@@ -89,17 +99,32 @@ class _Call(NamedTuple):
     problem: Problem
 
 
+class _Parts(NamedTuple):
+    """What follows a convolution: a sum with a bias, with an addend, and an activation."""
+
+    has_bias: bool = False
+    has_addend: bool = False
+    activation: tuple[str, float] | None = None
+
+    def choices(self) -> list["_Parts"]:
+        """Return the parts that a plan may include: all, the bias only, or none."""
+        found = [self, _Parts(self.has_bias), _ALONE]
+        return list(dict.fromkeys(found))
+
+
+_ALONE = _Parts()
+
+
 def _find(
-    xp: Any, kind: str, arrays: dict[int, Any], window: _Window, bias: Any | None
+    xp: Any, kind: str, arrays: dict[int, Any], window: _Window, parts: _Parts
 ) -> _Call | None:
     """Return a plan for some arrays, with channels first; None if cuDNN has none.
 
-    A plan that needs the fewest copies comes first, and one that adds the bias before one that does
-    not.
+    A plan that needs the fewest copies comes first, and then one that includes most parts.
 
     Args:
         kind: As in `Problem`.
-        arrays: Data, weight and output by tensor id.
+        arrays: Data, weight, output, bias and addend by tensor id.
 
     Raises:
         RefusedError: cuDNN is switched off or missing.
@@ -107,13 +132,14 @@ def _find(
     found = opened(xp) if MXNET_CUDNN_ENABLED.value else None
     if found is None:
         raise RefusedError("cuDNN: expected the library and its frontend, got none")
+    dtype = arrays[DATA].dtype
     for last in _layouts(arrays):
-        in_place = [array for array in arrays.values() if is_dense(array, last)]
-        for has_bias in (True, False) if bias is not None else (False,):
-            read = (*in_place, bias) if has_bias else in_place
+        for included in parts.choices():
+            used = _used(arrays, included)
+            in_place = [x for n, x in used.items() if n == BIAS or is_dense(x, last)]
             problem = Problem(
                 kind,
-                arrays[DATA].dtype,
+                dtype,
                 arrays[DATA].shape,
                 arrays[WEIGHT].shape,
                 arrays[OUT].shape,
@@ -121,9 +147,9 @@ def _find(
                 window.dilate,
                 window.pad,
                 last,
-                has_bias,
-                not any(array.data.ptr % _ALIGNED for array in read),
-                may_use_tensor_cores(arrays[DATA].dtype),
+                *included,
+                not any(array.data.ptr % _ALIGNED for array in in_place),
+                may_use_tensor_cores(dtype),
                 window.limit,
             )
             ready = found.find(xp, problem)
@@ -132,10 +158,16 @@ def _find(
     return None
 
 
+def _used(arrays: dict[int, Any], parts: Any) -> dict[int, Any]:
+    """Return the arrays that a plan uses which includes some parts."""
+    without = {BIAS: not parts.has_bias, ADDEND: not parts.has_addend}
+    return {number: x for number, x in arrays.items() if not without.get(number)}
+
+
 def _run(xp: Any, call: _Call, arrays: dict[int, Any], result: int) -> None:
     """Run a call; arrays that are not in its memory layout are copied."""
-    last, used = call.problem.last, dict(arrays)
-    for number, array in arrays.items():
+    last, used = call.problem.last, _used(arrays, call.problem)
+    for number, array in list(used.items()):
         if number != BIAS and not is_dense(array, last):
             used[number] = empty_like(xp, array, last)
             if number != result:
@@ -151,28 +183,26 @@ def _compute(
     arrays: dict[int, Any],
     result: int,
     attrs: dict[str, Any],
-    bias: Any | None = None,
-) -> None:
-    """Fill the array with the id ``result``.
+    parts: _Parts = _ALONE,
+) -> Problem:
+    """Fill the array with the id ``result``, and return the problem that was solved.
 
     Args:
         kind: As in `Problem`.
-        arrays: Data, weight and output by tensor id, in the operator's layout.
-        bias: Added to the output, if it is not None.
+        arrays: Arrays by tensor id, in the operator's layout.
+        parts: What to add to the plan, if cuDNN can.
 
     Raises:
         RefusedError: cuDNN has no plan.
     """
-    first = {number: channels_first(xp, x, attrs["layout"]) for number, x in arrays.items()}
-    bias = None if bias is None else contiguous(bias)
-    call = _find(xp, kind, first, _window(attrs), bias)
+    first = {
+        n: x if n == BIAS else channels_first(xp, x, attrs["layout"]) for n, x in arrays.items()
+    }
+    call = _find(xp, kind, first, _window(attrs), parts)
     if call is None:
         raise RefusedError("cuDNN: expected an engine for this convolution, got none")
-    if call.problem.has_bias:
-        first[BIAS] = bias
     _run(xp, call, first, result)
-    if bias is not None and not call.problem.has_bias:
-        _add_bias(xp, arrays[OUT], bias, attrs["layout"])
+    return call.problem
 
 
 def _add_bias(xp: Any, out: Any, bias: Any, layout: str | None) -> None:
@@ -184,7 +214,34 @@ def forward(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
     """Compute Convolution."""
-    _compute(xp, "forward", {DATA: data, WEIGHT: weight, OUT: out}, OUT, attrs, bias)
+    arrays = {DATA: data, WEIGHT: weight, OUT: out}
+    if bias is not None:
+        arrays[BIAS] = contiguous(bias)
+    solved = _compute(xp, "forward", arrays, OUT, attrs, _Parts(bias is not None))
+    if bias is not None and not solved.has_bias:
+        _add_bias(xp, out, bias, attrs["layout"])
+
+
+def fused(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+    """Compute a convolution, a sum and an activation, in one launch if cuDNN can."""
+    (data, weight, bias), addend, plain, epilogue = split_epilogue(inputs, attrs)
+    activation = None
+    if epilogue.activation is not None:
+        activation = activation_of(epilogue.activation, epilogue.alpha, epilogue.beta)
+    arrays = {DATA: data, WEIGHT: weight, OUT: out}
+    if bias is not None:
+        arrays[BIAS] = contiguous(bias)
+    if addend is not None:
+        if addend.data.ptr == out.data.ptr:  # cuDNN may write elements before it reads them
+            addend = addend.copy()
+        arrays[ADDEND] = addend
+    is_whole = epilogue.activation is None or activation is not None
+    parts = _Parts(bias is not None, addend is not None and is_whole, activation)
+    solved = _compute(xp, "forward", arrays, OUT, plain, parts)
+    if bias is not None and not solved.has_bias:
+        _add_bias(xp, out, bias, plain["layout"])
+    if (solved.has_addend, solved.activation) != (addend is not None, activation) or not is_whole:
+        run_epilogue(xp, out, addend, epilogue)
 
 
 def backward_data(xp: ModuleType, out: Any, grad: Any, weight: Any, **attrs: Any) -> None:

@@ -8,7 +8,7 @@ addresses.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Shape
 
-DATA, WEIGHT, OUT, BIAS = 1, 2, 3, 4
+DATA, WEIGHT, OUT, BIAS, ADDEND = 1, 2, 3, 4, 5
 DTYPES = {FLOAT32: "FLOAT", FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}
 # The two tensors that each kind of problem reads, and the tensor that it writes.
 _ROLES = {
@@ -41,6 +41,9 @@ class Problem(NamedTuple):
         pad: The operator's attribute; empty for all zeros.
         last: Whether the channels of all arrays are last in memory.
         has_bias: Whether to add a bias.
+        has_addend: Whether to add an array of the output's shape, after the bias.
+        activation: Function to apply then, by its name among the activations of
+            `gluonish.ops.fused.activation`, and its parameter alpha or beta; None for none.
         aligned: Whether all addresses are multiples of 16 bytes.
         tensor_cores: Whether to allow tensor cores, which round float32.
         limit: Maximum size of the workspace in bytes; None for no limit.
@@ -56,6 +59,8 @@ class Problem(NamedTuple):
     pad: Shape
     last: bool
     has_bias: bool
+    has_addend: bool
+    activation: tuple[str, float] | None
     aligned: bool
     tensor_cores: bool
     limit: int | None
@@ -126,12 +131,43 @@ class _Graph:
             out = self.raw.conv_dgrad(loss=a, filter=b, **window)
         else:
             out = self.raw.conv_wgrad(image=a, loss=b, **window)
-        if problem.has_bias:
-            channels = self._dims[OUT][1]
-            one_each = [1, channels, *[1] * (len(self._dims[OUT]) - 2)]
-            bias = self._read(BIAS, one_each)
-            out = self.raw.bias(input=self._set_layout(out, OUT), bias=bias)
+        out = self._with_epilogue(out)
         self._aligned(self._set_layout(out.set_output(True).set_uid(result), result))
+
+    def _with_epilogue(self, out: Any) -> Any:
+        """Return the result of the convolution after bias, addend and activation."""
+        problem, dims = self._problem, self._dims[OUT]
+        if problem.has_bias:
+            bias = self._read(BIAS, [1, dims[1], *[1] * (len(dims) - 2)])
+            out = self.raw.bias(input=self._set_layout(out, OUT), bias=bias)
+        if problem.has_addend:
+            out = self.raw.add(a=self._set_layout(out, OUT), b=self._read(ADDEND, dims))
+        if problem.activation is not None:
+            name, parameter = problem.activation
+            apply = _ACTIVATIONS[name]
+            out = apply(self.raw, self._set_layout(out, OUT), parameter)
+        return out
+
+
+# Functions that the frontend has as nodes, given their parameter.
+_ACTIVATIONS: Mapping[str, Callable[[Any, Any, float], Any]] = {
+    "relu": lambda raw, x, _: raw.relu(input=x),
+    "clip": lambda raw, x, upper: raw.relu(input=x, upper_clip=upper),  # from 0
+    "leaky": lambda raw, x, slope: raw.relu(input=x, negative_slope=slope),
+    "sigmoid": lambda raw, x, _: raw.sigmoid(input=x),
+    "tanh": lambda raw, x, _: raw.tanh(input=x),
+    "swish": lambda raw, x, factor: raw.swish(input=x, swish_beta=factor),
+}
+
+
+FUNCTIONS = tuple(_ACTIVATIONS)
+
+
+def activation_of(name: str, alpha: float, beta: float) -> tuple[str, float] | None:
+    """Return the entry of a `Problem` for an activation; None if the frontend has no node."""
+    if name == "clip":
+        return ("clip", beta) if alpha == 0 else None
+    return (name, alpha) if name in _ACTIVATIONS else None
 
 
 def build(front_end: Any, handle: int, problem: Problem) -> Any:
