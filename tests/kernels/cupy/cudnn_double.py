@@ -59,6 +59,7 @@ class _Node(NamedTuple):
 class _Step(NamedTuple):
     """An operation on the result of a convolution."""
 
+    name: str
     read: Tensor | None
     out: Tensor
     compute: Callable[..., Any]
@@ -151,11 +152,13 @@ class _Graph(Operations):
     ) -> Tensor:
         return self._convolve("filter", image, loss, padding, stride, dilation)
 
-    def _after(self, given: Tensor, read: Tensor | None, compute: Callable[..., Any]) -> Tensor:
+    def _after(
+        self, given: Tensor, read: Tensor | None, compute: Callable[..., Any], name: str = ""
+    ) -> Tensor:
         """Add an operation behind the convolution."""
         assert self._node is not None, "an operation on something else: not known to this double"
         assert given is self._last, "an operation on something else: not known to this double"
-        self._epilogue.append(_Step(read, self._made(), compute))
+        self._epilogue.append(_Step(name, read, self._made(), compute))
         return self._last
 
     @property
@@ -165,7 +168,7 @@ class _Graph(Operations):
 
     def bias(self, input: Tensor, bias: Tensor) -> Tensor:  # noqa: A002  # its name
         assert bias.dim == [1, bias.dim[1], *[1] * (len(bias.dim) - 2)]
-        return self._after(input, bias, lambda x, y: x + y)
+        return self._after(input, bias, lambda x, y: x + y, "bias")
 
     def add(self, a: Tensor, b: Tensor) -> Tensor:
         return self._after(a, b, lambda x, y: x + y)
@@ -237,7 +240,7 @@ class _Graph(Operations):
         layouts = set.intersection(*(tensor.layouts for tensor in tensors))
         if not layouts or len(tensors[0].dim) not in (4, 5):
             return  # no engine for gaps, or for tensors of different orders
-        if len(self._epilogue) > 1 or any(step.read is None for step in self._epilogue):
+        if any(step.name != "bias" for step in self._epilogue):
             self._fuse(tensors, layouts)
             return
         moved = 0 if "NHWC" in layouts else sum(tensor.nbytes for tensor in tensors)

@@ -327,3 +327,50 @@ def test_functions_alone_see_contiguous_arrays(
     # the gradient that comes from Flatten.
     assert {*gpu.strided} <= {"setitem"}
     assert len(gpu.strided) == 3 * (3 if train else 1)
+
+
+def wide() -> nn.HybridBlock:
+    """Bottlenecks whose channels are whole vectors, as cuDNN's fused kernels need."""
+    return ResNetV1(BottleneckV1, [1, 2], [8, 32, 64], classes=10, thumbnail=True)
+
+
+@pytest.mark.parametrize("graphs", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_inference_fuses_convolutions_with_sums_and_functions(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, dtype: str, graphs: bool
+) -> None:
+    monkeypatch.setitem(NETWORKS, "wide", (wide, (2, 8, 12, 12)))
+    counts = []
+
+    def launches(**hybrid: Any) -> list[Any]:
+        net, batches = made("wide", dtype)
+        net.hybridize(static_alloc=True, static_shape=True)
+        found = [net(x).astype("float32").asnumpy() for x in batches * 2]
+        before = machine.counts.launches
+        net(batches[0]).wait_to_read()
+        counts.append(machine.counts.launches - before)
+        return found
+
+    with (
+        MXNET_ENABLE_CUDA_GRAPHS.override(graphs),
+        gpu_contexts(machine, "ThreadedEnginePerDevice") as cupy,
+    ):
+        with OFF.override(("fuse_primitives",)):
+            want = launches()
+        got = launches()
+        opened = cudnn.opened(cupy)
+        assert opened is not None
+        fused = [x for _, x in opened.plans if x.activation is not None and opened.plans[0, x]]
+        assert {x.has_addend for x in fused} == {False, True}
+    check(got, want, 2e-2)
+    # The normalizations are folded, so that nothing is left of three blocks but convolutions.
+    assert graphs or counts[1] <= counts[0] - 3 * 3
+
+
+def test_what_may_need_a_gradient_is_not_fused(machine: Machine) -> None:
+    with gpu_contexts(machine, "NaiveEngine") as cupy:
+        run("branches", static_alloc=True)
+        opened = cudnn.opened(cupy)
+    assert opened is not None
+    assert opened.plans
+    assert all(problem.activation is None for _, problem in opened.plans)

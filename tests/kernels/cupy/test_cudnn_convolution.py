@@ -17,6 +17,8 @@ from gluonish.core.config import (
 )
 from gluonish.gluon import nn
 from gluonish.kernels.cupy import convolution, cudnn, cudnn_graph
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION
+from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
@@ -25,7 +27,7 @@ from gluonish.ops.nn.convolution import (
 )
 from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.registry import Operator
-from tests.checking.values import runtime_attrs, spec_of
+from tests.checking.values import run_kernel, runtime_attrs, spec_of
 from tests.kernels.cupy.arrays import allocate
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
 from tests.ops.operator_runs import calls_of
@@ -423,3 +425,86 @@ def test_a_network_trains_on_the_gpu_as_on_the_cpu(
     assert opened is not None
     assert {problem.kind for _, problem in opened.plans} == {"forward", "data", "weight"}
     assert all(opened.plans.values())
+
+
+FUSED: list[dict[str, Any]] = [
+    {"activation": "relu"},
+    {"activation": "relu", "with_sum": True},
+    {"with_sum": True},
+    {"activation": "clip", "alpha": 0.0, "beta": 0.5, "with_sum": True},
+    {"activation": "clip", "alpha": -0.5, "beta": 0.5, "with_sum": True},
+    {"activation": "leaky", "alpha": 0.25},
+    {"activation": "sigmoid"},
+    {"activation": "tanh", "with_sum": True},
+    {"activation": "swish", "alpha": 1.5, "with_sum": True},
+    {"activation": "gelu", "with_sum": True},
+]
+
+
+def _fused_call(
+    attrs: dict[str, Any], dtype: Any, channels: int, no_bias: bool
+) -> tuple[Operator, list[np.ndarray], dict[str, Any]]:
+    inputs = [_normal(2, channels, 5, 6, dtype=dtype), _normal(16, channels, 3, 3, dtype=dtype) / 9]
+    inputs += [] if no_bias else [_normal(16, dtype=dtype)]
+    inputs += [_normal(2, 16, 5, 6, dtype=dtype)] if attrs.get("with_sum") else []
+    window = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 16, "no_bias": no_bias}
+    return FUSED_CONVOLUTION, [x.astype(dtype) for x in inputs], {**window, **attrs}
+
+
+def _check_fused(device: OneDevice, call: Any, last: bool) -> int:
+    """Hold a call to the reference, and return the number of its launches."""
+    op, values, attrs = call
+    parsed = op.schema.parse(op.name, attrs)
+    (want,) = run_kernel(op, op.kernel, list(values), parsed, runtime_attrs(op, parsed))
+    orders = tuple(x.ndim == 4 and last for x in values)
+    (got,), count = _run_in_orders(device, call, orders, last)
+    tolerance = 4e-2 if want.dtype.itemsize == 2 else 1e-2
+    np.testing.assert_allclose(got.astype(float), want.astype(float), rtol=tolerance, atol=0.02)
+    return count
+
+
+@COMPILED
+@pytest.mark.parametrize("no_bias", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("attrs", FUSED, ids=str)
+def test_a_sum_and_a_function_are_part_of_the_launch(
+    device: OneDevice, attrs: dict[str, Any], dtype: Any, no_bias: bool
+) -> None:
+    with MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.override(True):
+        call = _fused_call(attrs, dtype, 8, no_bias)
+        count = _check_fused(device, call, True)
+        has_node = attrs.get("activation") != "gelu" and attrs.get("alpha") != -0.5
+        assert count == (1 if has_node else 2)
+        # What cuDNN refuses comes after the convolution, in one launch for whatever is a program.
+        assert _check_fused(device, _fused_call(attrs, dtype, 3, no_bias), True) >= 2
+        assert _check_fused(device, call, False) >= 2
+
+
+@COMPILED
+@pytest.mark.parametrize("how", ["flag", "shortage"])
+@pytest.mark.parametrize("attrs", FUSED[:3], ids=str)
+def test_products_of_matrices_compute_fused_convolutions(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, attrs: dict[str, Any], how: str
+) -> None:
+    if how == "shortage":
+        monkeypatch.setattr(cudnn.Plan, "run", _short)
+    with MXNET_CUDNN_ENABLED.override(how != "flag"):
+        for last in (False, True):
+            _check_fused(device, _fused_call(attrs, np.float32, 8, False), last)
+
+
+def _short(*_: Any) -> None:
+    raise RefusedError("cuDNN: expected bytes for a workspace, got none")
+
+
+@COMPILED
+def test_an_addend_in_the_memory_of_the_output_is_copied_first(device: OneDevice) -> None:
+    op, values, attrs = _fused_call({"activation": "relu", "with_sum": True}, np.float16, 8, True)
+    (want,) = device.run(op, *values, **attrs)
+    parsed = op.schema.parse(op.name, attrs)
+    arrays = [_in_order(device, x, True) for x in values]
+    kernel = op.select_kernel("gpu", [spec_of(x) for x in values], runtime_attrs(op, parsed))
+    kernel(device.cupy, arrays[-1], *arrays, **runtime_attrs(op, parsed))
+    np.testing.assert_allclose(
+        arrays[-1]._raw.astype(float), want.astype(float), rtol=4e-2, atol=0.02
+    )
