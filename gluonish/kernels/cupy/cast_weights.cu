@@ -3,7 +3,7 @@
 // A weight is rows of channels, each a window of contiguous elements: (filters, channels, *kernel).
 // Channels last, the window's elements lie apart, and channels are contiguous. A weight in the same
 // layout is one row of windows of 1. A block casts a tile: as many channels of a row as fit.
-// ROWS: elements of a tile. MOST: weights per Table. NARROWS: whether the sources are float32.
+// TILE: elements of a tile. MOST: weights per Table. NARROWS: whether the sources are float32.
 #define THREADS 256
 
 struct Table {
@@ -21,10 +21,10 @@ typedef Scalar Source;
 #endif
 
 extern "C" __global__ void cast_weights(const __grid_constant__ Table table) {
-    __shared__ Wide tile[ROWS];
+    __shared__ Wide tile[TILE];
     const unsigned owner = owner_of(table, blockIdx.x);
     const unsigned channels = table.channels[owner], window = table.windows[owner];
-    const unsigned most = ROWS / window, tiles = (channels + most - 1) / most;
+    const unsigned most = TILE / window, tiles = (channels + most - 1) / most;
     const unsigned block = blockIdx.x - first_block(table, owner);
     const unsigned row = block / tiles, first = block % tiles * most;
     const unsigned count = channels - first < most ? channels - first : most;

@@ -60,7 +60,7 @@ def _cast(xp: Any, targets: Sequence[Any], sources: Sequence[Any]) -> None:
     fields["ends"][:count] = ends
     fields["count"] = count
     dtype = targets[0].dtype
-    macros = (("MOST", _MOST), ("ROWS", _TILE), ("NARROWS", int(sources[0].dtype != dtype)))
+    macros = (("MOST", _MOST), ("TILE", _TILE), ("NARROWS", int(sources[0].dtype != dtype)))
     name = "cast_weights"
     launch_blocks(xp, name, name, dtype, (table,), (ends[-1],), _THREADS, macros)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.config import MXNET_CUDNN_ENABLED
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import cudnn, cudnn_convolution
 from gluonish.kernels.cupy.cudnn_graph import DTYPES
@@ -34,7 +33,7 @@ def starts_layout(op: Operator, attrs: Attrs, inputs: Sequence[Spec], xp: Any) -
         op.name in _READ
         and len(attrs["kernel"]) > 1
         and has_channels_first(attrs)
-        and MXNET_CUDNN_ENABLED.value
+        and cudnn_convolution.enabled()
         and cudnn_convolution.supports(*inputs, **attrs)
         and cudnn_convolution.may_use_tensor_cores(inputs[0].dtype)
         and cudnn.opened(xp) is not None
@@ -43,7 +42,7 @@ def starts_layout(op: Operator, attrs: Attrs, inputs: Sequence[Spec], xp: Any) -
 
 def tensor_core_dtypes() -> tuple[np.dtype[Any], ...]:
     """Return the dtypes whose convolutions use tensor cores of cuDNN, by the current flags."""
-    if not MXNET_CUDNN_ENABLED.value:
+    if not cudnn_convolution.enabled():
         return ()
     return tuple(dtype for dtype in DTYPES if cudnn_convolution.may_use_tensor_cores(dtype))
 

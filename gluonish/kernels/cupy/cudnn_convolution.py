@@ -42,6 +42,11 @@ from gluonish.ops.support.windows import channels_first, is_channels_last
 _ALIGNED = 16  # bytes
 
 
+def enabled() -> bool:
+    """Whether cuDNN is switched on."""
+    return MXNET_CUDNN_ENABLED.value
+
+
 def supports(*specs: Spec, cudnn_off: bool, **_: Any) -> bool:
     """Whether to try cuDNN for these inputs."""
     return (
@@ -129,7 +134,7 @@ def _find(
     Raises:
         RefusedError: cuDNN is switched off or missing.
     """
-    found = opened(xp) if MXNET_CUDNN_ENABLED.value else None
+    found = opened(xp) if enabled() else None
     if found is None:
         raise RefusedError("cuDNN: expected the library and its frontend, got none")
     dtype = arrays[DATA].dtype

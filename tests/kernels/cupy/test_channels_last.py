@@ -120,7 +120,9 @@ def gpu(machine: Machine) -> Iterator[Machine]:
 def exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lay float32 out channels last although its products are exact: errors are small then."""
     kept = SimpleNamespace(
-        supports=cudnn_convolution.supports, may_use_tensor_cores=lambda dtype: True
+        enabled=cudnn_convolution.enabled,
+        supports=cudnn_convolution.supports,
+        may_use_tensor_cores=lambda dtype: True,
     )
     monkeypatch.setattr(channels_last, "cudnn_convolution", kept)
 
