@@ -103,7 +103,7 @@ def plan_passes(
     partition = split_passes(
         fuse_layers(planned, device, constant),
         grad_inputs,
-        lambda joint: split_layers(joint, device),
+        lambda joint: split_layers(joint, device, graph.inputs[options.data_count :]),
     )
     constant_inputs = range(options.data_count, len(inputs)) if is_static else range(0)
     forward, saved = _plan_forward(partition, device, constant_inputs, options, bool(requires_grad))
@@ -205,7 +205,9 @@ def _channels_last(
     graph: Graph, last_inputs: Sequence[Key], contiguous_count: int, device: Device
 ) -> frozenset[Key]:
     """Return the values laid out channels last, except the first ``contiguous_count`` outputs."""
-    if "channels_last" not in back_ends.passes(device.platform):
+    offered = back_ends.passes(device.platform)
+    if "channels_last" not in offered:
         return frozenset()
-    found = channels_last_values(graph.nodes, last_inputs)
+    options = offered["channels_last"]
+    found = channels_last_values(graph.nodes, last_inputs, device.xp, **options)
     return found - {value.key for value in graph.outputs[:contiguous_count]}

@@ -19,6 +19,7 @@ from gluonish.core.config import (
 from gluonish.core.device import Device
 from gluonish.graph.ir import Graph, Node
 from gluonish.graph.passes import (
+    cast_weights,
     drop_bias_gradient,
     drop_history,
     eliminate_common_subexpressions,
@@ -88,10 +89,17 @@ def _never(node: Node) -> bool:
     return False
 
 
-def split_layers(graph: Graph, device: Device) -> Graph:
-    """Return a graph, gradients included, with layers split into operators that fuse better."""
+def split_layers(graph: Graph, device: Device, parameters: Collection[Node] = ()) -> Graph:
+    """Return a graph, gradients included, with layers split into operators that fuse better.
+
+    Args:
+        graph: The graph.
+        device: Device that will run it.
+        parameters: The inputs of the graph that are parameters.
+    """
     offered = back_ends.passes(device.platform)
-    chosen = _chosen(offered, split_batch_norm, drop_bias_gradient, widen_products)
+    cast = partial(cast_weights, parameters=parameters, xp=device.xp)
+    chosen = _chosen(offered, split_batch_norm, drop_bias_gradient, widen_products, cast)
     if not chosen:
         return graph
     graph = _run(graph, *chosen)

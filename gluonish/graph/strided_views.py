@@ -17,7 +17,14 @@ from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.instructions import KernelInstruction
 from gluonish.graph.ir import Node, Value
-from gluonish.ops.support.memory_layout import follows_layout, has_channels, starts_layout
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.support.memory_layout import (
+    follows_layout,
+    has_channels,
+    may_have_layout,
+    reads_no_layout,
+    starts_layout,
+)
 
 
 class StridedView(NamedTuple):
@@ -330,28 +337,58 @@ def _reshaped(view: StridedView, shape: Shape) -> StridedView | None:
 Key = tuple[int, int]
 
 
-def channels_last_values(nodes: Sequence[Node], external: Collection[Key] = ()) -> frozenset[Key]:
+Starts = Callable[[Operator, Attrs, Sequence[Spec], Any], bool]
+Wanted = Callable[[Operator, Attrs], Sequence[int]]
+
+
+def channels_last_values(
+    nodes: Sequence[Node],
+    external: Collection[Key] = (),
+    xp: Any = None,
+    *,
+    starts: Starts = starts_layout,
+    wanted: Wanted = reads_no_layout,
+) -> frozenset[Key]:
     """Return the keys of the values to lay out channels last.
 
     Args:
         nodes: Operators in order, with specs.
         external: Keys of external values in this layout. Only these are returned if
             ``MXNET_DISABLED_GRAPH_PASSES`` contains ``channels_last``.
+        xp: The device's array module.
+        starts: Returns whether outputs of an operator, given its attributes, the specs of its
+            inputs and ``xp``, are laid out channels last for any layout of the inputs.
+        wanted: Returns the positions of the inputs that such an operator reads in this layout;
+            those computed by operators that write any layout are laid out so.
     """
     found = set(external)
     if "channels_last" in MXNET_DISABLED_GRAPH_PASSES.value:
         return frozenset(found)
+    anchors = {
+        id(node): node
+        for node in nodes
+        if node.op is not None and starts(node.op, node.attrs, [x.spec for x in node.inputs], xp)
+    }
+    read = {node.inputs[i].key for node in anchors.values() for i in _wanted(node, wanted)}
     for node in nodes:
         op = node.op
         if op is None:
             continue
-        anchored = starts_layout(op, node.attrs)
-        if not anchored and not follows_layout(op):
-            continue
+        anchored = id(node) in anchors
+        follows = not anchored and follows_layout(op)
         for i, spec in enumerate(node.specs):
-            if has_channels(spec) and (anchored or _follows(spec, node.inputs, found)):
+            if has_channels(spec) and (
+                anchored
+                or ((id(node), i) in read and may_have_layout(op))
+                or (follows and _follows(spec, node.inputs, found))
+            ):
                 found.add((id(node), i))
     return frozenset(found)
+
+
+def _wanted(node: Node, wanted: Wanted) -> Sequence[int]:
+    assert node.op is not None
+    return wanted(node.op, node.attrs)
 
 
 def _follows(spec: Spec, inputs: Sequence[Value], found: Collection[Key]) -> bool:

@@ -23,6 +23,7 @@ from gluonish.graph.instructions import (
     KernelInstruction,
     PlannedInstruction,
     ViewInstruction,
+    in_memory_order,
 )
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.memory_plan import MemoryPlan, Slot, plan_memory
@@ -33,6 +34,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Attrs, Operator
 
+_FUSED = ("_fused_pointwise", "_fused_pointwise_many", "_fused_pointwise_random")
 Key = tuple[int, int]
 Strided = dict[int, tuple[StridedView, Spec]]
 
@@ -136,6 +138,10 @@ def plan_layout(
         bound, instructions, strided, specs, lasting=state is None or state.lasting
     )
     kernels = [x for x in instructions if not _has_no_effect(bound, x, memory)]
+    if not device.is_host:
+        for instruction in kernels:
+            if _is_in_one_order(bound, instruction):
+                instruction.kernel = in_memory_order(instruction.kernel)
     every, entry_count = _planned(bound, kernels, views, constant)
     per_call = [x for x in every if x.writes[0] not in shared]
     return ValueLayout(
@@ -183,6 +189,7 @@ class _Bound:
         last_indices: Indices of these values.
         overwritten: Indices of the values that an instruction overwrites.
         delivered: Indices of outputs and saved values.
+        overwrites: Whether kernels may write over the memory of an addend.
     """
 
     count: int
@@ -196,6 +203,7 @@ class _Bound:
     last_indices: set[int]
     overwritten: set[int]
     delivered: set[int]
+    overwrites: bool
 
 
 def _bind(
@@ -230,6 +238,7 @@ def _bind(
         last_indices={indices.of[key] for key in channels_last if key in indices.of},
         overwritten={x.reads[i] for x in instructions for i in _mutated_inputs(x)},
         delivered={*range(len(externals), argument_count), *saved},
+        overwrites=device.is_host,  # cuDNN does not promise to read elements before it writes them
     )
 
 
@@ -375,7 +384,7 @@ def _memory_step(
         tuple(dict.fromkeys([root(index) for index in instruction.writes])),
         in_place=instruction.op.elementwise and _same_layout(bound, instruction),
         alias=_is_alias(bound, instruction) and instruction.reads[0] in specs,
-        over=_overwritten_read(bound, instruction),
+        over=_overwritten_read(bound, instruction) if bound.overwrites else None,
     )
 
 
@@ -398,6 +407,22 @@ def _same_layout(bound: _Bound, instruction: KernelInstruction) -> bool:
         (value.key in bound.channels_last) == last
         for value in node.inputs
         if value.spec.nbytes == node.specs[0].nbytes
+    )
+
+
+def _is_in_one_order(bound: _Bound, instruction: KernelInstruction) -> bool:
+    """Whether an operator computes element by element on arrays that are all channels last.
+
+    Fused operators find the order by themselves.
+    """
+    op, node = instruction.op, instruction.node
+    alike = op.elementwise or op.name in ("Cast", "LeakyReLU")
+    return (
+        alike
+        and op.name not in _FUSED
+        and instruction.random is None
+        and bound.last_indices.issuperset((*instruction.reads, *instruction.writes))
+        and all(value.shape == node.specs[0].shape for value in node.inputs)
     )
 
 

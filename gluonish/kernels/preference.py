@@ -55,6 +55,7 @@ IN_ORDER = (
     "cupy.register",
     "cupy.batch_norm",
     "cupy.cross_entropy",
+    "cupy.cast_weights",
     "cupy.pointwise",
     "cupy.pooling",
     "cupy.softmax_and_norms",

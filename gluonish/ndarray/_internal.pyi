@@ -958,6 +958,14 @@ def _broadcast_exact(
     name: str | None = None,
 ) -> NDArray:
     """Broadcast the axes of size 1 to shape, where 0 means a size of 0."""
+def _cast_weights(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    dtype: DType,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Cast several weights to dtype."""
 def _clip_backward(
     grad: NDArray,
     data: NDArray,

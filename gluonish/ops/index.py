@@ -94,6 +94,7 @@ MODULES: dict[str, str] = {
         "log_sigmoid logical_not mish negative radians rcbrt reciprocal relu rint round rsqrt "
         "sigmoid sign sin sinh softsign sqrt square tan tanh trunc"
     ),
+    "fused.cast_weights": "_cast_weights",
     "fused.operator": "_fused_convolution _fused_dense",
     "fused.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "image.color": (

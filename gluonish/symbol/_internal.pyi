@@ -1027,6 +1027,15 @@ def _broadcast_exact(
     out: None = None,
 ) -> Symbol:
     """Broadcast the axes of size 1 to shape, where 0 means a size of 0."""
+def _cast_weights(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dtype: DType,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Cast several weights to dtype."""
 def _clip_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,24 @@ def test_reference_kernels_fill_memory_with_channels_last(op: Any) -> None:
             )
         tried += 1
     assert tried
+
+
+def test_a_back_end_chooses_where_the_layout_starts_and_what_is_read_in_it() -> None:
+    x, weight, scale = inputs((2, 8, 6, 6), (8, 8, 3, 3), (8, 1, 1, 1))
+    scaled, shifted = call("broadcast_mul", weight, scale), call("broadcast_add", x, x)
+    flat = call("Reshape", shifted, shape=(2, 8, 6, 6))
+    window = {"kernel": (3, 3), "num_filter": 8, "no_bias": True}
+    first, second = (call("Convolution", data, scaled, **window) for data in (shifted, flat))
+    nodes = [value.node for value in (scaled, shifted, flat, first, second)]
+
+    def starts(op: object, attrs: object, specs: Sequence[Spec], xp: object) -> bool:
+        assert xp == "module"
+        return op is first.node.op and len(specs) == 2
+
+    anchors = {first.key, second.key}
+    wanted = lambda op, attrs: (0, 1)  # noqa: E731
+    assert channels_last_values(nodes, (), "module", starts=starts) == anchors
+    # The weight and the first data are computed in the layout, a reshape keeps its own.
+    made = channels_last_values(nodes, (), "module", starts=starts, wanted=wanted)
+    assert made == {*anchors, scaled.key, shifted.key}
+    assert not channels_last_values(nodes, (), starts=lambda *_: False, wanted=wanted)

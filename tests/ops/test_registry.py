@@ -50,6 +50,7 @@ NO_GRADIENT = (
     "_batch_norm_data_gradient",
     "_batch_norm_statistics",
     "_batch_norm_sums",
+    "_cast_weights",
     "_contrib_RROIAlign",
     "_contrib_allclose",
     "_contrib_calibrate_entropy",

@@ -12,6 +12,7 @@ MXNET_ELIMINATE_COMMON_EXPR = Flag(
 MXNET_DISABLED_GRAPH_PASSES = Flag(
     "MXNET_DISABLED_GRAPH_PASSES",
     some_of(
+        "cast_weights",
         "channels_last",
         "drop_bias_gradient",
         "drop_history",

@@ -1,5 +1,6 @@
 """Passes: pure functions from a graph to a graph, one per module."""
 
+from gluonish.graph.passes.cast_weights import cast_weights
 from gluonish.graph.passes.drop_bias_gradient import drop_bias_gradient
 from gluonish.graph.passes.drop_history import drop_history
 from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
@@ -21,6 +22,7 @@ from gluonish.graph.passes.use_classic_operators import use_classic_operators
 from gluonish.graph.passes.widen_products import widen_products
 
 __all__ = [
+    "cast_weights",
     "drop_bias_gradient",
     "drop_history",
     "eliminate_common_subexpressions",

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import Reads, count_reads, has_operator, rebuild
-from gluonish.ops.fused.activation import REVERSIBLE
+from gluonish.ops.fused.activation import ACTIVATIONS, REVERSIBLE
 from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
 from gluonish.ops.registry import Operator
 
@@ -21,6 +23,7 @@ _SUMS = ("elemwise_add", "broadcast_add")
 _PRODUCTS = ("elemwise_mul", "broadcast_mul")
 # Other dtypes have no fast fused kernels, but may have fast kernels for the single operators.
 _DTYPES = (FLOAT32, BFLOAT16)
+_LAYERS = ("Convolution", "FullyConnected")
 
 
 class _Function(NamedTuple):
@@ -53,36 +56,62 @@ _FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], _Function | None]] = {
 }
 
 
-def fuse_primitives(graph: Graph, *, train: bool = False, constant: Collection[Node] = ()) -> Graph:
+def fuse_primitives(
+    graph: Graph,
+    *,
+    train: bool = False,
+    constant: Collection[Node] = (),
+    layers: Collection[str] = _LAYERS,
+    dtypes: Collection[np.dtype[Any]] = _DTYPES,
+    functions: Collection[str] = tuple(ACTIVATIONS),
+    inference_only: bool = False,
+) -> Graph:
     """Make one operator of a Convolution or FullyConnected, a sum and an elementwise function.
 
     Args:
+        graph: The graph.
         train: Whether a gradient may be required; then only functions whose gradient can be
             computed from their output are fused.
         constant: Variables that rarely change; a dense layer whose weight depends on them only may
             pack it once.
+        layers: Names of the layers to fuse.
+        dtypes: Dtypes of the layers to fuse.
+        functions: Names of the activations to fuse.
+        inference_only: Whether to leave graphs alone that may require a gradient.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the same specs, values and gradients. No fused function or sum of
-    equal shapes is the only reader of a Convolution or FullyConnected in float32 or bfloat16.
+    equal shapes is the only reader of a layer of these dtypes.
     """
-    if not has_operator(graph, _FUSED):
+    if not has_operator(graph, layers) or (train and inference_only):
         return graph
-    fusion = _Fusion(graph, train, constant)
+    fusion = _Fusion(graph, train, constant, _Choice(layers, dtypes, functions))
     return eliminate_dead_code(rebuild(graph, fusion.rule))
+
+
+class _Choice(NamedTuple):
+    """What to fuse; see `fuse_primitives`."""
+
+    layers: Collection[str]
+    dtypes: Collection[np.dtype[Any]]
+    functions: Collection[str]
 
 
 class _Fusion:
     """The rewrite rule, with the readers and the order of the original graph's nodes."""
 
-    def __init__(self, graph: Graph, train: bool, constant: Collection[Node]) -> None:
+    def __init__(
+        self, graph: Graph, train: bool, constant: Collection[Node], choice: _Choice
+    ) -> None:
+        self._choice = choice
+        self._operators = {_FUSED[name].name for name in choice.layers} | {*choice.layers}
         self._reads: Reads = count_reads(graph)
         self._train = train
         self._constant = {id(node) for node in constant}
         self._order = {id(node): i for i, node in enumerate(graph.nodes)}
 
     def rule(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
-        if node.op is None or node.specs[0].dtype not in _DTYPES:
+        if node.op is None or node.specs[0].dtype not in self._choice.dtypes:
             return None
         if inputs and all(id(value.node) in self._constant for value in inputs):
             self._constant.add(id(node))
@@ -95,14 +124,18 @@ class _Fusion:
         if name in _PRODUCTS:
             return self._with_swish(node, inputs)
         function = _FUNCTIONS[name](node.attrs) if name in _FUNCTIONS else None
-        if function is None or (self._train and function.activation not in REVERSIBLE):
+        if function is None or function.activation not in self._choice.functions:
+            return None
+        if self._train and function.activation not in REVERSIBLE:
             return None
         if not self._extends(node.inputs[0], inputs[0]):
             return None
         return _extended(inputs[0].node, node, **function._asdict())
 
     def _packed(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
-        if self._train or id(inputs[1].node) not in self._constant:
+        if "FullyConnected" not in self._choice.layers or self._train:
+            return None
+        if id(inputs[1].node) not in self._constant:
             return None
         layer = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
         return _extended(layer, node, packed=True)
@@ -112,7 +145,7 @@ class _Fusion:
         node = new.node
         return (
             node.op is not None
-            and node.op.name in _FUSED
+            and node.op.name in self._operators
             and node.attrs.get("activation") is None
             and self._reads[old.key] == reads
         )
@@ -133,7 +166,7 @@ class _Fusion:
 
     def _with_swish(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
         """Fuse ``x * sigmoid(alpha * x)``."""
-        if self._train:
+        if self._train or "swish" not in self._choice.functions:
             return None
         for i, value in enumerate(inputs):
             alpha = self._swish_factor(node.inputs[i], node.inputs[1 - i])

@@ -18,6 +18,7 @@ from gluonish.core.config import MXNET_ENFORCE_DETERMINISM
 from gluonish.core.context import Context
 from gluonish.core.device import device_of
 from gluonish.core.spec import Shape
+from gluonish.kernels.cupy.epilogues import run_epilogue, split_epilogue
 from gluonish.kernels.cupy.gemm import multiply
 from gluonish.kernels.cupy.source import Macros, contiguous, launch
 from gluonish.ops.nn.deconvolution import convolution_attributes
@@ -215,6 +216,15 @@ def forward(
         for chunk in windows.chunks(len(data)):
             _add_products(windows, target[chunk], filters, windows.gather(data[chunk]), bias)
     _copy_back(result, target)
+
+
+def fused(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+    """Compute a convolution, a sum and an activation."""
+    arrays, addend, plain, epilogue = split_epilogue(inputs, attrs)
+    if addend is not None and addend.data.ptr == out.data.ptr:
+        addend = addend.copy()
+    forward(xp, out, *arrays, **plain)
+    run_epilogue(xp, out, addend, epilogue)
 
 
 def backward_data(

@@ -1,21 +1,22 @@
 """Graphs of cuDNN's frontend, 1.18 to 1.26, for a convolution or one of its gradients.
 
 Dimensions are logical, (N, C, H, W) and (filters, channels of a group, R, S), with D before H for
-three axes; strides define the layout. One spatial axis becomes two, the first of extent 1. Tensors
-have ids, by which a plan gets their addresses.
+three axes; strides define the memory layout, which is the same for all tensors of a problem:
+engines with tensor cores read channels-last memory, and have no kernels for mixed layouts. One
+spatial axis becomes two, the first of extent 1. Tensors have ids, by which a plan gets their
+addresses.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Shape
-from gluonish.ops.support.windows import channels_first_shape, is_channels_last
 
-DATA, WEIGHT, OUT, BIAS = 1, 2, 3, 4
+DATA, WEIGHT, OUT, BIAS, ADDEND = 1, 2, 3, 4, 5
 DTYPES = {FLOAT32: "FLOAT", FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}
 # The two tensors that each kind of problem reads, and the tensor that it writes.
 _ROLES = {
@@ -32,13 +33,17 @@ class Problem(NamedTuple):
     Attributes:
         kind: What to compute: ``forward``, or the gradient of ``data`` or ``weight``.
         dtype: Dtype of all arrays; sums are float32.
-        data: Shape of the data, in the operator's layout.
-        weight: Shape of the weight, in the operator's layout.
-        out: Shape of the output, in the operator's layout.
+        data: Logical shape of the data, (N, C, *spatial).
+        weight: Logical shape of the weight, (filters, channels of a group, *kernel).
+        out: Logical shape of the output, (N, filters, *spatial).
         stride: The operator's attribute; empty for all ones.
         dilate: The operator's attribute; empty for all ones.
         pad: The operator's attribute; empty for all zeros.
+        last: Whether the channels of all arrays are last in memory.
         has_bias: Whether to add a bias.
+        has_addend: Whether to add an array of the output's shape, after the bias.
+        activation: Function to apply then, by its name among the activations of
+            `gluonish.ops.fused.activation`, and its parameter alpha or beta; None for none.
         aligned: Whether all addresses are multiples of 16 bytes.
         tensor_cores: Whether to allow tensor cores, which round float32.
         limit: Maximum size of the workspace in bytes; None for no limit.
@@ -52,8 +57,10 @@ class Problem(NamedTuple):
     stride: Shape
     dilate: Shape
     pad: Shape
-    layout: str | None
+    last: bool
     has_bias: bool
+    has_addend: bool
+    activation: tuple[str, float] | None
     aligned: bool
     tensor_cores: bool
     limit: int | None
@@ -86,12 +93,11 @@ class _Graph:
             handle=handle,
         )
         self._problem = problem
-        self._last = is_channels_last(problem.layout)
         shapes = {DATA: problem.data, WEIGHT: problem.weight, OUT: problem.out}
         self._dims = {number: self._logical(shape) for number, shape in shapes.items()}
 
     def _logical(self, shape: Shape) -> list[int]:
-        n, c, *spatial = channels_first_shape(shape, self._problem.layout)
+        n, c, *spatial = shape
         return [n, c, *([1] if len(spatial) == 1 else []), *spatial]
 
     def _along(self, values: Shape, fill: int) -> list[int]:
@@ -100,7 +106,7 @@ class _Graph:
         return [*([fill] if rank == 1 else []), *(values or (fill,) * rank)]
 
     def _read(self, number: int, dims: list[int]) -> Any:
-        strides = _dense(dims, self._last)
+        strides = _dense(dims, self._problem.last)
         tensor = self.raw._make_tensor(dim=dims, stride=strides, uid=number, name=f"t{number}")
         return self._aligned(tensor)
 
@@ -111,7 +117,7 @@ class _Graph:
     def _set_layout(self, tensor: Any, number: int) -> Any:
         """Set the extents and strides of a result, which cuDNN cannot infer for gradients."""
         dims = self._dims[number]
-        return tensor.set_dim(dims).set_stride(_dense(dims, self._last))
+        return tensor.set_dim(dims).set_stride(_dense(dims, self._problem.last))
 
     def fill(self) -> None:
         """Add the convolution, and the bias if the problem has one."""
@@ -129,12 +135,43 @@ class _Graph:
             out = self.raw.conv_dgrad(loss=a, filter=b, **window)
         else:
             out = self.raw.conv_wgrad(image=a, loss=b, **window)
-        if problem.has_bias:
-            channels = self._dims[OUT][1]
-            one_each = [1, channels, *[1] * (len(self._dims[OUT]) - 2)]
-            bias = self._read(BIAS, one_each)
-            out = self.raw.bias(input=self._set_layout(out, OUT), bias=bias)
+        out = self._with_epilogue(out)
         self._aligned(self._set_layout(out.set_output(True).set_uid(result), result))
+
+    def _with_epilogue(self, out: Any) -> Any:
+        """Return the result of the convolution after bias, addend and activation."""
+        problem, dims = self._problem, self._dims[OUT]
+        if problem.has_bias:
+            bias = self._read(BIAS, [1, dims[1], *[1] * (len(dims) - 2)])
+            out = self.raw.bias(input=self._set_layout(out, OUT), bias=bias)
+        if problem.has_addend:
+            out = self.raw.add(a=self._set_layout(out, OUT), b=self._read(ADDEND, dims))
+        if problem.activation is not None:
+            name, parameter = problem.activation
+            apply = _ACTIVATIONS[name]
+            out = apply(self.raw, self._set_layout(out, OUT), parameter)
+        return out
+
+
+# Functions that the frontend has as nodes, given their parameter.
+_ACTIVATIONS: Mapping[str, Callable[[Any, Any, float], Any]] = {
+    "relu": lambda raw, x, _: raw.relu(input=x),
+    "clip": lambda raw, x, upper: raw.relu(input=x, upper_clip=upper),  # from 0
+    "leaky": lambda raw, x, slope: raw.relu(input=x, negative_slope=slope),
+    "sigmoid": lambda raw, x, _: raw.sigmoid(input=x),
+    "tanh": lambda raw, x, _: raw.tanh(input=x),
+    "swish": lambda raw, x, factor: raw.swish(input=x, swish_beta=factor),
+}
+
+
+FUNCTIONS = tuple(_ACTIVATIONS)
+
+
+def activation_of(name: str, alpha: float, beta: float) -> tuple[str, float] | None:
+    """Return the entry of a `Problem` for an activation; None if the frontend has no node."""
+    if name == "clip":
+        return ("clip", beta) if alpha == 0 else None
+    return (name, alpha) if name in _ACTIVATIONS else None
 
 
 def build(front_end: Any, handle: int, problem: Problem) -> Any:

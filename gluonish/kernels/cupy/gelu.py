@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.source import contiguous, launch
+from gluonish.kernels.cupy.source import contiguous, contiguous_target, launch
 
 
 def supports_gelu(*_: Spec, act_type: str, **attrs: Any) -> bool:
@@ -15,10 +15,12 @@ def supports_gelu(*_: Spec, act_type: str, **attrs: Any) -> bool:
 def gelu(xp: ModuleType, outputs: Any, data: Any, **_: Any) -> None:
     """Compute GELU; 16-bit floats are computed in float32 and rounded once."""
     (out,) = outputs
-    launch(xp, "gelu", "gelu", data.dtype, (contiguous(data), out), data.size)
+    with contiguous_target(xp, out) as target:
+        launch(xp, "gelu", "gelu", data.dtype, (contiguous(data), target), data.size)
 
 
 def gelu_backward(xp: ModuleType, out: Any, grad: Any, data: Any) -> None:
     """Compute the gradient of the data, rounded as in `gelu`."""
-    arrays = (contiguous(grad), contiguous(data), out)
-    launch(xp, "gelu", "gelu_backward", data.dtype, arrays, data.size)
+    with contiguous_target(xp, out) as target:
+        arrays = (contiguous(grad), contiguous(data), target)
+        launch(xp, "gelu", "gelu_backward", data.dtype, arrays, data.size)

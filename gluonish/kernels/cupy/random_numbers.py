@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32
-from gluonish.kernels.cupy.source import contiguous, launch
+from gluonish.kernels.cupy.source import contiguous, contiguous_target, launch
 from gluonish.ops.nn.dropout import DROPOUT, drops
 from gluonish.ops.support.philox import Key
 from gluonish.ops.support.precision import accumulator
@@ -92,8 +92,10 @@ def dropout(
     numbers = (np.int64(mask.size), *key_arguments(key), np.float32(p), scale)
     threads = -(-mask.size // 4)
     if mask.shape == data.shape:
-        arrays = (contiguous(data), out, mask)
-        launch(xp, "philox", "dropout", data.dtype, arrays, threads, numbers)
+        with contiguous_target(xp, out) as filled, contiguous_target(xp, mask) as drawn:
+            arrays = (contiguous(data), filled, drawn)
+            launch(xp, "philox", "dropout", data.dtype, arrays, threads, numbers)
     else:
-        launch(xp, "philox", "dropout_mask", data.dtype, (mask,), threads, numbers)
+        with contiguous_target(xp, mask) as drawn:
+            launch(xp, "philox", "dropout_mask", data.dtype, (drawn,), threads, numbers)
         xp.multiply(data, mask, out=out)

@@ -12,6 +12,7 @@ from gluonish.kernels.cupy import (
     random_numbers,
 )
 from gluonish.ops.attention.fused_attention import ATTENTION, ATTENTION_BACKWARD
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
@@ -59,6 +60,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
         _by_cudnn("convolution_backward_weight_bias", cudnn_convolution.backward_weight_bias),
     ),
     (DECONVOLUTION, _by_cudnn("deconvolution", cudnn_convolution.deconvolution)),
+    (FUSED_CONVOLUTION, _by_cudnn("fused_convolution", cudnn_convolution.fused)),
     (CONVOLUTION, _fast("convolution", convolution.forward)),
     (CONVOLUTION_BACKWARD_DATA, _fast("convolution_backward_data", convolution.backward_data)),
     (
@@ -93,6 +95,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
             writes_strides=lambda position, strides: strides[-1] == 1,
         ),
     ),
+    (FUSED_CONVOLUTION, _fast("fused_convolution", convolution.fused)),
     (DROPOUT, _fast("dropout", random_numbers.dropout)),
     (GELU_BACKWARD, _fast("gelu_backward", gelu.gelu_backward)),
     (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.supports_gelu, run=gelu.gelu)),

@@ -15,7 +15,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.errors import DeviceError
 from gluonish.core.loading import IMPORT_FAILURES
 from gluonish.kernels.back_ends import Passes, Support
-from gluonish.kernels.cupy import libraries
+from gluonish.kernels.cupy import channels_last, cudnn_graph, libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pool import PinnedDevice
 from gluonish.kernels.generated.expressions import aligned_shape, supports
@@ -162,6 +162,18 @@ def _passes() -> Passes:
         "fold_batch_norm": {},
         "fuse_attention": {
             "supports": loading.load("gluonish.kernels.cupy.cudnn_attention").is_faster
+        },
+        "channels_last": {
+            "starts": channels_last.starts_layout,
+            "wanted": channels_last.wanted,
+        },
+        "cast_weights": {"starts": channels_last.starts_layout},
+        # cuDNN fuses sums and functions into kernels for tensor cores.
+        "fuse_primitives": {
+            "layers": ("Convolution",),
+            "dtypes": channels_last.tensor_core_dtypes(),
+            "functions": cudnn_graph.FUNCTIONS,
+            "inference_only": True,
         },
         # CuPy's kernels for single operators are as fast.
         "fuse_pointwise": {

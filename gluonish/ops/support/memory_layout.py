@@ -2,10 +2,12 @@
 
 Shapes are always MXNet's: N, C, then the spatial axes. A value stored channels-last is a transposed
 view, which every kernel supports. oneDNN's convolutions are as fast on it as on blocked layouts,
-and elementwise or per-channel operators work on such memory as is. So the layout starts at
-convolutions, and propagates from operator to operator until one changes the shape.
+those of cuDNN with tensor cores faster than on any other, and elementwise or per-channel operators
+work on such memory as is. So the layout starts at convolutions, and propagates from operator to
+operator until one changes the shape. A back end may add operators that start it.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.spec import Spec
@@ -23,7 +25,7 @@ _FOLLOWERS = frozenset(
     (
         *("BatchNorm", "_batch_norm_backward", "LRN", "_lrn_backward"),
         *("_contrib_BatchNormWithReLU", "UpSampling", "_upsampling_backward"),
-        *("Pooling", "_pooling_backward", "Concat", "add_n", "Dropout", "slice_axis"),
+        *("Cast", "Pooling", "_pooling_backward", "Concat", "add_n", "Dropout", "slice_axis"),
         *("_activation_backward", "_gelu_backward", "_leaky_relu_backward", "LeakyReLU"),
         *("_fused_pointwise", "_fused_pointwise_many", "_fused_pointwise_random"),
         *("_batch_norm_data_gradient", "_batch_norm_apply", "_contrib_BatchNormWithReLU_backward"),
@@ -34,12 +36,31 @@ _FOLLOWERS = frozenset(
 )
 
 
-def starts_layout(op: Operator, attrs: Attrs) -> bool:
-    """Whether the operator's output is channels-last for any input layout."""
-    if op.name not in _ANCHORS:
-        return False
+# Operators that compute weights, in any layout.
+_WEIGHT_MAKERS = frozenset(("_cast_weights", "_fold_batch_norm"))
+
+
+def starts_layout(op: Operator, attrs: Attrs, inputs: Sequence[Spec] = (), xp: Any = None) -> bool:
+    """Whether the operator's output is channels-last for any input layout, on a CPU.
+
+    Args:
+        op: The operator.
+        attrs: Its attributes.
+        inputs: Specs of its inputs.
+        xp: The device's array module.
+    """
+    return op.name in _ANCHORS and has_channels_first(attrs)
+
+
+def has_channels_first(attrs: Attrs) -> bool:
+    """Whether a convolution's layout attribute has the channels in axis 1."""
     layout = attrs.get("layout")
     return layout is None or layout[1] == "C"
+
+
+def reads_no_layout(op: Operator, attrs: Attrs) -> tuple[int, ...]:
+    """Return positions of inputs to lay out channels-last: none, as CPU kernels pack weights."""
+    return ()
 
 
 def keeps_layout(attrs: Attrs) -> bool:
@@ -54,6 +75,11 @@ def keeps_layout(attrs: Attrs) -> bool:
 def follows_layout(op: Operator) -> bool:
     """Whether the operator's outputs are channels-last if an input of their rank is."""
     return (op.elementwise and not op.identity) or op.name in _FOLLOWERS
+
+
+def may_have_layout(op: Operator) -> bool:
+    """Whether the operator's kernels write an output in any layout without a copy."""
+    return follows_layout(op) or op.name in _WEIGHT_MAKERS
 
 
 def has_channels(spec: Spec) -> bool:

@@ -188,3 +188,24 @@ def test_the_graph_that_came_in_stays_as_it_was() -> None:
     printed = str(made)
     fuse_primitives(made)
     assert str(made) == printed
+
+
+def test_a_back_end_chooses_layers_dtypes_and_functions() -> None:
+    variables, y = _convolution()
+    layers = graph(variables, call("relu", y))
+    one = partial(fuse_primitives, layers=("Convolution",))
+    assert "_fused_convolution" in str(one(layers))
+    assert "_fused_convolution" not in str(one(layers, dtypes=()))
+    assert "_fused_convolution" not in str(one(layers, functions=("tanh",)))
+    assert "_fused_convolution" not in str(one(layers, train=True, inference_only=True))
+    assert "_fused_convolution" in str(one(layers, inference_only=True))
+    halves, z = _convolution("float16")
+    assert "_fused_convolution" in str(one(graph(halves, call("relu", z)), dtypes=("float16",)))
+    a, b, c = inputs((2, 3), (4, 3), (4,))
+    dense = graph([a, b, c], call("relu", call("FullyConnected", a, b, c, num_hidden=4)))
+    assert "_fused_dense" in str(fuse_primitives(dense))
+    nodes = [value.node for value in (b, c)]
+    assert one(dense) is dense
+    assert "_fused_dense" not in str(
+        one(graph([*variables, a, b, c], y, dense.outputs[0]), constant=nodes)
+    )

@@ -53,6 +53,16 @@ def _layout(shape: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any], int
     return extents, dtype, int(np.prod(extents, dtype=np.int64)) * dtype.itemsize
 
 
+def _like(array: "Array", dtype: Any) -> "Array":
+    """Return a new array whose axes have the order in memory that those of a dense one have."""
+    raw = array._raw
+    order = sorted(range(raw.ndim), key=lambda axis: -raw.strides[axis])
+    if not raw.transpose(order).flags.c_contiguous:
+        return allocate(array._machine, raw.shape, dtype)
+    made = allocate(array._machine, [raw.shape[axis] for axis in order], dtype)
+    return made._view(made._raw.transpose(np.argsort(order)))
+
+
 def _same(a: Any, b: Any) -> bool:
     """Whether two NumPy arrays are one array."""
     return (a.ctypes.data, a.shape, a.strides) == (b.ctypes.data, b.shape, b.strides)
@@ -66,6 +76,25 @@ def _count_copies(machine: Machine, sources: list["Array"], out: "Array") -> Non
     for source in sources:
         if source is not out and np.may_share_memory(source._raw, out._raw):
             machine.counts.launches += 1
+
+
+def _orders(raw: Any) -> set[str]:
+    """Return the memory orders in which an array of channels is dense: first, last, or both."""
+    last = raw.transpose(0, *range(2, raw.ndim), 1)
+    found = (("first", raw.flags.c_contiguous), ("last", last.flags.c_contiguous))
+    return {name for name, dense in found if dense}
+
+
+def note_orders(machine: Machine, what: str, sources: list["Array"], out: "Array") -> None:
+    """Note a kernel that reads arrays in one memory order and writes them in another."""
+    if not 3 <= out.ndim <= 5:
+        return
+    to = _orders(out._raw)
+    if to == {"last"}:
+        machine.strided.append(what)
+    for source in sources:
+        if source.shape == out.shape and to and to.isdisjoint(_orders(source._raw) or to):
+            machine.relayouts.append((what, out.shape))
 
 
 def as_result(machine: Machine, result: Any, sources: list["Array"]) -> "Array | None":
@@ -114,6 +143,7 @@ def run(
         raise TypeError(f"{what}: expected a cupy.ndarray as out, got {type(out)}")
     else:
         _count_copies(machine, sources, out)
+    note_orders(machine, what, sources, out)
     raw = out._raw
 
     def work() -> None:
@@ -221,7 +251,8 @@ class Array:
         if not copy and self.dtype == dtype:
             return self
         raw = self._raw
-        return run(self._machine, "astype", lambda: raw.astype(dtype), [self])
+        out = allocate(self._machine, raw.shape, dtype) if order != "K" else _like(self, dtype)
+        return run(self._machine, "astype", lambda: raw.astype(dtype), [self], out)
 
     def reshape(self, *shape: Any, order: str = "C") -> "Array":
         """Return another shape, a view where that is possible."""
@@ -277,6 +308,7 @@ class Array:
                 if _same(target, value._raw):
                     return
                 _count_copies(machine, [value], self._view(target))
+                note_orders(machine, "setitem", [value], self._view(target))
 
         def work() -> None:
             with np.errstate(all="ignore"):

@@ -3,12 +3,14 @@
 It takes the calls, names of arguments and order of steps that the front end takes, and refuses what
 the front end refuses or dies of: a gradient whose extents were not told, tensors of the same
 number, extents that do not fit, a plan that runs before it was built, addresses that are missing,
-unaligned or too short, a workspace that is too small. Convolutions and attention run with NumPy on
-the machine's memory, as one launch on the stream of the handle. Other operations are checked and
-not run.
+unaligned or too short, a workspace that is too small, tensors in different memory orders.
+Convolutions and attention run with NumPy on the machine's memory, as one launch on the stream of
+the handle. Other operations are checked and not run.
 
 Engines are those that matter: one that adds in no fixed order comes first, one with tensor cores,
-which lays channels last in its workspace, and one of plain sums.
+which lays channels last in its workspace, and one of plain sums. With more than a bias behind the
+convolution there is one only, for tensor cores, channels last and whole vectors of channels, which
+reads what is added while it writes the result: they must not share memory.
 """
 
 import enum
@@ -56,6 +58,15 @@ class _Node(NamedTuple):
     window: dict[str, list[int]]
 
 
+class _Step(NamedTuple):
+    """An operation on the result of a convolution."""
+
+    name: str
+    read: Tensor | None
+    out: Tensor
+    compute: Callable[..., Any]
+
+
 class _Handle:
     """What create_handle makes."""
 
@@ -83,8 +94,8 @@ class _Graph(Operations):
         self._device = front_end.handles[handle or 0].device
         self._tensors: list[Tensor] = []
         self._node: _Node | None = None
-        self._bias: tuple[Tensor, Tensor] | None = None  # and the output behind it
         self._attention: Attention | None = None
+        self._epilogue: list[_Step] = []
         self._steps: list[str] = []
         self._engines: list[_Engine] = []
 
@@ -144,11 +155,44 @@ class _Graph(Operations):
     ) -> Tensor:
         return self._convolve("filter", image, loss, padding, stride, dilation)
 
+    def _after(
+        self, given: Tensor, read: Tensor | None, compute: Callable[..., Any], name: str = ""
+    ) -> Tensor:
+        """Add an operation behind the convolution."""
+        assert self._node is not None, "an operation on something else: not known to this double"
+        assert given is self._last, "an operation on something else: not known to this double"
+        self._epilogue.append(_Step(name, read, self._made(), compute))
+        return self._last
+
+    @property
+    def _last(self) -> Tensor:
+        assert self._node is not None
+        return self._epilogue[-1].out if self._epilogue else self._node.out
+
     def bias(self, input: Tensor, bias: Tensor) -> Tensor:  # noqa: A002  # its name
-        assert self._node is not None, "a bias of something else: not known to this double"
-        assert input is self._node.out, "a bias of something else: not known to this double"
-        self._bias = (bias, self._made())
-        return self._bias[1]
+        assert bias.dim == [1, bias.dim[1], *[1] * (len(bias.dim) - 2)]
+        return self._after(input, bias, lambda x, y: x + y, "bias")
+
+    def add(self, a: Tensor, b: Tensor) -> Tensor:
+        return self._after(a, b, lambda x, y: x + y)
+
+    def relu(
+        self,
+        input: Tensor,  # noqa: A002  # its name
+        negative_slope: float | None = None,
+        upper_clip: float | None = None,
+    ) -> Tensor:
+        slope, top = negative_slope or 0.0, np.inf if upper_clip is None else upper_clip
+        return self._after(input, None, lambda x: np.minimum(np.where(x < 0, slope * x, x), top))
+
+    def sigmoid(self, input: Tensor) -> Tensor:  # noqa: A002  # its name
+        return self._after(input, None, lambda x: 1 / (1 + np.exp(-x)))
+
+    def tanh(self, input: Tensor) -> Tensor:  # noqa: A002  # its name
+        return self._after(input, None, np.tanh)
+
+    def swish(self, input: Tensor, swish_beta: float) -> Tensor:  # noqa: A002  # its name
+        return self._after(input, None, lambda x: x / (1 + np.exp(-swish_beta * x)))
 
     def sdpa(
         self,
@@ -214,10 +258,12 @@ class _Graph(Operations):
         groups = data.dim[1] / weight.dim[1]
         if out.dim != wanted or not groups.is_integer() or weight.dim[0] % groups:
             raise RuntimeError(f"CUDNN_STATUS_BAD_PARAM: {data.dim} {weight.dim} {out.dim}")
-        if self._bias is not None:
-            bias, shifted = self._bias
-            assert bias.dim == [1, out.dim[1], *[1] * (len(out.dim) - 2)]
-            assert (shifted.dim, shifted.stride) == (out.dim, out.stride)
+        for step in self._epilogue:
+            assert (step.out.dim, step.out.stride) == (out.dim, out.stride)
+            if step.read is not None:
+                fits = zip(step.read.dim, out.dim, strict=True)
+                assert all(n in (1, extent) for n, extent in fits)
+                assert step.read.dim[1] == out.dim[1]
 
     def _by_role(self, node: _Node) -> tuple[Tensor, Tensor, Tensor]:
         """Return data, weight and output."""
@@ -236,10 +282,13 @@ class _Graph(Operations):
         if self._node is None:
             return
         tensors = self._by_role(self._node)
-        layouts = {tensor.layout for tensor in tensors}
-        if "other" in layouts or len(tensors[0].dim) not in (4, 5):
+        layouts = set.intersection(*(tensor.layouts for tensor in tensors))
+        if not layouts or len(tensors[0].dim) not in (4, 5):
+            return  # no engine for gaps, or for tensors of different orders
+        if any(step.name != "bias" for step in self._epilogue):
+            self._fuse(tensors, layouts)
             return
-        moved = 0 if layouts == {"NHWC"} else sum(tensor.nbytes for tensor in tensors)
+        moved = 0 if "NHWC" in layouts else sum(tensor.nbytes for tensor in tensors)
         quick = {Note.TENSOR_CORE}
         if self._kind is DataType.FLOAT:
             quick.add(Note.DOWN_CONVERT_INPUTS)
@@ -248,6 +297,16 @@ class _Graph(Operations):
             _Engine("tensor cores", frozenset(quick), moved),
             _Engine("plain", frozenset(), 0),
         ]
+
+    def _fuse(self, tensors: tuple[Tensor, ...], layouts: set[str]) -> None:
+        """Kernels with an epilogue are compiled for tensor cores and channels last only."""
+        whole = 16 // tensors[0].dtype.itemsize  # channels of an aligned load
+        if "NHWC" not in layouts or any(tensor.dim[1] % whole for tensor in tensors):
+            return
+        notes = {Note.TENSOR_CORE}
+        if self._kind is DataType.FLOAT:
+            notes.add(Note.DOWN_CONVERT_INPUTS)
+        self._engines = [_Engine("fused", frozenset(notes), 0)]
 
     def deselect_numeric_notes(self, notes: list[Note], /) -> None:
         assert isinstance(notes, list)
@@ -293,10 +352,12 @@ class _Graph(Operations):
     ) -> None:
         machine, engine = self._front_end.machine, self._engines[0]
         assert handle.device == self._device, "a plan of another device than the handle"
-        result = node.out if self._bias is None else self._bias[1]
+        result = self._last
         assert result.output, "a result that is no output"
-        tensors = [node.first, node.second, *(self._bias or ())[:1], result]
+        read = [step.read for step in self._epilogue if step.read is not None]
+        tensors = [node.first, node.second, *read, result]
         found = [tensor.at(machine, addresses[tensor.uid]) for tensor in tensors]
+        assert not any(np.may_share_memory(array, found[-1][1]) for _, array in found[:-1])
         used = [(memory, memory is found[-1][0]) for memory, _ in found]
         if engine.nbytes:
             used.append((_workspace(machine, workspace, engine.nbytes), True))
@@ -305,8 +366,10 @@ class _Graph(Operations):
         def work() -> None:
             a, b = (_multiplied(array, engine) for array in arrays[:2])
             total = RUN[node.kind](a, b, tuple(node.out.dim), node.window)
-            if len(arrays) > 2:
-                total = total + arrays[2].astype(float)
+            others = iter(arrays[2:])
+            for step in self._epilogue:
+                given = () if step.read is None else (next(others).astype(float),)
+                total = step.compute(total, *given)
             if Note.NONDETERMINISTIC in engine.notes:
                 total = total * (1 + 4e-7 * (next(self._front_end.ticks) % 2))
             out[...] = total.astype(out.dtype)

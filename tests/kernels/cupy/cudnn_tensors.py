@@ -59,8 +59,12 @@ class Tensor:
         return int(np.prod(self.dim)) * self.dtype.itemsize
 
     @property
-    def layout(self) -> str:
-        """How it lies: channels first, channels last, or otherwise."""
+    def layouts(self) -> set[str]:
+        """The dense orders that its strides are: channels first, channels last, or both, or none.
+
+        Strides of axes of extent 1 mean nothing.
+        """
+        found = set()
         for name, axes in (("NHWC", [0, *range(2, len(self.dim)), 1]), ("NCHW", None)):
             order, step = axes or list(range(len(self.dim))), 1
             for axis in reversed(order):
@@ -68,8 +72,8 @@ class Tensor:
                     break
                 step *= self.dim[axis]
             else:
-                return name
-        return "other"
+                found.add(name)
+        return found
 
     def at(self, machine: Machine, address: int) -> tuple[Memory, Any]:
         """Return the memory of an address, and the values there, to read or to write."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.kernels.cupy.arrays import Array, allocate, array_at, flatten, run, upload
+from tests.kernels.cupy.arrays import Array, allocate, array_at, flatten, note_orders, run, upload
 from tests.kernels.cupy.captures import PRODUCTS, refuse_call
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.refusals import refuse
@@ -185,6 +185,7 @@ def _copyto(machine: Machine) -> Callable[..., None]:
         found: list[Array] = []
         source, mask = flatten(src, found), flatten(where, found)
         raw, chosen = dst._raw, True if mask is None else mask
+        note_orders(machine, "copyto", found, dst)
         machine.access(
             [*((s._block, False) for s in found), (dst._block, True)],
             "copyto",

@@ -157,6 +157,9 @@ class Machine:
         allocator: What CuPy was told to ask for memory; None for a pool of its own.
         counts: What was asked of the devices so far.
         freed: Devices whose blocks CuPy's own pool was told to free, and ``"pinned"``.
+        relayouts: Kernels that read arrays in one order of channels in memory and write them in
+            another, each with the shape.
+        strided: CuPy's kernels that wrote an array with the channels last, index by index.
     """
 
     def __init__(self, devices: int = 1, *, executes: bool = True) -> None:
@@ -175,6 +178,8 @@ class Machine:
         self.transfers = 0
         self.counts = Counts()
         self.freed: list[Any] = []
+        self.relayouts: list[tuple[str, tuple[int, ...]]] = []
+        self.strided: list[str] = []
         self._bound: dict[type, Any] = {}
         self._pools: dict[tuple[int, str], list[Memory]] = {}
         self._pinned: list[Memory] = []

@@ -1,5 +1,7 @@
 """Convolutions by cuDNN on the double: values of the reference kernels, in one launch."""
 
+import itertools
+import math
 from typing import Any
 
 import ml_dtypes
@@ -15,6 +17,8 @@ from gluonish.core.config import (
 )
 from gluonish.gluon import nn
 from gluonish.kernels.cupy import convolution, cudnn, cudnn_graph
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION
+from gluonish.ops.kernel import RefusedError
 from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
@@ -23,7 +27,7 @@ from gluonish.ops.nn.convolution import (
 )
 from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.registry import Operator
-from tests.checking.values import runtime_attrs, spec_of
+from tests.checking.values import run_kernel, runtime_attrs, spec_of
 from tests.kernels.cupy.arrays import allocate
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
 from tests.ops.operator_runs import calls_of
@@ -189,6 +193,88 @@ def test_arrays_with_gaps_are_read_and_written(device: OneDevice, gap: int) -> N
     np.testing.assert_array_equal(out._raw, want)
 
 
+def _in_order(device: OneDevice, x: np.ndarray, last: bool) -> Any:
+    """Return an array with these values, and the channels of axis 1 last in memory."""
+    if not last or x.ndim < 3:
+        return device.upload(x)
+    array = device.upload(np.ascontiguousarray(np.moveaxis(x, 1, -1)))
+    return array.transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
+
+
+def _run_in_orders(
+    device: OneDevice, call: Any, orders: tuple[bool, ...], result: bool
+) -> tuple[list[np.ndarray], int]:
+    """Run a call on arrays in some memory orders; return its outputs and number of launches."""
+    op, values, attrs = call
+    runtime = runtime_attrs(op, op.schema.parse(op.name, attrs))
+    specs = [spec_of(x) for x in values]
+    found = op.infer(*specs, **op.schema.parse(op.name, attrs))
+    outs = [_in_order(device, np.zeros(x.shape, x.dtype), result) for x in found]
+    arrays = [_in_order(device, x, last) for x, last in zip(values, orders, strict=False)]
+    before = device.launches
+    kernel = op.select_kernel("gpu", specs, runtime)
+    kernel(device.cupy, outs[0] if op.single else tuple(outs), *arrays, **runtime)
+    return [out._raw for out in outs], device.launches - before
+
+
+@ALONE
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize("window", WINDOWS)
+def test_arrays_with_channels_last_in_memory_are_used_without_copies(
+    device: OneDevice, window: str, groups: int
+) -> None:
+    calls = _calls(window) if groups == 4 else _calls(window, groups=groups)
+    for call, launches in zip(calls, [1, 1, 1, 1, 3], strict=True):
+        wanted = device.run(call[0], *call[1], **call[2])
+        got, count = _run_in_orders(device, call, (True, True, True), True)
+        assert count == launches
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-5)
+    assert not device.machine.relayouts
+    opened = cudnn.opened(device.cupy)
+    assert opened is not None
+    assert all(opened.plans.values())
+
+
+@ALONE
+@pytest.mark.parametrize("orders", list(itertools.product([False, True], repeat=3)))
+def test_arrays_in_other_orders_are_copied_to_that_of_most_bytes(
+    device: OneDevice, orders: tuple[bool, ...]
+) -> None:
+    *read, result = orders
+    for call in _calls("3x3")[:4]:
+        wanted = device.run(call[0], *call[1], **call[2])
+        device.machine.relayouts.clear()
+        got, count = _run_in_orders(device, call, (*read, False), result)
+        np.testing.assert_allclose(got[0], wanted[0], rtol=1e-6, atol=1e-5)
+        moved = [shape for _, shape in device.machine.relayouts]
+        assert len(moved) == (0 if len({*orders}) == 1 else 1)
+        assert count == 1 + len(moved)
+        sizes = [math.prod(x.shape) for x in (*call[1][:2], got[0])]
+        odd = next((i for i in range(3) if orders.count(orders[i]) == 1), 0)
+        assert not moved or math.prod(moved[0]) <= min(sizes[odd], sum(sizes) - sizes[odd])
+
+
+@ALONE
+@pytest.mark.parametrize("refused", [False, True])
+def test_the_other_order_is_tried_where_cudnn_has_no_plan(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, refused: bool
+) -> None:
+    build = cudnn_graph.build
+
+    def of_one_order(front_end: Any, handle: int, problem: Any) -> Any:
+        if problem.last == refused:
+            raise front_end.cudnnGraphNotSupportedError("no")
+        return build(front_end, handle, problem)
+
+    monkeypatch.setattr(cudnn, "build", of_one_order)
+    for call in _calls("3x3"):
+        wanted = device.run(call[0], *call[1], **call[2])
+        got, _ = _run_in_orders(device, call, (refused,) * 3, refused)
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-5)
+
+
 @ALONE
 def test_equal_calls_give_equal_bits(device: OneDevice) -> None:
     for op, inputs, attrs in _calls("3x3"):
@@ -339,3 +425,86 @@ def test_a_network_trains_on_the_gpu_as_on_the_cpu(
     assert opened is not None
     assert {problem.kind for _, problem in opened.plans} == {"forward", "data", "weight"}
     assert all(opened.plans.values())
+
+
+FUSED: list[dict[str, Any]] = [
+    {"activation": "relu"},
+    {"activation": "relu", "with_sum": True},
+    {"with_sum": True},
+    {"activation": "clip", "alpha": 0.0, "beta": 0.5, "with_sum": True},
+    {"activation": "clip", "alpha": -0.5, "beta": 0.5, "with_sum": True},
+    {"activation": "leaky", "alpha": 0.25},
+    {"activation": "sigmoid"},
+    {"activation": "tanh", "with_sum": True},
+    {"activation": "swish", "alpha": 1.5, "with_sum": True},
+    {"activation": "gelu", "with_sum": True},
+]
+
+
+def _fused_call(
+    attrs: dict[str, Any], dtype: Any, channels: int, no_bias: bool
+) -> tuple[Operator, list[np.ndarray], dict[str, Any]]:
+    inputs = [_normal(2, channels, 5, 6, dtype=dtype), _normal(16, channels, 3, 3, dtype=dtype) / 9]
+    inputs += [] if no_bias else [_normal(16, dtype=dtype)]
+    inputs += [_normal(2, 16, 5, 6, dtype=dtype)] if attrs.get("with_sum") else []
+    window = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 16, "no_bias": no_bias}
+    return FUSED_CONVOLUTION, [x.astype(dtype) for x in inputs], {**window, **attrs}
+
+
+def _check_fused(device: OneDevice, call: Any, last: bool) -> int:
+    """Hold a call to the reference, and return the number of its launches."""
+    op, values, attrs = call
+    parsed = op.schema.parse(op.name, attrs)
+    (want,) = run_kernel(op, op.kernel, list(values), parsed, runtime_attrs(op, parsed))
+    orders = tuple(x.ndim == 4 and last for x in values)
+    (got,), count = _run_in_orders(device, call, orders, last)
+    tolerance = 4e-2 if want.dtype.itemsize == 2 else 1e-2
+    np.testing.assert_allclose(got.astype(float), want.astype(float), rtol=tolerance, atol=0.02)
+    return count
+
+
+@COMPILED
+@pytest.mark.parametrize("no_bias", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("attrs", FUSED, ids=str)
+def test_a_sum_and_a_function_are_part_of_the_launch(
+    device: OneDevice, attrs: dict[str, Any], dtype: Any, no_bias: bool
+) -> None:
+    with MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.override(True):
+        call = _fused_call(attrs, dtype, 8, no_bias)
+        count = _check_fused(device, call, True)
+        has_node = attrs.get("activation") != "gelu" and attrs.get("alpha") != -0.5
+        assert count == (1 if has_node else 2)
+        # What cuDNN refuses comes after the convolution, in one launch for whatever is a program.
+        assert _check_fused(device, _fused_call(attrs, dtype, 3, no_bias), True) >= 2
+        assert _check_fused(device, call, False) >= 2
+
+
+@COMPILED
+@pytest.mark.parametrize("how", ["flag", "shortage"])
+@pytest.mark.parametrize("attrs", FUSED[:3], ids=str)
+def test_products_of_matrices_compute_fused_convolutions(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch, attrs: dict[str, Any], how: str
+) -> None:
+    if how == "shortage":
+        monkeypatch.setattr(cudnn.Plan, "run", _short)
+    with MXNET_CUDNN_ENABLED.override(how != "flag"):
+        for last in (False, True):
+            _check_fused(device, _fused_call(attrs, np.float32, 8, False), last)
+
+
+def _short(*_: Any) -> None:
+    raise RefusedError("cuDNN: expected bytes for a workspace, got none")
+
+
+@COMPILED
+def test_an_addend_in_the_memory_of_the_output_is_copied_first(device: OneDevice) -> None:
+    op, values, attrs = _fused_call({"activation": "relu", "with_sum": True}, np.float16, 8, True)
+    (want,) = device.run(op, *values, **attrs)
+    parsed = op.schema.parse(op.name, attrs)
+    arrays = [_in_order(device, x, True) for x in values]
+    kernel = op.select_kernel("gpu", [spec_of(x) for x in values], runtime_attrs(op, parsed))
+    kernel(device.cupy, arrays[-1], *arrays, **runtime_attrs(op, parsed))
+    np.testing.assert_allclose(
+        arrays[-1]._raw.astype(float), want.astype(float), rtol=4e-2, atol=0.02
+    )

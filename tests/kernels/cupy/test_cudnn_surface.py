@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import DeviceError
-from gluonish.kernels.cupy.cudnn_graph import DTYPES, Problem, _Graph
+from gluonish.kernels.cupy.cudnn_graph import DTYPES, FUNCTIONS, Problem, _Graph
 from gluonish.kernels.cupy.libraries import load_front_end
 from tests.kernels.cupy import cudnn_double
 from tests.kernels.cupy.cudnn_tensors import DataType, Tensor
@@ -19,7 +19,7 @@ from tests.kernels.cupy.make_cudnn_surface import overloads
 SURFACE: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parent / "cudnn_surface.json").read_text(encoding="utf-8")
 )
-OWN = {"at", "layout", "nbytes", "dtype"}  # the double's, which nobody else asks for
+OWN = {"at", "layouts", "nbytes", "dtype"}  # the double's, which nobody else asks for
 
 
 def _methods(kind: type) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _fits(function: Any, forms: list[list[str]]) -> bool:
 @pytest.mark.parametrize(("listed", "kind"), [("pygraph", cudnn_double._Graph), ("tensor", Tensor)])
 def test_methods_are_those_of_the_front_end(listed: str, kind: type) -> None:
     known = SURFACE["classes"][listed]
-    inside = {"_convolve", "_made", "_then", "_by_role", "_launch", "_attend"}
+    inside = {"_after", "_convolve", "_fuse", "_made", "_then", "_by_role", "_launch", "_attend"}
     methods = {name: f for name, f in _methods(kind).items() if name not in inside}
     assert len(methods) >= 6
     for name, function in methods.items():
@@ -79,25 +79,26 @@ def test_forms_are_read_from_docstrings() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("layout", [None, "NHWC"])
-@pytest.mark.parametrize("kind", ["forward", "bias", "data", "weight"])
-def test_the_front_end_takes_our_graphs(dtype: Any, layout: str | None, kind: str) -> None:
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("kind", ["forward", "bias", "data", "weight", *FUNCTIONS])
+def test_the_front_end_takes_our_graphs(dtype: Any, last: bool, kind: str) -> None:
     try:
         front_end = load_front_end(13)
     except (DeviceError, ImportError) as error:
         pytest.skip(f"needs the front end of cuDNN, but no GPU: {error}")
-    last = layout is not None
     problem = Problem(
-        kind="forward" if kind == "bias" else kind,
+        kind=kind if kind in ("data", "weight") else "forward",
         dtype=np.dtype(dtype),
-        data=(2, 6, 5, 4) if last else (2, 4, 6, 5),
-        weight=(6, 3, 2, 2) if last else (6, 2, 3, 2),
-        out=(2, 3, 4, 6) if last else (2, 6, 3, 4),
+        data=(2, 4, 6, 5),
+        weight=(6, 2, 3, 2),
+        out=(2, 6, 3, 4),
         stride=(2, 1),
         dilate=(),
         pad=(1, 0),
-        layout=layout,
-        has_bias=kind == "bias",
+        last=last,
+        has_bias=kind == "bias" or kind in FUNCTIONS,
+        has_addend=kind in FUNCTIONS,
+        activation=(kind, 0.5) if kind in FUNCTIONS else None,
         aligned=False,
         tensor_cores=True,
         limit=None,
