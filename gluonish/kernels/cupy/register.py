@@ -2,7 +2,15 @@
 
 from collections.abc import Callable
 
-from gluonish.kernels.cupy import convolution, cudnn_convolution, gelu, gemm, random_numbers
+from gluonish.kernels.cupy import (
+    convolution,
+    cudnn_convolution,
+    cudnn_rnn,
+    gelu,
+    gemm,
+    random_numbers,
+)
+from gluonish.core.dtype import FLOAT32
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
@@ -16,6 +24,11 @@ from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.nn.dense import FULLY_CONNECTED
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
+from gluonish.ops.recurrent.reserved_rnn import (
+    RESERVED_RNN,
+    RESERVED_RNN_BACKWARD,
+    set_reserve_rule,
+)
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.philox import set_device_bits
 from gluonish.ops.support.precision import set_device_products
@@ -63,6 +76,21 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (DECONVOLUTION, _fast("deconvolution", convolution.deconvolution)),
     (DROPOUT, _fast("dropout", random_numbers.dropout)),
     (GELU_BACKWARD, _fast("gelu_backward", gelu.gelu_backward)),
+    (
+        RESERVED_RNN,
+        FastKernel(
+            *(BackEnd.CUPY, "cudnn_rnn", cudnn_rnn.supports),
+            run=cudnn_rnn.forward,
+            makes=(FLOAT32,),
+        ),
+    ),
+    (
+        RESERVED_RNN_BACKWARD,
+        FastKernel(
+            *(BackEnd.CUPY, "cudnn_rnn_backward", cudnn_rnn.supports_backward),
+            run=cudnn_rnn.backward,
+        ),
+    ),
     (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.supports_gelu, run=gelu.gelu)),
 )
 
@@ -71,3 +99,4 @@ def serve_reference_kernels() -> None:
     """Register this back end's random bits and products for reference kernels on GPUs."""
     set_device_bits(random_numbers.random_bits)
     set_device_products(gemm.matmul)
+    set_reserve_rule(cudnn_rnn.private_reserve)
