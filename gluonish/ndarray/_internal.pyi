@@ -6645,6 +6645,22 @@ def _rnn_param_concat(
     name: str | None = None,
 ) -> NDArray:
     """Join vectors; dim must be 0."""
+def _rnn_param_pack(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Join the elements of arrays in one vector, as RNN reads its parameters."""
+def _rnn_param_unpack(
+    vector: NDArray,
+    data: NDArray | None = None,
+    num_args: int = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Split a vector that _rnn_param_pack made; the arrays give the shapes only."""
 def _roi_align_backward(
     grad: NDArray,
     rois: NDArray,

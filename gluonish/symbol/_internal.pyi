@@ -7255,6 +7255,24 @@ def _rnn_param_concat(
     out: None = None,
 ) -> Symbol:
     """Join vectors; dim must be 0."""
+def _rnn_param_pack(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Join the elements of arrays in one vector, as RNN reads its parameters."""
+def _rnn_param_unpack(
+    vector: Symbol | None = None,
+    data: Symbol | None = None,
+    num_args: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Split a vector that _rnn_param_pack made; the arrays give the shapes only."""
 def _roi_align_backward(
     grad: Symbol | None = None,
     rois: Symbol | None = None,

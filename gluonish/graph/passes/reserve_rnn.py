@@ -1,11 +1,17 @@
-"""Recurrent layers on devices whose kernel has a reserve in a private format."""
+"""Recurrent layers on devices whose kernel has a reserve in a private format.
+
+Their parameters are joined in one launch.
+"""
 
 from collections.abc import Sequence
 
 from gluonish.core.device import Device
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.passes.fuse_rnn import FLATTENING
+from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.ops.recurrent.packing import RNN_PARAM_PACK
 from gluonish.ops.recurrent.reserved_rnn import RESERVED_RNN, private_reserve
 
 
@@ -25,6 +31,8 @@ def reserve_rnn(graph: Graph, *, device: Device, gradient: bool) -> Graph:
         return graph
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if node.op is not None and node.op.name == "_rnn_param_concat":
+            return _packed(node, inputs)
         if node.op is None or node.op.name != "RNN":
             return None
         size = private_reserve(device, [value.spec for value in inputs], node.attrs)
@@ -36,4 +44,16 @@ def reserve_rnn(graph: Graph, *, device: Device, gradient: bool) -> Graph:
         made = Node(RESERVED_RNN, node.name, inputs, attrs, specs, node.extra)
         return [Value(made, i) for i in range(made.num_outputs)]
 
-    return rebuild(graph, rule)
+    return eliminate_dead_code(rebuild(graph, rule))
+
+
+def _packed(node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
+    """Return the vector of parameters, from parameters in their own shapes."""
+    parts = [
+        value.node.inputs[0]
+        if value.node.op is not None and value.node.op.name in FLATTENING
+        else value
+        for value in inputs
+    ]
+    attrs = {"num_args": len(parts)}
+    return [Value(Node(RNN_PARAM_PACK, node.name, parts, attrs, node.specs, node.extra), 0)]
