@@ -135,10 +135,13 @@ class Network:
         api, problem = self.api, self.problem
         nbytes = api.size("cudnnGetRNNWeightSpaceSize", handle.raw, self.raw)
         matrix, bias = (self._tensor((1, 1, 1)) for _ in range(2))  # cuDNN sets them
-        found = nbytes, *(
-            self._offsets(handle, run, layer, matrix, bias)
-            for run in range(problem.dims.layers * problem.dims.directions)
-            for layer in _linear_layers(problem.dims)
+        found = (
+            nbytes,
+            *(
+                self._offsets(handle, run, layer, matrix, bias)
+                for run in range(problem.dims.layers * problem.dims.directions)
+                for layer in _linear_layers(problem.dims)
+            ),
         )
         wanted = problem.weight_nbytes, *_weight_offsets(problem)
         if found != wanted:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from gluonish.core.dtype import FLOAT32
 from gluonish.kernels.cupy import (
     convolution,
     cudnn_convolution,
@@ -10,7 +11,6 @@ from gluonish.kernels.cupy import (
     gemm,
     random_numbers,
 )
-from gluonish.core.dtype import FLOAT32
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL

@@ -54,9 +54,7 @@ RNN_PARAM_PACK = register(
 def _unpack_infer(vector: Spec, *parts: Spec, num_args: int) -> tuple[Spec, ...]:
     size = sum(part.size for part in parts)
     if vector.shape != (size,):
-        raise OperatorError(
-            f"_rnn_param_unpack: expected a vector ({size},), got {vector.shape}"
-        )
+        raise OperatorError(f"_rnn_param_unpack: expected a vector ({size},), got {vector.shape}")
     return tuple(Spec(part.shape, vector.dtype) for part in parts)
 
 

@@ -3,9 +3,9 @@
 Functions are C pointers made from `PROTOTYPES`, so that ctypes converts every argument as it would
 for the library; a test holds the prototypes to the header. What cuDNN 9.19 refuses is refused with
 its status: `cudnn_rnn_surface.json` has what the library itself answered, without a device, to
-`make_cudnn_rnn_surface.py`. Weights lie as there; reserve and workspace have sizes of their own. The
-reserve is marked: the gradient of data wants one that a forward pass in training left, and makes it
-one for the gradient of weights only. `gluonish_cudnn` handles are those of the front end's double.
+`make_cudnn_rnn_surface.py`. Weights lie as there; reserve and workspace have sizes of their own.
+The reserve is marked: the gradient of data wants one that a forward pass in training left, and
+makes it one for the gradient of weights only. Handles are those of the front end's double.
 """
 
 import ctypes

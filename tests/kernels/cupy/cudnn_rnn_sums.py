@@ -140,6 +140,8 @@ def forward(
     """Return the outputs (steps, samples, features), last states and last cells.
 
     Args:
+        shape: Extents.
+        space: The weight space.
         x: The input (steps, samples, features).
         first: States and cells (runs, samples, features).
         kept: float64 numbers for the gradient, of `reserved` elements, or None.
@@ -211,6 +213,9 @@ def backward_data(
     """Return the gradients of the input, first states and first cells.
 
     Args:
+        shape: Extents.
+        space: The weight space.
+        product: Multiplies matrices.
         dy: Gradient of the outputs.
         first: States and cells that the layers began with.
         last: Gradients of the last states and cells.
@@ -283,9 +288,7 @@ def _step_back(
     return [one], [one], None, None
 
 
-def backward_weights(
-    shape: Shape, x: Any, first: Any, kept: Any, product: Product
-) -> Any:
+def backward_weights(shape: Shape, x: Any, first: Any, kept: Any, product: Product) -> Any:
     """Return the gradient of the weight space, from what `backward_data` left."""
     rows, saved = row_of(shape), unpack(shape, kept)
     total = np.zeros(places(shape)[1])

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-_WANTED = re.compile(r"cudnn(?:RNN(?:Forward|Backward)|(?:Set|Get|Create|Destroy)(?:RNN|Tensor)\w*)")
+_WANTED = re.compile(
+    r"cudnn(?:RNN(?:Forward|Backward)|(?:Set|Get|Create|Destroy)(?:RNN|Tensor)\w*)"
+)
 _CONSTANTS = re.compile(
     r"CUDNN_(RNN_(?!ALGO)\w+|RNN_ALGO_STANDARD|LSTM|GRU|FWD_MODE_\w+|WGRAD_\w+|LINEAR_INPUT"
     r"|STATUS_\w+|DATA_(?:FLOAT|DOUBLE|HALF|BFLOAT16)|(?:DEFAULT|TENSOR_OP|FMA)_MATH"

@@ -40,7 +40,7 @@ def _ctype(text: str) -> Any:
     }
     if text.endswith("Descriptor_t*"):
         return ctypes.POINTER(ctypes.c_void_p)
-    return plain[text] if text in plain else ctypes.c_int  # enums
+    return plain.get(text, ctypes.c_int)  # else an enum
 
 
 @pytest.mark.parametrize("name", api.PROTOTYPES)
