@@ -3,7 +3,7 @@
 A lower layer imports nothing above it. The first call of a hook loads its function.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from gluonish.core.lazy import resolve
@@ -45,6 +45,10 @@ end_idle_teams: Hook[[Callable[[], None]], bool] = Hook()
 
 # For `gluonish.engine`: starts the profiler when the engine is made, for MXNET_PROFILER_AUTOSTART.
 start_profiler: Hook[[], None] = Hook()
+
+# For `gluonish.ops.recurrent.rnn`: runs an eager call of RNN as another operator, on devices whose
+# kernel has a reserve in a private format; else returns NotImplemented.
+divert_rnn: Hook[[Sequence[Any], Mapping[str, Any], Any], Any] = Hook()
 
 # For `gluonish.autograd`: returns the Symbol of an edge of the tape.
 symbol_of: Hook[[Any], Any] = Hook()

@@ -33,6 +33,7 @@ from gluonish.graph.passes import (
     fuse_rnn,
     keep_batch_axes,
     move_strides,
+    reserve_rnn,
     simplify,
     split_batch_norm,
     use_classic_operators,
@@ -75,7 +76,8 @@ def fuse_layers(graph: Graph, device: Device, constant: Collection[Node] | None)
         constant: Inputs that rarely change; None if a gradient may be required.
     """
     offered = back_ends.passes(device.platform)
-    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn, fuse_attention))
+    reserve = partial(reserve_rnn, device=device, gradient=constant is None)
+    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn, reserve, fuse_attention))
     if constant is None:
         # A BatchNorm that can be split is fused better afterwards.
         splits = _name(split_batch_norm) in offered and _is_on(split_batch_norm)

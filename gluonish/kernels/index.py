@@ -91,11 +91,12 @@ MODULES: dict[str, str] = {
         "multi_sgd_mom_update multi_sgd_update preloaded_multi_mp_sgd_mom_update "
         "preloaded_multi_mp_sgd_update preloaded_multi_sgd_mom_update preloaded_multi_sgd_update"
     ),
+    "cupy.parts": "_rnn_param_pack _rnn_param_unpack",
     "cupy.register": (
         "Convolution Deconvolution Dropout FullyConnected LeakyReLU _attention "
         "_attention_backward _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fused_convolution _gelu_backward _linalg_gemm2 "
-        "_npi_matmul batch_dot dot"
+        "_npi_matmul _reserved_rnn _reserved_rnn_backward batch_dot dot"
     ),
     "cupy.batch_norm": (
         "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "

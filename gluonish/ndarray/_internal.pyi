@@ -6577,6 +6577,58 @@ def _relu_slope(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise slope of relu: NaN at NaN, 1 above 0, else 0."""
+def _reserved_rnn(
+    data: NDArray,
+    parameters: NDArray | None = None,
+    state: NDArray | None = None,
+    state_cell: NDArray | None = None,
+    sequence_length: NDArray | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    reserve: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """RNN with a reserve in the private format of a device's kernel."""
+def _reserved_rnn_backward(
+    grad_output: NDArray,
+    grad_state: NDArray | None = None,
+    grad_state_cell: NDArray | None = None,
+    data: NDArray | None = None,
+    parameters: NDArray | None = None,
+    state: NDArray | None = None,
+    state_cell: NDArray | None = None,
+    sequence_length: NDArray | None = None,
+    output: NDArray | None = None,
+    reserve: NDArray | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    heads: int | Sequence[int] = (),
+    drops: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of _reserved_rnn's data, parameters and states; see _rnn_backward."""
 def _reshape_exact(
     data: NDArray,
     shape: int | Sequence[int],
@@ -6639,6 +6691,22 @@ def _rnn_param_concat(
     name: str | None = None,
 ) -> NDArray:
     """Join vectors; dim must be 0."""
+def _rnn_param_pack(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Join the elements of arrays in one vector, as RNN reads its parameters."""
+def _rnn_param_unpack(
+    vector: NDArray,
+    data: NDArray | None = None,
+    num_args: int = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Split a vector that _rnn_param_pack made; the arrays give the shapes only."""
 def _roi_align_backward(
     grad: NDArray,
     rois: NDArray,

@@ -280,6 +280,8 @@ MODULES: dict[str, str] = {
     "recurrent.cell_steps": "_gru_step _gru_step_backward _lstm_step _lstm_step_backward",
     "recurrent.fused_rnn": "_fused_rnn _fused_rnn_backward",
     "recurrent.layout": "_npi_rnn_param_concat _rnn_param_concat",
+    "recurrent.packing": "_rnn_param_pack _rnn_param_unpack",
+    "recurrent.reserved_rnn": "_reserved_rnn _reserved_rnn_backward",
     "recurrent.rnn": "RNN _npx_rnn _rnn_backward",
     "reductions.arg_reduction": "argmax argmax_channel argmin",
     "reductions.ordering": "_npi_argsort _npi_sort _npx_topk argsort sort topk",

@@ -7184,6 +7184,60 @@ def _relu_slope(
     out: None = None,
 ) -> Symbol:
     """Elementwise slope of relu: NaN at NaN, 1 above 0, else 0."""
+def _reserved_rnn(
+    data: Symbol | None = None,
+    parameters: Symbol | None = None,
+    state: Symbol | None = None,
+    state_cell: Symbol | None = None,
+    sequence_length: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    reserve: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """RNN with a reserve in the private format of a device's kernel."""
+def _reserved_rnn_backward(
+    grad_output: Symbol | None = None,
+    grad_state: Symbol | None = None,
+    grad_state_cell: Symbol | None = None,
+    data: Symbol | None = None,
+    parameters: Symbol | None = None,
+    state: Symbol | None = None,
+    state_cell: Symbol | None = None,
+    sequence_length: Symbol | None = None,
+    output: Symbol | None = None,
+    reserve: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    heads: int | Sequence[int] = (),
+    drops: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of _reserved_rnn's data, parameters and states; see _rnn_backward."""
 def _reshape_exact(
     data: Symbol | None = None,
     shape: int | Sequence[int] = ...,
@@ -7251,6 +7305,24 @@ def _rnn_param_concat(
     out: None = None,
 ) -> Symbol:
     """Join vectors; dim must be 0."""
+def _rnn_param_pack(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Join the elements of arrays in one vector, as RNN reads its parameters."""
+def _rnn_param_unpack(
+    vector: Symbol | None = None,
+    data: Symbol | None = None,
+    num_args: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Split a vector that _rnn_param_pack made; the arrays give the shapes only."""
 def _roi_align_backward(
     grad: Symbol | None = None,
     rois: Symbol | None = None,

@@ -27,6 +27,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "fuse_rnn",
         "keep_batch_axes",
         "move_strides",
+        "reserve_rnn",
         "simplify",
         "split_batch_norm",
         "use_classic_operators",

@@ -66,6 +66,12 @@ MXNET_CUDNN_ENABLED = Flag(
     True,
     "Compute convolutions on GPUs with cuDNN if it is installed; else by matrix products.",
 )
+GLUONISH_CUDNN_RNN = Flag(
+    "GLUONISH_CUDNN_RNN",
+    boolean(),
+    True,
+    "Compute recurrent layers on GPUs with cuDNN if it is installed and enabled.",
+)
 MXNET_CUDA_LIB_CHECKING = Flag(
     "MXNET_CUDA_LIB_CHECKING",
     boolean(),

@@ -12,6 +12,7 @@ from gluonish.graph.passes.fuse_primitives import fuse_primitives
 from gluonish.graph.passes.fuse_rnn import fuse_rnn
 from gluonish.graph.passes.keep_batch_axes import keep_batch_axes
 from gluonish.graph.passes.move_strides import move_strides
+from gluonish.graph.passes.reserve_rnn import reserve_rnn
 from gluonish.graph.passes.simplify import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
@@ -36,6 +37,7 @@ __all__ = [
     "fuse_rnn",
     "keep_batch_axes",
     "move_strides",
+    "reserve_rnn",
     "simplify",
     "split_batch_norm",
     "use_classic_operators",

@@ -9,7 +9,7 @@ from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, param_shapes
 from gluonish.ops.recurrent.layout import dims_of
 
-_RESHAPES = ("Reshape", "_reshape_exact", "Flatten")
+FLATTENING = ("Reshape", "_reshape_exact", "Flatten")
 
 
 def fuse_rnn(graph: Graph) -> Graph:
@@ -46,7 +46,7 @@ def _separate_params(node: Node, inputs: Sequence[Value]) -> list[Value] | None:
     params = []
     for value in joined.inputs:
         source = value.node
-        if source.op is not None and source.op.name in _RESHAPES:
+        if source.op is not None and source.op.name in FLATTENING:
             value = source.inputs[0]
         params.append(cast(value, vector.spec.dtype) if narrow else value)
     return params if [x.spec.shape for x in params] == shapes else None

@@ -154,6 +154,11 @@ class CuDNN:
                 self._front_end.destroy_handle(made.raw)
         return handle
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether any stream has a handle."""
+        return bool(self._handles)
+
     def forget(self, stream: int) -> None:
         """Forget the handle of a stream that no longer exists, by its address."""
         for key in [key for key in tuple(self._handles) if key[2] == stream]:
@@ -199,7 +204,7 @@ def is_available() -> bool:
 def prepare(xp: ModuleType) -> None:
     """Create the handle of the current stream, if cuDNN is already in use on any stream."""
     found = _opened.get(xp)
-    if found is not None and found.plans:
+    if found is not None and found.is_in_use:
         found.handle(xp)
 
 

@@ -7,6 +7,7 @@ from gluonish.kernels.cupy import (
     convolution,
     cudnn_attention,
     cudnn_convolution,
+    cudnn_rnn,
     gelu,
     gemm,
     random_numbers,
@@ -26,6 +27,11 @@ from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.nn.dense import FULLY_CONNECTED
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
+from gluonish.ops.recurrent.reserved_rnn import (
+    RESERVED_RNN,
+    RESERVED_RNN_BACKWARD,
+    set_reserve_rule,
+)
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.philox import set_device_bits, set_device_keys
 from gluonish.ops.support.precision import set_device_products
@@ -98,6 +104,21 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (FUSED_CONVOLUTION, _fast("fused_convolution", convolution.fused)),
     (DROPOUT, _fast("dropout", random_numbers.dropout)),
     (GELU_BACKWARD, _fast("gelu_backward", gelu.gelu_backward)),
+    (
+        RESERVED_RNN,
+        FastKernel(
+            *(BackEnd.CUPY, "cudnn_rnn", cudnn_rnn.supports),
+            run=cudnn_rnn.forward,
+            makes=(FLOAT32,),
+        ),
+    ),
+    (
+        RESERVED_RNN_BACKWARD,
+        FastKernel(
+            *(BackEnd.CUPY, "cudnn_rnn_backward", cudnn_rnn.supports_backward),
+            run=cudnn_rnn.backward,
+        ),
+    ),
     (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.supports_gelu, run=gelu.gelu)),
 )
 
@@ -107,3 +128,4 @@ def serve_reference_kernels() -> None:
     set_device_bits(random_numbers.random_bits)
     set_device_keys(random_numbers.store_key, random_numbers.load_key)
     set_device_products(gemm.matmul)
+    set_reserve_rule(cudnn_rnn.private_reserve)

@@ -152,10 +152,12 @@ def _missing(device_id: int, got: str, advice: str = _INSTALL) -> DeviceError:
 
 
 def _passes() -> Passes:
+    reserve: Passes = {"reserve_rnn": {}}  # no fusion, but the library's kernel
     if not MXNET_USE_FUSION.value:
-        return {}
+        return reserve
     return {
         "fuse_log_softmax_pick": {},
+        **reserve,
         # One kernel supports all floats.
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},

@@ -39,9 +39,9 @@ class Split(NamedTuple):
     parts: tuple[Any, ...]
     reserve: Any
 
-    def joined(self, flat: Any) -> tuple[Any, ...]:
+    def joined(self, vector: Any) -> tuple[Any, ...]:
         """Return the arrays in RNN's order, with the parameters as one vector."""
-        return (self.data, flat, *self.states)
+        return (self.data, vector, *self.states)
 
 
 def param_shapes(dims: Dims) -> list[Shape]:
@@ -99,13 +99,14 @@ def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
     return RNN.infer(*args.joined(Spec((parameter_count(dims),), args.data.dtype)), **attrs)
 
 
-def _flat(xp: ModuleType, parts: Sequence[Any]) -> Any:
+def flat(xp: ModuleType, parts: Sequence[Any]) -> Any:
+    """Return the elements of all arrays in one vector."""
     return xp.concatenate([part.reshape(-1) for part in parts])
 
 
 def _kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **attrs: Any) -> None:
     args = split(arrays, attrs)
-    RNN.kernel(xp, outputs, *args.joined(_flat(xp, args.parts)), **attrs)
+    RNN.kernel(xp, outputs, *args.joined(flat(xp, args.parts)), **attrs)
 
 
 def _gradient(
@@ -160,10 +161,10 @@ def _state_gradients_of(args: Split, attrs: Attrs) -> tuple[Any, ...]:
 
 def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **attrs: Any) -> None:
     args = split(arrays, attrs)
-    flat = _flat(xp, args.parts)
-    total = xp.empty_like(flat)
+    joined = flat(xp, args.parts)
+    total = xp.empty_like(joined)
     count = 1 + len(_state_gradients_of(args, attrs))
-    rest = (*args.heads, *args.joined(flat), args.reserve)
+    rest = (*args.heads, *args.joined(joined), args.reserve)
     RNN_BACKWARD.kernel(xp, (outputs[0], total, *outputs[1:count]), *rest, **attrs)
     at = 0
     for part in outputs[count:]:
@@ -174,8 +175,8 @@ def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **a
 def _backward(*values: Any, **attrs: Any) -> tuple[Any, ...]:
     """Compute `_backward_kernel`'s result with operators."""
     args = split(values, attrs)
-    flat = concat([reshape(part, (math.prod(part.shape),)) for part in args.parts], 0)
-    rest = (*args.heads, *args.joined(flat), args.reserve)
+    joined = concat([reshape(part, (math.prod(part.shape),)) for part in args.parts], 0)
+    rest = (*args.heads, *args.joined(joined), args.reserve)
     d_data, total, *d_states = apply(RNN_BACKWARD, rest, attrs)
     d_parts, at = [], 0
     for part in args.parts:

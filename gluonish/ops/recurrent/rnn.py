@@ -10,6 +10,7 @@ from typing import Any
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
+from gluonish.core.hooks import divert_rnn
 from gluonish.core.schema import Schema, boolean, choice, integer, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
@@ -153,9 +154,9 @@ def _step(dims: Dims, pre: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, An
 
 
 _INPUTS = ("data", "parameters", "state", "state_cell", "sequence_length")
-_HEADS = ("grad_output", "grad_state", "grad_state_cell")
+HEADS = ("grad_output", "grad_state", "grad_state_cell")
 
-_ATTRIBUTES: dict[str, Any] = {
+ATTRIBUTES: dict[str, Any] = {
     "state_size": integer(low=0),
     "num_layers": integer(low=0),
     "bidirectional": boolean(False),
@@ -181,7 +182,8 @@ def arguments(arrays: Sequence[Any], attrs: Attrs) -> Arguments:
     return Arguments(**dict(zip(active_inputs(attrs), arrays, strict=True)))
 
 
-def _state_count(attrs: Attrs) -> int:
+def state_count(attrs: Attrs) -> int:
+    """Return the number of states: 2 of an LSTM, else 1."""
     return 2 if attrs["mode"] == "lstm" else 1
 
 
@@ -291,7 +293,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         own = inputs[i].dtype if name == "sequence_length" else dtype
         inputs[i] = PartialSpec(merge_shapes(expected[name], inputs[i].shape, f"RNN {name}"), own)
     shapes = [(*extents[:2], dims.directions * dims.width), *map(expected.get, names[2:])]
-    for i in range(1 + _state_count(attrs)):
+    for i in range(1 + state_count(attrs)):
         outputs[i] = PartialSpec(merge_shapes(shapes[i], outputs[i].shape, "RNN output"), dtype)
 
 
@@ -317,23 +319,25 @@ RNN = register(
         ),
         inputs=_INPUTS,
         active_inputs=active_inputs,
-        schema=Schema(**_ATTRIBUTES),
+        schema=Schema(**ATTRIBUTES),
         aliases=("_npx_rnn",),
-        outputs=lambda attrs: 2 + _state_count(attrs),
-        visible=lambda attrs: 1 + _state_count(attrs) if attrs["state_outputs"] else 1,
+        outputs=lambda attrs: 2 + state_count(attrs),
+        visible=lambda attrs: 1 + state_count(attrs) if attrs["state_outputs"] else 1,
         output_names=("output", "state_output", "statecell_output"),
         shapes=ShapeFacts(complete=_complete),
         execution=Execution(train_dependent=True, random=True, heavy=endless),
     )
 )
+RNN.override(divert_rnn)
 
 
 def _backward_active(attrs: Attrs) -> tuple[str, ...]:
-    return (*(_HEADS[i] for i in attrs["heads"]), *active_inputs(attrs), "reserve")
+    return (*(HEADS[i] for i in attrs["heads"]), *active_inputs(attrs), "reserve")
 
 
-def _backward_infer(*specs: Spec, heads: Shape, **attrs: Any) -> tuple[Spec, ...]:
-    return specs[len(heads) : len(heads) + 2 + _state_count(attrs)]
+def backward_infer(*specs: Spec, heads: Shape, **attrs: Any) -> tuple[Spec, ...]:
+    """Return the specs of the gradients of data, parameters and states."""
+    return specs[len(heads) : len(heads) + 2 + state_count(attrs)]
 
 
 def _backward_kernel(
@@ -345,7 +349,7 @@ def _backward_kernel(
     backward(xp, dims, outputs, given, inputs, arrays[-1])
 
 
-def _backward(*values: Any, heads: Shape, **attrs: Any) -> tuple[Any, ...]:
+def backward_composed(*values: Any, heads: Shape, **attrs: Any) -> tuple[Any, ...]:
     """Compute `_backward_kernel`'s result with operators."""
     inputs = values[len(heads) : -1]
     dims = dims_of(inputs[0].shape, attrs)
@@ -360,11 +364,11 @@ def _backward(*values: Any, heads: Shape, **attrs: Any) -> tuple[Any, ...]:
     def composed(*arrays: Any) -> tuple[Any, ...]:
         return compose(dims, **dict(zip(names, arrays, strict=True)))
 
-    given = [values[heads.index(i)] if i in heads else None for i in range(1 + _state_count(attrs))]
-    return composite_gradient(composed)(given, *inputs)[: 2 + _state_count(attrs)]
+    given = [values[heads.index(i)] if i in heads else None for i in range(1 + state_count(attrs))]
+    return composite_gradient(composed)(given, *inputs)[: 2 + state_count(attrs)]
 
 
-_backward_rule = composite_gradient(_backward)
+_backward_rule = composite_gradient(backward_composed)
 
 
 def _backward_gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> tuple[Any, ...]:
@@ -375,7 +379,7 @@ def _backward_gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> tup
 RNN_BACKWARD = register(
     Operator(
         "_rnn_backward",
-        _backward_infer,
+        backward_infer,
         _backward_kernel,
         _backward_gradient,
         doc=(
@@ -383,10 +387,10 @@ RNN_BACKWARD = register(
             "heads: which of output, state and state_cell have a gradient; reserve is the hidden\n"
             "output of RNN."
         ),
-        inputs=(*_HEADS, *_INPUTS, "reserve"),
+        inputs=(*HEADS, *_INPUTS, "reserve"),
         active_inputs=_backward_active,
-        schema=Schema(**_ATTRIBUTES, heads=shape_attr(())),
-        outputs=lambda attrs: 2 + _state_count(attrs),
+        schema=Schema(**ATTRIBUTES, heads=shape_attr(())),
+        outputs=lambda attrs: 2 + state_count(attrs),
         output_names=("data", "parameters", "state", "state_cell"),
         execution=Execution(heavy=endless),
     )

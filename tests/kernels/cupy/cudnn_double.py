@@ -404,7 +404,7 @@ class _Graph(Operations):
 
 def _problem(kind: str, tensors: tuple[Tensor, Tensor, Tensor]) -> Convolution:
     """Return the problem of data, weight and output."""
-    layout = "NHWC" if {x.layout for x in tensors} == {"NHWC"} else "NCHW"
+    layout = "NHWC" if all("NHWC" in x.layouts for x in tensors) else "NCHW"
     data, weight, out = (tuple(x.dim) for x in tensors)
     return Convolution(kind, layout, data, weight, out)
 

@@ -28,7 +28,10 @@ COMPILED = pytest.mark.skipif(
 def needs_compiler(fast: FastKernel) -> bool:
     """Whether a kernel is CUDA C++."""
     module = sys.modules[(fast.plan or fast.run).__module__]
-    return fast.back_end is BackEnd.CUPY and (hasattr(module, "launch") or module is fused_updates)
+    return fast.back_end is BackEnd.CUPY and (
+        any(hasattr(module, name) for name in ("launch", "launch_blocks"))
+        or module is fused_updates
+    )
 
 
 class OneDevice:

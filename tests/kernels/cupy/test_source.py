@@ -24,7 +24,7 @@ WINDOW = {"KERNEL": (1, 3, 2), "STRIDE": (1, 2, 1), "DILATE": (1, 1, 3), "PAD": 
 MACROS = tuple(
     (f"{name}{axis}", value) for name, along in WINDOW.items() for axis, value in enumerate(along)
 )
-CASTS = (("MOST", 140), ("TILE", 4096), ("NARROWS", 0))  # of cast_weights.cu
+CASTS = (("MOST", 140), ("TILE", 4096), ("NARROWS", 0), ("BLOCK", 4096))  # of casts and parts
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
