@@ -19,6 +19,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
 KINDS = {FLOAT32: 0, FLOAT64: 1, FLOAT16: 2, BFLOAT16: 14}  # cudaDataType (library_types.h)
 _FOLDER = Path(__file__).resolve().parent
+VECTOR_NBYTES = 16  # the widest access of a thread, and the alignment that it needs
 _THREADS = 256
 _LIMIT_32 = 2**31
 _INCLUDED = re.compile(r'^#include "(\w+\.cuh)"$', re.MULTILINE)
@@ -55,6 +56,11 @@ def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macro
 def contiguous(array: Any) -> Any:
     """Return the array, or a contiguous copy if the array is not contiguous."""
     return array if array.flags.c_contiguous else array.copy()
+
+
+def is_aligned(*arrays: Any) -> bool:
+    """Whether vectors.cuh can access all arrays, from their first elements on."""
+    return all(x.data.ptr % VECTOR_NBYTES == 0 for x in arrays)
 
 
 def compiled(

@@ -199,6 +199,93 @@ def test_the_double_refuses_a_barrier_that_some_threads_miss(device: OneDevice) 
         _turned(device, "if (threadIdx.x) __syncthreads(); else return;")
 
 
+_SHUFFLED = """
+extern "C" __global__ void shuffle(const float *x, float *y, int last) {
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= last) return;
+    float sum = x[at];
+    for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+    const float next = __shfl_down_sync(0xffffffff, x[at], 1);
+    y[at] = sum + 1000 * __shfl_sync(0xffffffff, next, 5);
+}
+"""
+
+
+@COMPILED
+def test_lanes_of_a_warp_of_the_double_exchange_values(device: OneDevice) -> None:
+    x = device.upload(np.arange(128, dtype=np.float32))
+    y = device.upload(np.zeros(128, np.float32))
+    kernel = device.cupy.RawModule(code=_SHUFFLED).get_function("shuffle")
+    kernel((2,), (64,), (x, y, np.int32(96)))
+    sums = np.arange(96).reshape(3, 32).sum(1) + 1000 * (32 * np.arange(3) + 6)
+    np.testing.assert_array_equal(y._raw, np.append(np.repeat(sums, 32), np.zeros(32)))
+
+
+@COMPILED
+def test_the_double_refuses_a_shuffle_that_some_lanes_miss(device: OneDevice) -> None:
+    kernel = device.cupy.RawModule(code=_SHUFFLED).get_function("shuffle")
+    with pytest.raises(AssertionError, match="never came to a barrier"):
+        kernel((2,), (64,), (device.normal(128), device.normal(128), np.int32(100)))
+
+
+_VECTORS = """
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+%s
+extern "C" __global__ void move(const %s *x, %s *y) {
+    %s values[%d];
+    load_vector<%d>(x + %d * threadIdx.x, values);
+    store_vector<%d>(y + %d * threadIdx.x, values);
+}
+"""
+# The type of elements, of values, and the dtype.
+_ELEMENTS = [
+    ("__half", "float", np.float16),
+    ("__nv_bfloat16", "float", ml_dtypes.bfloat16),
+    ("float", "float", np.float32),
+    ("double", "double", np.float64),
+    ("signed char", "long long", np.int8),
+    ("unsigned char", "long long", np.uint8),
+    ("int", "long long", np.int32),
+    ("long long", "long long", np.int64),
+]
+
+
+def _moving(element: str, value: str, count: int) -> str:
+    counts = (count,) * 5
+    return _VECTORS % (source.text_of("vectors.cuh"), element, element, value, *counts)
+
+
+@COMPILED
+@pytest.mark.parametrize("count", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize(("element", "value", "dtype"), _ELEMENTS)
+def test_vectors_load_and_store_each_element(
+    device: OneDevice, element: str, value: str, dtype: Any, count: int
+) -> None:
+    x = np.random.default_rng(1).integers(0, 100, 64 * count).astype(dtype)
+    y = device.upload(np.zeros_like(x))
+    kernel = device.cupy.RawModule(code=_moving(element, value, count)).get_function("move")
+    kernel((1,), (64,), (device.upload(x), y))
+    np.testing.assert_array_equal(y._raw, x)
+
+
+@COMPILED
+def test_the_double_refuses_a_vector_at_an_odd_address(device: OneDevice) -> None:
+    kernel = device.cupy.RawModule(code=_moving("float", "float", 4)).get_function("move")
+    x, y = device.normal(300), device.normal(300)
+    with pytest.raises(AssertionError, match="not aligned"):
+        kernel((1,), (64,), (x[1:257], y[:256]))
+    kernel((1,), (64,), (x[4:260], y[:256]))
+    np.testing.assert_array_equal(y._raw[:256], x._raw[4:260])
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+@pytest.mark.parametrize(("element", "value"), [kinds[:2] for kinds in _ELEMENTS])
+def test_nvrtc_compiles_vectors(element: str, value: str, architecture: str) -> None:
+    for count in (1, 2, 4, 8, 16):
+        _compile(_moving(element, value, count), architecture)
+
+
 PAIR = np.dtype([("x", np.float32), ("y", np.float32)])
 
 
