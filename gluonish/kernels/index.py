@@ -100,6 +100,7 @@ MODULES: dict[str, str] = {
         "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
         "_batch_norm_sums"
     ),
+    "cupy.column_sums": "_sum_to_shape sum",
     "cupy.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "cupy.pooling": "Pooling _pooling_backward",
     "cupy.softmax_and_norms": (

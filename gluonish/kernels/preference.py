@@ -54,6 +54,7 @@ IN_ORDER = (
     "cupy.optimizer",
     "cupy.register",
     "cupy.batch_norm",
+    "cupy.column_sums",
     "cupy.pointwise",
     "cupy.pooling",
     "cupy.softmax_and_norms",

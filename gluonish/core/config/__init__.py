@@ -50,6 +50,7 @@ from gluonish.core.config.graph import (
 )
 from gluonish.core.config.kind import Kind
 from gluonish.core.config.libraries import (
+    GLUONISH_CUBLASLT,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_LIB_CHECKING,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
@@ -121,6 +122,7 @@ __all__ = [
     "DMLC_LOG_STACK_TRACE_DEPTH",
     "DMLC_NUM_WORKER",
     "DMLC_ROLE",
+    "GLUONISH_CUBLASLT",
     "GLUONISH_DISTRIBUTED_TIMEOUT",
     "GLUONISH_LAUNCH_FOLDER",
     "GLUONISH_MAP_FILES",

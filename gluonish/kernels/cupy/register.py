@@ -2,7 +2,14 @@
 
 from collections.abc import Callable
 
-from gluonish.kernels.cupy import convolution, cudnn_convolution, gelu, gemm, random_numbers
+from gluonish.kernels.cupy import (
+    convolution,
+    cudnn_convolution,
+    dense,
+    gelu,
+    gemm,
+    random_numbers,
+)
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
@@ -34,7 +41,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (BATCH_DOT, _fast("batch_dot", gemm.batch_dot)),
     (NPI_MATMUL, _fast("matmul", gemm.matmul)),
     (LINALG_GEMM2, _fast("linalg_gemm2", gemm.gemm2)),
-    (FULLY_CONNECTED, _fast("fully_connected", gemm.fully_connected)),
+    (FULLY_CONNECTED, _fast("fully_connected", dense.fully_connected)),
     # cuDNN's kernels come first; calls that cuDNN does not support go to the other kernels.
     (CONVOLUTION, _by_cudnn("convolution", cudnn_convolution.forward)),
     (
