@@ -25,6 +25,7 @@ from gluonish.graph.passes import (
     eliminate_dead_code,
     fold_batch_norm,
     fuse_batch_norm_relu,
+    fuse_bias_gradient,
     fuse_log_softmax_pick,
     fuse_pointwise,
     fuse_primitives,
@@ -90,7 +91,9 @@ def _never(node: Node) -> bool:
 def split_layers(graph: Graph, device: Device) -> Graph:
     """Return a graph, gradients included, with layers split into operators that fuse better."""
     offered = back_ends.passes(device.platform)
-    chosen = _chosen(offered, split_batch_norm, drop_bias_gradient, widen_products)
+    chosen = _chosen(
+        offered, split_batch_norm, drop_bias_gradient, fuse_bias_gradient, widen_products
+    )
     if not chosen:
         return graph
     graph = _run(graph, *chosen)

@@ -19,6 +19,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "eliminate_dead_code",
         "fold_batch_norm",
         "fuse_batch_norm_relu",
+        "fuse_bias_gradient",
         "fuse_log_softmax_pick",
         "fuse_pointwise",
         "fuse_primitives",

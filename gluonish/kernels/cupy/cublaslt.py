@@ -21,7 +21,7 @@ import weakref
 from collections import deque
 from enum import IntEnum
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gluonish.core.errors import DeviceError
 from gluonish.core.program import Programs
@@ -244,7 +244,7 @@ class EpilogueProduct:
             descriptor = self._idle.pop()
         except IndexError:
             descriptor = _Descriptor(self._library, problem)
-        if problem.epilogue.has_vector:
+        if vector:
             descriptor.point_to(vector)
         matmul = self._library.functions["cublasLtMatmul"]
         with self._handle.lock:
@@ -268,7 +268,7 @@ class CuBLASLt:
     def __init__(self, library: Any) -> None:
         self.functions = {name: getattr(library, name) for name in PROTOTYPES}
         self._handles: dict[tuple[int, int], Any] = {}  # by process and device
-        self._choices = Programs[Choice | bool](_MAX_ALGORITHMS)  # False for no algorithm
+        self._choices = Programs[Choice | Literal[False]](_MAX_ALGORITHMS)  # False for none
 
     def call(self, name: str, *args: Any) -> None:
         """Call a function of cuBLASLt, and check its status.
@@ -313,7 +313,7 @@ class CuBLASLt:
     def _choose(self, lt: Any, handle: Handle, problem: Problem) -> Choice | None:
         """Return the algorithm that cuBLASLt's heuristics prefer, or None."""
         preference = _Owned(self, "MatmulPreference")
-        wanted = [(_MAX_WORKSPACE, _UNSIGNED_LONG(handle.workspace[1]))]
+        wanted: list[tuple[int, Any]] = [(_MAX_WORKSPACE, _UNSIGNED_LONG(handle.workspace[1]))]
         wanted += [(_SCHEMES, _UNSIGNED(_SCHEME))]
         wanted += [(attribute, _UNSIGNED(problem.alignment)) for attribute in _ALIGNMENTS]
         for attribute, value in wanted:

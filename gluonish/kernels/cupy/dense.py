@@ -56,6 +56,10 @@ def fully_connected(
 def weight_and_bias_gradient(xp: ModuleType, outputs: Any, grad: Any, data: Any, **_: Any) -> None:
     """Compute the gradients of weight and bias from (rows, units) and (rows, features)."""
     weight, bias = outputs
+    if not grad.size:
+        weight[...] = 0
+        bias[...] = 0
+        return
     if not _multiply(xp, weight, grad.T, data, bias, Epilogue.BGRADB):
         multiply(xp, weight, grad.T, data)
         sum_rows(xp, bias, grad)
@@ -74,6 +78,7 @@ def _multiply(xp: ModuleType, out: Any, a: Any, b: Any, vector: Any, epilogue: E
     """
     if not (GLUONISH_CUBLASLT.value and out.size and a.shape[1]):
         return False
+    addresses: tuple[int, ...]
     if vector is None:
         addresses = (b.data.ptr, a.data.ptr, out.data.ptr)
     elif vector.size == vector.shape[0] and vector.flags.c_contiguous:

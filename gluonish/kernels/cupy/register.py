@@ -20,7 +20,7 @@ from gluonish.ops.nn.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
 from gluonish.ops.nn.deconvolution import DECONVOLUTION
-from gluonish.ops.nn.dense import FULLY_CONNECTED
+from gluonish.ops.nn.dense import FULLY_CONNECTED, FULLY_CONNECTED_BACKWARD_WEIGHT_BIAS
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.registry import Operator
@@ -42,6 +42,10 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (NPI_MATMUL, _fast("matmul", gemm.matmul)),
     (LINALG_GEMM2, _fast("linalg_gemm2", gemm.gemm2)),
     (FULLY_CONNECTED, _fast("fully_connected", dense.fully_connected)),
+    (
+        FULLY_CONNECTED_BACKWARD_WEIGHT_BIAS,
+        _fast("fully_connected_backward_weight_bias", dense.weight_and_bias_gradient),
+    ),
     # cuDNN's kernels come first; calls that cuDNN does not support go to the other kernels.
     (CONVOLUTION, _by_cudnn("convolution", cudnn_convolution.forward)),
     (

@@ -158,6 +158,7 @@ def _passes() -> Passes:
         # One kernel supports all floats.
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
+        "fuse_bias_gradient": {},
         "fold_batch_norm": {},
         # CuPy's kernels for single operators are as fast.
         "fuse_pointwise": {

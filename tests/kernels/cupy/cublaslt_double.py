@@ -222,7 +222,9 @@ class CublasLtDouble:
             )
         ]
         (_, left), (_, right), (_, addend), (_, out) = found
-        used = [(found[i][0], False) for i in (0, 1, 2) if i < 2 or factors[1]]
+        used: list[tuple[Memory | None, bool]] = [
+            (found[i][0], False) for i in (0, 1, 2) if i < 2 or factors[1]
+        ]
         used += [(found[3][0], True), (machine._behind(workspace), True)]
         extra: Any = None
         if vector:
