@@ -11,6 +11,7 @@ from gluonish.core.errors import ConfigError
 from gluonish.graph import passes, pipeline
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
 from gluonish.graph.strided_views import channels_last_values
+from gluonish.kernels import back_ends
 from gluonish.kernels.compiler import compile as compiler
 from gluonish.kernels.generated import support as generated
 from gluonish.kernels.onednn import register as onednn
