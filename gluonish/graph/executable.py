@@ -90,7 +90,7 @@ class StaticValues:
             slot = layout.slots[view.root]
             space = state if slot.in_state else arena
             memory = space[slot.offset : slot.offset + slot.nbytes]
-            values[index - first] = view.of(memory, spec.dtype)
+            values[index - first] = view.of(memory, spec.dtype, self._device.xp)
         if self._entry_count:
             values.append([None] * self._entry_count)
         return values

@@ -2,12 +2,14 @@
 
 If all readers of a transposed array or a slice accept any strides, they read the memory of its
 source. If a product of stacked matrices is only transposed, it is written to the memory of the
-transposed array. The products are oneDNN's, which need a stride of 1 in one axis of each matrix.
+transposed array. The products are oneDNN's and cuBLAS's, which need a stride of 1 in one axis of
+each matrix; cuBLAS needs evenly spaced matrices, too.
 
 Memory layouts of the values of a planned graph; see `gluonish.ops.support.memory_layout`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +21,8 @@ from gluonish.graph.ir import Node, Value
 from gluonish.ops.support.memory_layout import follows_layout, has_channels, starts_layout
 
 _PRODUCT = "batch_dot"
-_KERNEL = "onednn.batch_matmul"
+_KERNELS = ("onednn.batch_matmul", "cupy.batch_dot")
+_EVENLY = "cupy.batch_dot"  # its matrices are evenly spaced
 
 
 class StridedView(NamedTuple):
@@ -37,10 +40,11 @@ class StridedView(NamedTuple):
     strides: Shape
     offset: int = 0
 
-    def of(self, memory: Any, dtype: np.dtype[Any]) -> Any:
-        """Return the view as an array on the root's bytes."""
+    def of(self, memory: Any, dtype: np.dtype[Any], xp: Any = np) -> Any:
+        """Return the view as an array of the module ``xp`` on the root's bytes."""
         strides = tuple(stride * dtype.itemsize for stride in self.strides)
-        return np.ndarray(self.shape, dtype, memory, self.offset * dtype.itemsize, strides)
+        first = memory[self.offset * dtype.itemsize :].view(dtype)
+        return xp.lib.stride_tricks.as_strided(first, self.shape, strides)
 
 
 def strided_views(
@@ -80,7 +84,7 @@ def _is_product(instruction: KernelInstruction) -> bool:
     return (
         instruction.op.name == _PRODUCT
         and instruction.fast is not None
-        and instruction.fast.name == _KERNEL
+        and instruction.fast.name in _KERNELS
     )
 
 
@@ -123,13 +127,27 @@ def _unreadable(
             for reader, position in readers.get(index, ()):
                 if reader in makers and position == 0:
                     continue
-                if not (_is_product(instructions[reader]) and _has_unit_axis(found[index])):
+                if not (
+                    _is_product(instructions[reader]) and _fits(found[index], instructions[reader])
+                ):
                     return {i}
     return set()
 
 
-def _has_unit_axis(view: StridedView) -> bool:
-    return 1 in view.strides[-2:]
+def _fits(view: StridedView, product: KernelInstruction) -> bool:
+    """Whether a product can read or write a view where it lies."""
+    assert product.fast is not None
+    return 1 in view.strides[-2:] and (product.fast.name != _EVENLY or _is_even(view))
+
+
+def _is_even(view: StridedView) -> bool:
+    """Whether matrices are equally spaced, and the rows (or columns) of one do not overlap."""
+    lead = [
+        (n, stride) for n, stride in zip(view.shape[:-2], view.strides[:-2], strict=True) if n > 1
+    ]
+    even = all(outer == inner * n for (_, outer), (n, inner) in pairwise(lead))
+    (rows, columns), (down, across) = view.shape[-2:], view.strides[-2:]
+    return even and ((across == 1 and down >= columns) or (down == 1 and across >= rows))
 
 
 def _written(
@@ -154,7 +172,7 @@ def _written(
     strides = _contiguous(shape)
     back = [axes.index(axis) for axis in range(len(axes))]
     view = StridedView(root, tuple(shape[i] for i in back), tuple(strides[i] for i in back))
-    return view if view.strides[-1] == 1 else None
+    return view if view.strides[-1] == 1 and _fits(view, instruction) else None
 
 
 def _contiguous(shape: Shape) -> Shape:
