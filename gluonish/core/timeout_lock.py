@@ -7,7 +7,6 @@ the same time, and publishes its result in one step. The lock only avoids the wa
 end after `PATIENCE_S`.
 """
 
-import contextlib
 import threading
 
 PATIENCE_S = 3.0
@@ -31,5 +30,7 @@ class TimeoutLock:
                 self._lock = new_lock
 
     def __exit__(self, *exc_info: object) -> None:
-        with contextlib.suppress(RuntimeError):  # not acquired, or the lock was replaced
+        try:
             self._lock.release()
+        except RuntimeError:  # not acquired, or the lock was replaced
+            return

@@ -27,6 +27,7 @@ from gluonish.graph.passes import (
     fold_batch_norm,
     fuse_attention,
     fuse_batch_norm_relu,
+    fuse_bias_gradient,
     fuse_log_softmax_pick,
     fuse_pointwise,
     fuse_primitives,
@@ -101,7 +102,9 @@ def split_layers(graph: Graph, device: Device, parameters: Collection[Node] = ()
     """
     offered = back_ends.passes(device.platform)
     cast = partial(cast_weights, parameters=parameters, xp=device.xp)
-    chosen = _chosen(offered, split_batch_norm, drop_bias_gradient, widen_products, cast)
+    chosen = _chosen(
+        offered, split_batch_norm, drop_bias_gradient, fuse_bias_gradient, widen_products, cast
+    )
     if not chosen:
         return graph
     graph = _run(graph, *chosen)

@@ -17,6 +17,7 @@ from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.instructions import KernelInstruction
 from gluonish.graph.ir import Node, Value
+from gluonish.ops.kernel import StridesRule
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.memory_layout import (
     follows_layout,
@@ -131,12 +132,14 @@ def _unreadable(
                 if reader in makers and position == 0:
                     continue
                 accepts = _reads_strides(instructions[reader])
-                if accepts is None or not accepts(position, found[index].strides):
+                if accepts is None or not accepts(
+                    position, found[index].shape, found[index].strides
+                ):
                     return {i}
     return set()
 
 
-def _reads_strides(instruction: KernelInstruction) -> Callable[[int, Shape], bool] | None:
+def _reads_strides(instruction: KernelInstruction) -> StridesRule | None:
     return None if instruction.fast is None else instruction.fast.reads_strides
 
 
@@ -169,12 +172,13 @@ class _Targets:
             if reader is not None and self._instructions[reader[0]].op.name == "Concat":
                 joined.setdefault(reader[0], []).append((reader[1], k, [*chain]))
             view = self._through(chain, index)
-            if view is not None and accepts(k, view.strides):
+            if view is not None and accepts(k, view.shape, view.strides):
                 views[index] = view
                 replaced.update(chain)
         for at, parts in joined.items():
             made = self._in_concatenation(instruction, at, parts)
-            if made and all(accepts(k, made[instruction.writes[k]].strides) for _, k, _ in parts):
+            found = [(k, made[instruction.writes[k]]) for _, k, _ in parts] if made else []
+            if found and all(accepts(k, view.shape, view.strides) for k, view in found):
                 views |= made
                 replaced |= {at}.union(*(chain for _, _, chain in parts))
         return views, replaced

@@ -95,8 +95,9 @@ MODULES: dict[str, str] = {
     "cupy.register": (
         "Convolution Deconvolution Dropout FullyConnected LeakyReLU _attention "
         "_attention_backward _convolution_backward_data _convolution_backward_weight "
-        "_convolution_backward_weight_bias _fused_convolution _gelu_backward _linalg_gemm2 "
-        "_npi_matmul _reserved_rnn _reserved_rnn_backward batch_dot dot"
+        "_convolution_backward_weight_bias _fully_connected_backward_weight_bias "
+        "_fused_convolution _gelu_backward _linalg_gemm2 _npi_matmul _reserved_rnn "
+        "_reserved_rnn_backward batch_dot dot"
     ),
     "cupy.batch_norm": (
         "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
@@ -104,6 +105,7 @@ MODULES: dict[str, str] = {
     ),
     "cupy.cross_entropy": "_log_softmax_pick _log_softmax_pick_backward",
     "cupy.cast_weights": "_cast_weights",
+    "cupy.column_sums": "_sum_to_shape sum",
     "cupy.pointwise": "Cast _fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "cupy.pooling": "Pooling _pooling_backward",
     "cupy.softmax_and_norms": (

@@ -57,6 +57,7 @@ IN_ORDER = (
     "cupy.batch_norm",
     "cupy.cross_entropy",
     "cupy.cast_weights",
+    "cupy.column_sums",
     "cupy.pointwise",
     "cupy.pooling",
     "cupy.softmax_and_norms",

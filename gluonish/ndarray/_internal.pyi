@@ -2213,6 +2213,14 @@ def _full(
     name: str | None = None,
 ) -> NDArray:
     """An array filled with one value, which is truncated toward zero for integers."""
+def _fully_connected_backward_weight_bias(
+    grad: NDArray,
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of FullyConnected's weight and bias, from the output's gradient and the data."""
 def _fused_convolution(
     data: NDArray,
     weight: NDArray | None = None,

@@ -165,7 +165,10 @@ MODULES: dict[str, str] = {
         "_convolution_backward_weight_bias _npx_convolution"
     ),
     "nn.deconvolution": "Deconvolution _npx_deconvolution",
-    "nn.dense": "FullyConnected _npx_fully_connected _sparse_FullyConnected",
+    "nn.dense": (
+        "FullyConnected _fully_connected_backward_weight_bias _npx_fully_connected "
+        "_sparse_FullyConnected"
+    ),
     "nn.dropout": "Dropout _npx_dropout",
     "nn.embedding": "Embedding _embedding_backward _npx_embedding _sparse_Embedding",
     "nn.leaky_relu": "LeakyReLU _gelu_backward _leaky_relu_backward _npx_leaky_relu",

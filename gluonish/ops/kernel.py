@@ -34,6 +34,7 @@ Array = npt.NDArray[Any]
 Attrs = Mapping[str, Any]
 Kernel = Callable[..., None]
 T = TypeVar("T")
+StridesRule = Callable[[int, Shape, Shape], bool]
 Key = tuple[int, int]  # start of a call's random stream
 
 # `array.ctypes.data` takes 1 us, more than the rest of a call's work per array. The data pointer is
@@ -171,8 +172,8 @@ class FastKernel:
         makes: Output dtypes that the kernel can fill although no input has them. Calls with any
             other such output skip it: `supports` sees the inputs only, and a kernel that overlooks
             a dtype attribute would fill memory of the wrong width.
-        reads_strides: ``reads_strides(position, strides)`` returns whether an input of a graph may
-            be a view with these strides, in elements; None if all are to be contiguous.
+        reads_strides: ``reads_strides(position, shape, strides)`` returns whether an input of a
+            graph may be such a view, with strides in elements; None if all are to be contiguous.
         writes_strides: The same for the outputs.
 
     Attributes:
@@ -209,8 +210,8 @@ class FastKernel:
         large_only: bool = False,
         serial_limit: int = 0,
         makes: Collection[np.dtype[Any]] = (),
-        reads_strides: Callable[[int, Shape], bool] | None = None,
-        writes_strides: Callable[[int, Shape], bool] | None = None,
+        reads_strides: StridesRule | None = None,
+        writes_strides: StridesRule | None = None,
     ) -> None:
         assert plan is not None or run is not None, "a kernel needs plan or run"
         self.back_end = back_end

@@ -2381,6 +2381,15 @@ def _full(
     out: None = None,
 ) -> Symbol:
     """An array filled with one value, which is truncated toward zero for integers."""
+def _fully_connected_backward_weight_bias(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of FullyConnected's weight and bias, from the output's gradient and the data."""
 def _fused_convolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,

@@ -10,7 +10,7 @@ from gluonish.graph.ir import Graph, Value, append, variable
 from gluonish.ops.registry import find_operator
 
 # Passes that only back ends of GPUs offer; tests/kernels/cupy have their tests.
-ONLY_ON_GPUS = {"cast_weights", "fuse_attention", "reserve_rnn"}
+ONLY_ON_GPUS = {"cast_weights", "fuse_attention", "fuse_bias_gradient", "reserve_rnn"}
 
 
 def spec(*shape: int, dtype: str = "float32") -> Spec:

@@ -205,6 +205,9 @@ def _products_and_reductions() -> dict[str, Case]:
             {"num_hidden": 5},
             lambda x, w, b: x @ w.T + b,
         ),
+        "_fully_connected_backward_weight_bias": Case(
+            [normal(4, 3), normal(4, 5)], {}, lambda g, v: [g.T @ v, g.sum(0)]
+        ),
         "dot": Case([normal(3, 4), normal(4, 5)], {}, np.dot, none),
         "_wide_dot": Case([normal(3, 4), normal(4, 5)], {}, np.dot, none),
         "batch_dot": Case([a, b], {}, np.matmul),

@@ -51,6 +51,7 @@ from gluonish.core.config.graph import (
 )
 from gluonish.core.config.kind import Kind
 from gluonish.core.config.libraries import (
+    GLUONISH_CUBLASLT,
     GLUONISH_CUDNN_RNN,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_LIB_CHECKING,
@@ -123,6 +124,7 @@ __all__ = [
     "DMLC_LOG_STACK_TRACE_DEPTH",
     "DMLC_NUM_WORKER",
     "DMLC_ROLE",
+    "GLUONISH_CUBLASLT",
     "GLUONISH_CUDA_VECTORS",
     "GLUONISH_CUDNN_RNN",
     "GLUONISH_DISTRIBUTED_TIMEOUT",

@@ -21,6 +21,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "fold_batch_norm",
         "fuse_attention",
         "fuse_batch_norm_relu",
+        "fuse_bias_gradient",
         "fuse_log_softmax_pick",
         "fuse_pointwise",
         "fuse_primitives",

@@ -78,3 +78,9 @@ MXNET_CUDA_LIB_CHECKING = Flag(
     True,
     "Warn at the first use of a GPU if its driver is older than the CUDA libraries.",
 )
+GLUONISH_CUBLASLT = Flag(
+    "GLUONISH_CUBLASLT",
+    boolean(),
+    True,
+    "Add biases of dense layers on GPUs, and sum their gradients, inside products by cuBLASLt.",
+)

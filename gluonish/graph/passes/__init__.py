@@ -6,6 +6,7 @@ from gluonish.graph.passes.drop_history import drop_history
 from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
 from gluonish.graph.passes.fuse_attention import fuse_attention
 from gluonish.graph.passes.fuse_batch_norm_relu import fuse_batch_norm_relu
+from gluonish.graph.passes.fuse_bias_gradient import fuse_bias_gradient
 from gluonish.graph.passes.fuse_log_softmax_pick import fuse_log_softmax_pick
 from gluonish.graph.passes.fuse_pointwise import fuse_pointwise
 from gluonish.graph.passes.fuse_primitives import fuse_primitives
@@ -31,6 +32,7 @@ __all__ = [
     "fold_batch_norm",
     "fuse_attention",
     "fuse_batch_norm_relu",
+    "fuse_bias_gradient",
     "fuse_log_softmax_pick",
     "fuse_pointwise",
     "fuse_primitives",

@@ -1,78 +1,88 @@
-// The gradients of LayerNorm's gamma and beta: sums over rows, in an order that depends on sizes only.
-#include "rows.cuh"
+// Sums of the columns of a contiguous matrix.
+//
+// A block sums a chunk of rows in ABREAST * VECTOR columns; its threads load VECTOR adjacent elements
+// of every (THREADS / ABREAST)-th row. With several chunks, a second kernel adds their sums. The order
+// of a column's sum depends on ABREAST and the length of a chunk only.
+#include "vectors.cuh"
 
-#define ABREAST 32  // threads side by side
-#define DEEP (THREADS / ABREAST)
-#ifndef WIDE_PARAMETERS
-#define WIDE_PARAMETERS 0
+#ifndef ABREAST
+#define ABREAST 32
 #endif
-#if WIDE_PARAMETERS
-typedef Wide Parameter;
+#ifndef VECTOR
+#define VECTOR 1
+#endif
+#ifndef LAST
+#define LAST 1
+#endif
+#define THREADS 256
+#define LANES (THREADS / ABREAST)
+#define UNROLLED 4  // rows whose elements are added in Wide before they are added to the sum
+
+#if KIND == 2 || KIND == 14
+typedef float Sum;
 #else
-typedef Scalar Parameter;
+typedef double Sum;
 #endif
 
-// Gradients of gamma and beta: each block sums ``chunk`` rows of ABREAST * ACCESS columns, into
-// (chunks, 2, size).
-extern "C" __global__ void __launch_bounds__(THREADS) layer_norm_sums(
-    const Scalar *grad, const Scalar *data, const Parameter *mean, const Parameter *std, Wide *sums,
-    Index total, Index size, Index chunk) {
-    enum { COLUMNS = ABREAST * ACCESS };
-    __shared__ Wide shared[2][DEEP][COLUMNS];
-    const int lane = threadIdx.x / ABREAST, place = threadIdx.x % ABREAST * ACCESS;
-    const Index column = (Index)blockIdx.x * COLUMNS + place;
-    const Index begin = (Index)blockIdx.y * chunk, end = begin + chunk < total ? begin + chunk : total;
-    Wide of_gamma[ACCESS] = {}, of_beta[ACCESS] = {};
-    if (column < size) {
-#pragma unroll 2
-        for (Index row = begin + lane; row < end; row += DEEP) {
-            const Offset at = (Offset)row * size + column;
-            const Wide centre = read(mean[row]), rescale = (Wide)1 / read(std[row]);
-            Wide g[ACCESS], x[ACCESS];
-            load_access(grad + at, g);
-            load_access(data + at, x);
+#if LAST
+typedef Scalar Target;
+__device__ inline Target made(Sum x) { return rounded((Wide)x); }
+#else
+typedef Sum Target;
+__device__ inline Target made(Sum x) { return x; }
+#endif
+
+extern "C" __global__ void column_sums(
+    const Scalar *data, Target *target, Index rows, Index columns, Index chunk) {
+    __shared__ Sum shared[VECTOR * THREADS];
+    int lane = threadIdx.x / ABREAST;
+    Index column = ((Index)blockIdx.x * ABREAST + threadIdx.x % ABREAST) * VECTOR;
+    Index first = (Index)blockIdx.y * chunk;
+    Index end = rows - first < chunk ? rows : first + chunk;
+    Sum sum[VECTOR] = {};
+    if (column < columns) {
+        Index row = first + lane;
+        const Scalar *x = data + (Offset)row * columns + column;
+        Offset step = (Offset)LANES * columns;
+        for (; row + (UNROLLED - 1) * LANES < end; row += UNROLLED * LANES) {
+            Wide values[UNROLLED][VECTOR];
 #pragma unroll
-            for (int k = 0; k < ACCESS; ++k) {
-                of_gamma[k] += g[k] * ((x[k] - centre) * rescale);
-                of_beta[k] += g[k];
+            for (int i = 0; i < UNROLLED; ++i, x += step) load_vector<VECTOR>(x, values[i]);
+#pragma unroll
+            for (int k = 0; k < VECTOR; ++k) {
+                sum[k] += (Sum)((values[0][k] + values[1][k]) + (values[2][k] + values[3][k]));
+            }
+        }
+        for (; row < end; row += LANES, x += step) {
+            Wide values[VECTOR];
+            load_vector<VECTOR>(x, values);
+#pragma unroll
+            for (int k = 0; k < VECTOR; ++k) sum[k] += (Sum)values[k];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < VECTOR; ++k) shared[k * THREADS + threadIdx.x] = sum[k];
+    for (int half = LANES / 2; half; half /= 2) {
+        __syncthreads();
+        if (lane < half) {
+#pragma unroll
+            for (int k = 0; k < VECTOR; ++k) {
+                int here = k * THREADS + threadIdx.x;
+                shared[here] += shared[here + half * ABREAST];
             }
         }
     }
+    if (lane || column >= columns) return;
+    Target *out = target + (Offset)blockIdx.y * columns + column;
 #pragma unroll
-    for (int k = 0; k < ACCESS; ++k) {
-        shared[0][lane][place + k] = of_gamma[k];
-        shared[1][lane][place + k] = of_beta[k];
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < 2 * COLUMNS; i += THREADS) {
-        const int which = i / COLUMNS, here = i % COLUMNS;
-        const Index target = (Index)blockIdx.x * COLUMNS + here;
-        Wide sum = 0;
-#pragma unroll
-        for (int k = 0; k < DEEP; ++k) sum += shared[which][k][here];
-        if (target < size) sums[(Offset)(2 * blockIdx.y + which) * size + target] = sum;
-    }
+    for (int k = 0; k < VECTOR; ++k) out[k] = made(shared[k * THREADS + threadIdx.x]);
 }
 
-// Sums the chunks of ABREAST columns; blocks along the second axis are those of gamma, and of beta.
-extern "C" __global__ void __launch_bounds__(THREADS) layer_norm_chunks(
-    const Wide *sums, Parameter *d_gamma, Parameter *d_beta, Index size, Index chunks) {
-    __shared__ Wide shared[DEEP][ABREAST];
-    const int lane = threadIdx.x / ABREAST, place = threadIdx.x % ABREAST;
-    const Index column = (Index)blockIdx.x * ABREAST + place;
-    Total found;
-    if (column < size) {
-#pragma unroll 4
-        for (Index i = lane; i < chunks; i += DEEP) {
-            found.add(sums[(Offset)(2 * i + blockIdx.y) * size + column]);
-        }
-    }
-    shared[lane][place] = found.value();
-    __syncthreads();
-    if (lane || column >= size) return;
-    Wide sum = 0;
-#pragma unroll
-    for (int k = 0; k < DEEP; ++k) sum += shared[k][place];
-    write((blockIdx.y ? d_beta : d_gamma) + column, sum);
+// Adds the sums of chunks, (chunks, total); one thread for each column.
+extern "C" __global__ void add_chunks(const Sum *sums, Scalar *out, Index total, int chunks) {
+    Index column = thread_number();
+    if (column >= total) return;
+    Sum sum = 0;
+    for (int i = 0; i < chunks; ++i) sum += sums[(Offset)i * total + column];
+    out[column] = rounded((Wide)sum);
 }
-

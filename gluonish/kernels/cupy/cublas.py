@@ -6,22 +6,26 @@ benchmarks/results/gpu-h200.md). nvmath-python would work, but is one more depen
 functions of `PROTOTYPES`. Here a handle is bound to its stream once, in the order that cuBLAS
 requires: create, stream, workspace.
 
+Everything about a product but its addresses is bound once: see `Handle.bind`. A stream caches its
+bound products, so that a repeated product is one look-up and one call.
+
 Invariants: the lock of a `Handle` is held around each product, since two threads may launch on one
-stream, and launches of two products that share a workspace must not interleave. `_opened` and the
-handles of a library only grow, by atomic dict operations; but when a stream is released, its handle
-is forgotten. Keys include the process, so that a forked child, in which CUDA does not work,
-does not use its parent's handles.
+stream, and launches of two products that share a workspace must not interleave. A bound product is
+never modified. `_opened` and the handles of a library only grow, by atomic dict operations; but
+when a stream is released, its handle is forgotten. Keys include the process, so that a forked
+child, in which CUDA does not work, does not use its parent's handles.
 """
 
 import ctypes
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import DeviceError, OperatorError
+from gluonish.core.program import Programs
 from gluonish.core.timeout_lock import TimeoutLock
 from gluonish.kernels.cupy.libraries import load
 
@@ -33,6 +37,8 @@ _POINTER_MODE_HOST = 0
 _MATH_MODE = 16
 _DEFAULT_ALGORITHM = -1
 _FLOAT, _COMPUTE_FLOAT = 0, 68  # CUDA_R_32F, CUBLAS_COMPUTE_32F
+_MAX_PRODUCTS = 4096  # bound for each stream
+_GEMM = "cublasGemmStridedBatchedEx"
 
 _INT, _LONG, _POINTER = ctypes.c_int, ctypes.c_longlong, ctypes.c_void_p
 _MATRIX = (_POINTER, _INT, _INT, _LONG)  # address, type, leading dimension, stride
@@ -44,7 +50,7 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "cublasSetWorkspace_v2": (_POINTER, _POINTER, ctypes.c_size_t),
     "cublasSetMathMode": (_POINTER, _INT),
     "cublasSetPointerMode_v2": (_POINTER, _INT),
-    "cublasGemmStridedBatchedEx": (
+    _GEMM: (
         *(_POINTER, _INT, _INT, _INT, _INT, _INT),  # handle, operations, m, n, k
         *(_POINTER, *_MATRIX, *_MATRIX, _POINTER, *_MATRIX),  # alpha, A, B, beta, C
         *(_INT, _INT, _INT),  # count, compute type, algorithm
@@ -66,59 +72,104 @@ STATUS_NAMES = {
 
 
 class Matrix(NamedTuple):
-    """Column-major matrices in device memory.
+    """Layout of column-major matrices in device memory.
 
     Attributes:
-        address: Address of the first matrix.
         kind: cudaDataType of the elements.
         operation: 0 for none, 1 to transpose.
         lead: Elements from one column to the next.
         stride: Elements from one matrix to the next; 0 to repeat one matrix.
     """
 
-    address: int
     kind: int
     operation: int
     lead: int
     stride: int
 
 
+def failure(name: str, status: int) -> DeviceError:
+    """Return the error for a status that a function of cuBLAS or cuBLASLt returned."""
+    known = STATUS_NAMES.get(status, "an unknown status")
+    return DeviceError(f"{name}: expected {STATUS_NAMES[0]}, got {known} ({status})")
+
+
 @lru_cache(maxsize=64)
-def _scalar(value: float, double: bool) -> Any:
+def scalar(value: float, double: bool) -> Any:
     """Return a pointer to a factor, in the compute type."""
     return ctypes.byref(ctypes.c_double(value) if double else ctypes.c_float(value))
+
+
+class Product:
+    """``C = alpha A B + beta C`` for given sizes and layouts, on the stream of a handle.
+
+    Thread-safe: its arguments are constants, and the stream's lock is held during a call.
+    """
+
+    __slots__ = ("_after_a", "_after_b", "_after_c", "_before", "_function", "_lock")
+
+    def __init__(self, lock: TimeoutLock, function: Any, arguments: Sequence[Any]) -> None:
+        self._lock = lock
+        self._function = function
+        # The addresses of A, B and C go between the constants.
+        self._before, self._after_a, self._after_b, self._after_c = arguments
+
+    def run(self, a: int, b: int, c: int) -> None:
+        """Multiply the matrices at these addresses.
+
+        Raises:
+            DeviceError: cuBLAS reports a failure.
+        """
+        with self._lock:
+            status = self._function(
+                *self._before, a, *self._after_a, b, *self._after_b, c, *self._after_c
+            )
+        if status:
+            raise failure(_GEMM, status)
 
 
 class Handle:
     """cuBLAS on one stream of one device, which must both be current.
 
-    Thread-safe: a lock protects the stream's workspace.
-
     Args:
-        call: Calls a cuBLAS function by its name.
+        library: The library.
+        device: Number of the device.
         stream: Address of the stream.
+
+    Attributes:
+        device: Number of the device.
+        stream: Address of the stream.
+        lock: Held during each product, to protect the stream's workspace.
+        products: Bound products, by what they are bound to.
     """
 
-    __slots__ = ("_call", "_lock", "_raw", "_workspace")
+    __slots__ = ("_library", "_raw", "_workspace", "device", "lock", "products", "stream")
 
-    def __init__(self, call: Callable[..., None], xp: Any, device: int, stream: int) -> None:
-        self._call = call
-        self._lock = TimeoutLock()
+    def __init__(self, library: "CuBLAS", xp: Any, device: int, stream: int) -> None:
+        self._library = library
+        self.device = device
+        self.stream = stream
+        self.lock = TimeoutLock()
+        self.products = Programs[Any](_MAX_PRODUCTS)
         self._raw = ctypes.c_void_p()
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
-        nbytes = _WORKSPACE_NBYTES[hopper]
-        self._workspace = xp.empty(nbytes, "uint8")
+        self._workspace = xp.empty(_WORKSPACE_NBYTES[hopper], "uint8")
+        call = library.call
         call("cublasCreate_v2", ctypes.byref(self._raw))
         call("cublasSetStream_v2", self._raw, stream)
-        call("cublasSetWorkspace_v2", self._raw, self._workspace.data.ptr, nbytes)
+        call("cublasSetWorkspace_v2", self._raw, *self.workspace)
         call("cublasSetPointerMode_v2", self._raw, _POINTER_MODE_HOST)
         call("cublasSetMathMode", self._raw, _MATH_MODE)
 
+    @property
+    def workspace(self) -> tuple[int, int]:
+        """Address and size in bytes of the stream's workspace."""
+        return self._workspace.data.ptr, self._workspace.nbytes
+
     def destroy(self) -> None:
         """Destroy the handle; this waits for the device."""
-        self._call("cublasDestroy_v2", self._raw)
+        self._library.call("cublasDestroy_v2", self._raw)
 
-    def multiply(
+    def bind(
         self,
         size: tuple[int, int, int],
         factors: tuple[float, float],
@@ -128,8 +179,8 @@ class Handle:
         count: int,
         compute: int,
         double: bool,
-    ) -> None:
-        """Set each C to ``alpha A B + beta C``, column-major.
+    ) -> Product:
+        """Return the product that sets each C to ``alpha A B + beta C``, column-major.
 
         Args:
             size: Rows of A, columns of B, and length of the reduced axis.
@@ -140,30 +191,33 @@ class Handle:
 
         Raises:
             OperatorError: An extent is too large for cuBLAS.
-            DeviceError: cuBLAS reports a failure.
         """
         if max(*size, a.lead, b.lead, c.lead, count) > MAX_EXTENT:
             raise OperatorError(
                 f"matrix product: expected sizes of at most {MAX_EXTENT}, got {size} in matrices "
                 f"{a.lead}, {b.lead} and {c.lead} elements wide, {count} times; split the arrays"
             )
-        alpha, beta = factors
-        with self._lock:
-            self._call(
-                "cublasGemmStridedBatchedEx",
-                *(self._raw, a.operation, b.operation, *size, _scalar(alpha, double)),
-                *(a.address, a.kind, a.lead, a.stride),
-                *(b.address, b.kind, b.lead, b.stride, _scalar(beta, double)),
-                *(c.address, c.kind, c.lead, c.stride),
-                *(count, compute, _DEFAULT_ALGORITHM),
-            )
+        alpha, beta = (scalar(factor, double) for factor in factors)
+        last = (count, compute, _DEFAULT_ALGORITHM)
+        # Converted once: ctypes would convert Python's numbers at each call.
+        arguments = (
+            (self._raw, *map(_INT, (a.operation, b.operation, *size)), alpha),
+            (_INT(a.kind), _INT(a.lead), _LONG(a.stride)),
+            (_INT(b.kind), _INT(b.lead), _LONG(b.stride), beta),
+            (_INT(c.kind), _INT(c.lead), _LONG(c.stride), *map(_INT, last)),
+        )
+        return Product(self.lock, self._library.functions[_GEMM], arguments)
 
 
 class CuBLAS:
-    """The loaded cuBLAS library, with the functions of `PROTOTYPES` and one handle per stream."""
+    """The loaded cuBLAS library, with one handle per stream.
+
+    Attributes:
+        functions: The functions of `PROTOTYPES`, by name.
+    """
 
     def __init__(self, library: Any) -> None:
-        self._functions = {name: getattr(library, name) for name in PROTOTYPES}
+        self.functions = {name: getattr(library, name) for name in PROTOTYPES}
         self._handles: dict[tuple[int, int, int], Handle] = {}
         self._forgotten: list[Handle | None] = []  # kept alive: CUDA graphs use their workspaces
 
@@ -173,10 +227,9 @@ class CuBLAS:
         Raises:
             DeviceError: The function reports a failure.
         """
-        status = self._functions[name](*args)
+        status = self.functions[name](*args)
         if status:
-            known = STATUS_NAMES.get(status, "an unknown status")
-            raise DeviceError(f"{name}: expected {STATUS_NAMES[0]}, got {known} ({status})")
+            raise failure(name, status)
 
     def handle(self, xp: Any) -> Handle:
         """Return the handle of the current stream, creating it on first use."""
@@ -184,7 +237,7 @@ class CuBLAS:
         key = (os.getpid(), device, stream)
         found = self._handles.get(key)
         if found is None:
-            made = Handle(self.call, xp, device, stream)
+            made = Handle(self, xp, device, stream)
             found = self._handles.setdefault(key, made)
             if found is not made:  # another thread created a handle first
                 made.destroy()
@@ -204,11 +257,12 @@ class CuBLAS:
         if (os.getpid(), device, stream) in self._handles:
             return
         values = xp.ones((2,), "float32")
-        factor, product = (
-            Matrix(values.data.ptr + 4 * i, _FLOAT, operation=0, lead=1, stride=0) for i in (0, 1)
+        factor, product = (values.data.ptr + 4 * i for i in (0, 1))
+        number = Matrix(_FLOAT, operation=0, lead=1, stride=0)
+        first = self.handle(xp).bind(
+            (1, 1, 1), (1.0, 0.0), number, number, number, 1, _COMPUTE_FLOAT, double=False
         )
-        handle, size = self.handle(xp), (1, 1, 1)
-        handle.multiply(size, (1.0, 0.0), factor, factor, product, 1, _COMPUTE_FLOAT, double=False)
+        first.run(factor, factor, product)
         xp.cuda.get_current_stream().synchronize()
 
 

@@ -1,4 +1,4 @@
-"""Matrix products on a GPU, and dense layers.
+"""Matrix products on a GPU.
 
 Products of 16-bit floats are summed in float32, in cuBLAS's pedantic mode if
 ``MXNET_CUDA_ALLOW_TENSOR_CORE`` is off. Float32 matrices are rounded to TensorFloat-32 (19 bits) if
@@ -29,7 +29,7 @@ _NO_TRANSPOSE, _TRANSPOSE = 0, 1
 _COMPUTE_32F, _COMPUTE_32F_PEDANTIC, _COMPUTE_64F, _COMPUTE_32F_FAST_TF32 = 68, 69, 70, 77
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """The layout of a stack of matrices.
 
     Attributes:
@@ -51,7 +51,7 @@ def supports_floats(*specs: Spec, **_: Any) -> bool:
     )
 
 
-def _compute_type(dtype: np.dtype[Any]) -> int:
+def compute_type(dtype: np.dtype[Any]) -> int:
     """Return cuBLAS's compute type for a dtype, as environment variables allow."""
     if dtype == FLOAT64:
         return _COMPUTE_64F
@@ -100,23 +100,20 @@ def _stack_step(shape: Shape, strides: Shape, item: int, lead: Shape) -> int | N
 
 
 @lru_cache(maxsize=4096)
-def _layout(shape: Shape, strides: Shape, item: int, lead: Shape) -> _Layout | None:
+def _layout(shape: Shape, strides: Shape, item: int, lead: Shape) -> Layout | None:
     """Return the layout of an array broadcast to ``lead`` matrices; None if it needs a copy."""
     matrix = _matrix_layout(shape, strides, item)
     step = _stack_step(shape, strides, item, lead)
-    return None if matrix is None or step is None else _Layout(*matrix, step)
+    return None if matrix is None or step is None else Layout(*matrix, step)
 
 
-def _readable(xp: ModuleType, array: Any, lead: Shape) -> tuple[Any, _Layout]:
-    """Return an operand (or a copy if cuBLAS cannot read it in place), and its layout."""
-    found = _layout(array.shape, array.strides, array.itemsize, lead)
-    if found is None:
-        if _stack_step(array.shape, array.strides, array.itemsize, lead) is None:
-            array = xp.broadcast_to(array, (*lead, *array.shape[-2:]))
-        array = array.copy()
-        found = _layout(array.shape, array.strides, array.itemsize, lead)
-        assert found is not None
-    return array, found
+def _readable(xp: ModuleType, array: Any, lead: Shape) -> Any:
+    """Return an operand, or a copy if cuBLAS cannot read it in place."""
+    if _layout(array.shape, array.strides, array.itemsize, lead) is not None:
+        return array
+    if _stack_step(array.shape, array.strides, array.itemsize, lead) is None:
+        array = xp.broadcast_to(array, (*lead, *array.shape[-2:]))
+    return array.copy()
 
 
 def multiply(
@@ -130,34 +127,63 @@ def multiply(
         b: (..., k, n), likewise.
         alpha: Factor of the products.
     """
+    inner = a.shape[-1]
     if not out.size:
         return
-    inner = a.shape[-1]
     if not inner:
         if not accumulate:
             out[...] = 0
         return
-    shape = out.shape
-    lead = shape[:-2]
-    target = _layout(shape, out.strides, out.itemsize, lead)
-    if target is None or target.operation != _NO_TRANSPOSE:
-        contiguous = out.copy() if accumulate else xp.empty(shape, out.dtype)
-        multiply(xp, contiguous, a, b, alpha, accumulate=accumulate)
-        out[...] = contiguous
-        return
-    a, left = _readable(xp, a, lead)
-    b, right = _readable(xp, b, lead)
+    handle = current_handle(xp)
     dtype = a.dtype
-    current_handle(xp).multiply(
-        (shape[-1], shape[-2], inner),
-        (alpha, 1.0 if accumulate else 0.0),
-        Matrix(b.data.ptr, KINDS[b.dtype], *right),
-        Matrix(a.data.ptr, KINDS[dtype], *left),
-        Matrix(out.data.ptr, KINDS[out.dtype], *target),
-        math.prod(lead),
-        _compute_type(dtype),
-        dtype == FLOAT64,
+    compute = compute_type(dtype)
+    key = (
+        *(out.shape, out.strides, out.dtype, a.shape, a.strides, dtype),
+        *(b.shape, b.strides, b.dtype, compute, alpha, accumulate),
     )
+    product = handle.products.get(key)
+    if product is None:
+        found = layouts(out, a, b)
+        if found is None:
+            _multiply_copies(xp, out, a, b, alpha, accumulate=accumulate)
+            return
+        target, left, right = found
+        product = handle.bind(
+            (out.shape[-1], out.shape[-2], inner),
+            (alpha, 1.0 if accumulate else 0.0),
+            Matrix(KINDS[b.dtype], *right),
+            Matrix(KINDS[dtype], *left),
+            Matrix(KINDS[out.dtype], *target),
+            math.prod(out.shape[:-2]),
+            compute,
+            dtype == FLOAT64,
+        )
+        handle.products.add(key, product)
+    product.run(b.data.ptr, a.data.ptr, out.data.ptr)
+
+
+def layouts(out: Any, a: Any, b: Any) -> tuple[Layout, Layout, Layout] | None:
+    """Return the layouts of a product and its factors in cuBLAS; None if one must be copied."""
+    lead = out.shape[:-2]
+    target, left, right = (_layout(x.shape, x.strides, x.itemsize, lead) for x in (out, a, b))
+    if target is None or target.operation != _NO_TRANSPOSE or left is None or right is None:
+        return None
+    return target, left, right
+
+
+def _multiply_copies(
+    xp: ModuleType, out: Any, a: Any, b: Any, alpha: float, *, accumulate: bool
+) -> None:
+    """Multiply copies of the arrays that cuBLAS cannot read or write in place."""
+    lead = out.shape[:-2]
+    target = _layout(out.shape, out.strides, out.itemsize, lead)
+    if target is not None and target.operation == _NO_TRANSPOSE:
+        a, b = _readable(xp, a, lead), _readable(xp, b, lead)
+        multiply(xp, out, a, b, alpha, accumulate=accumulate)
+        return
+    contiguous = out.copy() if accumulate else xp.empty(out.shape, out.dtype)
+    multiply(xp, contiguous, a, b, alpha, accumulate=accumulate)
+    out[...] = contiguous
 
 
 def _swapped(array: Any, transpose: bool) -> Any:
@@ -209,23 +235,13 @@ def gemm2(
     multiply(xp, product, _swapped(left, transpose_a), _swapped(right, transpose_b), alpha)
 
 
-def fully_connected(
-    xp: ModuleType,
-    out: Any,
-    data: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    num_hidden: int,
-    **_: Any,
-) -> None:
-    """Compute the data times the transposed weight, plus the bias.
+def is_even(shape: Shape, strides: Shape) -> bool:
+    """Whether cuBLAS takes stacked matrices with these strides, in elements, where they lie.
 
-    16-bit results are rounded once, including the bias.
+    They are evenly spaced, one axis of a matrix has a stride of 1, and its rows (or columns) do not
+    overlap.
     """
-    rows = out.size // num_hidden
-    product = out.reshape(rows, num_hidden)
-    if bias is not None:
-        product[...] = bias.reshape(num_hidden)
-    inputs = data.reshape(rows, weight.shape[1])
-    multiply(xp, product, inputs, weight.T, accumulate=bias is not None)
+    lead = [(n, step) for n, step in zip(shape[:-2], strides[:-2], strict=True) if n > 1]
+    even = all(outer == inner * n for (_, outer), (n, inner) in pairwise(lead))
+    (rows, columns), (down, across) = shape[-2:], strides[-2:]
+    return even and ((across == 1 and down >= columns) or (down == 1 and across >= rows))

@@ -23,6 +23,7 @@ from typing import Any
 
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.config import (
+    GLUONISH_CUBLASLT,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
     MXNET_CUDNN_ENABLED,
@@ -42,6 +43,7 @@ LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
     MXNET_CUDNN_ENABLED,
     MXNET_ENFORCE_DETERMINISM,
+    GLUONISH_CUBLASLT,
 )
 
 # Functions that initialize a library for a stream; the capturing stream is current.

@@ -8,6 +8,7 @@ from gluonish.kernels.cupy import (
     cudnn_attention,
     cudnn_convolution,
     cudnn_rnn,
+    dense,
     gelu,
     gemm,
     random_numbers,
@@ -24,7 +25,7 @@ from gluonish.ops.nn.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
 from gluonish.ops.nn.deconvolution import DECONVOLUTION
-from gluonish.ops.nn.dense import FULLY_CONNECTED
+from gluonish.ops.nn.dense import FULLY_CONNECTED, FULLY_CONNECTED_BACKWARD_WEIGHT_BIAS
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.recurrent.reserved_rnn import (
@@ -47,10 +48,24 @@ def _by_cudnn(name: str, run: Callable[..., None]) -> FastKernel:
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (DOT, _fast("dot", gemm.dot)),
-    (BATCH_DOT, _fast("batch_dot", gemm.batch_dot)),
+    (
+        BATCH_DOT,
+        FastKernel(
+            *(BackEnd.CUPY, "batch_dot", gemm.supports_floats),
+            run=gemm.batch_dot,
+            reads_strides=lambda position, shape, strides: gemm.is_even(shape, strides),
+            writes_strides=lambda position, shape, strides: (
+                strides[-1] == 1 and gemm.is_even(shape, strides)
+            ),
+        ),
+    ),
     (NPI_MATMUL, _fast("matmul", gemm.matmul)),
     (LINALG_GEMM2, _fast("linalg_gemm2", gemm.gemm2)),
-    (FULLY_CONNECTED, _fast("fully_connected", gemm.fully_connected)),
+    (FULLY_CONNECTED, _fast("fully_connected", dense.fully_connected)),
+    (
+        FULLY_CONNECTED_BACKWARD_WEIGHT_BIAS,
+        _fast("fully_connected_backward_weight_bias", dense.weight_and_bias_gradient),
+    ),
     # cuDNN's kernels come first; calls that cuDNN does not support go to the other kernels.
     (CONVOLUTION, _by_cudnn("convolution", cudnn_convolution.forward)),
     (
@@ -86,8 +101,8 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
             cudnn_attention.supports,
             run=cudnn_attention.attention,
             makes=(FLOAT32, INT64),
-            reads_strides=lambda position, strides: strides[-1] == 1,
-            writes_strides=lambda position, strides: position == 0 and strides[-1] == 1,
+            reads_strides=lambda position, shape, strides: strides[-1] == 1,
+            writes_strides=lambda position, shape, strides: position == 0 and strides[-1] == 1,
         ),
     ),
     (
@@ -97,8 +112,8 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
             "cudnn_attention_backward",
             cudnn_attention.supports_backward,
             run=cudnn_attention.backward,
-            reads_strides=lambda position, strides: position < 5 and strides[-1] == 1,
-            writes_strides=lambda position, strides: strides[-1] == 1,
+            reads_strides=lambda position, shape, strides: position < 5 and strides[-1] == 1,
+            writes_strides=lambda position, shape, strides: strides[-1] == 1,
         ),
     ),
     (FUSED_CONVOLUTION, _fast("fused_convolution", convolution.fused)),

@@ -120,12 +120,12 @@ def _sum_columns(xp: Any, inputs: Any, outputs: Any, size: int, macros: Macros) 
     macros = (*access, *macros)
     blocks = (tiles, chunks)
     launch_blocks(
-        xp, "column_sums", "layer_norm_sums", kind, args, blocks, THREADS, macros, wide=wide
+        xp, "layer_norm_sums", "layer_norm_sums", kind, args, blocks, THREADS, macros, wide=wide
     )
     args = (sums, *outputs, index(size, wide), index(chunks, wide))
     blocks = (-(-size // _ABREAST), 2)
     launch_blocks(
-        xp, "column_sums", "layer_norm_chunks", kind, args, blocks, THREADS, macros, wide=wide
+        xp, "layer_norm_sums", "layer_norm_chunks", kind, args, blocks, THREADS, macros, wide=wide
     )
 
 

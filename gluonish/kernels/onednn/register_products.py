@@ -88,8 +88,8 @@ KERNELS = (
             plan=batch_dot,
             enabled=enabled,
             # oneDNN needs a stride of 1 in one axis of each matrix.
-            reads_strides=lambda position, strides: 1 in strides[-2:],
-            writes_strides=lambda position, strides: strides[-1] == 1,
+            reads_strides=lambda position, shape, strides: 1 in strides[-2:],
+            writes_strides=lambda position, shape, strides: strides[-1] == 1,
         ),
     ),
 )

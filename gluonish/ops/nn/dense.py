@@ -11,8 +11,10 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.linalg.matmul import matmul
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.broadcasting import check_parameter_dtypes
+from gluonish.ops.support.broadcasting import check_parameter_dtypes, check_same_dtype
+from gluonish.ops.support.precision import accumulator, fill_product, total
 from gluonish.ops.support.work import by_weight
 
 
@@ -110,6 +112,36 @@ def _reshape_to_bias(g: V, bias: V) -> V:
     return g if len(bias.shape) == 1 else reshape(g, bias.shape)
 
 
+def _backward_infer(grad: Spec, data: Spec) -> tuple[Spec, Spec]:
+    if len(grad.shape) != 2 or len(data.shape) != 2 or grad.shape[0] != data.shape[0]:
+        raise OperatorError(
+            "_fully_connected_backward_weight_bias: expected grad (rows, units) and data (rows, "
+            f"features), got {grad.shape} and {data.shape}"
+        )
+    check_same_dtype("_fully_connected_backward_weight_bias", grad, data)
+    units = grad.shape[1]
+    return Spec((units, data.shape[1]), grad.dtype), Spec((units,), grad.dtype)
+
+
+def _backward_kernel(xp: ModuleType, outputs: Any, grad: Any, data: Any) -> None:
+    weight, bias = outputs
+    fill_product(xp, weight, grad.T, data)
+    bias[...] = total(xp, grad, (0,), accumulator(grad.dtype)).astype(bias.dtype, copy=False)
+
+
+def _backward_gradient(g: tuple[V | None, V | None], grad: V, data: V) -> tuple[Any, Any]:
+    of_weight, of_bias = g
+
+    def for_grad() -> Any:
+        vector = None if of_bias is None else broadcast_to(of_bias, grad.shape)
+        if of_weight is None:
+            return vector
+        product = matmul(data, of_weight, transpose_b=True)
+        return product if vector is None else product + vector
+
+    return for_grad, None if of_weight is None else (lambda: matmul(grad, of_weight))
+
+
 def has_vector_bias(*specs: Spec) -> bool:
     """Whether the bias, if present, is (num_hidden,), not a column."""
     return len(specs) < 3 or len(specs[2].shape) == 1
@@ -160,5 +192,25 @@ FULLY_CONNECTED = register(
         aliases=("_sparse_FullyConnected", "_npx_fully_connected"),
         shapes=ShapeFacts(complete=_complete),
         execution=Execution(heavy=by_weight),
+    )
+)
+
+FULLY_CONNECTED_BACKWARD_WEIGHT_BIAS = register(
+    Operator(
+        "_fully_connected_backward_weight_bias",
+        _backward_infer,
+        _backward_kernel,
+        _backward_gradient,
+        doc=(
+            "Gradients of FullyConnected's weight and bias, from the output's gradient and the\n"
+            "data.\n\n"
+            "Shapes: grad (rows, num_hidden), data (rows, features), weight (num_hidden,\n"
+            "features), bias (num_hidden,)."
+        ),
+        inputs=("grad", "data"),
+        schema=Schema(),
+        outputs=2,
+        output_names=("weight", "bias"),
+        execution=Execution(heavy=True),
     )
 )

@@ -19,7 +19,7 @@ from tests.kernels.cupy.machine import Machine, Memory
 from tests.kernels.cupy.streams import Stream
 
 SUCCESS, NOT_INITIALIZED, INVALID_VALUE, NOT_SUPPORTED = 0, 1, 7, 15
-_DTYPES = {
+DTYPES = {
     0: np.dtype(np.float32),
     1: np.dtype(np.float64),
     2: np.dtype(np.float16),
@@ -55,10 +55,10 @@ class _Handle:
         self.math_mode = 0
 
 
-class _Function:
+class Function:
     """A function of the library: called through C, and raising what happened behind that."""
 
-    def __init__(self, name: str, body: Callable[..., int]) -> None:
+    def __init__(self, prototype: tuple[Any, ...], body: Callable[..., int]) -> None:
         self._failure: BaseException | None = None
 
         def guarded(*args: Any) -> int:
@@ -68,7 +68,7 @@ class _Function:
                 self._failure = error
                 return 14
 
-        self._pointer = ctypes.CFUNCTYPE(ctypes.c_int, *PROTOTYPES[name])(guarded)
+        self._pointer = ctypes.CFUNCTYPE(ctypes.c_int, *prototype)(guarded)
 
     def __call__(self, *args: Any) -> int:
         status = int(self._pointer(*args))
@@ -94,9 +94,9 @@ class CublasDouble:
         self._handles: dict[int, _Handle] = {}
         self.calls: list[str] = []
         self.computes: list[int] = []
-        for name in PROTOTYPES:
+        for name, prototype in PROTOTYPES.items():
             body = getattr(self, "_" + name.removeprefix("cublas").removesuffix("_v2").lower())
-            setattr(self, name, _Function(name, self._logged(name, body)))
+            setattr(self, name, Function(prototype, self._logged(name, body)))
 
     def _logged(self, name: str, body: Callable[..., int]) -> Callable[..., int]:
         def call(*args: Any) -> int:
@@ -156,12 +156,12 @@ class CublasDouble:
         assert count == 1 or apart, "products over one another"
         scale = ctypes.c_double if compute in _DOUBLES else ctypes.c_float
         factors = scale.from_address(alpha).value, scale.from_address(beta).value
-        used_a, x = self._matrices(a, kind_a, lda, stride_a, count, m, k, flip_a)
-        used_b, y = self._matrices(b, kind_b, ldb, stride_b, count, k, n, flip_b)
-        used_c, out = self._matrices(c, kind_c, ldc, stride_c, count, m, n, 0)
+        used_a, x = matrices(self._machine, a, kind_a, lda, stride_a, count, m, k, flip_a)
+        used_b, y = matrices(self._machine, b, kind_b, ldb, stride_b, count, k, n, flip_b)
+        used_c, out = matrices(self._machine, c, kind_c, ldc, stride_c, count, m, n, 0)
 
         def work() -> None:
-            product = factors[0] * (_multiplied(x, compute) @ _multiplied(y, compute))
+            product = factors[0] * (multiplied(x, compute) @ multiplied(y, compute))
             if factors[1]:
                 product = product + factors[1] * out.astype(product.dtype)
             out[...] = product.astype(out.dtype)
@@ -186,36 +186,37 @@ class CublasDouble:
         """Launch on the handle's stream, which uses its workspace."""
         machine = self._machine
         assert handle.device == machine.here.device, "a handle of another device than the current"
-        stream = _stream(machine, handle.stream)
+        stream = stream_at(machine, handle.stream)
         if handle.workspace is None:
             assert not stream.is_capturing(), "cuBLAS would allocate during a capture"
         else:
             memories = [*memories, (handle.workspace, True)]
         machine.use(stream, memories, "gemm", work, cost=cost)
 
-    def _matrices(
-        self, address: int, kind: int, lead: int, stride: int, count: int,
-        rows: int, columns: int, flip: int,
-    ) -> tuple[Memory, Any]:  # fmt: skip
-        """Return the memory, and a view (count, rows, columns) of matrices columns first."""
-        memory = self._machine._behind(address)
-        assert memory is not None, "cuBLAS was given an address outside device memory"
-        dtype = _DTYPES[kind]
-        down, across = (lead, 1) if flip else (1, lead)
-        start = address - int(memory.raw.ctypes.data)
-        last = (count - 1) * stride + (rows - 1) * down + (columns - 1) * across
-        assert start + (last + 1) * dtype.itemsize <= memory.raw.size, "a matrix beyond its memory"
-        assert address % dtype.itemsize == 0
-        strides = tuple(dtype.itemsize * step for step in (stride, down, across))
-        view: Any = np.ndarray((count, rows, columns), dtype, memory.raw, start, strides)
-        return memory, view
+
+def matrices(
+    machine: Machine, address: int, kind: int, lead: int, stride: int, count: int,
+    rows: int, columns: int, flip: int,
+) -> tuple[Memory, Any]:  # fmt: skip
+    """Return the memory, and a view (count, rows, columns) of matrices columns first."""
+    memory = machine._behind(address)
+    assert memory is not None, "cuBLAS was given an address outside device memory"
+    dtype = DTYPES[kind]
+    down, across = (lead, 1) if flip else (1, lead)
+    start = address - int(memory.raw.ctypes.data)
+    last = (count - 1) * stride + (rows - 1) * down + (columns - 1) * across
+    assert start + (last + 1) * dtype.itemsize <= memory.raw.size, "a matrix beyond its memory"
+    assert address % dtype.itemsize == 0
+    strides = tuple(dtype.itemsize * step for step in (stride, down, across))
+    view: Any = np.ndarray((count, rows, columns), dtype, memory.raw, start, strides)
+    return memory, view
 
 
-def _stream(machine: Machine, pointer: int) -> Stream:
+def stream_at(machine: Machine, pointer: int) -> Stream:
     return next(stream for stream in machine.streams if stream.ptr == pointer)
 
 
-def _multiplied(array: Any, compute: int) -> Any:
+def multiplied(array: Any, compute: int) -> Any:
     """Return what a multiplier gets of matrices, in the type of the sums."""
     if compute in _DOUBLES:
         return array

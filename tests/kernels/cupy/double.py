@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.kernels.cupy import cublas_double, cudnn_double, cudnn_rnn_double, host_kernels
+from tests.kernels.cupy import (
+    cublas_double,
+    cublaslt_double,
+    cudnn_double,
+    cudnn_rnn_double,
+    host_kernels,
+)
 from tests.kernels.cupy.arrays import Array
 from tests.kernels.cupy.cuda_module import make_cuda
 from tests.kernels.cupy.device_memory import MemoryPool, OutOfMemoryError, PinnedMemoryPool
@@ -41,6 +47,7 @@ def make_cupy(machine: Machine) -> Any:
     module.get_default_memory_pool = lambda: pool
     module.get_default_pinned_memory_pool = lambda: pinned
     cublas_double.install(module, machine)
+    cublaslt_double.install(module, machine)
     cudnn_double.install(module, machine)
     cudnn_rnn_double.install(module, machine)
     host_kernels.install(module, machine)

@@ -114,11 +114,11 @@ def test_a_failure_is_told_by_its_name(status: int) -> None:
 
 def test_extents_beyond_an_int_are_refused_before_they_wrap_around(machine: Machine) -> None:
     cupy = make_cupy(machine)
-    matrix = Matrix(0, 0, 0, 2**31, 0)
+    matrix = Matrix(0, 0, 2**31, 0)
     with cupy.cuda.Device(0), _stream(machine, cupy):
         handle = current_handle(cupy)
         with pytest.raises(OperatorError, match="expected sizes of at most 2147483647"):
-            handle.multiply((1, 1, 1), (1.0, 0.0), matrix, matrix, matrix, 1, 68, False)
+            handle.bind((1, 1, 1), (1.0, 0.0), matrix, matrix, matrix, 1, 68, False)
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,11 @@ def test_the_double_refuses_types_that_cublas_refuses(
     cupy = make_cupy(machine)
     with cupy.cuda.Device(0), _stream(machine, cupy):
         array = allocate(machine, (4, 4), np.float64)
-        a, c = (Matrix(array.data.ptr, kind, 0, 2, 0) for kind in kinds)
+        a, c = (Matrix(kind, 0, 2, 0) for kind in kinds)
+        handle, address = current_handle(cupy), array.data.ptr
+        product = handle.bind((2, 2, 2), (1.0, 0.0), a, a, c, 1, compute, False)
         with pytest.raises(DeviceError, match=r"CUBLAS_STATUS_NOT_SUPPORTED \(15\)"):
-            current_handle(cupy).multiply((2, 2, 2), (1.0, 0.0), a, a, c, 1, compute, False)
+            product.run(address, address, address)
 
 
 def test_the_double_takes_the_workspace_away_with_a_new_stream(machine: Machine) -> None:

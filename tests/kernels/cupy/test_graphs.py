@@ -485,17 +485,8 @@ def test_flag_that_kernels_read_at_a_launch_selects_the_replay(gpu: Machine, fla
         assert launches_of(1) == per_call
 
 
-def test_product_after_a_change_of_tensor_cores_is_computed_with_them(
-    gpu: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    types: list[int] = []
-    multiply = cublas.Handle.multiply
-
-    def noted(self: Any, *args: Any, **kwargs: Any) -> None:
-        types.append(args[6])
-        multiply(self, *args, **kwargs)
-
-    monkeypatch.setattr(cublas.Handle, "multiply", noted)
+def test_product_after_a_change_of_tensor_cores_is_computed_with_them(gpu: Machine) -> None:
+    types: list[int] = gpu.cublaslt.computes  # type: ignore[attr-defined]
     with MXNET_ENABLE_CUDA_GRAPHS.override(True):
         net = nn.Dense(4, in_units=4)
         net.initialize(ctx=GPU)
@@ -512,9 +503,15 @@ def test_product_after_a_change_of_tensor_cores_is_computed_with_them(
 def test_flags_that_kernels_read_at_a_launch_are_all_listed() -> None:
     """Others are read when a kernel is chosen, or when a device opens."""
     folder = Path(cublas.__file__).parent
-    sources = [folder / f"{name}.py" for name in ("gemm", "cudnn_convolution", "convolution")]
+    sources = [
+        folder / f"{name}.py" for name in ("gemm", "dense", "cudnn_convolution", "convolution")
+    ]
     sources.append(folder.parents[1] / "ops/support/host.py")
-    read = set(re.findall(r"(MXNET_\w+)\.value", "".join(x.read_text("utf-8") for x in sources)))
+    read = set(
+        re.findall(
+            r"((?:MXNET|GLUONISH)_\w+)\.value", "".join(x.read_text("utf-8") for x in sources)
+        )
+    )
     assert read == {flag.name for flag in LAUNCH_FLAGS}
     elsewhere = {
         *("MXNET_GPU_WORKER_NSTREAMS", "MXNET_ENABLE_GPU_P2P"),  # when a device opens
@@ -522,7 +519,11 @@ def test_flags_that_kernels_read_at_a_launch_are_all_listed() -> None:
         "MXNET_CUDA_LIB_CHECKING",
     }
     others = [x for x in folder.glob("*.py") if x not in sources]
-    found = set(re.findall(r"(MXNET_\w+)\.value", "".join(x.read_text("utf-8") for x in others)))
+    found = set(
+        re.findall(
+            r"((?:MXNET|GLUONISH)_\w+)\.value", "".join(x.read_text("utf-8") for x in others)
+        )
+    )
     assert {name for name in found if "_MEM_" not in name} == elsewhere
 
 
