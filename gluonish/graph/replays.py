@@ -248,9 +248,11 @@ class RepeatedSegment(list[Instruction]):
         if version is None:
             return None
         found = memo.replays.use(version)
-        if found is not None:
+        if found is not None and not found.is_outgrown:
             return found
-        if not memo.is_due(version, self._graphs.shortages):
+        if found is not None:
+            memo.replays.pop(version, None)
+        elif not memo.is_due(version, self._graphs.shortages):
             return None
         made = self._capture(chunk, run_each, xp, values)
         if made is not None:
@@ -271,6 +273,7 @@ class RepeatedSegment(list[Instruction]):
 
         def run() -> None:
             nonlocal done
+            done = 0  # the device may call it again
             for instruction in chunk.instructions:
                 run_each((instruction,), fixed, key)
                 done += 1

@@ -27,6 +27,7 @@ from gluonish.kernels.cupy.libraries import load
 
 MAX_EXTENT = 2**31 - 1  # of any axis and leading dimension
 _WORKSPACE_NBYTES = {True: 32 << 20, False: 4 << 20}  # NVIDIA's advice since Hopper, and before
+_FIRST_NBYTES = 4 << 20  # for the first product only
 _HOPPER = 90
 _POINTER_MODE_HOST = 0
 # No partial sums in 16 bits (CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION).
@@ -97,22 +98,38 @@ class Handle:
     Args:
         call: Calls a cuBLAS function by its name.
         stream: Address of the stream.
+        nbytes: Size of the workspace in bytes; None for NVIDIA's advice.
+
+    Attributes:
+        lock: Held around each product.
+        workspace: Array of bytes, which cuBLAS uses.
     """
 
-    __slots__ = ("_call", "_lock", "_raw", "_workspace")
+    __slots__ = ("_call", "_raw", "lock", "workspace")
 
-    def __init__(self, call: Callable[..., None], xp: Any, device: int, stream: int) -> None:
+    def __init__(
+        self,
+        call: Callable[..., None],
+        xp: Any,
+        device: int,
+        stream: int,
+        nbytes: int | None = None,
+    ) -> None:
         self._call = call
-        self._lock = TimeoutLock()
+        self.lock = TimeoutLock()
         self._raw = ctypes.c_void_p()
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
-        nbytes = _WORKSPACE_NBYTES[hopper]
-        self._workspace = xp.empty(nbytes, "uint8")
+        workspace = xp.empty(nbytes or _WORKSPACE_NBYTES[hopper], "uint8")
         call("cublasCreate_v2", ctypes.byref(self._raw))
         call("cublasSetStream_v2", self._raw, stream)
-        call("cublasSetWorkspace_v2", self._raw, self._workspace.data.ptr, nbytes)
+        self.set_workspace(workspace)
         call("cublasSetPointerMode_v2", self._raw, _POINTER_MODE_HOST)
         call("cublasSetMathMode", self._raw, _MATH_MODE)
+
+    def set_workspace(self, workspace: Any) -> None:
+        """Use other memory from now on; products that use the present workspace are finished."""
+        self._call("cublasSetWorkspace_v2", self._raw, workspace.data.ptr, workspace.nbytes)
+        self.workspace = workspace
 
     def destroy(self) -> None:
         """Destroy the handle; this waits for the device."""
@@ -148,7 +165,7 @@ class Handle:
                 f"{a.lead}, {b.lead} and {c.lead} elements wide, {count} times; split the arrays"
             )
         alpha, beta = factors
-        with self._lock:
+        with self.lock:
             self._call(
                 "cublasGemmStridedBatchedEx",
                 *(self._raw, a.operation, b.operation, *size, _scalar(alpha, double)),
@@ -195,21 +212,38 @@ class CuBLAS:
         for key in [key for key in tuple(self._handles) if key[2] == stream]:
             self._forgotten.append(self._handles.pop(key, None))
 
-    def prepare(self, xp: Any) -> None:
+    def prepare(self, xp: Any, launching: int) -> TimeoutLock | None:
         """Create the handle of the current stream, and initialize cuBLAS by a first product.
 
-        Waits for the product: graphs captured here run on another stream.
+        Waits for the product: graphs captured here run on another stream. They use the workspace of
+        that stream's handle, if it exists.
+
+        Args:
+            launching: Address of the stream that graphs run on.
+
+        Returns:
+            The lock to hold while such a graph is launched; None if it has its own workspace.
         """
         device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr
-        if (os.getpid(), device, stream) in self._handles:
-            return
-        values = xp.ones((2,), "float32")
-        factor, product = (
-            Matrix(values.data.ptr + 4 * i, _FLOAT, operation=0, lead=1, stride=0) for i in (0, 1)
-        )
-        handle, size = self.handle(xp), (1, 1, 1)
-        handle.multiply(size, (1.0, 0.0), factor, factor, product, 1, _COMPUTE_FLOAT, double=False)
-        xp.cuda.get_current_stream().synchronize()
+        key = (os.getpid(), device, stream)
+        shared = self._handles.get((key[0], device, launching))
+        found = self._handles.get(key)
+        if found is None:
+            nbytes = None if shared is None else _FIRST_NBYTES
+            made = Handle(self.call, xp, device, stream, nbytes)
+            found = self._handles.setdefault(key, made)
+            values = xp.ones((2,), "float32")
+            factor, product = (
+                Matrix(values.data.ptr + 4 * i, _FLOAT, operation=0, lead=1, stride=0)
+                for i in (0, 1)
+            )
+            size, factors = (1, 1, 1), (1.0, 0.0)
+            found.multiply(size, factors, factor, factor, product, 1, _COMPUTE_FLOAT, double=False)
+            xp.cuda.get_current_stream().synchronize()
+            if shared is not None:
+                found.set_workspace(shared.workspace)
+        is_shared = shared is not None and found.workspace is shared.workspace
+        return shared.lock if shared is not None and is_shared else None
 
 
 _opened: weakref.WeakKeyDictionary[ModuleType, CuBLAS] = weakref.WeakKeyDictionary()
@@ -232,11 +266,17 @@ def current_handle(xp: ModuleType) -> Handle:
     return found.handle(xp)
 
 
-def prepare(xp: ModuleType) -> None:
-    """Prepare cuBLAS on the current stream, if it is already in use on any stream."""
+def prepare(xp: ModuleType, launching: int) -> TimeoutLock | None:
+    """Prepare cuBLAS on the current stream, if it is already in use on any stream.
+
+    Args:
+        launching: Address of the stream that graphs captured on the current stream run on.
+
+    Returns:
+        The lock to hold while such a graph is launched; None if it has its own workspace.
+    """
     found = _opened.get(xp)
-    if found is not None:
-        found.prepare(xp)
+    return None if found is None else found.prepare(xp, launching)
 
 
 def forget(xp: ModuleType, stream: int) -> None:

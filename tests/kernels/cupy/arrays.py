@@ -34,7 +34,8 @@ def allocate(machine: Machine, shape: Any, dtype: Any) -> "Array":
     extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     nbytes = int(np.prod(extents, dtype=np.int64)) * dtype.itemsize
     block = machine.allocate(nbytes)
-    return Array(machine, block.memory.raw[:nbytes].view(dtype).reshape(extents), block)
+    raw = block.memory.raw[block.offset : block.offset + nbytes]
+    return Array(machine, raw.view(dtype).reshape(extents), block)
 
 
 def _same(a: Any, b: Any) -> bool:

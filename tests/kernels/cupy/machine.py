@@ -83,6 +83,7 @@ class Block:
         self.memory = memory
         self.device = device
         self.pointer = pointer
+        self.offset = 0 if pointer is None else pointer.ptr - memory.start
         self.exporter: Any = None  # of another library, whose memory it is
         if pool is not None:
             weakref.finalize(self, pool.append, memory)
@@ -249,7 +250,8 @@ class Machine:
             pointer = allocator(nbytes)
             memory = self._behind(pointer.ptr)
             assert memory is not None, "an allocator gave an address outside device memory"
-            assert memory.raw.size >= nbytes, "an allocator gave less than was asked for"
+            size = memory.raw.size - (pointer.ptr - memory.start)
+            assert size >= nbytes, "an allocator gave less than was asked for"
             return Block(memory, None, stream.device_id, pointer)
         pool = self._pools.setdefault((stream.device_id, stream._name), [])
         return Block(self._take(pool, nbytes), pool, stream.device_id, None)
