@@ -17,6 +17,7 @@ from gluonish.core.config import (
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
     MXNET_ENABLE_CUDA_GRAPHS,
     MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN,
+    MXNET_GPU_WORKER_NSTREAMS,
 )
 from gluonish.gluon import nn
 from gluonish.kernels.cupy import cublas, cudnn
@@ -114,6 +115,35 @@ def test_without_static_shape_or_the_variable_there_are_none(gpu: Machine) -> No
         for _ in range(4):
             net(x).wait_to_read()
     assert not gpu.counts.graphs
+
+
+@pytest.mark.parametrize("streams", [1, 2])
+@pytest.mark.parametrize("static", [True, False])
+def test_by_default_static_networks_use_graphs_on_one_stream(
+    machine: Machine, streams: int, static: bool
+) -> None:
+    assert MXNET_ENABLE_CUDA_GRAPHS.source == "default"
+    with (
+        MXNET_GPU_WORKER_NSTREAMS.override(streams),
+        gpu_contexts(machine, "ThreadedEnginePerDevice"),
+    ):
+        x, net = nd.ones((2, 3, 8, 8), ctx=GPU), made(convolutional)
+        net.hybridize(static_alloc=True, static_shape=static)
+        for _ in range(4):
+            net(x).wait_to_read()
+    assert bool(machine.counts.graphs) is (static and streams == 1)
+
+
+def test_variable_that_is_set_holds_on_two_streams(machine: Machine) -> None:
+    with (
+        MXNET_GPU_WORKER_NSTREAMS.override(2),
+        MXNET_ENABLE_CUDA_GRAPHS.override(True),
+        gpu_contexts(machine, "ThreadedEnginePerDevice"),
+    ):
+        x, net = nd.ones((2, 3, 8, 8), ctx=GPU), made(convolutional)
+        for _ in range(12):
+            net(x).wait_to_read()
+    assert machine.counts.graphs
 
 
 def test_shapes_and_parameters_may_change(gpu: Machine) -> None:
