@@ -581,7 +581,7 @@ def bottlenecks() -> nn.HybridBlock:
     return net
 
 
-def submissions_of_a_step(machine: Machine) -> tuple[int, int]:
+def submissions_of_a_step(machine: Machine, steps: int = 5) -> tuple[int, int]:
     """Return launches and graphs of a training step, after some steps."""
     net, loss_of = bottlenecks(), mx.gluon.loss.SoftmaxCrossEntropyLoss()
     loss_of.hybridize(**STATIC)
@@ -589,7 +589,7 @@ def submissions_of_a_step(machine: Machine) -> tuple[int, int]:
     label = nd.zeros((2,), ctx=GPU)
     sgd = {"learning_rate": 0.1, "momentum": 0.9, "multi_precision": True}
     trainer = mx.gluon.Trainer(net.collect_params(), "sgd", sgd)
-    for _ in range(5):
+    for _ in range(steps):
         before = machine.counts.launches, machine.counts.graphs
         with autograd.record():
             loss = loss_of(net(x), label)
@@ -597,6 +597,74 @@ def submissions_of_a_step(machine: Machine) -> tuple[int, int]:
         trainer.step(2)
         nd.waitall()
     return machine.counts.launches - before[0], machine.counts.graphs - before[1]
+
+
+@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("streams", [1, 2])
+def test_arrays_at_recurring_addresses_are_used_in_place(
+    machine: Machine, name: str, streams: int
+) -> None:
+    """Outputs are; batches at many addresses are copied. The results are those of no graphs."""
+
+    def run() -> Bits:
+        held.clear()
+        net, loss_of = made(NETS[name][0]), mx.gluon.loss.L2Loss()
+        loss_of.hybridize(**STATIC)
+        found, random = [], np.random.default_rng(5)
+        batch_of = [nd.array(random.random(NETS[name][1]), ctx=GPU) for _ in range(7)]
+        for i in range(34):
+            with autograd.record():
+                y = net(batch_of[i % 7])
+                loss = loss_of(y, nd.ones_like(y))
+            loss.backward()
+            found.append(loss.asnumpy())
+            if i > 24:
+                held.append(y)  # so that each output has another address
+        return [*found, *(y.asnumpy() for y in held)]
+
+    held: list[Any] = []
+    with (
+        MXNET_GPU_WORKER_NSTREAMS.override(streams),
+        gpu_contexts(machine, "ThreadedEnginePerDevice"),
+    ):
+        got, want, launches = both(run)
+        same(got, want)
+        assert launches >= (90 if streams == 1 else 20)
+
+
+def test_inference_on_one_array_is_a_launch_in_the_end(gpu: Machine) -> None:
+    net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+    want = net(x).asnumpy()
+    for _ in range(20):
+        np.testing.assert_array_equal(net(x).asnumpy(), want)
+    before = gpu.counts.launches
+    net(x).wait_to_read()
+    assert gpu.counts.launches == before + 1
+
+
+def test_addresses_that_recurred_and_then_change_are_copied_again(gpu: Machine) -> None:
+    """Outputs are dropped at first, and then all kept, so that none has the address of another."""
+    net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+    want = net(x).asnumpy()
+    for _ in range(20):
+        net(x).wait_to_read()
+    kept = [net(x) for _ in range(60)]
+    nd.waitall()
+    before = gpu.counts.launches
+    kept += [net(x) for _ in range(5)]
+    nd.waitall()
+    assert gpu.counts.launches == before + 5 * 3, "a graph and two copies"
+    for y in kept:
+        np.testing.assert_array_equal(y.asnumpy(), want)
+
+
+def test_a_step_is_four_graphs_when_addresses_have_recurred() -> None:
+    """The rest: the head's ones, two updates, and three of the copies of a label and a loss."""
+    machine = Machine(devices=1)
+    with importable_cupyx(), gpu_contexts(machine, "ThreadedEnginePerDevice"):
+        launches, graphs = submissions_of_a_step(machine, steps=22)
+    assert graphs == 4
+    assert launches <= 10
 
 
 def test_a_pass_is_one_graph() -> None:
