@@ -19,6 +19,8 @@ _MAX_SEEN = 64  # versions that are remembered until they recur
 # first captures change what the memory pool has.
 _TRIAL, _TRIAL_START = 8, 4
 _MAX_ADDRESSES = 3  # of an argument that is used in place afterwards
+# Bytes; libraries have other kernels for other alignments, which may not have run before a capture.
+_ALIGNMENT = 256
 _MAX_MISSES = 24  # calls without a replay, more than with one, until all arguments are copied again
 
 
@@ -59,6 +61,7 @@ class ReplayMemo:
         self.read, self.written = self._all = (read, written)
         self._seen: OrderedDict[Version, int] = OrderedDict()
         self._captures = 0
+        # Of the arguments that are copied, but may be used in place after the trial.
         self._addresses: dict[int, set[int]] = {index: set() for index in {*read, *written}}
         self._trial = _TRIAL_START + _TRIAL if self._addresses else 0
         self._misses = 0
@@ -73,7 +76,7 @@ class ReplayMemo:
         """
         self._misses += 1
         if self._misses >= _MAX_MISSES and (self.read, self.written) != self._all:
-            self._copy_only(set())
+            self._copy_only(())
         if self._recurring and not shortages:
             self._recurring -= 1
             return True
@@ -95,12 +98,14 @@ class ReplayMemo:
         if not self._trial:
             return
         if self._trial <= _TRIAL:
-            for index, seen in self._addresses.items():
-                if len(seen) <= _MAX_ADDRESSES:
-                    seen.add(values[index].data.ptr)
+            for index, seen in tuple(self._addresses.items()):
+                address = values[index].data.ptr
+                seen.add(address)
+                if len(seen) > _MAX_ADDRESSES or address % _ALIGNMENT:
+                    del self._addresses[index]
         self._trial -= 1
         if not self._trial:
-            self._copy_only({i for i, s in self._addresses.items() if len(s) <= _MAX_ADDRESSES})
+            self._copy_only(self._addresses.keys())
 
     def _copy_only(self, in_place: Collection[int]) -> None:
         """Copy all arguments but those used in place; replays of other choices are dropped."""

@@ -642,6 +642,22 @@ def test_inference_on_one_array_is_a_launch_in_the_end(gpu: Machine) -> None:
     assert gpu.counts.launches == before + 1
 
 
+def test_batch_that_is_not_aligned_is_copied(
+    gpu: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """cuDNN has other plans for it, which nothing has built when the launches are captured."""
+    whole = nd.arange(1 + 2 * 3 * 8 * 8, ctx=GPU) / 100
+    x, net = whole[1:].reshape((2, 3, 8, 8)), made(convolutional)
+    want = net(x.copy()).asnumpy()
+    with caplog.at_level(logging.DEBUG, "gluonish"):
+        for _ in range(20):
+            np.testing.assert_array_equal(net(x).asnumpy(), want)
+    assert "No CUDA graph" not in caplog.text
+    before = gpu.counts.launches
+    net(x).wait_to_read()
+    assert gpu.counts.launches == before + 2, "a graph and the copy"
+
+
 def test_addresses_that_recurred_and_then_change_are_copied_again(gpu: Machine) -> None:
     """Outputs are dropped at first, and then all kept, so that none has the address of another."""
     net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
