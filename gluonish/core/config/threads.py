@@ -40,8 +40,7 @@ MXNET_ENABLE_CUDA_GRAPHS = Flag(
     "MXNET_ENABLE_CUDA_GRAPHS",
     boolean(),
     True,
-    "Capture the kernels of networks with static_alloc and static_shape as CUDA graphs; unset: only"
-    " with one compute stream per GPU.",
+    "Run networks with static_alloc and static_shape as CUDA graphs; unset: with one stream only.",
 )
 OMP_NUM_THREADS = Flag(
     "OMP_NUM_THREADS",
