@@ -194,8 +194,9 @@ class Graphs:
                     made = Replay(self, graph, temporaries.segment if temporaries.needed else None)
                     self._living.add(made)
                     return made
-                del graph
-                grown = self._grow(temporaries.needed)  # lives until the next pass has it
+                needed = temporaries.needed
+                del graph, temporaries  # which hold the old block
+                grown = self._grow(needed)  # lives until the next pass has it
             del grown
         raise DeviceError(
             "CUDA graph: expected kernels to allocate the same memory at each call, got more at "

@@ -12,7 +12,7 @@ from gluonish import autograd, nd
 from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
 from gluonish.gluon import nn
 from gluonish.kernels.cupy import cublas, cudnn
-from gluonish.kernels.cupy.scratch import Ranges
+from gluonish.kernels.cupy.scratch import Ranges, Scratch
 from gluonish.model_zoo.vision.resnet import BasicBlockV1, BottleneckV1, ResNetV1
 from gluonish.ops.registry import find_operator
 from tests.kernels.cupy.graph_programs import (
@@ -185,7 +185,14 @@ def test_larger_block_takes_the_place_of_the_smaller_one(
         build(self, graph)
         self.nbytes += extra[0]
 
+    grow, held = Scratch.grow, []
+
+    def grown(self: Scratch, nbytes: int) -> Any:
+        held.append(self.nbytes)
+        return grow(self, nbytes)
+
     monkeypatch.setattr(cudnn.Plan, "__init__", plan)
+    monkeypatch.setattr(Scratch, "grow", grown)
     x = nd.random.normal(shape=(2, 3, 8, 8), ctx=GPU)
     with MXNET_ENABLE_CUDA_GRAPHS.override(True):
         small, large = made(lambda: nn.Conv2D(4, 3)), made(lambda: nn.Conv2D(5, 3))
@@ -196,6 +203,7 @@ def test_larger_block_takes_the_place_of_the_smaller_one(
         extra[0] = 6 * MIB
         other = [large(x).asnumpy() for _ in range(3)].pop()
         assert 6 * MIB <= scratch.nbytes < 6 * MIB + first, "the smaller block is gone"
+        assert held == [0, 0], "and was before there was a larger one"
         before = gpu.counts.graphs
         np.testing.assert_array_equal(small(x).asnumpy(), want)
         np.testing.assert_array_equal(large(x).asnumpy(), other)
