@@ -33,7 +33,14 @@ class StoredKey(Protocol):
 
 
 class Replay(Protocol):
-    """Captured kernel launches, which one call repeats on the same memory."""
+    """Captured kernel launches, which one call repeats on the same memory.
+
+    Attributes:
+        is_outgrown: Whether it was dropped, so that its memory can be replaced; a new capture of
+            the launches uses the new memory.
+    """
+
+    is_outgrown: bool
 
     def launch(self) -> bool:
         """Repeat the launches; return False, without launching, if that is no longer possible."""

@@ -40,8 +40,8 @@ class CachedGraph:
         inputs: Variables, in call order: data, parameters and auxiliary states.
         outputs: Values of the traced graph.
         static_alloc: Whether to keep memory between calls.
-        static_shape: With ``static_alloc`` and ``MXNET_ENABLE_CUDA_GRAPHS``, a GPU repeats the
-            launches of an earlier call with the same addresses.
+        static_shape: With ``static_alloc``, a GPU repeats the launches of an earlier call with the
+            same addresses, as a CUDA graph, unless ``MXNET_ENABLE_CUDA_GRAPHS`` is 0.
         forward_bulk_size: Maximum number of operators in one engine job of the forward pass; None
             for the value set in the environment.
         backward_bulk_size: The same for the backward pass.
@@ -177,8 +177,7 @@ class CachedGraph:
             return plan
         if len(specs) != len(self.inputs):
             raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(specs)}")
-        graphs = device.graphs is not None and MXNET_ENABLE_CUDA_GRAPHS.value
-        repeats = graphs and self._is_static
+        repeats = self._is_static and _has_graphs(device)
         options = PassOptions(
             self.segment_sizes(train=bool(training or any(requires_grad)), repeats=repeats),
             self.data_count,
@@ -254,6 +253,16 @@ class CachedGraph:
             max(1, self._forward_bulk_size or forward),
             max(1, self._backward_bulk_size or backward),
         )
+
+
+def _has_graphs(device: Device) -> bool:
+    """Whether to use CUDA graphs on a device.
+
+    Work on several streams overlaps less as graphs, so that these need an explicit setting there.
+    """
+    flag = MXNET_ENABLE_CUDA_GRAPHS
+    is_asked = flag.source != "default" or device.stream_count == 1
+    return device.graphs is not None and is_asked and flag.value
 
 
 def _is_default(size: Flag[int]) -> bool:

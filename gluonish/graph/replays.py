@@ -17,58 +17,16 @@ Random numbers: repeated launches read their key from memory, where each call wr
 """
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gluonish.core.device import Graphs, Replay, StoredKey
-from gluonish.core.program import Programs
+from gluonish.core.device import Graphs, Replay
 from gluonish.graph.instructions import Instruction, KernelInstruction, Values, ViewInstruction
+from gluonish.graph.replay_memo import ReplayMemo, Version
 
 _LOG = logging.getLogger("gluonish")
 
 RunEach = Callable[[Sequence[Instruction], Values, Any], None]
-Version = tuple[Hashable, ...]  # the settings of the launches, and addresses
-
-_MAX_REPLAYS = 8  # per chunk and block of memory; the least recently used is dropped first
-_MAX_SEEN = 64  # versions that are remembered until they recur
-
-
-class _Memo:
-    """The replays of one chunk on one block of memory; used by one call at a time.
-
-    Attributes:
-        replays: The replays, by version.
-        fixed: Memory of the replays for copied arguments, by index.
-        key: Memory that the replays read a random key from; None if they draw no numbers.
-    """
-
-    __slots__ = ("_captures", "_seen", "fixed", "key", "replays")
-
-    def __init__(self) -> None:
-        self.replays = Programs[Replay](_MAX_REPLAYS)
-        self.fixed: dict[int, Any] = {}
-        self.key: StoredKey | None = None
-        self._seen: OrderedDict[Version, int] = OrderedDict()
-        self._captures = 0
-
-    def is_due(self, version: Version, shortages: int) -> bool:
-        """Whether to capture a call of this version.
-
-        A version must recur first. The number of recurrences required grows with the captures so
-        far, and with the number of times that memory ran out, so that a capture pays off.
-        """
-        count = self._seen.pop(version, 0) + 1
-        self._seen[version] = count
-        if len(self._seen) > _MAX_SEEN:
-            self._seen.popitem(last=False)
-        return count >= 2 * (1 + self._captures // _MAX_REPLAYS) << min(2 * shortages, 20)
-
-    def add(self, version: Version, replay: Replay) -> None:
-        """Cache a replay; a full cache drops the least recently used one."""
-        self._captures += 1
-        self._seen.pop(version, None)
-        self.replays.add(version, replay)
 
 
 class _Chunk:
@@ -106,7 +64,7 @@ class _Chunk:
             isinstance(x, KernelInstruction) and x.random is not None for x in instructions
         )
         read, written = _used_arguments(instructions, origins)
-        self._fixed = sorted({*read, *written}.difference(copied))
+        self._used = sorted({*read, *written})
         self.read = sorted(read.intersection(copied))
         self.written = sorted(written.intersection(copied))
         used = {i for x in instructions for i in x.reads} - {view.writes[0] for view in self.views}
@@ -116,31 +74,34 @@ class _Chunk:
         names = list(dict.fromkeys(x.op.name for x in instructions))
         self.name = f"a CUDA graph of {', '.join(names[:3])}{', ..' if len(names) > 3 else ''}"
 
-    def version(self, values: Values, settings: Hashable) -> Version | None:
+    def memo(self) -> ReplayMemo:
+        """Return a new memo for the chunk."""
+        return ReplayMemo(self.read, self.written)
+
+    def version(self, values: Values, settings: Hashable, memo: ReplayMemo) -> Version | None:
         """Return the version of a replay: settings, and addresses of the arguments used in place.
 
         The result is None if an argument is not contiguous.
         """
-        for index in (*self.read, *self.written):
-            if not values[index].flags.c_contiguous:
-                return None
         found = [settings]
-        for index in self._fixed:
+        for index in self._used:
             array = values[index]
             if not array.flags.c_contiguous:
                 return None
-            found.append(array.data.ptr)
+            if index not in memo.read and index not in memo.written:
+                found.append(array.data.ptr)
         return tuple(found)
 
-    def fixed_values(self, xp: Any, values: Values, fixed: dict[int, Any]) -> Values:
+    def fixed_values(self, xp: Any, values: Values, memo: ReplayMemo) -> Values:
         """Return values with the chunk's own memory, allocated once, for the copied arguments."""
-        result = list(values)
-        for index in {*self.read, *self.written}:
+        result, fixed = list(values), memo.fixed
+        for index in {*memo.read, *memo.written}:
             if index not in fixed:
                 fixed[index] = xp.empty(values[index].shape, values[index].dtype)
             result[index] = fixed[index]
         for index, root in self._earlier_views:
-            result[index] = fixed[root].reshape(values[index].shape)
+            if root in fixed:
+                result[index] = fixed[root].reshape(values[index].shape)
         return result
 
 
@@ -207,25 +168,29 @@ class RepeatedSegment(list[Instruction]):
         if not self._graphs.can_capture():
             run_each(self[:], values, key)
             return
-        memos: dict[_Chunk, _Memo] = values[-1]
+        memos: dict[_Chunk, ReplayMemo] = values[-1]
         settings = self._graphs.settings()
         for chunk in self._chunks:
             if chunk.repeated:
-                version = chunk.version(values, settings)
-                replay = self._replay(chunk, version, run_each, xp, values)
+                memo = memos.get(chunk)
+                if memo is None:
+                    memo = memos[chunk] = chunk.memo()
+                version = chunk.version(values, settings, memo)
+                replay = self._replay(chunk, memo, version, run_each, xp, values)
                 if version is not None and replay is not None:
                     note(chunk.name)
-                    if self._launched(replay, chunk, memos[chunk], xp, values, key):
+                    if self._launched(replay, chunk, memo, xp, values, key):
+                        memo.observe(values)
                         continue
-                    memos[chunk].replays.pop(version, None)
+                    memo.replays.pop(version, None)
             run_each(chunk.instructions, values, key)
 
     def _launched(
-        self, replay: Replay, chunk: _Chunk, memo: _Memo, xp: Any, values: Values, key: Any
+        self, replay: Replay, chunk: _Chunk, memo: ReplayMemo, xp: Any, values: Values, key: Any
     ) -> bool:
         """Launch a replay on the arrays of a call, and return whether the launch succeeded."""
         copy, fixed = self._graphs.copy, memo.fixed
-        for index in chunk.read:
+        for index in memo.read:
             copy(fixed[index], values[index])
         for view in chunk.views:
             view.run(xp, values, key)
@@ -233,36 +198,41 @@ class RepeatedSegment(list[Instruction]):
             memo.key.set(xp, key)
         if not replay.launch():
             return False
-        for index in chunk.written:
+        for index in memo.written:
             copy(values[index], fixed[index])
         return True
 
     def _replay(
-        self, chunk: _Chunk, version: Version | None, run_each: RunEach, xp: Any, values: Values
+        self,
+        chunk: _Chunk,
+        memo: ReplayMemo,
+        version: Version | None,
+        run_each: RunEach,
+        xp: Any,
+        values: Values,
     ) -> Replay | None:
         """Return the replay of a chunk for a call, capturing it if that is due."""
-        memos: dict[_Chunk, _Memo] = values[-1]
-        memo = memos.get(chunk)
-        if memo is None:
-            memo = memos[chunk] = _Memo()
         if version is None:
             return None
         found = memo.replays.use(version)
-        if found is not None:
+        if found is not None and not found.is_outgrown:
             return found
-        if not memo.is_due(version, self._graphs.shortages):
+        if found is not None:
+            memo.replays.pop(version, None)
+        elif not memo.is_due(version, self._graphs.shortages):
             return None
-        made = self._capture(chunk, run_each, xp, values)
+        made = self._capture(chunk, memo, run_each, xp, values)
         if made is not None:
             memo.add(version, made)
         return made
 
-    def _capture(self, chunk: _Chunk, run_each: RunEach, xp: Any, values: Values) -> Replay | None:
+    def _capture(
+        self, chunk: _Chunk, memo: ReplayMemo, run_each: RunEach, xp: Any, values: Values
+    ) -> Replay | None:
         """Capture a chunk and return the replay; None if the capture fails."""
-        memos: dict[_Chunk, _Memo] = values[-1]
-        memo, count, done = memos[chunk], len(chunk.instructions), 0
+        count, done = len(chunk.instructions), 0
         try:
-            fixed = chunk.fixed_values(xp, values, memo.fixed)
+            fixed = chunk.fixed_values(xp, values, memo)
             if chunk.draws and memo.key is None:
                 memo.key = self._graphs.new_key()
         except MemoryError:
@@ -271,6 +241,7 @@ class RepeatedSegment(list[Instruction]):
 
         def run() -> None:
             nonlocal done
+            done = 0  # the device may call it again
             for instruction in chunk.instructions:
                 run_each((instruction,), fixed, key)
                 done += 1
@@ -290,13 +261,20 @@ class RepeatedSegment(list[Instruction]):
             else:  # only the end of the capture failed: halving finds the instruction
                 self._cuts.add(chunk.start + count // 2)
             self._chunks = self._split()
-            memos.pop(chunk, None)
-            for new in self._chunks:  # count this call for the new chunks
-                version = new.version(values, self._graphs.settings())
-                if new.repeated and new not in memos and version is not None:
-                    memos[new] = _Memo()
-                    memos[new].is_due(version, 0)
+            self._count_call(values, chunk)
             return None
+
+    def _count_call(self, values: Values, dropped: _Chunk) -> None:
+        """Count a call for chunks that a failed capture has made."""
+        memos: dict[_Chunk, ReplayMemo] = values[-1]
+        memos.pop(dropped, None)
+        for new in self._chunks:
+            if new.repeated and new not in memos:
+                memo = new.memo()
+                version = new.version(values, self._graphs.settings(), memo)
+                if version is not None:
+                    memos[new] = memo
+                    memo.is_due(version, 0)
 
 
 def _is_live(instruction: Instruction) -> bool:

@@ -39,8 +39,8 @@ MXNET_GPU_WORKER_NSTREAMS = Flag(
 MXNET_ENABLE_CUDA_GRAPHS = Flag(
     "MXNET_ENABLE_CUDA_GRAPHS",
     boolean(),
-    False,
-    "Capture the kernels of networks with static_alloc and static_shape as CUDA graphs.",
+    True,
+    "Run networks with static_alloc and static_shape as CUDA graphs; unset: with one stream only.",
 )
 OMP_NUM_THREADS = Flag(
     "OMP_NUM_THREADS",

@@ -182,7 +182,8 @@ class HybridBlock(Block):
             clear: Whether to drop the graphs traced so far.
             static_alloc: Whether to keep all memory of the graph between calls; without it, all
                 networks together cache at most 64 MB.
-            static_shape: Enables ``MXNET_ENABLE_CUDA_GRAPHS=1`` on GPUs; needs ``static_alloc``.
+            static_shape: Whether a GPU repeats launches as CUDA graphs, unless
+                ``MXNET_ENABLE_CUDA_GRAPHS=0``; needs ``static_alloc``.
             inline_limit: `autograd.get_symbol` shows a call of a graph with more operators, or with
                 ``static_alloc``, as one ``_CachedOp`` node; files always contain the operators.
             forward_bulk_size: Maximum number of operators in one engine operation of the forward

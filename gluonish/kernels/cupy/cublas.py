@@ -31,6 +31,7 @@ from gluonish.kernels.cupy.libraries import load
 
 MAX_EXTENT = 2**31 - 1  # of any axis and leading dimension
 _WORKSPACE_NBYTES = {True: 32 << 20, False: 4 << 20}  # NVIDIA's advice since Hopper, and before
+_FIRST_NBYTES = 4 << 20  # for the first product only
 _HOPPER = 90
 _POINTER_MODE_HOST = 0
 # No partial sums in 16 bits (CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION).
@@ -134,6 +135,7 @@ class Handle:
         library: The library.
         device: Number of the device.
         stream: Address of the stream.
+        nbytes: Size of the workspace in bytes; None for NVIDIA's advice.
 
     Attributes:
         device: Number of the device.
@@ -144,7 +146,9 @@ class Handle:
 
     __slots__ = ("_library", "_raw", "_workspace", "device", "lock", "products", "stream")
 
-    def __init__(self, library: "CuBLAS", xp: Any, device: int, stream: int) -> None:
+    def __init__(
+        self, library: "CuBLAS", xp: Any, device: int, stream: int, nbytes: int | None = None
+    ) -> None:
         self._library = library
         self.device = device
         self.stream = stream
@@ -152,11 +156,11 @@ class Handle:
         self.products = Programs[Any](_MAX_PRODUCTS)
         self._raw = ctypes.c_void_p()
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
-        self._workspace = xp.empty(_WORKSPACE_NBYTES[hopper], "uint8")
+        workspace = xp.empty(nbytes or _WORKSPACE_NBYTES[hopper], "uint8")
         call = library.call
         call("cublasCreate_v2", ctypes.byref(self._raw))
         call("cublasSetStream_v2", self._raw, stream)
-        call("cublasSetWorkspace_v2", self._raw, *self.workspace)
+        self._set_workspace(workspace)
         call("cublasSetPointerMode_v2", self._raw, _POINTER_MODE_HOST)
         call("cublasSetMathMode", self._raw, _MATH_MODE)
 
@@ -164,6 +168,18 @@ class Handle:
     def workspace(self) -> tuple[int, int]:
         """Address and size in bytes of the stream's workspace."""
         return self._workspace.data.ptr, self._workspace.nbytes
+
+    def _set_workspace(self, workspace: Any) -> None:
+        self._workspace = workspace
+        self._library.call("cublasSetWorkspace_v2", self._raw, *self.workspace)
+
+    def share_workspace(self, other: "Handle") -> None:
+        """Use another handle's workspace from now on; the own one must be idle."""
+        self._set_workspace(other._workspace)
+
+    def shares_workspace(self, other: "Handle") -> bool:
+        """Whether this handle uses another one's workspace."""
+        return self._workspace is other._workspace
 
     def destroy(self) -> None:
         """Destroy the handle; this waits for the device."""
@@ -248,22 +264,37 @@ class CuBLAS:
         for key in [key for key in tuple(self._handles) if key[2] == stream]:
             self._forgotten.append(self._handles.pop(key, None))
 
-    def prepare(self, xp: Any) -> None:
+    def prepare(self, xp: Any, launching: int) -> TimeoutLock | None:
         """Create the handle of the current stream, and initialize cuBLAS by a first product.
 
-        Waits for the product: graphs captured here run on another stream.
+        Waits for the product: graphs captured here run on another stream. They use the workspace of
+        that stream's handle, if it exists.
+
+        Args:
+            launching: Address of the stream that graphs run on.
+
+        Returns:
+            The lock to hold while such a graph is launched; None if it has its own workspace.
         """
         device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr
-        if (os.getpid(), device, stream) in self._handles:
-            return
-        values = xp.ones((2,), "float32")
-        factor, product = (values.data.ptr + 4 * i for i in (0, 1))
-        number = Matrix(_FLOAT, operation=0, lead=1, stride=0)
-        first = self.handle(xp).bind(
-            (1, 1, 1), (1.0, 0.0), number, number, number, 1, _COMPUTE_FLOAT, double=False
-        )
-        first.run(factor, factor, product)
-        xp.cuda.get_current_stream().synchronize()
+        key = (os.getpid(), device, stream)
+        shared = self._handles.get((key[0], device, launching))
+        found = self._handles.get(key)
+        if found is None:
+            nbytes = None if shared is None else _FIRST_NBYTES
+            found = self._handles.setdefault(key, Handle(self, xp, device, stream, nbytes))
+            values = xp.ones((2,), "float32")
+            factor, product = (values.data.ptr + 4 * i for i in (0, 1))
+            number = Matrix(_FLOAT, operation=0, lead=1, stride=0)
+            first = found.bind(
+                (1, 1, 1), (1.0, 0.0), number, number, number, 1, _COMPUTE_FLOAT, double=False
+            )
+            first.run(factor, factor, product)
+            xp.cuda.get_current_stream().synchronize()
+            if shared is not None:
+                found.share_workspace(shared)
+        is_shared = shared is not None and found.shares_workspace(shared)
+        return shared.lock if shared is not None and is_shared else None
 
 
 _opened: weakref.WeakKeyDictionary[ModuleType, CuBLAS] = weakref.WeakKeyDictionary()
@@ -286,11 +317,17 @@ def current_handle(xp: ModuleType) -> Handle:
     return found.handle(xp)
 
 
-def prepare(xp: ModuleType) -> None:
-    """Prepare cuBLAS on the current stream, if it is already in use on any stream."""
+def prepare(xp: ModuleType, launching: int) -> TimeoutLock | None:
+    """Prepare cuBLAS on the current stream, if it is already in use on any stream.
+
+    Args:
+        launching: Address of the stream that graphs captured on the current stream run on.
+
+    Returns:
+        The lock to hold while such a graph is launched; None if it has its own workspace.
+    """
     found = _opened.get(xp)
-    if found is not None:
-        found.prepare(xp)
+    return None if found is None else found.prepare(xp, launching)
 
 
 def forget(xp: ModuleType, stream: int) -> None:

@@ -33,7 +33,8 @@ from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.graphs import Graphs
 from gluonish.kernels.cupy.health import Health
-from gluonish.kernels.cupy.pool import Recycler, Temporaries, is_pinned, make_pool, open_pool
+from gluonish.kernels.cupy.pool import Recycler, is_pinned, make_pool, open_pool
+from gluonish.kernels.cupy.scratch import Scratch
 from gluonish.kernels.cupy.stream import HIGH_PRIORITY, DeviceStream
 from gluonish_engine import Stream
 
@@ -61,7 +62,6 @@ class GPUDevice:
         "_pid",
         "_raw",
         "_recycler",
-        "_temporaries",
         "ahead",
         "communication",
         "compute",
@@ -112,8 +112,8 @@ class GPUDevice:
         others = (self.ahead, self.upload, self.communication, *self.compute.siblings)
         self._by_pointer = {stream.raw.ptr: stream for stream in others}
         self._recycler = Recycler(self.compute, self.ahead)
-        self._temporaries = Temporaries(cupy, self._raw, self.health)
-        self.graphs = Graphs(cupy, self._raw, self.compute, self._temporaries)
+        scratch = Scratch(cupy, self._raw, self.pool, self.compute.raw.ptr)
+        self.graphs = Graphs(cupy, self._raw, self.compute, scratch)
         self._allocator = open_pool(
             cupy, self._raw, self.pool, self._free_memory, self.ahead.raw.ptr, self._recycler
         )
@@ -305,10 +305,9 @@ class GPUDevice:
             stream.synchronize_event(stream.record())
             stream.release()
         self._recycler.clear()
-        self._temporaries.release()
 
     def memory_info(self) -> MemoryInfo:
-        """Return the device's memory, and how much of it the pool and CUDA graphs use.
+        """Return the device's memory, and how much of it the pool uses.
 
         Raises:
             DeviceError: The device is lost.
@@ -317,9 +316,7 @@ class GPUDevice:
         with self._raw:
             free, total = self.xp.cuda.runtime.memGetInfo()
         pool = self.pool.statistics()
-        graphs = self._temporaries
-        used, peak = pool.used + graphs.nbytes, pool.peak_used + graphs.peak
-        return MemoryInfo(int(free), int(total), used, pool.held, peak)
+        return MemoryInfo(int(free), int(total), pool.used, pool.held, pool.peak_used)
 
 
 def health_of(number: int) -> Health:

@@ -4,9 +4,10 @@ A capture runs on a separate stream, so that launches of other threads on ``comp
 it. It executes nothing. Graphs are launched on ``compute`` only, so that one finishes before the
 next begins.
 
-Therefore all graphs of a device share one memory pool for their temporaries, which nothing else
-uses. Each graph holds the memory that it was captured with, so that the pool may release the rest
-at any time. Other memory that a graph reads and writes belongs to its owner.
+Therefore all graphs of a device share one block for their temporaries
+(`gluonish.kernels.cupy.scratch`), and the workspace that cuBLAS has on ``compute``. If a capture
+needs a larger block, graphs that hold the old one are dropped first, and are captured again at
+their next launch. Other memory that a graph reads and writes belongs to its owner.
 
 A graph may be destroyed at any time, while the stream still runs it: its destructor only appends to
 ``_retired``, and a later call has the stream hold these graphs until it has finished. One capture
@@ -14,10 +15,11 @@ runs at a time; concurrent callers run without a graph.
 """
 
 import contextlib
+import gc
 import weakref
 from collections import deque
 from collections.abc import Callable
-from functools import partial
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
 
@@ -30,9 +32,10 @@ from gluonish.core.config import (
     MXNET_ENFORCE_DETERMINISM,
     Flag,
 )
+from gluonish.core.errors import DeviceError
 from gluonish.kernels.cupy import cublas, cudnn
-from gluonish.kernels.cupy.pool import Temporaries
 from gluonish.kernels.cupy.random_numbers import StoredKey
+from gluonish.kernels.cupy.scratch import Scratch, Segment, Temporaries
 from gluonish.kernels.cupy.stream import DeviceStream
 
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
@@ -46,8 +49,9 @@ LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
     GLUONISH_CUBLASLT,
 )
 
-# Functions that initialize a library for a stream; the capturing stream is current.
-_PREPARE: tuple[Callable[[ModuleType], None], ...] = (cublas.prepare, cudnn.prepare)
+_SMALL_NBYTES = 1 << 20  # blocks of this size stay with their graphs
+_MAX_PASSES = 3
+
 # Forget the handles of a stream, whose address a new stream may have.
 _FORGET: tuple[Callable[[ModuleType, int], None], ...] = (cublas.forget, cudnn.forget)
 
@@ -58,15 +62,25 @@ class Replay:
     Args:
         graphs: The device's graphs, to which this one belongs.
         graph: CuPy's Graph.
-        memory: Memory of the kernels' temporaries, kept alive with the graph.
+        segment: Memory of the kernels' temporaries, kept alive with the graph.
+
+    Attributes:
+        is_outgrown: Whether the graph was dropped so that its memory can be replaced; capturing it
+            again uses the new memory.
     """
 
-    __slots__ = ("__weakref__", "_graph", "_graphs", "_memory")
+    __slots__ = ("__weakref__", "_graph", "_graphs", "_segment", "is_outgrown")
 
-    def __init__(self, graphs: "Graphs", graph: Any, memory: list[Any]) -> None:
+    def __init__(self, graphs: "Graphs", graph: Any, segment: Segment | None) -> None:
         self._graphs = graphs
         self._graph = graph
-        self._memory = memory
+        self._segment = segment
+        self.is_outgrown = False
+
+    @property
+    def segment(self) -> Segment | None:
+        """Memory of the temporaries; None if there are none, or the graph was dropped."""
+        return self._segment
 
     def launch(self) -> bool:
         """Launch the graph on ``compute``; return False if it was dropped or memory is short.
@@ -74,15 +88,15 @@ class Replay:
         Raises:
             Exception: A failure that the device reports.
         """
-        memory = self._memory  # keeps it alive: another thread may call `drop`
+        segment = self._segment  # keeps it alive: another thread may call `drop`
         launched = self._graphs.launch(self._graph)
-        del memory
+        del segment
         return launched
 
     def drop(self) -> None:
         """Release the graph and its memory once the stream has finished with them."""
-        held = self._graph, self._memory
-        self._graph, self._memory = None, []
+        held = self._graph, self._segment
+        self._graph = self._segment = None
         self._graphs.retire(held)
 
     def __del__(self) -> None:
@@ -96,7 +110,7 @@ class Graphs:
     Args:
         device: CuPy's Device.
         compute: The stream to launch graphs on.
-        temporaries: Memory pool for the temporaries of captured kernels.
+        scratch: Memory for the temporaries of captured kernels.
 
     Attributes:
         shortages: How often memory was too short for graphs.
@@ -107,21 +121,23 @@ class Graphs:
         "_compute",
         "_cupy",
         "_device",
+        "_guard",
         "_idle",
         "_living",
         "_retired",
-        "_temporaries",
+        "_scratch",
         "launches",
         "shortages",
     )
 
     def __init__(
-        self, cupy: ModuleType, device: Any, compute: DeviceStream, temporaries: Temporaries
+        self, cupy: ModuleType, device: Any, compute: DeviceStream, scratch: Scratch
     ) -> None:
         self._cupy = cupy
         self._device = device
         self._compute = compute
-        self._temporaries = temporaries
+        self._scratch = scratch
+        self._guard: AbstractContextManager[None] = contextlib.nullcontext()
         self._idle: deque[Any] = deque([None])  # the capturing stream, made by the first capture
         self._living: weakref.WeakSet[Replay] = weakref.WeakSet()
         self._retired: deque[Any] = deque()
@@ -168,26 +184,64 @@ class Graphs:
             self._idle.append(stream)
 
     def _captured(self, stream: Any, run: Callable[[], None]) -> Replay:
-        memory: dict[int, Any] = {}
-        cuda = self._cupy.cuda
         with self._device, stream:
-            for prepare in _PREPARE:
-                prepare(self._cupy)
-            with (
-                CollectionPause(),
-                cuda.using_allocator(partial(self._temporaries.allocate_pointer, memory)),
-            ):
-                stream.begin_capture()
-                try:
-                    run()
-                except BaseException:
-                    with contextlib.suppress(Exception):  # that the capture is invalid
-                        stream.end_capture()
-                    raise
-                graph = stream.end_capture()
-        made = Replay(self, graph, list(memory.values()))
-        self._living.add(made)
-        return made
+            guard = cublas.prepare(self._cupy, self._compute.raw.ptr)
+            if guard is not None:
+                self._guard = guard
+            cudnn.prepare(self._cupy)
+            for _ in range(_MAX_PASSES):
+                temporaries = Temporaries(self._scratch)
+                graph = self._noted(stream, run, temporaries)
+                if temporaries.fits:
+                    made = Replay(self, graph, temporaries.segment if temporaries.needed else None)
+                    self._living.add(made)
+                    return made
+                needed = temporaries.needed
+                del graph, temporaries  # which hold the old block
+                grown = self._grow(needed)  # lives until the next pass has it
+            del grown
+        raise DeviceError(
+            "CUDA graph: expected kernels to allocate the same memory at each call, got more at "
+            f"{_MAX_PASSES} calls in a row"
+        )
+
+    def _noted(self, stream: Any, run: Callable[[], None], temporaries: Temporaries) -> Any:
+        """Return CuPy's Graph of the launches of a function."""
+        with CollectionPause(), self._cupy.cuda.using_allocator(temporaries.allocate_pointer):
+            stream.begin_capture()
+            try:
+                run()
+            except BaseException:
+                with contextlib.suppress(Exception):  # that the capture is invalid
+                    stream.end_capture()
+                raise
+            graph = stream.end_capture()
+        if temporaries.nbytes:
+            gc.collect()
+        if temporaries.nbytes:
+            raise DeviceError(
+                "CUDA graph: expected kernels to free their temporaries, got "
+                f"{temporaries.nbytes} bytes that are still in use"
+            )
+        return graph
+
+    def _grow(self, nbytes: int) -> Segment:
+        """Replace the block of the temporaries by a larger one.
+
+        Raises:
+            MemoryError: The device has too little memory.
+        """
+        old = self._scratch.segment
+        if old is not None and old.nbytes > _SMALL_NBYTES:
+            for replay in tuple(self._living):
+                if replay.segment is old:
+                    replay.is_outgrown = True
+                    replay.drop()
+            self.release_retired()
+            self._compute.synchronize_event(self._compute.record())
+            self._compute.release()
+        del old
+        return self._scratch.grow(nbytes)
 
     def launch(self, graph: Any) -> bool:
         """Launch a graph on ``compute``; return False if it is None or memory is short."""
@@ -196,7 +250,8 @@ class Graphs:
         if graph is None:
             return False
         try:
-            graph.launch(self._compute.raw)
+            with self._guard:
+                graph.launch(self._compute.raw)
         except Exception as error:
             if not self._is_shortage(error):
                 raise

@@ -33,7 +33,8 @@ def allocate(machine: Machine, shape: Any, dtype: Any) -> "Array":
     """Return an array of undefined values in the current stream's pool."""
     extents, dtype, nbytes = _layout(shape, dtype)
     block = machine.allocate(nbytes)
-    return Array(machine, block.memory.raw[:nbytes].view(dtype).reshape(extents), block)
+    raw = block.memory.raw[block.offset : block.offset + nbytes]
+    return Array(machine, raw.view(dtype).reshape(extents), block)
 
 
 def array_at(machine: Machine, shape: Any, dtype: Any, memptr: Any) -> "Array":

@@ -105,6 +105,7 @@ class Block:
         self.memory = memory
         self.device = device
         self.pointer = pointer
+        self.offset = 0 if pointer is None else pointer.ptr - memory.start
         self.exporter: Any = None  # of another library, whose memory it is
         if pool is not None:
             weakref.finalize(self, pool.append, memory)
@@ -301,7 +302,8 @@ class Machine:
         """Return the block at an allocator's pointer, which has at least ``nbytes``."""
         memory = self._behind(pointer.ptr)
         assert memory is not None, "an allocator gave an address outside device memory"
-        assert memory.raw.size >= nbytes, "an allocator gave less than was asked for"
+        size = memory.raw.size - (pointer.ptr - memory.start)
+        assert size >= nbytes, "an allocator gave less than was asked for"
         return Block(memory, None, device, pointer)
 
     def reserve(self, nbytes: int, device: int) -> Memory:

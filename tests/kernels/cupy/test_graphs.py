@@ -17,11 +17,12 @@ from gluonish.core.config import (
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
     MXNET_ENABLE_CUDA_GRAPHS,
     MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN,
+    MXNET_GPU_WORKER_NSTREAMS,
 )
 from gluonish.gluon import nn
 from gluonish.kernels.cupy import cublas, cudnn
 from gluonish.kernels.cupy.graphs import LAUNCH_FLAGS
-from gluonish.kernels.cupy.pool import Temporaries
+from gluonish.kernels.cupy.scratch import Scratch
 from gluonish.model_zoo.vision.resnet import BottleneckV1, ResNetV1
 from tests.kernels.cupy.graph_programs import (
     GPU,
@@ -114,6 +115,35 @@ def test_without_static_shape_or_the_variable_there_are_none(gpu: Machine) -> No
         for _ in range(4):
             net(x).wait_to_read()
     assert not gpu.counts.graphs
+
+
+@pytest.mark.parametrize("streams", [1, 2])
+@pytest.mark.parametrize("static", [True, False])
+def test_by_default_static_networks_use_graphs_on_one_stream(
+    machine: Machine, streams: int, static: bool
+) -> None:
+    assert MXNET_ENABLE_CUDA_GRAPHS.source == "default"
+    with (
+        MXNET_GPU_WORKER_NSTREAMS.override(streams),
+        gpu_contexts(machine, "ThreadedEnginePerDevice"),
+    ):
+        x, net = nd.ones((2, 3, 8, 8), ctx=GPU), made(convolutional)
+        net.hybridize(static_alloc=True, static_shape=static)
+        for _ in range(4):
+            net(x).wait_to_read()
+    assert bool(machine.counts.graphs) is (static and streams == 1)
+
+
+def test_variable_that_is_set_holds_on_two_streams(machine: Machine) -> None:
+    with (
+        MXNET_GPU_WORKER_NSTREAMS.override(2),
+        MXNET_ENABLE_CUDA_GRAPHS.override(True),
+        gpu_contexts(machine, "ThreadedEnginePerDevice"),
+    ):
+        x, net = nd.ones((2, 3, 8, 8), ctx=GPU), made(convolutional)
+        for _ in range(12):
+            net(x).wait_to_read()
+    assert machine.counts.graphs
 
 
 def test_shapes_and_parameters_may_change(gpu: Machine) -> None:
@@ -270,15 +300,15 @@ def test_graphs_go_with_their_network_when_the_stream_is_through(gpu: Machine) -
         net, x = made(recurrent), nd.ones((2, 4, 5), ctx=GPU)
         for _ in range(4):
             net(x).wait_to_read()
-        before = graphs()._temporaries.nbytes
+        before = graphs()._scratch.nbytes
         assert before
         assert GPU.memory_info().used >= before
         net(x)
         del net
         gc.collect()
-        assert graphs()._temporaries.nbytes == before  # the stream may not be through
+        assert graphs()._scratch.nbytes == before  # the stream may not be through
         GPU.empty_cache()
-        assert not graphs()._temporaries.nbytes
+        assert not graphs()._scratch.nbytes
 
 
 def test_device_without_room_for_graphs_does_without(gpu: Machine) -> None:
@@ -288,14 +318,14 @@ def test_device_without_room_for_graphs_does_without(gpu: Machine) -> None:
     with MXNET_ENABLE_CUDA_GRAPHS.override(False):
         want = run()
     with MXNET_ENABLE_CUDA_GRAPHS.override(True), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Temporaries, "allocate", _no_room)
+        patch.setattr(Scratch, "allocate", _no_room)
         got = run()
     same(got, want)
     assert graphs().shortages
     assert not graphs().launches
 
 
-def _no_room(self: Temporaries, nbytes: int) -> Any:
+def _no_room(self: Scratch, nbytes: int) -> Any:
     raise MemoryError(f"no {nbytes} bytes on the device")
 
 
@@ -303,12 +333,14 @@ def test_graphs_make_room_for_arrays(gpu: Machine) -> None:
     with MXNET_ENABLE_CUDA_GRAPHS.override(True):
         net, x = made(recurrent), nd.ones((2, 4, 5), ctx=GPU)
         want = next(iter([net(x).asnumpy() for _ in range(4)]))
-        held = graphs()._temporaries.nbytes
+        scratch = graphs()._scratch
+        held = scratch.nbytes
         GPU.empty_cache()
         gpu.capacity = gpu.reserved[0] + held
         large = nd.zeros((held + held // 2,), ctx=GPU, dtype="uint8")
-        assert not graphs()._temporaries.nbytes
+        assert not scratch.nbytes
         del large
+        gpu.capacity += 1 << 16  # for the temporaries of a call without graphs
         np.testing.assert_array_equal(net(x).asnumpy(), want)
 
 
@@ -422,13 +454,13 @@ def test_shortage_in_a_capture_does_not_leave_the_fallback_in_the_graph(
     gpu: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A convolution without memory for its workspace is captured later, with its workspace."""
-    made_plan, allocate, short = cudnn.Plan.__init__, Temporaries.allocate, [True]
+    made_plan, allocate, short = cudnn.Plan.__init__, Scratch.allocate, [True]
 
     def plan(self: Any, graph: Any) -> None:
         made_plan(self, graph)
         self.nbytes = 1 << 20
 
-    def limited(self: Temporaries, nbytes: int) -> Any:
+    def limited(self: Scratch, nbytes: int) -> Any:
         if short[0] and nbytes >= 1 << 20:
             raise MemoryError("no workspace")
         return allocate(self, nbytes)
@@ -445,7 +477,7 @@ def test_shortage_in_a_capture_does_not_leave_the_fallback_in_the_graph(
 
     monkeypatch.setattr(cudnn.Plan, "__init__", plan)
     monkeypatch.setattr(cudnn.Plan, "run", counted)
-    monkeypatch.setattr(Temporaries, "allocate", limited)
+    monkeypatch.setattr(Scratch, "allocate", limited)
     with MXNET_ENABLE_CUDA_GRAPHS.override(True):
         net = nn.Conv2D(4, 3, padding=1, in_channels=4)
         net.initialize(ctx=GPU)
@@ -550,7 +582,7 @@ def bottlenecks() -> nn.HybridBlock:
     return net
 
 
-def submissions_of_a_step(machine: Machine) -> tuple[int, int]:
+def submissions_of_a_step(machine: Machine, steps: int = 5) -> tuple[int, int]:
     """Return launches and graphs of a training step, after some steps."""
     net, loss_of = bottlenecks(), mx.gluon.loss.SoftmaxCrossEntropyLoss()
     loss_of.hybridize(**STATIC)
@@ -558,7 +590,7 @@ def submissions_of_a_step(machine: Machine) -> tuple[int, int]:
     label = nd.zeros((2,), ctx=GPU)
     sgd = {"learning_rate": 0.1, "momentum": 0.9, "multi_precision": True}
     trainer = mx.gluon.Trainer(net.collect_params(), "sgd", sgd)
-    for _ in range(5):
+    for _ in range(steps):
         before = machine.counts.launches, machine.counts.graphs
         with autograd.record():
             loss = loss_of(net(x), label)
@@ -566,6 +598,90 @@ def submissions_of_a_step(machine: Machine) -> tuple[int, int]:
         trainer.step(2)
         nd.waitall()
     return machine.counts.launches - before[0], machine.counts.graphs - before[1]
+
+
+@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("streams", [1, 2])
+def test_arrays_at_recurring_addresses_are_used_in_place(
+    machine: Machine, name: str, streams: int
+) -> None:
+    """Outputs are; batches at many addresses are copied. The results are those of no graphs."""
+
+    def run() -> Bits:
+        held.clear()
+        net, loss_of = made(NETS[name][0]), mx.gluon.loss.L2Loss()
+        loss_of.hybridize(**STATIC)
+        found, random = [], np.random.default_rng(5)
+        batch_of = [nd.array(random.random(NETS[name][1]), ctx=GPU) for _ in range(7)]
+        for i in range(34):
+            with autograd.record():
+                y = net(batch_of[i % 7])
+                loss = loss_of(y, nd.ones_like(y))
+            loss.backward()
+            found.append(loss.asnumpy())
+            if i > 24:
+                held.append(y)  # so that each output has another address
+        return [*found, *(y.asnumpy() for y in held)]
+
+    held: list[Any] = []
+    with (
+        MXNET_GPU_WORKER_NSTREAMS.override(streams),
+        gpu_contexts(machine, "ThreadedEnginePerDevice"),
+    ):
+        got, want, launches = both(run)
+        same(got, want)
+        assert launches >= (90 if streams == 1 else 20)
+
+
+def test_inference_on_one_array_is_a_launch_in_the_end(gpu: Machine) -> None:
+    net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+    want = net(x).asnumpy()
+    for _ in range(20):
+        np.testing.assert_array_equal(net(x).asnumpy(), want)
+    before = gpu.counts.launches
+    net(x).wait_to_read()
+    assert gpu.counts.launches == before + 1
+
+
+def test_batch_that_is_not_aligned_is_copied(
+    gpu: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """cuDNN has other plans for it, which nothing has built when the launches are captured."""
+    whole = nd.arange(1 + 2 * 3 * 8 * 8, ctx=GPU) / 100
+    x, net = whole[1:].reshape((2, 3, 8, 8)), made(convolutional)
+    want = net(x.copy()).asnumpy()
+    with caplog.at_level(logging.DEBUG, "gluonish"):
+        for _ in range(20):
+            np.testing.assert_array_equal(net(x).asnumpy(), want)
+    assert "No CUDA graph" not in caplog.text
+    before = gpu.counts.launches
+    net(x).wait_to_read()
+    assert gpu.counts.launches == before + 2, "a graph and the copy"
+
+
+def test_addresses_that_recurred_and_then_change_are_copied_again(gpu: Machine) -> None:
+    """Outputs are dropped at first, and then all kept, so that none has the address of another."""
+    net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+    want = net(x).asnumpy()
+    for _ in range(20):
+        net(x).wait_to_read()
+    kept = [net(x) for _ in range(60)]
+    nd.waitall()
+    before = gpu.counts.launches
+    kept += [net(x) for _ in range(5)]
+    nd.waitall()
+    assert gpu.counts.launches == before + 5 * 3, "a graph and two copies"
+    for y in kept:
+        np.testing.assert_array_equal(y.asnumpy(), want)
+
+
+def test_a_step_is_four_graphs_when_addresses_have_recurred() -> None:
+    """The rest: the head's ones, two updates, and three of the copies of a label and a loss."""
+    machine = Machine(devices=1)
+    with importable_cupyx(), gpu_contexts(machine, "ThreadedEnginePerDevice"):
+        launches, graphs = submissions_of_a_step(machine, steps=22)
+    assert graphs == 4
+    assert launches <= 10
 
 
 def test_a_pass_is_one_graph() -> None:
