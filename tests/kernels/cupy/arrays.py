@@ -35,6 +35,8 @@ def allocate(machine: Machine, shape: Any, dtype: Any) -> "Array":
     extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     nbytes = int(np.prod(extents, dtype=np.int64)) * dtype.itemsize
     block = machine.allocate(nbytes)
+    if machine.recorder is not None:
+        machine.recorder.made += 1
     return Array(machine, block.memory.raw[:nbytes].view(dtype).reshape(extents), block)
 
 
@@ -189,6 +191,8 @@ class Array:
         return machine.bound(MemoryPointer)(owner, int(self._raw.ctypes.data) - owner.ptr)
 
     def _view(self, raw: Any) -> "Array":
+        if self._machine.recorder is not None:
+            self._machine.recorder.made += 1
         return Array(self._machine, raw, self._block, self if self.base is None else self.base)
 
     def view(self, dtype: Any = None, *_: Any) -> "Array":

@@ -43,11 +43,13 @@ def figures(step: Step) -> dict[str, Any]:
     return {
         "name": step.name,
         "launches": step.launches,
+        "kernels": step.kernels,
         "graphs": step.graphs,
         "submissions": step.submissions,
         "uploads": step.uploads,
         "downloads": step.downloads,
         "waits": step.waits,
+        "calls": step.calls,
         "bytes": step.nbytes,
         "flops": step.flops,
         "device_ms": round(step.device_us / 1e3, 4),
