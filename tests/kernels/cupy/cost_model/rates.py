@@ -145,11 +145,13 @@ class Rates:
         pointwise = math.prod(problem.weight[2:]) == 1
         moved = 0.0
         if problem.groups > 1:
-            by_memory = cost.nbytes / rates["grouped_tb_s"] / 1e6
+            by_memory = cost.nbytes / rates["grouped_tb_s"][problem.kind] / 1e6
             by_work = problem.flops / rates["grouped_tflops"][problem.kind] / 1e6
             by_work = 0.0 if problem.weight[1] == 1 else by_work
         elif min(problem.data[1], problem.out[1]) < rates["few_channels"]:
             by_work = problem.flops / rates["few_channels_tflops"][problem.kind] / 1e6
+        elif cost.dtype == "float32":
+            by_work = problem.flops / rates["float32_tflops"][problem.kind] / 1e6
         else:
             by_work = self._tiles_us(rates, peak, *_as_product(problem), 1)
             if problem.kind == "filter" and cost.dtype == "TF32" and not pointwise:
@@ -189,11 +191,15 @@ def _is_transposed(cost: Cost, problem: Convolution) -> bool:
 
 def _as_product(problem: Convolution) -> tuple[int, int, int]:
     """Return m, n, k of the implicit product."""
-    window = math.prod(problem.weight[2:])
-    positions = problem.out[0] * math.prod(problem.out[2:])
     channels, filters = problem.data[1], problem.out[1]
-    if problem.kind == "forward":
-        return positions, filters, channels * window
+    if problem.kind == "filter":
+        return (
+            channels * math.prod(problem.weight[2:]),
+            filters,
+            problem.flops // (2 * channels * math.prod(problem.weight[2:]) * filters),
+        )
+    shape, columns = (problem.out, filters)
     if problem.kind == "data":
-        return positions, channels * window, filters
-    return channels * window, filters, positions
+        shape, columns = (problem.data, channels)
+    rows = shape[0] * math.prod(shape[2:])
+    return rows, columns, max(1, problem.flops // (2 * rows * columns))

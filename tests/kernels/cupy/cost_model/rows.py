@@ -157,7 +157,7 @@ def main(arguments: list[str]) -> None:
     session = Session(given.device)
     session.ends_by_hand = True
     with MXNET_ENABLE_CUDA_GRAPHS.override(given.graphs), session.devices():
-        print(json.dumps(run_row(session, given.name)))
+        sys.stdout.write(json.dumps(run_row(session, given.name)) + "\n")
 
 
 if __name__ == "__main__":
