@@ -3,8 +3,8 @@
 ``python -m benchmarks.gpu_run.modelled [--only TEXT] [--out FILE] [--here]``
 
 The model is tests/kernels/cupy/cost_model, the rows are those of benchmarks/results/gpu-h200.md.
-Steps and operators are modelled as the code was that was measured: an archive of that commit, with
-the double of this checkout (``--here``: as the code is now). Times of the steps are those by events;
+Steps and operators are modelled as the measured code was: an archive of that commit, with
+the double of this checkout (``--here``: as the code is now). Times of steps are those by events;
 rows with CUDA graphs are set by the device, those without by the host. Rows whose ratio is outside
 0.8 to 1.25 miss, and are marked so.
 """

@@ -156,6 +156,8 @@ class Rates:
             by_work = self._tiles_us(rates, peak, *_as_product(problem), 1)
             if problem.kind == "filter" and cost.dtype == "TF32" and not pointwise:
                 by_work /= rates["filter_TF32"]
+            elif problem.kind == "data" and _is_strided(problem):
+                by_work /= rates["strided_data"]
         if _is_transposed(cost, problem):
             moved = self._transposes_us(cost, problem)
         return float(rates["start_us"]) + max(by_memory, by_work) + moved
@@ -184,9 +186,13 @@ def _is_transposed(cost: Cost, problem: Convolution) -> bool:
     if problem.layout != "NCHW" or cost.dtype in ("float32", "float64") or problem.groups > 1:
         return False
     window, image = math.prod(problem.weight[2:]), math.prod(problem.data[2:])
-    strided = image != math.prod(problem.out[2:])
     direct = cost.dtype == "TF32" or problem.kind == "filter"
-    return not direct or window > 1 or strided or image % 4 != 0
+    return not direct or window > 1 or _is_strided(problem) or image % 4 != 0
+
+
+def _is_strided(problem: Convolution) -> bool:
+    """Whether outputs are fewer than a window's shrinking explains."""
+    return 2 * math.prod(problem.out[2:]) < math.prod(problem.data[2:])
 
 
 def _as_product(problem: Convolution) -> tuple[int, int, int]:
