@@ -180,7 +180,9 @@ def main() -> None:
     found = [row for row in facts(rows) if given.only in row.name]
     with tempfile.TemporaryDirectory() as folder:
         root = _ROOT if given.here else older(Path(folder), _MEASURED)
-        found += programs(rows, root, given.only)
+        for row in programs(rows, root, given.only):
+            print(f"{row.name}: {row.ratio:.2f}", file=sys.stderr, flush=True)
+            found.append(row)
     print(table(found))
     if given.out is not None:
         given.out.write_text(table(found) + "\n", encoding="utf-8")

@@ -75,6 +75,11 @@ class Rates:
         rate = self.table["memory"]["copy_tb_s"]
         return float(cost.nbytes / rate / 1e6)
 
+    def ramp_us(self, launch: Launch) -> float:
+        """Return how long blocks fill and drain the device; a tiny kernel fills little of it."""
+        memory = self.table["memory"]
+        return float(memory["ramp_us"] * min(1.0, launch.cost.nbytes / memory["ramp_bytes"]))
+
     def kernels(self, launch: Launch) -> int:
         """Return how many kernels run: cuDNN adds three where it lays channels last and back."""
         problem = launch.cost.problem

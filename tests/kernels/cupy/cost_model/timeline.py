@@ -189,7 +189,8 @@ class Timeline:
         if not is_in_graph:
             self._spend(self._host["library_us"][launch.cost.kind] * launch.cost.launches)
         gap = table["graph_node_us"] if is_in_graph else table["launch_gap_us"]
-        us = self._rates.kernel_us(launch) + gap * self._rates.kernels(launch)
+        us = self._rates.kernel_us(launch)
+        us += (gap + self._rates.ramp_us(launch)) * self._rates.kernels(launch)
         start = max(self._now, self._ready.get(stream, 0.0), self._free)
         self._ready[stream] = self._free = start + us
         counts.device_us += us
