@@ -28,7 +28,7 @@ _ROW = re.compile(r"^\| ([^|]+) \| (?:ok|failed) \| (.*) \|$")
 _VALUE = re.compile(r"(?:^|; )([^;]*?) (-?[\d,.]+(?:e[+-]\d+)?)(?: ([A-Za-z/]+))?(?= \(|;|$)")
 _UNITS = {"us": 1.0, "ms": 1e3, "MB": 1.0}
 _KINDS = ("forward", "data", "filter")
-_LAYOUTS = ("NHWC", "NCHW")
+_POOLING = "max pooling, and gradient"
 
 
 class Compared(NamedTuple):
@@ -121,6 +121,12 @@ def programs(rows: dict[str, Any], root: Path, only: str) -> Iterator[Compared]:
             continue
         value, unit = values["ours"]
         yield Compared(name, value * _UNITS[unit], 1e3 * found["step_ms"], "us")
+        if graphs and "ResNet-50 training" in name:
+            # That run's gradient of max pooling took its row's time, and was mended since: the
+            # model, which knows bytes and instructions, does not have what was wrong with it.
+            mended = value * _UNITS[unit] - rows[_POOLING]["ours"][0]
+            mended += sum(1e3 * row["device_ms"] for row in _pooling(found))
+            yield Compared(f"{name}, pooling as modelled", mended, 1e3 * found["step_ms"], "us")
         if "our peak" in values:
             yield Compared(
                 f"{name}: peak", values["our peak"][0], found["memory"]["peak"] / 1e6, "MB"
@@ -128,6 +134,10 @@ def programs(rows: dict[str, Any], root: Path, only: str) -> Iterator[Compared]:
             yield Compared(
                 f"{name}: kernels", values["our launches"][0], found["kernels"], "kernels"
             )
+
+
+def _pooling(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row for row in found["kernels_by"] if row["name"].startswith("pool")]
 
 
 def _modelled(name: str, graphs: bool, root: Path) -> dict[str, Any] | None:

@@ -3,14 +3,10 @@
 A kernel's time is the longest of what its bytes, its operations and its instructions take, behind
 a start. The table (h200.json) has few, physical numbers from measured rows: rates of memory and of
 multiplications, the efficiency of a tile of a product by its extents, instructions per second.
-Instructions per element of gluonish's own kernels are in instructions.json beside this file, and
-those in ``tests/kernels/cupy/instructions.json``, found in the machine code, go before them.
 """
 
 import json
 import math
-from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +14,6 @@ from gluonish.core.errors import ArgumentError
 from tests.kernels.cupy.cost_model.records import Convolution, Cost, Launch, Product
 
 _HERE = Path(__file__).resolve().parent
-_FOUND = _HERE.parent / "instructions.json"
-_OTHER = 40.0  # instructions an element of a kernel that no table names
 # How often a kernel of rows reads its inputs: those that fit no cache come from memory each time.
 _PASSES = {"softmax": 3, "softmax_backward": 2, "layer_norm": 3, "layer_norm_data": 2}
 _SUMS = {"sum", "mean", "prod", "max", "min", "any", "all", "argmax", "argmin", "var", "std"}
@@ -31,15 +25,6 @@ _BLOCK = 256
 def devices() -> list[str]:
     """Return the names of the devices that have a table."""
     return sorted(path.stem for path in _HERE.glob("*.json") if path.stem != "instructions")
-
-
-@cache
-def _instructions() -> Mapping[str, float]:
-    made = dict(json.loads((_HERE / "instructions.json").read_text(encoding="utf-8")))
-    if _FOUND.exists():
-        found = json.loads(_FOUND.read_text(encoding="utf-8"))
-        made |= {name: value for name, value in found.items() if isinstance(value, int | float)}
-    return made
 
 
 class Rates:
@@ -95,10 +80,8 @@ class Rates:
             resident = min(cost.threads, memory["resident_threads"]) / _BLOCK
             if resident * cost.row > memory["cache_bytes"]:
                 nbytes += (_PASSES.get(name, 1) - 1) * cost.read
-        known = _instructions()
-        instructions = known.get(f"{name} {cost.dtype}", known.get(name, _OTHER))
         by_memory = nbytes / memory["kernel_tb_s"] / 1e6
-        by_issue = cost.elements * instructions / (issue["per_s"] * issue["issue"]) * 1e6
+        by_issue = cost.elements * cost.instructions / (issue["per_s"] * issue["issue"]) * 1e6
         return max(by_memory, by_issue)
 
     def _cupy_us(self, name: str, cost: Cost) -> float:

@@ -70,6 +70,7 @@ class Cost(NamedTuple):
         launches: Kernels that it takes.
         row: Bytes of a row, where a kernel passes over rows more than once.
         threads: Threads of the grid; 0 if unknown.
+        instructions: An element, of a kernel of gluonish.
     """
 
     kind: str
@@ -81,6 +82,7 @@ class Cost(NamedTuple):
     launches: int = 1
     row: int = 0
     threads: int = 0
+    instructions: float = 0.0
 
     @property
     def nbytes(self) -> int:
