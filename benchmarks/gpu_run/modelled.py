@@ -1,6 +1,6 @@
 """The cost model against the measured rows: measured, modelled, ratio.
 
-``python -m benchmarks.gpu_run.modelled [--only TEXT] [--out FILE] [--here]``
+``python -m benchmarks.gpu_run.modelled [--only PATTERN] [--out FILE] [--here]``
 
 The model is tests/kernels/cupy/cost_model, the rows are those of benchmarks/results/gpu-h200.md.
 Steps and operators are modelled as the measured code was: an archive of that commit, with
@@ -113,7 +113,7 @@ def _product(extents: Any) -> int:
 def programs(rows: dict[str, Any], root: Path, only: str) -> Iterator[Compared]:
     """Compare steps and operators: each modelled in a process of its own."""
     for name, values in rows.items():
-        if "ours" not in values or only not in name:
+        if "ours" not in values or not re.search(only, name):
             continue
         plain, graphs = name.removesuffix(", CUDA graphs"), name.endswith(", CUDA graphs")
         found = _modelled(plain, graphs, root)
@@ -182,12 +182,12 @@ def table(found: list[Compared]) -> str:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="rows whose name has this text")
+    parser.add_argument("--only", default="", help="rows whose name has a match of this")
     parser.add_argument("--here", action="store_true", help="the code as it is now")
     parser.add_argument("--out", type=Path, help="write the table to this file, too")
     given = parser.parse_args()
     rows = measured_rows()
-    found = [row for row in facts(rows) if given.only in row.name]
+    found = [row for row in facts(rows) if re.search(given.only, row.name)]
     with tempfile.TemporaryDirectory() as folder:
         root = _ROOT if given.here else older(Path(folder), _MEASURED)
         for row in programs(rows, root, given.only):

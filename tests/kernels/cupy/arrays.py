@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.cupy.captures import refuse_mask, refuse_transfer
+from tests.kernels.cupy.cost_model.cupy_kernels import cupy_cost
 from tests.kernels.cupy.cost_model.records import Cost
 from tests.kernels.cupy.device_memory import Device, MemoryPointer, UnownedMemory
 from tests.kernels.cupy.machine import Block, Machine
@@ -108,12 +109,11 @@ def run(
             raw[...] = results.pop() if results else compute()
 
     machine.counts.launches += launches - 1
-    machine.access(
-        [*((s._block, False) for s in sources), (out._block, True)],
-        what,
-        work,
-        cost=machine.cost("cupy", [s._raw for s in sources], [raw], launches=launches),
-    )
+    cost = None
+    if machine.recorder is not None:
+        cost = cupy_cost(what, [s._raw for s in sources], raw, launches)
+    used = [*((s._block, False) for s in sources), (out._block, True)]
+    machine.access(used, what, work, cost=cost)
     if not machine.executes:
         results.clear()
     return out

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from tests.kernels.cupy.cost_model.cupy_kernels import SORTS, SUMS
 from tests.kernels.cupy.cost_model.records import Convolution, Cost, Launch, Product
 
 _HERE = Path(__file__).resolve().parent
 # How often a kernel of rows reads its inputs: those that fit no cache come from memory each time.
 _PASSES = {"softmax": 3, "softmax_backward": 2, "layer_norm": 3, "layer_norm_data": 2}
-_SUMS = {"sum", "mean", "prod", "max", "min", "any", "all", "argmax", "argmin", "var", "std"}
-_SUMS |= {"amax", "amin", "cumsum", "nansum"}
-_SORTS = {"sort", "argsort", "lexsort", "partition", "argpartition", "searchsorted", "unique"}
 _BLOCK = 256
 
 
@@ -88,9 +86,9 @@ class Rates:
         """A kernel of CuPy's: one element a thread and load, so that elements set the pace."""
         rates, memory = self.table["cupy"], self.table["memory"]
         pace = rates["elements_per_s"]
-        if name in _SUMS:
-            pace = rates["sum_elements_per_s"]
-        elif name in _SORTS:
+        if name in SUMS:
+            pace = rates["row_sum_elements_per_s" if cost.row else "sum_elements_per_s"]
+        elif name in SORTS:
             pace = rates["sort_elements_per_s"]
         elif name.endswith(".at"):
             pace = rates["atomic_elements_per_s"]
@@ -101,7 +99,7 @@ class Rates:
         rates = self.table["products"]
         peak = rates["tflops"].get(cost.dtype, rates["tflops"]["float32"])
         by_memory = cost.nbytes / self.table["memory"]["library_tb_s"] / 1e6
-        by_tiles = self._tiles_us(rates, peak, problem.m, problem.n, problem.k, problem.count)
+        by_tiles = self._tiles_us(rates, peak, problem.m, problem.n, problem.k, problem.batch)
         return float(rates["start_us"]) + max(by_memory, by_tiles)
 
     def _tiles_us(self, rates: Any, peak: float, m: int, n: int, k: int, count: int) -> float:

@@ -48,12 +48,12 @@ class Product(NamedTuple):
     m: int
     n: int
     k: int
-    count: int
+    batch: int
 
     @property
     def flops(self) -> int:
         """Operations, two for each multiplication."""
-        return 2 * self.m * self.n * self.k * self.count
+        return 2 * self.m * self.n * self.k * self.batch
 
 
 class Cost(NamedTuple):
@@ -151,11 +151,11 @@ class Called(NamedTuple):
     """What the host did since the event before.
 
     Attributes:
-        count: Calls of Python functions of gluonish and its engine.
+        calls: Calls of Python functions of gluonish and its engine.
         made: Arrays that CuPy made: new ones, and views.
     """
 
-    count: int
+    calls: int
     made: int
 
 

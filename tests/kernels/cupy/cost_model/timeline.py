@@ -126,8 +126,8 @@ class Timeline:
                 self._spend(self._host["event_us"])
             elif isinstance(event, Called):
                 host = self._host
-                self._spend(host["call_us"] * event.count + host["array_us"] * event.made)
-                self._counts.calls += event.count
+                self._spend(host["call_us"] * event.calls + host["array_us"] * event.made)
+                self._counts.calls += event.calls
             elif isinstance(event, StepEnd):
                 made.append(self._finish(event.name))
         if self._counts.runs:
