@@ -96,10 +96,10 @@ def facts(rows: dict[str, Any]) -> Iterator[Compared]:
     for precision in ("float32", "bfloat16", "float16", "float64"):
         size = {"float32": 4, "float64": 8}.get(precision, 2)
         moved = size * side * side
-        problem = Product(side, side, side, 1)
-        cost = Cost("product", 2 * moved, moved, 0, precision, problem)
+        product = Product(side, side, side, 1)
+        cost = Cost("product", 2 * moved, moved, 0, precision, product)
         us = rates.kernel_us(Launch("product", "", cost))
-        measured = problem.flops / rows["products"][precision][0] / 1e6
+        measured = product.flops / rows["products"][precision][0] / 1e6
         yield Compared(f"products: {precision}", measured, us, "us")
 
 

@@ -110,7 +110,9 @@ def kernel_cost(
     for arg in args:
         if isinstance(arg, np.ndarray) and arg.dtype.names and "sizes" in arg.dtype.names:
             return _table_cost(name, code, arg, threads)
-    reads, writes, row = [], [], 0
+    reads: list[Any] = []
+    writes: list[Any] = []
+    row = 0
     for text, arg in zip(parameters, args, strict=True):
         name_of = text.split()[-1].lstrip("*")
         if hasattr(arg, "_raw"):
