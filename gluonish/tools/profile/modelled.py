@@ -104,7 +104,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
 
 
 _HEADS = (
-    f"{'launches':>8} {'graphs':>6} {'submitted':>9} {'bytes':>9} {'TFLOP':>7} "
+    f"{'launches':>8} {'kernels':>7} {'graphs':>6} {'submitted':>9} {'bytes':>9} {'TFLOP':>7} "
     f"{'device':>9} {'host':>9} {'waited':>9} {'step':>9}"
 )
 
@@ -115,7 +115,8 @@ def _step(step: dict[str, Any]) -> str:
         for name in ("device_ms", "host_ms", "waited_ms", "step_ms")
     )
     return (
-        f"{step['launches']:>8,} {step['graphs']:>6} {step['submissions']:>9} "
+        f"{step['launches']:>8,} {step['kernels']:>7,} {step['graphs']:>6} "
+        f"{step['submissions']:>9} "
         f"{bytes_text(step['bytes']):>9} {step['flops'] / 1e12:>7.3f} {times}"
     )
 

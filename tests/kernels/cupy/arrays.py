@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.cupy.captures import refuse_mask, refuse_transfer
+from tests.kernels.cupy.cost_model.cupy_kernels import cupy_cost
 from tests.kernels.cupy.cost_model.records import Cost
 from tests.kernels.cupy.device_memory import Device, MemoryPointer, UnownedMemory
 from tests.kernels.cupy.machine import Block, Machine
@@ -33,6 +34,8 @@ def allocate(machine: Machine, shape: Any, dtype: Any) -> "Array":
     """Return an array of undefined values in the current stream's pool."""
     extents, dtype, nbytes = _layout(shape, dtype)
     block = machine.allocate(nbytes)
+    if machine.recorder is not None:
+        machine.recorder.made += 1
     raw = block.memory.raw[block.offset : block.offset + nbytes]
     return Array(machine, raw.view(dtype).reshape(extents), block)
 
@@ -41,6 +44,8 @@ def array_at(machine: Machine, shape: Any, dtype: Any, memptr: Any) -> "Array":
     """Return an array at an address: CuPy's ``ndarray(shape, dtype, memptr)``."""
     extents, dtype, nbytes = _layout(shape, dtype)
     block = machine.block_at(memptr, nbytes, memptr.device_id)
+    if machine.recorder is not None:
+        machine.recorder.made += 1
     start = memptr.ptr - block.memory.start
     raw = block.memory.raw[start : start + nbytes]
     assert raw.size == nbytes, "an array beyond the end of its memory"
@@ -152,12 +157,11 @@ def run(
             raw[...] = results.pop() if results else compute()
 
     machine.counts.launches += launches - 1
-    machine.access(
-        [*((s._block, False) for s in sources), (out._block, True)],
-        what,
-        work,
-        cost=machine.cost("cupy", [s._raw for s in sources], [raw], launches=launches),
-    )
+    cost = None
+    if machine.recorder is not None:
+        cost = cupy_cost(what, [s._raw for s in sources], raw, launches)
+    used = [*((s._block, False) for s in sources), (out._block, True)]
+    machine.access(used, what, work, cost=cost)
     if not machine.executes:
         results.clear()
     return out
@@ -235,6 +239,8 @@ class Array:
         return machine.bound(MemoryPointer)(owner, int(self._raw.ctypes.data) - owner.ptr)
 
     def _view(self, raw: Any) -> "Array":
+        if self._machine.recorder is not None:
+            self._machine.recorder.made += 1
         return Array(self._machine, raw, self._block, self if self.base is None else self.base)
 
     def view(self, dtype: Any = None, *_: Any) -> "Array":

@@ -2,11 +2,17 @@
 
 Pointers to const are read, others are written, each array once. A Table of an optimizer names its
 arrays by address; its source says which of them a kernel loads and stores, and in which type.
+
+Instructions an element are those of ``tests/kernels/cupy/instructions.json``, counted in machine
+code, where that has the kernel with the macros of its source; else of instructions.json beside this
+file. Generated pointwise kernels are all called ``fused``: their number follows from their arrays.
 """
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,7 +49,49 @@ def _table_cost(name: str, code: str, table: Any, threads: int) -> Cost:
     uses = list(_uses(code, name).values())
     read = sizes * sum(size for loads, _, size in uses if loads)
     written = sizes * sum(size for _, stores, size in uses if stores)
-    return Cost("own", read, written, sizes, "float32", threads=threads)
+    instructions = _counted(name, code)
+    return Cost("own", read, written, sizes, "float32", threads=threads, instructions=instructions)
+
+
+_HERE = Path(__file__).resolve().parent
+_COUNTED = _HERE.parent / "instructions.json"
+_DEFINE = re.compile(r"^#define (\w+) (\d+)$", re.MULTILINE)
+_OTHER = 40.0  # of a kernel that no table names
+# Of generated pointwise kernels, as counted for eight of them: by array; with arrays that are
+# repeated, which take an index each; with random numbers. The second number is with accesses of 16
+# bytes, where only whole arrays count.
+_BY_ARRAY, _REPEATED, _DRAWN = (5.2, 3.0), (5.0, 0.0), (35.0, 35.0)
+
+
+@cache
+def _table() -> Mapping[str, float]:
+    made: dict[str, float] = json.loads((_HERE / "instructions.json").read_text(encoding="utf-8"))
+    if _COUNTED.exists():
+        made |= json.loads(_COUNTED.read_text(encoding="utf-8"))["per_element"]
+    return made
+
+
+@cache
+def _counted(name: str, code: str) -> float:
+    """Return the instructions an element of a kernel, as its source is compiled."""
+    table, macros = _table(), dict(_DEFINE.findall(code))
+    for key, value in table.items():
+        base, _, wanted = key.partition(":")
+        if base == name and wanted:
+            pairs = [pair.split("=") for pair in wanted.split(",")]
+            if all(macros.get(macro, "0") == number for macro, number in pairs):
+                return value
+    return table.get(name, _OTHER)
+
+
+def _of_pointwise(code: str, arrays: Sequence[Any]) -> float:
+    """Return the instructions an element of a generated pointwise kernel."""
+    whole = max((x.size for x in arrays), default=0)
+    wide = int("uint4" in code)
+    full = sum(x.size == whole for x in arrays)
+    repeated = _REPEATED[wide] if full < len(arrays) else 0.0
+    drawn = _DRAWN[wide] if "philox(" in code else 0.0
+    return _BY_ARRAY[wide] * (full if wide else len(arrays)) + repeated + drawn
 
 
 def kernel_cost(
@@ -62,7 +110,9 @@ def kernel_cost(
     for arg in args:
         if isinstance(arg, np.ndarray) and arg.dtype.names and "sizes" in arg.dtype.names:
             return _table_cost(name, code, arg, threads)
-    reads, writes, row = [], [], 0
+    reads: list[Any] = []
+    writes: list[Any] = []
+    row = 0
     for text, arg in zip(parameters, args, strict=True):
         name_of = text.split()[-1].lstrip("*")
         if hasattr(arg, "_raw"):
@@ -73,4 +123,5 @@ def kernel_cost(
             row = int(arg)
     cost = cost_of("own", reads, writes, threads=threads)
     itemsize = max((x.itemsize for x in reads if x.size == cost.elements), default=4)
-    return cost._replace(row=row * itemsize)
+    instructions = _of_pointwise(code, [*reads, *writes]) if name == "fused" else 0.0
+    return cost._replace(row=row * itemsize, instructions=instructions or _counted(name, code))

@@ -48,12 +48,12 @@ class Product(NamedTuple):
     m: int
     n: int
     k: int
-    count: int
+    batch: int
 
     @property
     def flops(self) -> int:
         """Operations, two for each multiplication."""
-        return 2 * self.m * self.n * self.k * self.count
+        return 2 * self.m * self.n * self.k * self.batch
 
 
 class Attention(NamedTuple):
@@ -89,6 +89,7 @@ class Cost(NamedTuple):
         launches: Kernels that it takes.
         row: Bytes of a row, where a kernel passes over rows more than once.
         threads: Threads of the grid; 0 if unknown.
+        instructions: An element, of a kernel of gluonish.
     """
 
     kind: str
@@ -100,6 +101,7 @@ class Cost(NamedTuple):
     launches: int = 1
     row: int = 0
     threads: int = 0
+    instructions: float = 0.0
 
     @property
     def nbytes(self) -> int:
@@ -164,11 +166,19 @@ class StepEnd(NamedTuple):
     name: str
 
 
-class Job(NamedTuple):
-    """The engine ran a job on a stream, which launches something."""
+class Called(NamedTuple):
+    """What the host did since the event before.
+
+    Attributes:
+        calls: Calls of Python functions of gluonish and its engine.
+        made: Arrays that CuPy made: new ones, and views.
+    """
+
+    calls: int
+    made: int
 
 
-Event = Issued | Waited | Ordered | StepEnd | Job
+Event = Issued | Waited | Ordered | StepEnd | Called
 
 
 class _Here(threading.local):
@@ -180,11 +190,20 @@ class Recorder:
 
     Attributes:
         events: In order.
+        calls: Calls of Python functions since the last event.
+        made: Arrays that were made since the last event.
     """
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.calls = self.made = 0
         self._here = _Here()
+
+    def _add(self, event: Event) -> None:
+        if self.calls or self.made:
+            self.events.append(Called(self.calls, self.made))
+            self.calls = self.made = 0
+        self.events.append(event)
 
     def operator(self, name: str) -> None:
         """Say which operator the next launches of this thread belong to."""
@@ -198,29 +217,25 @@ class Recorder:
             return
         launch = Launch(what, self._here.operator, Cost("own", 0, 0) if cost is None else cost)
         if captured is None:
-            self.events.append(Issued(stream, step, (launch,), False))
+            self._add(Issued(stream, step, (launch,), False))
         else:
             captured.append(launch)
 
     def graph(self, stream: str, clock: Clock, launches: Sequence[Launch]) -> None:
         """Note the launch of a graph on a stream that has come as far as ``clock``."""
-        self.events.append(Issued(stream, clock.get(stream, 0) + 1, launches, True))
+        self._add(Issued(stream, clock.get(stream, 0) + 1, launches, True))
 
     def wait(self, clock: Clock) -> None:
         """Note a wait of the host."""
-        self.events.append(Waited(dict(clock)))
+        self._add(Waited(dict(clock)))
 
     def order(self, stream: str, clock: Clock) -> None:
         """Note that a stream waits for others."""
-        self.events.append(Ordered(stream, dict(clock)))
-
-    def job(self) -> None:
-        """Note a job of the engine."""
-        self.events.append(Job())
+        self._add(Ordered(stream, dict(clock)))
 
     def end_step(self, name: str) -> None:
         """Note the end of a step."""
-        self.events.append(StepEnd(name))
+        self._add(StepEnd(name))
 
 
 def touched(raw: Any) -> int:

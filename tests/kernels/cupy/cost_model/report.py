@@ -34,8 +34,8 @@ def report(session: Session) -> dict[str, Any]:
 
 def typical(steps: list[Step]) -> Step | None:
     """Return the last step that something ended; without one, the last."""
-    ended = [step for step in steps if step.name and step.runs]
-    return (ended or steps or [None])[-1]
+    found = [step for step in steps if step.name and step.runs] or steps
+    return found[-1] if found else None
 
 
 def figures(step: Step) -> dict[str, Any]:
@@ -43,11 +43,13 @@ def figures(step: Step) -> dict[str, Any]:
     return {
         "name": step.name,
         "launches": step.launches,
+        "kernels": step.kernels,
         "graphs": step.graphs,
         "submissions": step.submissions,
         "uploads": step.uploads,
         "downloads": step.downloads,
         "waits": step.waits,
+        "calls": step.calls,
         "bytes": step.nbytes,
         "flops": step.flops,
         "device_ms": round(step.device_us / 1e3, 4),

@@ -7,10 +7,11 @@ program without, with waits of the host.
 
 import functools
 import importlib
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from types import ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from tests.kernels.cupy.cost_model.rates import Rates
@@ -23,6 +24,7 @@ _UPDATES = (
     ("gluonish.gluon.trainer", "Trainer", ("step", "update")),
     ("gluonish.module.module", "Module", ("update",)),
 )
+_OURS = re.compile(r"[/\\](gluonish|gluonish_engine)[/\\]")
 
 
 class Session:
@@ -36,6 +38,7 @@ class Session:
         machine: The machine.
         rates: The device's rates.
         recorder: Has the events.
+        ends_by_hand: Whether only `Recorder.end_step` ends steps.
 
     Raises:
         ArgumentError: There is no table for the device.
@@ -46,6 +49,7 @@ class Session:
         self.machine = Machine(count, executes=False)
         self.machine.capacity = int(self.rates.table["capacity"])
         self.recorder = self.machine.recorder = Recorder()
+        self.ends_by_hand = False
 
     @contextmanager
     def devices(self) -> Iterator[None]:
@@ -68,21 +72,24 @@ class Session:
     def watching(self) -> Iterator[None]:
         """Note operators, jobs of the engine, and the ends of steps, inside the scope."""
         health = importlib.import_module("gluonish.kernels.cupy.health")
-        stream = importlib.import_module("gluonish.kernels.cupy.stream")
         with ExitStack() as scopes:
             recorder = self.recorder
             around = functools.partial(_around, scopes)
             around(health.Trail, "add", lambda trail, name: recorder.operator(name))
-            around(stream.DeviceStream, "launch", lambda *_, **__: recorder.job())
-            for module, kind, methods in _UPDATES:
+            for module, kind, methods in () if self.ends_by_hand else _UPDATES:
                 owner = getattr(importlib.import_module(module), kind)
                 for method in methods:
                     _after(scopes, owner, method, recorder)
+            scopes.enter_context(_counted_calls(recorder))
             yield
 
-    def steps(self) -> list[Step]:
-        """Return the steps so far, as the device would take them."""
-        return Timeline(self.rates).steps(_with_ends(self.recorder.events))
+    def steps(self, host: Mapping[str, float] | None = None) -> list[Step]:
+        """Return the steps so far, as the device would take them.
+
+        Args:
+            host: Figures of the host that differ from the table's.
+        """
+        return Timeline(self.rates, host).steps(_with_ends(self.recorder.events))
 
     def memory(self) -> dict[str, int]:
         """Return the peak of the first device's memory in bytes, by what holds it."""
@@ -92,7 +99,7 @@ class Session:
         return {
             "peak": int(device.memory_info().peak),
             "pool": int(device.pool.statistics().peak_used),
-            "captures": int(device._temporaries.peak),
+            "captures": int(device.graphs._scratch.nbytes),
         }
 
 
@@ -109,6 +116,28 @@ def _with_ends(events: list[Event]) -> list[Event]:
             made.append(StepEnd("wait"))
             busy = False
     return made
+
+
+@contextmanager
+def _counted_calls(recorder: Recorder) -> Iterator[None]:
+    """Count this thread's calls of functions of gluonish and its engine, inside the scope."""
+    known: dict[CodeType, bool] = {}
+
+    def count(frame: FrameType, what: str, _: object) -> None:
+        if what == "call":
+            code = frame.f_code
+            ours = known.get(code)
+            if ours is None:
+                ours = known[code] = _OURS.search(code.co_filename) is not None
+            if ours:
+                recorder.calls += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def _around(scopes: ExitStack, owner: Any, name: str, before: Callable[..., None]) -> None:

@@ -6,15 +6,15 @@ from and to the host run beside kernels. Waits hold the host, and streams, until
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tests.kernels.cupy.cost_model.rates import Rates
 from tests.kernels.cupy.cost_model.records import (
+    Called,
     Clock,
     Event,
     Issued,
-    Job,
     Launch,
     Ordered,
     StepEnd,
@@ -44,6 +44,8 @@ class Step(NamedTuple):
         uploads: Copies from the host.
         downloads: Copies to the host.
         waits: Waits of the host.
+        calls: Python functions of gluonish and its engine that were called.
+        kernels: Kernels, with those that cuDNN adds to a launch.
         host_us: What the host spent, without waiting.
         waited_us: What it waited.
         device_us: What the device computed, with the gaps between kernels.
@@ -58,6 +60,8 @@ class Step(NamedTuple):
     uploads: int
     downloads: int
     waits: int
+    calls: int
+    kernels: int
     host_us: float
     waited_us: float
     device_us: float
@@ -83,6 +87,7 @@ class _Counts:
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self.submissions = self.graphs = self.uploads = self.downloads = self.waits = 0
+        self.calls = self.kernels = 0
         self.host_us = self.waited_us = self.device_us = 0.0
 
 
@@ -91,11 +96,12 @@ class Timeline:
 
     Args:
         rates: The device's.
+        host: Figures of the host that differ from the table's.
     """
 
-    def __init__(self, rates: Rates) -> None:
+    def __init__(self, rates: Rates, host: Mapping[str, float] | None = None) -> None:
         self._rates = rates
-        self._host: Any = rates.table["host"]
+        self._host: Any = {**rates.table["host"], **(host or {})}
         self._now = 0.0  # of the host
         self._free = 0.0  # when the device's last kernel ends
         self._ready: dict[str, float] = {}  # when streams may go on
@@ -118,8 +124,10 @@ class Timeline:
                 ready = max(self._ready.get(event.stream, 0.0), self._end_of(event.clock))
                 self._ready[event.stream] = ready
                 self._spend(self._host["event_us"])
-            elif isinstance(event, Job):
-                self._spend(self._host["job_us"])
+            elif isinstance(event, Called):
+                host = self._host
+                self._spend(host["call_us"] * event.calls + host["array_us"] * event.made)
+                self._counts.calls += event.calls
             elif isinstance(event, StepEnd):
                 made.append(self._finish(event.name))
         if self._counts.runs:
@@ -131,7 +139,7 @@ class Timeline:
         c = self._counts
         step = Step(
             name, c.runs, c.submissions, c.graphs, c.uploads, c.downloads, c.waits,
-            c.host_us, c.waited_us, c.device_us, ended - self._began,
+            c.calls, c.kernels, c.host_us, c.waited_us, c.device_us, ended - self._began,
         )  # fmt: skip
         self._began, self._counts = ended, _Counts()
         return step
@@ -154,7 +162,7 @@ class Timeline:
         counts.submissions += 1
         counts.graphs += event.is_graph
         if event.is_graph:
-            self._spend(host["graph_us"] + host["graph_node_us"] * len(event.launches))
+            self._spend(host["graph_us"])
         steps, ends = self._ends.setdefault(event.stream, ([], []))
         for number, launch in enumerate(event.launches):
             beside = launch.kernel in _BESIDE
@@ -170,7 +178,7 @@ class Timeline:
         counts, nbytes = self._counts, launch.cost.read
         counts.uploads += launch.kernel == "h2d"
         counts.downloads += launch.kernel == "d2h"
-        self._spend(self._host["launch_us"])
+        self._spend(self._host["library_us"]["copy"])
         us = nbytes / self._host[_BESIDE[launch.kernel]] / 1e3
         start = max(self._now, self._ready.get(stream, 0.0))
         self._ready[stream] = start + us
@@ -179,11 +187,12 @@ class Timeline:
     def _run(self, stream: str, launch: Launch, is_in_graph: bool) -> None:
         table, counts = self._rates.table, self._counts
         if not is_in_graph:
-            self._spend(self._host["launch_us"] * launch.cost.launches)
+            self._spend(self._host["library_us"][launch.cost.kind] * launch.cost.launches)
         gap = table["graph_node_us"] if is_in_graph else table["launch_gap_us"]
         us = self._rates.kernel_us(launch)
-        us = max(us - self._rates.table["memory"]["start_us"], 0.0) + gap * launch.cost.launches
+        us += (gap + self._rates.ramp_us(launch)) * self._rates.kernels(launch)
         start = max(self._now, self._ready.get(stream, 0.0), self._free)
         self._ready[stream] = self._free = start + us
         counts.device_us += us
+        counts.kernels += self._rates.kernels(launch)
         counts.runs.append(Run(launch, start, us, is_in_graph))
