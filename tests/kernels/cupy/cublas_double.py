@@ -41,7 +41,7 @@ _SUPPORTED = {
 }
 _FAST_TF32 = 77
 _DOUBLES = (70, 71)
-_PRECISIONS = {_FAST_TF32: "TF32", 74: "TF32", 75: "TF32"}  # where the arrays' dtype does not say
+PRECISIONS = {_FAST_TF32: "TF32", 74: "TF32", 75: "TF32"}  # where the arrays' dtype does not say
 _ALIGNMENT = 256
 
 
@@ -170,8 +170,8 @@ class CublasDouble:
         reads = [x, y, out] if factors[1] else [x, y]
         problem = Product(m, n, k, count)
         cost = self._machine.cost("product", reads, [out], problem=problem)
-        if cost is not None and compute in _PRECISIONS:
-            cost = cost._replace(dtype=_PRECISIONS[compute])
+        if cost is not None and compute in PRECISIONS:
+            cost = cost._replace(dtype=PRECISIONS[compute])
         self._use(self._handles[handle], used, work, cost)
         self.computes.append(compute)
         return SUCCESS

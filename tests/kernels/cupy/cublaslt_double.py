@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.kernels.cupy.cublaslt import PROTOTYPES, adopt
-from tests.kernels.cupy.cublas_double import DTYPES, Function, matrices, multiplied, stream_at
+from tests.kernels.cupy.cost_model.records import Product
+from tests.kernels.cupy.cublas_double import (
+    DTYPES,
+    PRECISIONS,
+    Function,
+    matrices,
+    multiplied,
+    stream_at,
+)
 from tests.kernels.cupy.machine import Machine, Memory
 
 SURFACE: dict[str, Any] = json.loads(
@@ -248,7 +256,12 @@ class CublasLtDouble:
                 made = np.maximum(made, 0)
             out[0] = made.astype(out.dtype)
 
-        machine.use(stream, memories, "matmul", work)
+        reads = [left, right, *([addend] if factors[1] else []), *([extra] if vector else [])]
+        problem = Product(rows, columns, inner, 1)
+        cost = machine.cost("product", reads, [out], problem=problem)
+        if cost is not None and call.compute in PRECISIONS:
+            cost = cost._replace(dtype=PRECISIONS[call.compute])
+        machine.use(stream, memories, "matmul", work, cost=cost)
 
     def _call(self, desc: int, layouts: Sequence[int]) -> _Call:
         found = self._objects[desc]

@@ -17,6 +17,7 @@ import numpy as np
 
 from gluonish.kernels.cupy.cudnn_rnn_api import PROTOTYPES, adopt
 from tests.kernels.cupy import cudnn_rnn_sums as sums
+from tests.kernels.cupy.cost_model.records import Cost, Recurrence
 from tests.kernels.cupy.machine import Machine, Memory
 
 SUCCESS, BAD_PARAM, NOT_SUPPORTED, EXECUTION_FAILED = 0, 2000, 3000, 5000
@@ -435,7 +436,21 @@ class _Call:
             with np.errstate(all="ignore"):
                 work()
 
-        self._machine.use(self._stream, self._used, f"cuDNN RNN {what}", quiet)
+        name = f"cuDNN RNN {what}"
+        self._machine.use(self._stream, self._used, name, quiet, cost=self._cost(what))
+
+    def _cost(self, what: str) -> Cost | None:
+        if self._machine.recorder is None:
+            return None
+        shape = self.shape
+        runs, batch = shape.layers * shape.directions, len(shape.lengths)
+        count = sums.places(shape)[1]  # of weights
+        cells = 0 if what == "backward weights" else runs * shape.steps
+        problem = Recurrence(what, cells, 2 * count * shape.steps * batch)
+        nbytes = (count + 4 * runs * shape.steps * batch * shape.hidden) * self.dtype.itemsize
+        kind = "TF32" if self.dtype == np.float32 and self._math == 3 else str(self.dtype)
+        launches = max(1, cells + shape.layers)
+        return Cost("rnn", nbytes, nbytes // 2, count, kind, problem, launches)
 
 
 def _wide(array: Any) -> Any:

@@ -12,7 +12,14 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from tests.kernels.cupy.cost_model.cupy_kernels import SORTS, SUMS
-from tests.kernels.cupy.cost_model.records import Attention, Convolution, Cost, Launch, Product
+from tests.kernels.cupy.cost_model.records import (
+    Attention,
+    Convolution,
+    Cost,
+    Launch,
+    Product,
+    Recurrence,
+)
 
 _HERE = Path(__file__).resolve().parent
 # How often a kernel of rows reads its inputs: those that fit no cache come from memory each time.
@@ -51,6 +58,8 @@ class Rates:
             return self._product_us(cost, cost.problem)
         if isinstance(cost.problem, Convolution):
             return self._convolution_us(cost, cost.problem)
+        if isinstance(cost.problem, Recurrence):
+            return self._recurrence_us(cost, cost.problem)
         if isinstance(cost.problem, Attention):
             return self._attention_us(cost, cost.problem)
         if cost.kind == "own":
@@ -103,6 +112,13 @@ class Rates:
         by_memory = cost.nbytes / self.table["memory"]["library_tb_s"] / 1e6
         by_tiles = self._tiles_us(rates, peak, problem.m, problem.n, problem.k, problem.batch)
         return float(rates["start_us"]) + max(by_memory, by_tiles)
+
+    def _recurrence_us(self, cost: Cost, problem: Recurrence) -> float:
+        """Cells wait for one another: each takes a kernel's latency, whatever it computes."""
+        rates = self.table["recurrence"]
+        by_memory = cost.nbytes / self.table["memory"]["library_tb_s"] / 1e6
+        by_work = problem.flops / rates["tflops"] / 1e6
+        return max(by_memory, by_work, problem.cells * rates["cell_us"].get(problem.kind, 0.0))
 
     def _attention_us(self, cost: Cost, problem: Attention) -> float:
         rates = self.table["attention"]["backward" if problem.backward else "forward"]

@@ -75,17 +75,31 @@ class Attention(NamedTuple):
         return scores * (self.width + self.values)
 
 
+class Recurrence(NamedTuple):
+    """The problem of recurrent layers, or of their gradients.
+
+    Attributes:
+        kind: ``forward``, ``backward data`` or ``backward weights``.
+        cells: Steps of all layers and directions, one behind the other.
+        flops: Operations, two for each multiplication.
+    """
+
+    kind: str
+    cells: int
+    flops: int
+
+
 class Cost(NamedTuple):
     """What a launch moves and computes.
 
     Attributes:
         kind: How its time follows: ``own`` (a kernel of gluonish), ``cupy``, ``product``,
-            ``convolution``, ``attention`` or ``copy``.
+            ``convolution``, ``attention``, ``rnn`` or ``copy``.
         read: Bytes read, each array once.
         written: Bytes written, each array once.
         elements: Of its largest array.
         dtype: That of the multiplications, such as ``bfloat16`` or ``TF32``; else of that array.
-        problem: Of products, convolutions and attention.
+        problem: Of all but kernels of elements and copies.
         launches: Kernels that it takes.
         row: Bytes of a row, where a kernel passes over rows more than once.
         threads: Threads of the grid; 0 if unknown.
@@ -97,7 +111,7 @@ class Cost(NamedTuple):
     written: int
     elements: int = 0
     dtype: str = ""
-    problem: Convolution | Product | Attention | None = None
+    problem: Convolution | Product | Attention | Recurrence | None = None
     launches: int = 1
     row: int = 0
     threads: int = 0
