@@ -159,8 +159,10 @@ def _passes() -> Passes:
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
         "fold_batch_norm": {},
-        # CuPy's kernels for single operators are as fast.
+        # CuPy's kernels for single operators are as fast. A launch takes as long for few elements.
         "fuse_pointwise": {
+            "least": 1,
+            "least_slow": 1,
             "several_passes": True,
             "supports": supports,
             "aligned_shape": aligned_shape,
