@@ -22,8 +22,8 @@ from gluonish.ops.fused.pointwise import (
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.registry import Attrs, Operator
 
-# Minimum number of elements on CPUs. A kernel for fewer saves only the overhead of calls, and
-# compiling it costs more than thousands of calls. On GPUs a launch takes as long for few elements.
+# Minimum number of elements. A kernel for fewer saves only the overhead of calls, and compiling it
+# costs more than thousands of calls.
 _SMALLEST = 1024
 # The same for a single operator, whose fusion saves no pass over memory, or (slow) some passes.
 _SMALLEST_ALONE = 16384
@@ -42,8 +42,9 @@ AlignedShape = Callable[[Operator, Attrs, Sequence[Spec], int], Shape]
 
 def fuse_pointwise(
     graph: Graph,
-    least: int | None = None,
+    least: int = _SMALLEST,
     *,
+    least_slow: int = _SMALLEST_SLOW,
     alone: bool = True,
     several_passes: bool = False,
     platform: Platform = "cpu",
@@ -56,8 +57,8 @@ def fuse_pointwise(
 
     Args:
         graph: The graph.
-        least: Minimum number of elements of the arrays of fused operators; by default that of the
-            platform.
+        least: Minimum number of elements of the arrays of fused operators.
+        least_slow: The same for a single operator that passes over memory several times.
         alone: Whether to fuse single operators.
         several_passes: Fuse only those single operators that pass over memory several times.
         platform: Platform whose fast kernels are considered.
@@ -69,13 +70,13 @@ def fuse_pointwise(
     functions. No value is read or written more often than before. A fused node has at most one
     operator that may draw random numbers, and these keep their order.
     """
-    if least is None:
-        least = _SMALLEST if platform == "cpu" else 1
     groups = _Groups(graph, least, supports)
     for node in graph.nodes:
         groups.add(node)
     members = groups.members(
-        lambda node: alone and _pays_alone(node, platform, several_passes=several_passes)
+        lambda node: (
+            alone and _pays_alone(node, platform, least_slow, several_passes=several_passes)
+        )
     )
     return _rebuilt(graph, members, aligned_shape)
 
@@ -189,15 +190,12 @@ def _draws(node: Node) -> bool:
     return node.op is not None and node.op.draws(node.attrs)
 
 
-def _pays_alone(node: Node, platform: Platform, *, several_passes: bool) -> bool:
+def _pays_alone(node: Node, platform: Platform, least_slow: int, *, several_passes: bool) -> bool:
     op = node.op
     assert op is not None
     if several_passes and not op.several_passes:
         return False
-    smallest = _SMALLEST_SLOW if op.several_passes else _SMALLEST_ALONE
-    if op.several_passes and platform != "cpu":
-        smallest = 1
-    if node.specs[0].size < smallest:
+    if node.specs[0].size < (least_slow if op.several_passes else _SMALLEST_ALONE):
         return False
     attrs = {name: value for name, value in node.attrs.items() if name != "key"}
     fast = op.select_fast(platform, [value.spec for value in node.inputs], attrs)

@@ -208,14 +208,16 @@ def _vectors(loads: Sequence[str], stores: Sequence[str]) -> tuple[list[str], li
     """Return loads and stores of LANES adjacent elements, from those of one element."""
     found = []
     for text in loads:
-        lane, array = text.split("[k] = ")[0], _ELEMENT.search(text.split(" = ")[1])
+        lane, _, value = text.partition("[k] = ")
+        array = _ELEMENT.search(value)
         assert array, text
         found.append(f"load_vector<LANES>({array[1]} + i, {lane});")
     made = []
     for text in stores:
-        target, lane = text.split("[i] = ")[0], _LANE.search(text.split(" = ")[1])
-        assert lane, text
-        made.append(f"store_vector<LANES>({target} + i, {lane[1]});")
+        target, _, value = text.partition("[i] = ")
+        stored = _LANE.search(value)
+        assert stored, text
+        made.append(f"store_vector<LANES>({target} + i, {stored[1]});")
     return found, made
 
 

@@ -180,6 +180,8 @@ def _passes() -> Passes:
         },
         # CuPy's kernels for single operators are as fast.
         "fuse_pointwise": {
+            "least": 1,
+            "least_slow": 1,
             "several_passes": True,
             "supports": supports,
             "aligned_shape": aligned_shape,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gluonish.graph import passes
 from gluonish.graph.ir import Graph, Value, lint, variable
+from gluonish.kernels.cupy.support import SUPPORT
 from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.ops.fused.pointwise import Program
 from tests.graph.builders import call, graph, inputs, spec, text
@@ -256,3 +257,11 @@ def test_random_graphs_keep_their_values(data: st.DataObject) -> None:
     ]
     for program in programs:
         assert sum(i.op.random for i in program.instructions) <= 1
+
+
+def test_gpus_join_operators_on_few_elements_as_a_launch_costs_the_same() -> None:
+    (x,) = inputs((3,))
+    plain = graph([x], call("relu", call("_mul_scalar", x, scalar=2.0)))
+    assert operators(fused([x], *plain.outputs)) == ["_mul_scalar", "relu"]
+    made = lint(passes.fuse_pointwise(plain, platform="gpu", **SUPPORT.passes()["fuse_pointwise"]))
+    assert operators(made) == ["_fused_pointwise"]

@@ -223,16 +223,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write instructions.json")
-    parser.add_argument("--only", default="", help="only keys with this text, printed")
+    parser.add_argument("--only", default="", help="measure only keys with this text")
     options = parser.parse_args(arguments)
-    every = [case for case in cases() if options.only in case.key]
-    kernels: dict[str, dict[str, Any]] = {case.key: {} for case in every}
+    every = cases()
+    chosen = [case for case in every if options.only in case.key]
+    found: dict[str, dict[str, Any]] = {case.key: {} for case in chosen}
     for architecture in ARCHITECTURES:
-        for key, figures in measured(every, architecture):
-            kernels[key][architecture] = figures
+        for key, figures in measured(chosen, architecture):
+            found[key][architecture] = figures
+    kernels = found
+    if options.write and options.only:
+        known = json.loads(TABLE.read_text(encoding="utf-8"))["kernels"] | found
+        kernels = {case.key: known[case.key] for case in every}
     table = {"nvrtc": version(), "per_element": plain_names(kernels), "kernels": kernels}
     text = _written(table)
-    if options.write and not options.only:
+    if options.write:
         TABLE.write_text(text, encoding="utf-8")
     else:
         print(text)  # noqa: T201
