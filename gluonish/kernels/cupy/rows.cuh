@@ -47,7 +47,11 @@ __device__ inline Wide exponential(Wide x) {
 #endif
 }
 
-template <class T> __device__ inline Wide read(const T &x) { return converted<Wide, T>(x); }
+template <class T> __device__ inline Wide read(const T &x) {
+    Wide value;
+    load_vector<1>(&x, &value);
+    return value;
+}
 template <class T> __device__ inline void write(T *target, Wide x) { store_vector<1>(target, &x); }
 
 // The row of this thread; threads of a row beyond the last compute the first again, and store nothing.
