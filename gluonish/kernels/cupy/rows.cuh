@@ -48,10 +48,8 @@ __device__ inline Wide exponential(Wide x) {
 }
 
 template <class T> __device__ inline Wide read(const T &x) {
-    Chunk<T, 1> one;
-    one.item[0] = x;
     Wide value;
-    widen(one, &value);
+    load_vector<1>(&x, &value);
     return value;
 }
 template <class T> __device__ inline void write(T *target, Wide x) { store_vector<1>(target, &x); }

@@ -28,7 +28,7 @@ from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWAR
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
-_ABREAST = 32  # the same as in column_sums.cu
+_ABREAST = 32  # the same as in layer_norm_sums.cu
 
 # Sums of columns: enough blocks to fill any device, and rows per chunk, of which a thread adds an
 # eighth one by one.

@@ -43,6 +43,12 @@ def _loads(*elements: int) -> list[tuple[str, int]]:
 
 
 _STORE = [("STG", 1)]
+# Rows that a warp holds in registers, of which the second ends within an access, and long ones.
+_ROWS: dict[str, Macros] = {
+    "held": (("LANES", 32), ("HELD", 3), ("FULL", 1)),
+    "ragged": (("LANES", 32), ("HELD", 3), ("FULL", 0)),
+    "long": (("LANES", 1024), ("THREADS", 1024)),
+}
 # For each file: macros, a name for them, and for each kernel how its passes count elements: kind
 # of access, and how many values of the file's dtype are accessed for one element.
 _BY_MACROS = tuple[Macros, str, dict[str, list[tuple[str, int]]]]
@@ -83,26 +89,43 @@ _FILES: dict[str, list[_BY_MACROS]] = {
         for pool in (0, 1)
         for last in (0, 1)
     ],
-    "softmax_and_norms": [
+    "softmax": [
         (
-            (("LANES", lanes), ("LOG", log)),
-            f"LANES={lanes},LOG={log}",
+            (*macros, ("LOG", log)),
+            f"{name},LOG={log}",
+            # Passes of long rows have the lines of one loop, and cannot be told apart.
             {
-                "softmax": [*_loads(1, 1), *_STORE],
-                "softmax_backward": [*_loads(1 if log else 2), *_STORE],
-                **(
-                    {}
-                    if log
-                    else {
-                        "layer_norm": [*_loads(1, 1), *_STORE],
-                        "layer_norm_data": [*_loads(3), *_STORE],
-                    }
-                ),
-                **({} if log or lanes > 32 else {"layer_norm_sums": [], "layer_norm_chunks": []}),
+                "softmax": [] if name == "long" else _loads(1),
+                "softmax_backward": [] if name == "long" else _loads(2),
+            },
+        )
+        for name, macros in _ROWS.items()
+        for log in (0, 1)
+    ],
+    "layer_norm": [
+        (
+            macros,
+            name,
+            {
+                "layer_norm": [] if name == "long" else _loads(3),
+                "layer_norm_data": [] if name == "long" else _loads(3),
+            },
+        )
+        for name, macros in _ROWS.items()
+    ],
+    "layer_norm_sums": [((), "", {"layer_norm_sums": _loads(2), "layer_norm_chunks": []})],
+    "cross_entropy": [
+        (
+            (("LANES", lanes), ("WIDE_LOSS", 1), ("LABEL", 0)),
+            f"LANES={lanes}",
+            {
+                "log_softmax_pick": _loads(1),
+                "log_softmax_pick_backward": _STORE,
+                "log_softmax_pick_columns": [],
+                "log_softmax_pick_columns_backward": [],
             },
         )
         for lanes in (32, 256)
-        for log in (0, 1)
     ],
     "windows": [
         (_window(values), name, {"gather": [], "scatter": []})
