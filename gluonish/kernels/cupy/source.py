@@ -7,8 +7,7 @@ on disk.
 import ast
 import re
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -56,17 +55,6 @@ def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macro
 def contiguous(array: Any) -> Any:
     """Return the array, or a contiguous copy if the array is not contiguous."""
     return array if array.flags.c_contiguous else array.copy()
-
-
-@contextmanager
-def contiguous_target(xp: Any, out: Any) -> Iterator[Any]:
-    """Give an array to fill: ``out`` or, if that is not contiguous, one that is copied to it."""
-    if out.flags.c_contiguous:
-        yield out
-        return
-    made = xp.empty(out.shape, out.dtype)
-    yield made
-    out[...] = made
 
 
 def compiled(
