@@ -4,7 +4,8 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.source import contiguous, contiguous_target, launch
+from gluonish.kernels.cupy.memory_layout import contiguous_target
+from gluonish.kernels.cupy.source import contiguous, launch
 
 
 def supports_gelu(*_: Spec, act_type: str, **attrs: Any) -> bool:

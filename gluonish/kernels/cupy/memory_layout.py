@@ -1,5 +1,7 @@
 """Memory layouts of arrays (N, C, *spatial): channels first, or last, as in (N, *spatial, C)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -19,3 +21,14 @@ def empty_like(xp: Any, array: Any, last: bool) -> Any:
         return xp.empty(array.shape, array.dtype)
     shape = in_memory(array, last).shape
     return xp.empty(shape, array.dtype).transpose(0, array.ndim - 1, *range(1, array.ndim - 1))
+
+
+@contextmanager
+def contiguous_target(xp: Any, out: Any) -> Iterator[Any]:
+    """Give an array to fill: ``out`` or, if that is not contiguous, one that is copied to it."""
+    if out.flags.c_contiguous:
+        yield out
+        return
+    made = xp.empty(out.shape, out.dtype)
+    yield made
+    out[...] = made

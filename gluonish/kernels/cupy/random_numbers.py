@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32
-from gluonish.kernels.cupy.source import contiguous, contiguous_target, launch
+from gluonish.kernels.cupy.memory_layout import contiguous_target
+from gluonish.kernels.cupy.source import contiguous, launch
 from gluonish.ops.nn.dropout import DROPOUT, drops
 from gluonish.ops.support.philox import Key
 from gluonish.ops.support.precision import accumulator

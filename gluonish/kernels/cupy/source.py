@@ -7,8 +7,7 @@ on disk.
 import ast
 import re
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -62,17 +61,6 @@ def contiguous(array: Any) -> Any:
 def is_aligned(*arrays: Any) -> bool:
     """Whether vectors.cuh can access all arrays, from their first elements on."""
     return all(x.data.ptr % VECTOR_NBYTES == 0 for x in arrays)
-
-
-@contextmanager
-def contiguous_target(xp: Any, out: Any) -> Iterator[Any]:
-    """Give an array to fill: ``out`` or, if that is not contiguous, one that is copied to it."""
-    if out.flags.c_contiguous:
-        yield out
-        return
-    made = xp.empty(out.shape, out.dtype)
-    yield made
-    out[...] = made
 
 
 def compiled(
