@@ -8,7 +8,11 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd
-from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES, MXNET_GPU_WORKER_NSTREAMS
+from gluonish.core.config import (
+    MXNET_DISABLED_GRAPH_PASSES,
+    MXNET_ENABLE_CUDA_GRAPHS,
+    MXNET_GPU_WORKER_NSTREAMS,
+)
 from gluonish.gluon import nn
 from gluonish.model_zoo.vision.resnet import BottleneckV1, ResNetV1
 from tests.kernels.cupy.install import gpu_contexts
@@ -47,6 +51,7 @@ def test_folded_network_computes_the_same_in_fewer_launches(
 ) -> None:
     with (
         MXNET_GPU_WORKER_NSTREAMS.override(streams),
+        MXNET_ENABLE_CUDA_GRAPHS.override(False),  # each kernel is a launch
         gpu_contexts(machine, "ThreadedEnginePerDevice"),
     ):
         net = residual(dtype)
