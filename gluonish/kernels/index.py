@@ -94,8 +94,8 @@ MODULES: dict[str, str] = {
     "cupy.register": (
         "Convolution Deconvolution Dropout FullyConnected LeakyReLU _convolution_backward_data "
         "_convolution_backward_weight _convolution_backward_weight_bias "
-        "_fully_connected_backward_weight_bias _gelu_backward _linalg_gemm2 _npi_matmul batch_dot "
-        "dot"
+        "_fully_connected_backward_weight_bias _fused_dense _gelu_backward _linalg_gemm2 "
+        "_npi_matmul batch_dot dot"
     ),
     "cupy.batch_norm": (
         "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
