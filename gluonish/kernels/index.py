@@ -96,7 +96,7 @@ MODULES: dict[str, str] = {
         "Convolution Deconvolution Dropout FullyConnected LeakyReLU _attention "
         "_attention_backward _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fully_connected_backward_weight_bias "
-        "_fused_convolution _gelu_backward _linalg_gemm2 _npi_matmul _reserved_rnn "
+        "_fused_convolution _fused_dense _gelu_backward _linalg_gemm2 _npi_matmul _reserved_rnn "
         "_reserved_rnn_backward batch_dot dot"
     ),
     "cupy.batch_norm": (

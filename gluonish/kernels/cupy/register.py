@@ -14,7 +14,7 @@ from gluonish.kernels.cupy import (
     random_numbers,
 )
 from gluonish.ops.attention.fused_attention import ATTENTION, ATTENTION_BACKWARD
-from gluonish.ops.fused.operator import FUSED_CONVOLUTION
+from gluonish.ops.fused.operator import FUSED_CONVOLUTION, FUSED_DENSE
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
@@ -65,6 +65,12 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (
         FULLY_CONNECTED_BACKWARD_WEIGHT_BIAS,
         _fast("fully_connected_backward_weight_bias", dense.weight_and_bias_gradient),
+    ),
+    (
+        FUSED_DENSE,
+        FastKernel(
+            BackEnd.CUPY, "fused_dense", dense.supports_activation, run=dense.fully_connected
+        ),
     ),
     # cuDNN's kernels come first; calls that cuDNN does not support go to the other kernels.
     (CONVOLUTION, _by_cudnn("convolution", cudnn_convolution.forward)),
