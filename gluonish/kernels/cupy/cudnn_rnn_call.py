@@ -188,12 +188,11 @@ class Call:
         """
         network = self.networks[number]
         nbytes = self.data(number).workspaces[self.mode]
-        workspace = self.xp.cuda.alloc(nbytes) if nbytes else None  # from the stream's pool
-        address = None if workspace is None else workspace.ptr
+        workspace = self.xp.empty(nbytes, np.uint8)
         with self.handle.lock:
             network.api.call(
                 *(name, self.handle.raw, network.raw, *args),
-                *(*spaces[0], nbytes, address, *spaces[1]),
+                *(*spaces[0], nbytes, workspace.data.ptr, *spaces[1]),
             )
 
     def data(self, number: int) -> Data:

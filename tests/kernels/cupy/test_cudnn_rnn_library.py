@@ -118,13 +118,16 @@ def test_cudnn_takes_all_calls(library: _Library, layers: Any, dtype: Any) -> No
     cell = c if cells else None
     weights = (network.problem.weight_nbytes, memory.take(network.problem.weight_nbytes))
     saved = (data.reserve, memory.take(data.reserve))
-    alloc = lambda nbytes: SimpleNamespace(ptr=memory.take(nbytes))  # noqa: E731
+
+    def empty(nbytes: int, _dtype: Any) -> Any:
+        return SimpleNamespace(data=SimpleNamespace(ptr=memory.take(nbytes)))
+
     call: Any = SimpleNamespace(
         networks=[network],
         handle=library.handle,
         mode=api.TRAINING,
         data=lambda _: data,
-        xp=SimpleNamespace(cuda=SimpleNamespace(alloc=alloc)),
+        xp=SimpleNamespace(empty=empty),
     )
     hidden, tensor = network.states
     library.reached.clear()
