@@ -206,9 +206,11 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     parts = [normal(3, 2), normal(3, 3), normal(3), normal(3)]
     alone = {"mode": "rnn_tanh", "state_size": 3, "num_layers": 1, "state_outputs": True}
     yield "_fused_rnn", Case([data, normal(1, 2, 3), *parts], alone)
-    yield "_reserved_rnn", Case([data, normal(24), normal(1, 2, 3)], {**alone, "reserve": 0})
+    yield "_reserved_rnn", Case([data, normal(21), normal(1, 2, 3)], {**alone, "reserve": 0})
+    saved = [normal(3, 2, 3), data, normal(21), normal(1, 2, 3), normal(3, 2, 3), normal(1)]
+    yield "_reserved_rnn_backward", Case(saved, {**alone, "heads": (0,)})
     yield "_rnn_param_pack", Case(parts, {"num_args": 4})
-    yield "_rnn_param_unpack", Case([normal(21), *parts[:3]], {"num_args": 3})
+    yield "_rnn_param_unpack", Case([normal(18), *parts[:3]], {"num_args": 3})
     attrs = {"mode": "lstm", "state_size": 3, "num_layers": 1, "projection_size": 2}
     limits = {"lstm_state_clip_min": -0.1, "lstm_state_clip_max": 0.1}
     arrays = [data, normal(3 * 4 * (2 + 2 + 2) + 6), normal(1, 2, 2), normal(1, 2, 3)]

@@ -16,7 +16,12 @@ from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy import cudnn, cudnn_rnn_api
-from gluonish.kernels.cupy.cudnn_rnn_api import DEFAULT_MATH, FMA_MATH, TENSOR_OP_MATH
+from gluonish.kernels.cupy.cudnn_rnn_api import (
+    DEFAULT_MATH,
+    FMA_MATH,
+    TENSOR_OP_MATH,
+    TRAINING,
+)
 from gluonish.kernels.cupy.cudnn_rnn_network import Data, Network, Problem, network_of
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.recurrent.layout import GATES, Dims, parameter_count, weight_shapes
@@ -183,12 +188,11 @@ class Call:
         """
         network = self.networks[number]
         nbytes = self.data(number).workspaces[self.mode]
-        workspace = self.xp.cuda.alloc(nbytes) if nbytes else None  # from the stream's pool
-        address = None if workspace is None else workspace.ptr
+        workspace = self.xp.empty(nbytes, np.uint8)
         with self.handle.lock:
             network.api.call(
                 *(name, self.handle.raw, network.raw, *args),
-                *(*spaces[0], nbytes, address, *spaces[1]),
+                *(*spaces[0], nbytes, workspace.data.ptr, *spaces[1]),
             )
 
     def data(self, number: int) -> Data:
@@ -242,12 +246,21 @@ class Saved:
 
     Attributes:
         mask: The mask of dropout (layers - 1, T, N, features); None without dropout.
+
+    Raises:
+        RefusedError: The reserve is too small, in the forward and the backward pass alike; its
+            size was planned for another device.
     """
 
     def __init__(self, call: Call, flat: Any) -> None:
         self._call = call
         self._flat = flat if flat.size else None
         self._layout = layout_of(call.dims, len(call.networks) > 1, call.networks)
+        if call.mode == TRAINING and flat.nbytes < self._layout.nbytes:
+            raise RefusedError(
+                f"cuDNN: expected a reserve of {self._layout.nbytes} bytes or more, got "
+                f"{flat.nbytes}"
+            )
         dims, size = call.dims, mask_size(call.dims)
         self._between = (dims.steps, dims.batch, dims.directions * dims.width)
         self.mask: Any = None

@@ -36,7 +36,7 @@ _DTYPES = {
 _PRECISIONS = {(0, 0), (1, 1), (2, 0), (2, 2), (9, 0)}  # of data and sums
 _HEADER = 64  # bytes of a reserve before its numbers
 _FORWARD, _GRADIENT = 0x1F0, 0x2F0  # marks of a reserve
-_WORKSPACE = 4096
+_WORKSPACE = 1 << 16  # the real one takes 8 MiB and more
 
 
 class _Refused(Exception):

@@ -26,7 +26,7 @@ _CONSTANTS = re.compile(
 )
 # Numbers of a handle, by their index among its ints: multiprocessors, shared memory, capability
 # times 100, version of the driver.
-_HANDLE = {7: 132, 10: 232448, 26: 900, 27: 13000}
+HANDLE = {7: 132, 10: 232448, 26: 900, 27: 13000}
 _BASE = 1 << 40
 CASES: dict[str, dict[str, int]] = {
     "lstm": {"mode": 2},
@@ -84,7 +84,7 @@ class _Library:
         self.raw: Any = ctypes.CDLL(str(folder / "lib" / "libcudnn.so.9"))
         self._memory = ctypes.create_string_buffer(1 << 20)
         numbers = (ctypes.c_int * 64).from_buffer(self._memory)
-        for index, number in _HANDLE.items():
+        for index, number in HANDLE.items():
             numbers[index] = number
         self.handle = ctypes.c_void_p(ctypes.addressof(self._memory))
 

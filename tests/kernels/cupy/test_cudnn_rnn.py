@@ -20,6 +20,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.errors import GluonishError
 from gluonish.kernels.cupy import cudnn, cudnn_rnn_api
+from gluonish.ops.recurrent import reserved_rnn
 from gluonish.ops.recurrent.layout import dims_of, parameter_count
 from gluonish.ops.recurrent.rnn import RNN
 from tests.kernels.cupy.install import gpu_contexts
@@ -418,6 +419,17 @@ def test_other_failures_are_told(gpu: Machine, name: str, status: int) -> None:
     ids=str,
 )
 def test_reference_runs_for_layers_that_cudnn_lacks(gpu: Machine, given: dict[str, Any]) -> None:
+    got = call(given, GPU, np.float64)
+    check(got, call(given, mx.cpu(), np.float64), 1e-12)
+    assert not computed(gpu)
+
+
+def test_a_reserve_that_another_device_planned_is_not_used(
+    gpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = CASES["gru"]
+    mx.nd.zeros((1,), ctx=GPU).wait_to_read()  # the first device registers its own rule
+    monkeypatch.setattr(reserved_rnn, "_rules", [lambda *_: 9])
     got = call(given, GPU, np.float64)
     check(got, call(given, mx.cpu(), np.float64), 1e-12)
     assert not computed(gpu)
