@@ -210,7 +210,9 @@ class Array:
         if not copy and self.dtype == dtype:
             return self
         raw = self._raw
-        return run(self._machine, "astype", lambda: raw.astype(dtype), [self])
+        executes = self._machine.executes
+        out = None if executes else allocate(self._machine, raw.shape, dtype)
+        return run(self._machine, "astype", lambda: raw.astype(dtype), [self], out)
 
     def reshape(self, *shape: Any, order: str = "C") -> "Array":
         """Return another shape, a view where that is possible."""
