@@ -47,9 +47,11 @@ def measured(name: str) -> dict[str, float]:
 
 
 def _write(names: list[str]) -> None:
-    rows = CEILINGS | {name: measured(name) for name in names or ROWS}
-    lines = [f"{json.dumps(name)}: {json.dumps(rows[name])}" for name in ROWS if name in rows]
-    _PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    rows = dict(CEILINGS)
+    for name in names or ROWS:
+        rows[name] = measured(name)
+        lines = [f"{json.dumps(row)}: {json.dumps(rows[row])}" for row in ROWS if row in rows]
+        _PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

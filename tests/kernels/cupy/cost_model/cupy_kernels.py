@@ -30,4 +30,6 @@ def _is_along_rows(source: Any, out: Any) -> bool:
     """Whether a reduction takes contiguous rows, the last axes of the source."""
     kept = [n for n in out.shape if n != 1]
     leading = [n for n in source.shape[: len(source.shape) - 1] if n != 1]
-    return bool(source.flags.c_contiguous) and leading[: len(kept)] == kept
+    # In a square either axis may be it: the slower one is taken.
+    ambiguous = bool(kept) and [n for n in source.shape if n != 1][-len(kept) :] == kept
+    return bool(source.flags.c_contiguous) and leading[: len(kept)] == kept and not ambiguous
