@@ -70,6 +70,10 @@ static int misaligned;
 extern "C" void __ubsan_handle_type_mismatch_v1(void *, void *) { misaligned = 1; }
 struct Dimensions { unsigned x, y, z; };
 static thread_local Dimensions threadIdx, blockIdx, blockDim, gridDim;
+static inline float __fadd_rn(float x, float y) { return x + y; }
+static inline float __fmul_rn(float x, float y) { return x * y; }
+static inline double __dadd_rn(double x, double y) { return x + y; }
+static inline double __dmul_rn(double x, double y) { return x * y; }
 static inline unsigned __umulhi(unsigned a, unsigned b) {
     return (unsigned)((unsigned long long)a * b >> 32);
 }

@@ -209,7 +209,7 @@ def mixed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
     make = pointwise._new_plan
 
-    def plan(outputs: Any, inputs: Any, program: Any) -> Any:
+    def plan(outputs: Any, inputs: Any, program: Any, alignment: int) -> Any:
         orders = set()
         for x in (*outputs, *inputs):
             if x.ndim == 4 and x.shape == outputs[0].shape:
@@ -217,7 +217,7 @@ def mixed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
                 orders |= {"first"} if not last else set() if x.flags.c_contiguous else {"last"}
         if len(orders) > 1:
             found.append(outputs[0].shape)
-        return make(outputs, inputs, program)
+        return make(outputs, inputs, program, alignment)
 
     monkeypatch.setattr(pointwise, "_plans", {})
     monkeypatch.setattr(pointwise, "_new_plan", plan)

@@ -59,7 +59,7 @@ class Product(NamedTuple):
 class Attention(NamedTuple):
     """The problem of an attention that keeps no matrix of weights, or of its gradient."""
 
-    count: int
+    batch: int
     queries: int
     keys: int
     width: int
@@ -69,7 +69,7 @@ class Attention(NamedTuple):
     @property
     def flops(self) -> int:
         """Operations, two for each multiplication; the gradient computes the scores again."""
-        scores = 2 * self.count * self.queries * self.keys
+        scores = 2 * self.batch * self.queries * self.keys
         if self.backward:
             return scores * (3 * self.width + 2 * self.values)
         return scores * (self.width + self.values)
