@@ -189,7 +189,6 @@ class _Bound:
         last_indices: Indices of these values.
         overwritten: Indices of the values that an instruction overwrites.
         delivered: Indices of outputs and saved values.
-        overwrites: Whether kernels may write over the memory of an addend.
     """
 
     count: int
@@ -203,7 +202,6 @@ class _Bound:
     last_indices: set[int]
     overwritten: set[int]
     delivered: set[int]
-    overwrites: bool
 
 
 def _bind(
@@ -238,7 +236,6 @@ def _bind(
         last_indices={indices.of[key] for key in channels_last if key in indices.of},
         overwritten={x.reads[i] for x in instructions for i in _mutated_inputs(x)},
         delivered={*range(len(externals), argument_count), *saved},
-        overwrites=device.is_host,  # cuDNN does not promise to read elements before it writes them
     )
 
 
@@ -384,13 +381,14 @@ def _memory_step(
         tuple(dict.fromkeys([root(index) for index in instruction.writes])),
         in_place=instruction.op.elementwise and _same_layout(bound, instruction),
         alias=_is_alias(bound, instruction) and instruction.reads[0] in specs,
-        over=_overwritten_read(bound, instruction) if bound.overwrites else None,
+        over=_overwritten_read(bound, instruction),
     )
 
 
 def _overwritten_read(bound: _Bound, instruction: KernelInstruction) -> int | None:
     """Return the position of the only input whose memory the output may reuse, or None."""
-    if instruction.op.overwrites is None:
+    fast = instruction.fast
+    if instruction.op.overwrites is None or (fast is not None and not fast.overwrites):
         return None
     position = instruction.op.overwrites(instruction.attrs)
     if position is None or instruction.reads.count(instruction.reads[position]) > 1:

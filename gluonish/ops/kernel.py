@@ -172,6 +172,8 @@ class FastKernel:
         makes: Output dtypes that the kernel can fill although no input has them. Calls with any
             other such output skip it: `supports` sees the inputs only, and a kernel that overlooks
             a dtype attribute would fill memory of the wrong width.
+        overwrites: Whether the kernel may write over the input that the operator's ``overwrites``
+            names.
         reads_strides: ``reads_strides(position, shape, strides)`` returns whether an input of a
             graph may be such a view, with strides in elements; None if all are to be contiguous.
         writes_strides: The same for the outputs.
@@ -188,6 +190,7 @@ class FastKernel:
         "large_only",
         "makes",
         "name",
+        "overwrites",
         "packs",
         "plan",
         "reads_strides",
@@ -210,6 +213,7 @@ class FastKernel:
         large_only: bool = False,
         serial_limit: int = 0,
         makes: Collection[np.dtype[Any]] = (),
+        overwrites: bool = True,
         reads_strides: StridesRule | None = None,
         writes_strides: StridesRule | None = None,
     ) -> None:
@@ -224,6 +228,7 @@ class FastKernel:
         self.large_only = large_only
         self.serial_limit = serial_limit
         self.makes = makes
+        self.overwrites = overwrites
         self.reads_strides = reads_strides
         self.writes_strides = writes_strides
         self.kernel: Kernel = self._not_registered

@@ -26,6 +26,8 @@ from typing import Any
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.config import (
     GLUONISH_CUBLASLT,
+    GLUONISH_CUDA_VECTORS,
+    GLUONISH_CUDNN_RNN,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
     MXNET_CUDNN_ENABLED,
@@ -47,6 +49,8 @@ LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
     MXNET_CUDNN_ENABLED,
     MXNET_ENFORCE_DETERMINISM,
     GLUONISH_CUBLASLT,
+    GLUONISH_CUDA_VECTORS,
+    GLUONISH_CUDNN_RNN,
 )
 
 _SMALL_NBYTES = 1 << 20  # blocks of this size stay with their graphs

@@ -87,7 +87,14 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
         _by_cudnn("convolution_backward_weight_bias", cudnn_convolution.backward_weight_bias),
     ),
     (DECONVOLUTION, _by_cudnn("deconvolution", cudnn_convolution.deconvolution)),
-    (FUSED_CONVOLUTION, _by_cudnn("fused_convolution", cudnn_convolution.fused)),
+    (
+        FUSED_CONVOLUTION,
+        FastKernel(
+            *(BackEnd.CUPY, "cudnn_fused_convolution", cudnn_convolution.supports),
+            run=cudnn_convolution.fused,
+            overwrites=False,  # cuDNN does not promise to read elements before it writes them
+        ),
+    ),
     (CONVOLUTION, _fast("convolution", convolution.forward)),
     (CONVOLUTION_BACKWARD_DATA, _fast("convolution_backward_data", convolution.backward_data)),
     (

@@ -104,6 +104,8 @@ def _kernel(
     out, log_sum, drawn = outputs
     if key is not None:
         store_key(xp, drawn, key)
+    else:
+        drawn[...] = 0
     if not out.size or not k.size:
         out[...] = 0
         log_sum[...] = -math.inf

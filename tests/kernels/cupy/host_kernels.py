@@ -38,6 +38,7 @@ _MOST_THREADS = 1024
 _MOST_PARAMETERS = 4096  # bytes
 
 _PRELUDE = """
+#include <setjmp.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -65,9 +66,9 @@ static inline float2 make_float2(float x, float y) { return {x, y}; }
 static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 static inline double2 make_double2(double x, double y) { return {x, y}; }
 template <class T> static inline T __ldg(const T *source) { return *source; }
-// Called for an address that is no multiple of its type's alignment.
-static int misaligned;
-extern "C" void __ubsan_handle_type_mismatch_v1(void *, void *) { misaligned = 1; }
+// Called for an address that is no multiple of its type's alignment: ends the launch.
+static jmp_buf launch_at;
+extern "C" void __ubsan_handle_type_mismatch_v1_abort(void *, void *) { _longjmp(launch_at, 1); }
 struct Dimensions { unsigned x, y, z; };
 static thread_local Dimensions threadIdx, blockIdx, blockDim, gridDim;
 static inline float __fadd_rn(float x, float y) { return x + y; }
@@ -84,7 +85,6 @@ static inline float __uint_as_float(unsigned u) { float x; memcpy(&x, &u, 4); re
 # Threads of a block as fibers. `swapcontext` asks the system about signals each time, so that it
 # only starts them; from then on they go to and fro by `longjmp`.
 _BARRIERS = """
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
@@ -292,15 +292,14 @@ def _entry(name: str, parameters: list[str]) -> str:
 extern "C" const int facts_{name}[] = {{{facts}}};
 static void call_{name}(void **values) {{ {name}({values}); }}
 extern "C" int run_{name}(const unsigned *grid, const unsigned *block, void **values) {{
+    if (_setjmp(launch_at)) return 2;
     gridDim = {{grid[0], grid[1], grid[2]}};
     blockDim = {{block[0], block[1], block[2]}};
     for (blockIdx.z = 0; blockIdx.z < gridDim.z; ++blockIdx.z)
     for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)
     for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
         if (!run_block(call_{name}, values)) return 1;
-    const int found = misaligned ? 2 : 0;
-    misaligned = 0;
-    return found;
+    return 0;
 }}
 """
 
@@ -342,7 +341,8 @@ def _compiled(code: str) -> Any:
         # Shared arrays of templates would be one array in the libraries of all sources.
         options += ["-fno-gnu-unique"]
     # Linked without the sanitizer, whose one function that is called is in the prelude.
-    checks = ["-fsanitize=alignment"] if _VECTORS.search(code) else []
+    checks = ["-fsanitize=alignment", "-fno-sanitize-recover=alignment"]
+    checks = checks if _VECTORS.search(code) else []
     _call([*options, *checks, f"-I{_folder()}", "-c", str(source), "-o", str(compiled)])
     _call(["-shared", str(compiled), "-o", str(library)])
     return ctypes.CDLL(str(library))

@@ -8,6 +8,7 @@ import pytest
 
 import gluonish as mx
 from benchmarks.gpu_run.modelled import facts, measured_rows
+from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
 from gluonish.core.errors import ArgumentError
 from tests.kernels.cupy.cost_model.rates import Rates
 from tests.kernels.cupy.cost_model.records import (
@@ -142,7 +143,8 @@ def test_report_has_steps_and_operators_and_the_trace_the_same_launches() -> Non
             y.backward()
             trainer.step(1)
 
-    found, made = modelled(program).made  # type: ignore[attr-defined]
+    with MXNET_ENABLE_CUDA_GRAPHS.override(False):  # whose copies come and go
+        found, made = modelled(program).made  # type: ignore[attr-defined]
     steps = [step for step in found["steps"] if step["name"] == "Trainer.step"]
     assert len(steps) == 3
     assert steps[1]["launches"] == steps[2]["launches"] > 0

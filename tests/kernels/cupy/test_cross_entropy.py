@@ -8,7 +8,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.contrib import amp
-from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES
+from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES, MXNET_ENABLE_CUDA_GRAPHS
 from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.cupy import cross_entropy
 from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
@@ -242,7 +242,10 @@ def test_mixed_precision_reads_16_bit_scores_and_overwrites_them(
         call(self, grid, block, args, **given)
 
     monkeypatch.setattr(host_kernels._RawKernel, "__call__", noted)
-    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
+    with (
+        MXNET_ENABLE_CUDA_GRAPHS.override(False),
+        gpu_contexts(machine, "ThreadedEnginePerDevice"),
+    ):
         loss, gradients, launches = steps(machine, kind)
         assert in_place == [False, True, True]  # the first backward pass retains the graph
         plain, plain_gradients, separate = steps(

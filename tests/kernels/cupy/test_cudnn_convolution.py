@@ -267,7 +267,7 @@ def test_the_other_order_is_tried_where_cudnn_has_no_plan(
             raise front_end.cudnnGraphNotSupportedError("no")
         return build(front_end, handle, problem)
 
-    monkeypatch.setattr(cudnn, "build", of_one_order)
+    monkeypatch.setattr(cudnn_graph, "build", of_one_order)
     for call in _calls("3x3"):
         wanted = device.run(call[0], *call[1], **call[2])
         got, _ = _run_in_orders(device, call, (refused,) * 3, refused)

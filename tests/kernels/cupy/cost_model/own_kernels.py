@@ -78,7 +78,8 @@ def _counted(name: str, code: str) -> float:
     for key, value in table.items():
         base, _, wanted = key.partition(":")
         if base == name and wanted:
-            pairs = [pair.split("=") for pair in wanted.split(",")]
+            # A name without a value stands for several macros, which it does not tell.
+            pairs = [pair.split("=") for pair in wanted.split(",") if "=" in pair]
             if all(macros.get(macro, "0") == number for macro, number in pairs):
                 return value
     return table.get(name, _OTHER)
