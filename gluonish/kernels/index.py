@@ -106,7 +106,10 @@ MODULES: dict[str, str] = {
     "cupy.cross_entropy": "_log_softmax_pick _log_softmax_pick_backward",
     "cupy.cast_weights": "_cast_weights",
     "cupy.column_sums": "_sum_to_shape sum",
-    "cupy.pointwise": "Cast _fused_pointwise _fused_pointwise_many _fused_pointwise_random",
+    "cupy.pointwise": (
+        "Cast LeakyReLU _fused_pointwise _fused_pointwise_many _fused_pointwise_random "
+        "_gelu_backward"
+    ),
     "cupy.pooling": "Pooling _pooling_backward",
     "cupy.softmax_and_norms": (
         "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"

@@ -1,27 +1,31 @@
-"""LeakyReLU with ``act_type="gelu"``, and its gradient, in one launch each."""
+"""LeakyReLU with ``act_type="gelu"``, and its gradient, in one launch each.
+
+For 16-bit floats, generated kernels are exact enough (`gluonish.kernels.cupy.pointwise`).
+"""
 
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.memory_layout import contiguous_target
 from gluonish.kernels.cupy.source import contiguous, launch
 
 
-def supports_gelu(*_: Spec, act_type: str, **attrs: Any) -> bool:
-    """Whether a call of LeakyReLU is GELU."""
-    return act_type == "gelu"
+def supports_gelu(data: Spec, *_: Spec, act_type: str = "gelu", **attrs: Any) -> bool:
+    """Whether a call of LeakyReLU is GELU, or its gradient, in float32 or float64."""
+    return act_type == "gelu" and data.dtype in (FLOAT32, FLOAT64)
 
 
 def gelu(xp: ModuleType, outputs: Any, data: Any, **_: Any) -> None:
-    """Compute GELU; 16-bit floats are computed in float32 and rounded once."""
+    """Compute GELU."""
     (out,) = outputs
     with contiguous_target(xp, out) as target:
         launch(xp, "gelu", "gelu", data.dtype, (contiguous(data), target), data.size)
 
 
 def gelu_backward(xp: ModuleType, out: Any, grad: Any, data: Any) -> None:
-    """Compute the gradient of the data, rounded as in `gelu`."""
+    """Compute the gradient of the data."""
     with contiguous_target(xp, out) as target:
         arrays = (contiguous(grad), contiguous(data), target)
         launch(xp, "gelu", "gelu_backward", data.dtype, arrays, data.size)

@@ -29,6 +29,8 @@ from gluonish.ops.fused.pointwise import (
     Program,
 )
 from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
+from gluonish.ops.support.precision import is_narrow
 
 _LIMIT_32 = 2**31
 # Products are rounded before sums, as by separate operators.
@@ -159,6 +161,24 @@ def _cast(xp: Any, out: Any, data: Any, *, dtype: np.dtype[Any]) -> None:
     _run(xp, out, data, num_args=1, program=_cast_program(dtype))
 
 
+def _gelu(xp: Any, outputs: Any, data: Any, **_: Any) -> None:
+    _run(xp, outputs[0], data, num_args=1, program=_GELU)
+
+
+def _gelu_backward(xp: Any, out: Any, grad: Any, data: Any) -> None:
+    _run(xp, out, grad, data, num_args=2, program=_GELU_BACKWARD)
+
+
+_GELU = Program(1, [Instruction(LEAKY_RELU, (0,), {"act_type": "gelu"})], [1])
+_GELU_BACKWARD = Program(2, [Instruction(GELU_BACKWARD, (0, 1), {})], [2])
+
+
+def _supports_gelu(*specs: Spec, act_type: str = "gelu", **_: Any) -> bool:
+    """Whether a call is GELU, or its gradient, in 16 bits, where erf is exact enough."""
+    data = specs[-1]
+    return act_type == "gelu" and data.size > 0 and all(is_narrow(x.dtype) for x in specs)
+
+
 def _supports_cast(data: Spec, *, dtype: np.dtype[Any]) -> bool:
     return data.size > 0 and supports(CAST, {"dtype": dtype}, [data])
 
@@ -172,4 +192,11 @@ KERNELS = (
     ),
     # CuPy's own accesses one element at a time.
     (CAST, FastKernel(BackEnd.CUPY, "cast", _supports_cast, run=_cast, **_KERNEL)),
+    (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu_16", _supports_gelu, run=_gelu, **_KERNEL)),
+    (
+        GELU_BACKWARD,
+        FastKernel(
+            *(BackEnd.CUPY, "gelu_16_backward", _supports_gelu), run=_gelu_backward, **_KERNEL
+        ),
+    ),
 )

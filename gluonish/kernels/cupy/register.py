@@ -131,7 +131,10 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     ),
     (FUSED_CONVOLUTION, _fast("fused_convolution", convolution.fused)),
     (DROPOUT, _fast("dropout", random_numbers.dropout)),
-    (GELU_BACKWARD, _fast("gelu_backward", gelu.gelu_backward)),
+    (
+        GELU_BACKWARD,
+        FastKernel(BackEnd.CUPY, "gelu_backward", gelu.supports_gelu, run=gelu.gelu_backward),
+    ),
     (
         RESERVED_RNN,
         FastKernel(

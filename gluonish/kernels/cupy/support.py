@@ -178,11 +178,10 @@ def _passes() -> Passes:
             "functions": cudnn_graph.FUNCTIONS,
             "inference_only": True,
         },
-        # CuPy's kernels for single operators are as fast.
+        # A launch takes as long for few elements, and CuPy's kernels access one at a time.
         "fuse_pointwise": {
             "least": 1,
             "least_slow": 1,
-            "several_passes": True,
             "supports": supports,
             "aligned_shape": aligned_shape,
         },
