@@ -61,6 +61,8 @@ _OTHER = 40.0  # of a kernel that no table names
 # repeated, which take an index each; with random numbers. The second number is with accesses of 16
 # bytes, where only whole arrays count.
 _BY_ARRAY, _REPEATED, _DRAWN = (5.2, 3.0), (5.0, 0.0), (35.0, 35.0)
+# Their instructions are counted for an element that they write, not for one of the largest array.
+_BY_RESULT = {"first_maximum", "pool", "pool_backward"}
 
 
 @cache
@@ -124,5 +126,7 @@ def kernel_cost(
             row = int(arg)
     cost = cost_of("own", reads, writes, threads=threads)
     itemsize = max((x.itemsize for x in reads if x.size == cost.elements), default=4)
+    if name in _BY_RESULT and writes:
+        cost = cost._replace(elements=max(x.size for x in writes))
     instructions = _of_pointwise(code, [*reads, *writes]) if name == "fused" else 0.0
     return cost._replace(row=row * itemsize, instructions=instructions or _counted(name, code))
