@@ -7,6 +7,7 @@ import contextlib
 import functools
 import importlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -205,6 +206,8 @@ class _Double(Place):
     def frontend(self) -> Any:
         """The double's, with the calls of version 1.22."""
         assert self.cupy
+        # As in cudnn_frontend.load.
+        sys.modules.setdefault("cudnn", self.machine.cudnn)
         return self.machine.cudnn
 
     def timer(self) -> Timer:

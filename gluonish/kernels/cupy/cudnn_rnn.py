@@ -123,6 +123,7 @@ def forward(
         y = output if last else saved.output(number)
         _forward(call, number, inputs, x, y, states, saved, results)
         if not last:
+            assert saved.mask is not None  # there is one between two layers
             x = saved.input(number + 1)
             xp.multiply(y, saved.mask[number], out=x, casting="unsafe")
     results.finish()

@@ -138,8 +138,9 @@ class GPUDevice:
             )
         xp, nbytes = self.xp, math.prod(shape) * dtype.itemsize
         # Another allocator is the program's, or that of a capture.
-        if nbytes and xp.cuda.get_allocator() is self._allocator:
-            memory = self._allocator.allocate(self.context.device_id, nbytes, self.compute.raw.ptr)
+        pool = self._allocator
+        if nbytes and pool is not None and xp.cuda.get_allocator() is pool:
+            memory = pool.allocate(self.context.device_id, nbytes, self.compute.raw.ptr)
             return xp.ndarray(shape, dtype, memory)
         with self._raw, self.compute.raw:
             return xp.empty(shape, dtype)

@@ -193,6 +193,7 @@ class Graphs:
             if guard is not None:
                 self._guard = guard
             cudnn.prepare(self._cupy)
+            grown: Any = None
             for _ in range(_MAX_PASSES):
                 temporaries = Temporaries(self._scratch)
                 graph = self._noted(stream, run, temporaries)
