@@ -74,7 +74,7 @@ __device__ inline void store_row(
     logs[row] = level;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) log_softmax_pick(
+extern "C" __global__ void __launch_bounds__(BOUNDS) log_softmax_pick(
     const Scalar *data, const Label *labels, Loss *out, Wide *tops, Wide *logs, Index total,
     Index size, Wide scale) {
     const Row row(total);
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) log_softmax_pick(
 }
 
 // ``result`` may be ``data``.
-extern "C" __global__ void __launch_bounds__(THREADS) log_softmax_pick_backward(
+extern "C" __global__ void __launch_bounds__(BOUNDS) log_softmax_pick_backward(
     const Loss *grad, const Scalar *data, const Label *labels, const Wide *tops, const Wide *logs,
     Scalar *result, Index total, Index size, Wide scale) {
     const Row row(total);
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) log_softmax_pick_backward(
     });
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) log_softmax_pick_columns(
+extern "C" __global__ void __launch_bounds__(BOUNDS) log_softmax_pick_columns(
     const Scalar *data, const Label *labels, Loss *out, Wide *tops, Wide *logs, Index total,
     Index size, Index inner, Wide scale) {
     const Index row = thread_number();
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) log_softmax_pick_columns(
 }
 
 // ``result`` may be ``data``.
-extern "C" __global__ void __launch_bounds__(THREADS) log_softmax_pick_columns_backward(
+extern "C" __global__ void __launch_bounds__(BOUNDS) log_softmax_pick_columns_backward(
     const Loss *grad, const Scalar *data, const Label *labels, const Wide *tops, const Wide *logs,
     Scalar *result, Index total, Index size, Index inner, Wide scale) {
     const Index row = thread_number();

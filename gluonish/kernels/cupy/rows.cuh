@@ -24,6 +24,12 @@
 #define ALIGNED 1
 #endif
 #define ROWS (THREADS / LANES)
+// Exponentials of float64 need so many registers that the compiler's own bound makes it spill some.
+#if KIND == 1
+#define BOUNDS THREADS, 1
+#else
+#define BOUNDS THREADS
+#endif
 #define NARROW (KIND == 2 || KIND == 14)
 #define VECTOR (16 / (int)sizeof(Scalar))
 #ifndef ACCESS

@@ -8,7 +8,7 @@
 #define LOG 0
 #endif
 
-extern "C" __global__ void __launch_bounds__(THREADS) softmax(
+extern "C" __global__ void __launch_bounds__(BOUNDS) softmax(
     const Scalar *data, Scalar *out, Index total, Index size, Wide factor) {
     const Row row(total);
     const Offset start = (Offset)row.number * size;
@@ -70,7 +70,7 @@ __device__ inline Wide gradient(Wide g, Wide y, Wide sum) {
     return LOG ? g - exponential(y) * sum : y * (g - sum);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) softmax_backward(
+extern "C" __global__ void __launch_bounds__(BOUNDS) softmax_backward(
     const Scalar *grad, const Scalar *out, Scalar *result, Index total, Index size, Wide factor) {
     const Row row(total);
     const Offset start = (Offset)row.number * size;
