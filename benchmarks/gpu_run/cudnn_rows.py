@@ -150,14 +150,14 @@ def _replay(place: Place, note: Note) -> None:
     case = _Case(place, "3x3", "bfloat16", "NHWC")
     for kind in _KINDS:
         plan, addresses, out = case.plan(kind)
-        captured = capture(place, case.stream, lambda p=plan, a=addresses: p.run(a))
+        captured = capture(place, case.stream, functools.partial(plan.run, addresses))
         want = case.fetch(out)
         with case.stream:
             out.fill(7)
             captured.graph.launch(case.stream)
         difference = float(np.abs(case.fetch(out) - want).max())
         contender = Contender(
-            lambda c=captured: c.graph.launch(case.stream), place.stream_timer(case.stream)
+            functools.partial(captured.graph.launch, case.stream), place.stream_timer(case.stream)
         )
         took = in_turns({"replay": contender}, 3, 0.03)["replay"]
         note(kind, 1e3 * took.device_ms, "us", host_us=1e3 * took.host_ms, difference=difference)

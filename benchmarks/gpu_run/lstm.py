@@ -25,7 +25,7 @@ def _our_step(place: Place, sizes: tuple[int, int, int, int], precision: str) ->
     mx = place.mx
     units, vocabulary, _, count = sizes
 
-    class Model(mx.gluon.HybridBlock):  # type: ignore[misc]  # a class of a module given
+    class Model(mx.gluon.HybridBlock):  # type: ignore[misc, name-defined]  # a class of a module given
         def __init__(self) -> None:
             super().__init__()
             with self.name_scope():

@@ -3,20 +3,33 @@
 import importlib
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from benchmarks.interleaved.operator_table import ROWS, Row
+from benchmarks.interleaved.operator_table import ROWS, Row, Shapes
 
 _WHOLE = ("index", "labels", "length")  # kinds whose last array holds whole numbers
 
 
-def make_arrays(row: Row, size: str) -> list[Any]:
+class Shaped(Protocol):
+    """What the arrays of a row depend on; attributes mean what they do in `Row`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def small(self) -> Shapes: ...
+    @property
+    def large(self) -> Shapes: ...
+
+
+def make_arrays(row: Shaped, size: str) -> list[Any]:
     """The arrays of a row, seeded by its name."""
     shapes = row.small if size == "small" else row.large
     random = np.random.RandomState(zlib.crc32(f"{row.name}/{size}".encode()))
-    arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    arrays: list[Any] = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
     if row.kind == "positive":
         arrays = [np.abs(x) + 0.5 for x in arrays]
     elif row.kind == "index":
@@ -122,7 +135,7 @@ class TorchOperators(_Operators):
         import torch
 
         torch.set_num_threads(threads)
-        self._torch = torch
+        self._torch: Any = torch
         self.versions = {"torch": torch.__version__}
 
     def _prepare(self, row: Row, arrays: Sequence[Any], wanted: Sequence[int]) -> None:
@@ -132,7 +145,7 @@ class TorchOperators(_Operators):
         self._arrays = [torch.from_numpy(x) for x in arrays]
         self._wanted = [self._arrays[i].requires_grad_() for i in wanted]
         function = _function(row.torch, len(arrays), "F, N")
-        self._call = lambda: function(torch, torch.nn.functional, *self._arrays)
+        self._call: Callable[[], Any] = lambda: function(torch, torch.nn.functional, *self._arrays)
         with torch.set_grad_enabled(bool(wanted)):
             self._head = torch.ones_like(self._call()).detach()
 

@@ -182,7 +182,9 @@ class Inference(_Job):
 
     def _scope(self) -> contextlib.AbstractContextManager[Any]:
         # Freezing works under no_grad only.
-        return torch.no_grad() if self.compiled else torch.inference_mode()
+        scope: contextlib.AbstractContextManager[Any]
+        scope = torch.no_grad() if self.compiled else torch.inference_mode()
+        return scope
 
     def run(self, count: int) -> None:
         """Call the network ``count`` times."""
