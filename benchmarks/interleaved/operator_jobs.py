@@ -16,13 +16,20 @@ class Shaped(Protocol):
     """What the arrays of a row depend on; attributes mean what they do in `Row`."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """In the tables."""
+
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """How values are made."""
+
     @property
-    def small(self) -> Shapes: ...
+    def small(self) -> Shapes:
+        """Shapes of the small arrays."""
+
     @property
-    def large(self) -> Shapes: ...
+    def large(self) -> Shapes:
+        """Shapes of the large arrays."""
 
 
 def make_arrays(row: Shaped, size: str) -> list[Any]:

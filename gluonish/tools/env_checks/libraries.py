@@ -13,11 +13,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import gluonish.ndarray as nd
 from gluonish.core.config import (
+    GLUONISH_CUBLASLT,
+    GLUONISH_CUDA_VECTORS,
+    GLUONISH_CUDNN_RNN,
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_LIB_CHECKING,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
@@ -39,8 +43,10 @@ from gluonish.core.context import cpu, gpu
 from gluonish.core.device import device_of, gpu_count
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.cupy import CuPySupport
+from gluonish.kernels.cupy import CuPySupport, dense, pointwise
 from gluonish.kernels.cupy.cudnn import opened
+from gluonish.kernels.cupy.cudnn_rnn import private_reserve
+from gluonish.kernels.cupy.pointwise_vectors import VectorKernel
 from gluonish.kernels.generated import support as generated
 from gluonish.kernels.generated.elementwise import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
@@ -299,6 +305,58 @@ def _cudnn() -> str:
             made.append(len(found.plans) - before)
     expect(MXNET_CUDNN_ENABLED, made == [0, 1], "a plan of cuDNN with it, none without", made)
     return "a convolution used cuDNN with it, and not without"
+
+
+@observes(GLUONISH_CUDNN_RNN)
+def _cudnn_rnn() -> str:
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    if opened(device_of(gpu(0)).xp) is None:
+        raise NotHereError("needs cuDNN and its front end")
+    specs = [Spec(shape, FLOAT32) for shape in ((5, 2, 8), (576,), (1, 2, 8), (1, 2, 8))]
+    attrs = find_operator("RNN").schema.parse(
+        "RNN", {"mode": "lstm", "num_layers": 1, "state_size": 8}
+    )
+    taken = []
+    for switch in (False, True):
+        with GLUONISH_CUDNN_RNN.override(switch):
+            taken.append(private_reserve(device_of(gpu(0)), specs, attrs) is not None)
+    expect(GLUONISH_CUDNN_RNN, taken == [False, True], "cuDNN takes an LSTM with it only", taken)
+    return "cuDNN took an LSTM with it, and not without"
+
+
+@observes(GLUONISH_CUBLASLT)
+def _cublaslt() -> str:
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    data, weight, bias = (nd.ones(shape, gpu(0)) for shape in ((8, 16), (24, 16), (24,)))
+    taken: list[bool] = []
+    multiply = dense._multiply
+
+    def seen(*args: Any) -> bool:
+        taken.append(multiply(*args))
+        return taken[-1]
+
+    with mock.patch.object(dense, "_multiply", seen):
+        for switch in (False, True):
+            with GLUONISH_CUBLASLT.override(switch):
+                nd.FullyConnected(data, weight, bias, num_hidden=24).wait_to_read()
+    expect(GLUONISH_CUBLASLT, taken == [False, True], "cuBLASLt takes a layer with it only", taken)
+    return "cuBLASLt took a dense layer with it, and not without"
+
+
+@observes(GLUONISH_CUDA_VECTORS)
+def _cuda_vectors() -> str:
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    x = device_of(gpu(0)).empty((1 << 12,), FLOAT32)
+    square = Program(1, [Instruction(find_operator("square"), (0,), {})], (1,))
+    made = []
+    for switch in (False, True):
+        with GLUONISH_CUDA_VECTORS.override(switch):
+            made.append(isinstance(pointwise._new_plan([x], [x], square, 16).kernel, VectorKernel))
+    expect(GLUONISH_CUDA_VECTORS, made == [False, True], "16-byte accesses with it only", made)
+    return "a kernel accessed 16 bytes at a time with it, and not without"
 
 
 @observes(MXNET_CUDA_ALLOW_TENSOR_CORE)

@@ -1,6 +1,7 @@
 """``gluonish profile --model``: a program on a GPU that is not there."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.tools.profile import modelled
+
+_CHECKOUT = Path(__file__).resolve().parents[3]
 
 PROGRAM = """
 import sys
@@ -28,11 +31,17 @@ sys.exit(4)
 
 
 def profile(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    """Run the command in a process of its own, as its GPU is the model for good."""
+    """Run this checkout's command in a process of its own, as its GPU is the model for good."""
     (folder / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "gluonish", "profile", *words]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=120
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(_CHECKOUT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
 
 
