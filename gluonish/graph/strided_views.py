@@ -342,7 +342,7 @@ Key = tuple[int, int]
 
 
 Starts = Callable[[Operator, Attrs, Sequence[Spec], Any], bool]
-Wanted = Callable[[Operator, Attrs], Sequence[int]]
+Positions = Callable[[Operator, Attrs], Sequence[int]]
 
 
 def channels_last_values(
@@ -351,7 +351,7 @@ def channels_last_values(
     xp: Any = None,
     *,
     starts: Starts = starts_layout,
-    wanted: Wanted = reads_no_layout,
+    positions: Positions = reads_no_layout,
 ) -> frozenset[Key]:
     """Return the keys of the values to lay out channels last.
 
@@ -362,7 +362,7 @@ def channels_last_values(
         xp: The device's array module.
         starts: Returns whether outputs of an operator, given its attributes, the specs of its
             inputs and ``xp``, are laid out channels last for any layout of the inputs.
-        wanted: Returns the positions of the inputs that such an operator reads in this layout;
+        positions: Returns the positions of the inputs that such an operator reads in this layout;
             those computed by operators that write any layout are laid out so.
     """
     found = set(external)
@@ -373,7 +373,7 @@ def channels_last_values(
         for node in nodes
         if node.op is not None and starts(node.op, node.attrs, [x.spec for x in node.inputs], xp)
     }
-    read = {node.inputs[i].key for node in anchors.values() for i in _wanted(node, wanted)}
+    read = {node.inputs[i].key for node in anchors.values() for i in _positions(node, positions)}
     for node in nodes:
         op = node.op
         if op is None:
@@ -390,9 +390,9 @@ def channels_last_values(
     return frozenset(found)
 
 
-def _wanted(node: Node, wanted: Wanted) -> Sequence[int]:
+def _positions(node: Node, positions: Positions) -> Sequence[int]:
     assert node.op is not None
-    return wanted(node.op, node.attrs)
+    return positions(node.op, node.attrs)
 
 
 def _follows(spec: Spec, inputs: Sequence[Value], found: Collection[Key]) -> bool:

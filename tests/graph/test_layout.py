@@ -132,9 +132,9 @@ def test_a_back_end_chooses_where_the_layout_starts_and_what_is_read_in_it() -> 
         return op is first.node.op and len(specs) == 2
 
     anchors = {first.key, second.key}
-    wanted = lambda op, attrs: (0, 1)  # noqa: E731
+    positions = lambda op, attrs: (0, 1)  # noqa: E731
     assert channels_last_values(nodes, (), "module", starts=starts) == anchors
     # The weight and the first data are computed in the layout, a reshape keeps its own.
-    made = channels_last_values(nodes, (), "module", starts=starts, wanted=wanted)
+    made = channels_last_values(nodes, (), "module", starts=starts, positions=positions)
     assert made == {*anchors, scaled.key, shifted.key}
-    assert not channels_last_values(nodes, (), starts=lambda *_: False, wanted=wanted)
+    assert not channels_last_values(nodes, (), starts=lambda *_: False, positions=positions)

@@ -64,7 +64,7 @@ MXNET_CUDNN_ENABLED = Flag(
     "MXNET_CUDNN_ENABLED",
     boolean(),
     True,
-    "Compute convolutions on GPUs with cuDNN if it is installed; else by matrix products.",
+    "Compute convolutions, attention and recurrent layers on GPUs with cuDNN if it is installed.",
 )
 GLUONISH_CUDNN_RNN = Flag(
     "GLUONISH_CUDNN_RNN",

@@ -15,7 +15,7 @@ import numpy as np
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.gemm import supports_floats
 from gluonish.kernels.cupy.limits import limits_before_rounding
-from gluonish.kernels.cupy.memory_order import (
+from gluonish.kernels.cupy.memory_layout import (
     access_length,
     channels_last,
     is_channels_last,

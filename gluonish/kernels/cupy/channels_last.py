@@ -47,6 +47,6 @@ def tensor_core_dtypes() -> tuple[np.dtype[Any], ...]:
     return tuple(dtype for dtype in DTYPES if cudnn_convolution.may_use_tensor_cores(dtype))
 
 
-def wanted(op: Operator, attrs: Attrs) -> Sequence[int]:
+def positions_read(op: Operator, attrs: Attrs) -> Sequence[int]:
     """Return the positions of the inputs of such an operator to lay out channels last."""
     return _READ[op.name]

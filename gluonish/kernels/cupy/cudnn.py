@@ -55,7 +55,6 @@ class Problem(Protocol):
             Exception: ``front_end.cudnnGraphNotSupportedError`` if cuDNN has no engine; a
                 RuntimeError or ValueError for earlier failures.
         """
-        raise NotImplementedError
 
 
 class Plan:

@@ -1,13 +1,33 @@
-"""Memory layouts of arrays (N, C, *spatial): channels first, or last, as in (N, *spatial, C)."""
+"""Memory layouts of arrays (N, C, *spatial): channels first, or last, as in (N, *spatial, C).
 
+Also the number of elements that a kernel accesses at once.
+"""
+
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gluonish.kernels.cupy.source import VECTOR_NBYTES
+
+Axes = tuple[int, ...]
+
+
+def channels_last(rank: int, axis: int = 1) -> Axes:
+    """Return the axes of an array whose channels are its innermost axis in memory."""
+    return (*range(axis), *range(axis + 1, rank), axis)
+
+
+def is_channels_last(array: Any, axis: int = 1) -> bool:
+    """Whether an array is dense with innermost channels, and is not contiguous as it is."""
+    if array.flags.c_contiguous:
+        return False
+    return bool(array.transpose(channels_last(array.ndim, axis)).flags.c_contiguous)
+
 
 def in_memory(array: Any, last: bool) -> Any:
     """Return a view of an array with the axes in the order of a memory layout."""
-    return array.transpose(0, *range(2, array.ndim), 1) if last else array
+    return array.transpose(channels_last(array.ndim)) if last else array
 
 
 def is_dense(array: Any, last: bool) -> bool:
@@ -32,3 +52,26 @@ def contiguous_target(xp: Any, out: Any) -> Iterator[Any]:
     made = xp.empty(out.shape, out.dtype)
     yield made
     out[...] = made
+
+
+def vector_length(extent: int, itemsize: int) -> int:
+    """Return the number of elements in the widest vector, of at most 16 bytes.
+
+    Args:
+        extent: Number of adjacent elements, which vectors divide.
+        itemsize: Bytes of an element, a power of 2.
+    """
+    return math.gcd(extent, VECTOR_NBYTES // itemsize)
+
+
+def access_length(vector: int, *arrays: Any) -> int:
+    """Return the number of elements of a vector that can be accessed at once.
+
+    Args:
+        vector: Number of elements of a vector, a power of 2.
+        arrays: Contiguous arrays of one dtype; addresses have to be multiples of an access.
+    """
+    offset = 0
+    for array in arrays:
+        offset |= array.data.ptr
+    return math.gcd(vector, (offset | VECTOR_NBYTES) // arrays[0].dtype.itemsize)

@@ -122,7 +122,8 @@ def _run(
     targets = [x if _is_dense(x) else xp.empty(x.shape, x.dtype) for x in outputs]
     arrays = (*targets, *(x if _is_dense(x) else contiguous(x) for x in inputs))
     alignment = _alignment(arrays)
-    plan_key = (program, alignment, *[(x.dtype, x.shape, x.strides) for x in arrays])
+    setting = GLUONISH_CUDA_VECTORS.state
+    plan_key = (program, alignment, setting, *[(x.dtype, x.shape, x.strides) for x in arrays])
     plan = _plans.get(plan_key)
     if plan is None:
         if len(_plans) >= _MAX_PLANS:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.cupy import memory_order
+from gluonish.kernels.cupy import memory_layout
 from gluonish.kernels.cupy.gemm import supports_floats
-from gluonish.kernels.cupy.memory_order import access_length, vector_length
+from gluonish.kernels.cupy.memory_layout import access_length, vector_length
 from gluonish.kernels.cupy.pointwise_source import divisor
 from gluonish.kernels.cupy.source import Macros, contiguous, index, launch_blocks
 from gluonish.ops.kernel import BackEnd, FastKernel
@@ -132,9 +132,9 @@ def _call(xp: Any, out: Any, inputs: tuple[Any, ...], like: Any, data: Any, attr
         axes = (0, rank - 1, *range(1, rank - 1))
         like, out, *views = (x.transpose(axes) for x in (like, out, *inputs))
         inputs = tuple(views)
-    last = memory_order.is_channels_last(like)
+    last = memory_layout.is_channels_last(like)
     if last:
-        axes = memory_order.channels_last(rank)
+        axes = memory_layout.channels_last(rank)
         out, *views = (x.transpose(axes) for x in (out, *inputs))
         inputs = tuple(views)
     inputs = tuple(map(contiguous, inputs))

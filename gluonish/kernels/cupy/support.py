@@ -168,7 +168,7 @@ def _passes() -> Passes:
         },
         "channels_last": {
             "starts": channels_last.starts_layout,
-            "wanted": channels_last.wanted,
+            "positions": channels_last.positions_read,
         },
         "cast_weights": {"starts": channels_last.starts_layout},
         # cuDNN fuses sums and functions into kernels for tensor cores.
