@@ -91,7 +91,7 @@ MODULES: dict[str, str] = {
         "multi_sgd_mom_update multi_sgd_update preloaded_multi_mp_sgd_mom_update "
         "preloaded_multi_mp_sgd_update preloaded_multi_sgd_mom_update preloaded_multi_sgd_update"
     ),
-    "cupy.parts": "_rnn_param_pack _rnn_param_unpack",
+    "cupy.rnn_parameters": "_rnn_param_pack _rnn_param_unpack",
     "cupy.register": (
         "Convolution Deconvolution Dropout FullyConnected LeakyReLU _attention "
         "_attention_backward _convolution_backward_data _convolution_backward_weight "

@@ -52,7 +52,7 @@ IN_ORDER = (
     "onednn.register_int8",
     "onednn.register_windows",
     "cupy.optimizer",
-    "cupy.parts",
+    "cupy.rnn_parameters",
     "cupy.register",
     "cupy.batch_norm",
     "cupy.cross_entropy",

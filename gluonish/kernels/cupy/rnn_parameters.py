@@ -47,7 +47,9 @@ def _copy(xp: ModuleType, pairs: Sequence[tuple[Any, Any]]) -> None:
         fields["ends"][:count] = ends
         fields["count"] = count
         blocks, dtype = (int(ends[-1]),), some[0][0].dtype
-        launch_blocks(xp, "parts", "copy_parts", dtype, (table,), blocks, _THREADS, _MACROS)
+        launch_blocks(
+            xp, "rnn_parameters", "copy_arrays", dtype, (table,), blocks, _THREADS, _MACROS
+        )
 
 
 def _slices(vector: Any, parts: Sequence[Any]) -> Iterator[Any]:

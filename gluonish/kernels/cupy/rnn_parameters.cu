@@ -11,7 +11,7 @@ struct alignas(16) Vector {
     Scalar part[16 / sizeof(Scalar)];
 };
 
-extern "C" __global__ void copy_parts(const __grid_constant__ Table table) {
+extern "C" __global__ void copy_arrays(const __grid_constant__ Table table) {
     unsigned owner = 0;
     while (owner + 1 < table.count && table.ends[owner] <= blockIdx.x) ++owner;
     const unsigned first = owner ? table.ends[owner - 1] : 0;
