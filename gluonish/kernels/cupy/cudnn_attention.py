@@ -115,7 +115,7 @@ class AttentionProblem(NamedTuple):
         made = graph._make_tensor(
             dim=dims, stride=strides, uid=number, name=f"t{number}", **options
         )
-        return self._aligned_as_told(made)
+        return self._with_alignment(made)
 
     def _key(self, graph: Any, number: int, kinds: Any) -> Any:
         """Return a tensor for one number of the random key."""
@@ -128,9 +128,9 @@ class AttentionProblem(NamedTuple):
         """Make a tensor an output, and return it."""
         dims, strides = (list(x) for x in layout)
         made = tensor.set_output(True).set_uid(number).set_dim(dims).set_stride(strides)
-        return self._aligned_as_told(made)
+        return self._with_alignment(made)
 
-    def _aligned_as_told(self, tensor: Any) -> Any:
+    def _with_alignment(self, tensor: Any) -> Any:
         return tensor if self.aligned else tensor.set_alignment(self.dtype.itemsize)
 
 

@@ -237,7 +237,7 @@ def test_rows_that_are_not_contiguous_are_copied(device: OneDevice) -> None:
     np.testing.assert_array_equal(out._raw, attention_of(device, copies)[0]._raw)
 
 
-def test_unaligned_arrays_are_told(device: OneDevice) -> None:
+def test_unaligned_arrays_get_a_plan_for_them(device: OneDevice) -> None:
     flat = device.normal(3 * 2 * 5 * 16 + 1, dtype=np.float16)[1:]
     q, k, v = (flat[160 * i : 160 * (i + 1)].reshape(2, 5, 16) for i in range(3))
     out = attention_of(device, (q, k, v))[0]
