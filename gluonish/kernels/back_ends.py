@@ -19,6 +19,7 @@ from gluonish.ops.kernel import BackEnd
 
 if TYPE_CHECKING:
     from gluonish.kernels.fused_updates import FusedStep, Groups, Make
+    from gluonish.kernels.loss_scale import Outcomes
     from gluonish.ops.updates.rules import Rule
 
 # Names of graph passes, each with its arguments for this back end.
@@ -34,11 +35,14 @@ class Support(NamedTuple):
         optimizer_step: Function that returns the factory of fused optimizer steps
             (`gluonish.kernels.fused_updates`); None if there is none.
         devices: Function that returns the factory of devices; None if arrays are NumPy's.
+        outcomes: Function that returns the class of `gluonish.kernels.loss_scale.Outcomes`; None
+            if steps with a loss scale are skipped by the host.
     """
 
     passes: Callable[[], Passes]
     optimizer_step: "Callable[[], Make] | None" = None
     devices: Callable[[], GPUSupport] | None = None
+    outcomes: "Callable[[], type[Outcomes]] | None" = None
 
 
 def _support_of(platform: Platform) -> Iterator[Support]:
@@ -71,6 +75,14 @@ def fused_step(
             made = support.optimizer_step()(device.xp, rule, outs, groups, mixed)
             if made is not None:
                 return made
+    return None
+
+
+def step_outcomes(device: Device, count: int) -> "Outcomes | None":
+    """Return storage for the outcomes of steps with a loss scale; None if the host skips them."""
+    for support in _support_of(device.platform):
+        if support.outcomes is not None:
+            return support.outcomes()(device.xp, count)
     return None
 
 

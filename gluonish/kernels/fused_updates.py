@@ -7,10 +7,11 @@ are built on it.
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
+from gluonish.kernels.loss_scale import Gate
 from gluonish.ops.kernel import BackEnd, FastKernel, always
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES, MultiUpdate
@@ -36,6 +37,29 @@ class FusedStep(Protocol):
             columns: One column for each of the rule's rates. A sequence that is passed again must
                 still have the same values.
             scalars: The rule's scalars, including rescale_grad and clip_gradient.
+        """
+
+
+@runtime_checkable
+class GatedStep(FusedStep, Protocol):
+    """A fused step that skips itself on the device, by the state of a loss scale.
+
+    Attributes:
+        gated_numbers: Number of updates whose rates it stores.
+    """
+
+    gated_numbers: int
+
+    def run_gated(
+        self, gate: Gate, columns: Sequence[Sequence[Column]], scalars: Mapping[str, float]
+    ) -> None:
+        """Update the weights, unless the step is skipped, with gradients divided by the scale.
+
+        Args:
+            gate: The state, and the number of the update.
+            columns: The columns of that number, of the number before it, and so on: as many as
+                there are steps whose outcome is not known.
+            scalars: As for `run`.
         """
 
 

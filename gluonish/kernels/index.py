@@ -104,6 +104,7 @@ MODULES: dict[str, str] = {
         "_batch_norm_sums"
     ),
     "cupy.cross_entropy": "_log_softmax_pick _log_softmax_pick_backward",
+    "cupy.all_finite": "all_finite multi_all_finite",
     "cupy.cast_weights": "_cast_weights",
     "cupy.column_sums": "_sum_to_shape sum",
     "cupy.pointwise": (

@@ -56,6 +56,7 @@ IN_ORDER = (
     "cupy.register",
     "cupy.batch_norm",
     "cupy.cross_entropy",
+    "cupy.all_finite",
     "cupy.cast_weights",
     "cupy.column_sums",
     "cupy.pointwise",

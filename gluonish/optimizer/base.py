@@ -328,8 +328,10 @@ class Optimizer(UpdateCounts):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes without the Parameters, which are saved with the network."""
+        if self._steps is not None:
+            self._steps.settle()
         state = dict(vars(self))
-        for name in ("param_dict", "_loaded_counts"):
+        for name in ("param_dict", "_loaded_counts", "_steps"):
             state.pop(name, None)
         return state
 

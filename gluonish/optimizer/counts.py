@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
+
+from gluonish.optimizer.settled import Settled, Steps
 
 Index = int | str
 Value = TypeVar("Value")
@@ -33,12 +35,20 @@ class UpdateCounts:
     # Initial counts of a device. A class attribute, as files do not contain it and a user's
     # optimizer may define __setstate__.
     _loaded_counts: Mapping[Index, int] = MappingProxyType({})
+    # Names of all attributes on which rates depend and that steps change.
+    step_state: ClassVar[tuple[str, ...]] = ("num_update", "_index_update_count")
+    # Steps that the device may skip; an attribute of the instance while there are any.
+    _steps: Steps | None = None
+
+    num_update = Settled[int]()
+    _all_index_update_counts = Settled[dict[int, dict[Index, int]]]()
+    _index_update_count = Settled[dict[Index, int]]()
 
     def _start_counts(self, begin: int) -> None:
         self.begin_num_update = begin
         self.num_update = begin
         # Updates per index, by device id: each device counts its copies of the weights.
-        self._all_index_update_counts: dict[int, dict[Index, int]] = {0: {}}
+        self._all_index_update_counts = {0: {}}
         self._index_update_count = self._all_index_update_counts[0]
 
     def _set_current_context(self, device_id: int) -> None:

@@ -12,6 +12,7 @@ from gluonish.ops.updates.layerwise import LARS_MOMENTUM, lars_ratio
 from gluonish.optimizer.base import Index, register
 from gluonish.optimizer.counts import PerDevice
 from gluonish.optimizer.row_update import RowUpdate
+from gluonish.optimizer.settled import Settled
 from gluonish.optimizer.sgd import MomentumOptimizer
 from gluonish.optimizer.weight_update import BoundUpdate, Column, each
 
@@ -71,10 +72,14 @@ class LARS(MomentumOptimizer):
         self.eta = eta
         self.eps = eps
         self.skip = 0
-        self.last_lr: float | None = None
-        self.cur_lr: float | None = None
+        self.last_lr = None
+        self.cur_lr = None
         self._momenta: Column = momentum
         self._start_devices({}, None)
+
+    step_state = (*MomentumOptimizer.step_state, "_momenta", "_own_lrs", "cur_lr", "last_lr")
+    cur_lr = Settled[float | None]()
+    last_lr = Settled[float | None]()
 
     def _start_devices(self, lrs: Mapping[Index, float | None], other: float | None) -> None:
         """Initialize each device with the learning rates of the last updates.

@@ -9,6 +9,7 @@ from gluonish.ops.updates.adaptive import NADAM
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import MomentsOptimizer, bias_divisor
 from gluonish.optimizer.base import Index, State, register, zeros_like
+from gluonish.optimizer.settled import Settled
 from gluonish.optimizer.weight_update import Column
 
 __all__ = ["Nadam"]
@@ -57,6 +58,9 @@ class Nadam(MomentsOptimizer):
         self.schedule_decay = schedule_decay
         self.m_schedule = 1.0
         self._start_devices()
+
+    step_state = (*MomentsOptimizer.step_state, "m_schedule")
+    m_schedule = Settled[float]()
 
     def _start_devices(self) -> None:
         self._device = 0

@@ -179,15 +179,22 @@ class RuleOptimizer(Optimizer):
 
     def apply(self, update: BoundUpdate, indices: Sequence[Index]) -> None:
         """Run one step of an update from `bind` with the current rates."""
+        columns = self.advance(update, indices)
+        scalars = self._scalars()
+        scalars["rescale_grad"] = self.rescale_grad
+        scalars["clip_gradient"] = clip_limit(self)
+        if self._steps is not None and self._steps.active:
+            self._steps.note(columns)
+        self._push(update, columns, scalars)
+
+    def advance(self, update: BoundUpdate, indices: Sequence[Index]) -> tuple[Column, ...]:
+        """Count an update from `bind`, and return its rates."""
         if self.supports_apply:
             counts, lrs = self._advance(indices)
             lrs, wds = self._multiplied(update, indices, lrs)
         else:
             counts, lrs, wds = self._query_rates(indices)
-        scalars = self._scalars()
-        scalars["rescale_grad"] = self.rescale_grad
-        scalars["clip_gradient"] = clip_limit(self)
-        self._push(update, self._columns(indices, lrs, wds, counts), scalars)
+        return self._columns(indices, lrs, wds, counts)
 
     def _push(
         self,
@@ -195,7 +202,10 @@ class RuleOptimizer(Optimizer):
         columns: tuple[Column, ...],
         scalars: dict[str, float],
     ) -> None:
-        update.push(columns, scalars)
+        if self._steps is not None and self._steps.active:
+            self._steps.push(update, columns, scalars)
+        else:
+            update.push(columns, scalars)
 
     def _multiplied(
         self, update: BoundUpdate, indices: Sequence[Index], lrs: Column

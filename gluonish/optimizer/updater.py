@@ -20,7 +20,7 @@ from gluonish.optimizer.states import (
     revive_optimizer,
     unpack_state,
 )
-from gluonish.optimizer.weight_update import BoundUpdate
+from gluonish.optimizer.weight_update import BoundUpdate, WeightUpdate
 
 __all__ = ["Updater", "get_updater"]
 
@@ -107,6 +107,20 @@ class Updater:
             operands = (index, grad, weight, *map(states, index))
             self._program = Program(operands, version, updates)
         return updates
+
+    def gated_updates(self, index: Any, grad: Any, weight: Any) -> Updates | None:
+        """Return the updates of a call if the device can skip them; else None.
+
+        An optimizer of a user's class may have progress that is not known here.
+        """
+        optimizer = self.optimizer
+        if not isinstance(optimizer, RuleOptimizer) or not optimizer.supports_apply:
+            return None
+        if not type(optimizer).__module__.startswith("gluonish.optimizer."):
+            return None
+        updates = self._updates(optimizer, index, grad, weight)
+        gated = all(isinstance(x, WeightUpdate) and x.is_gated for x, _ in updates)
+        return updates if gated and updates else None
 
     def _bind(self, optimizer: RuleOptimizer, items: list[_Item]) -> Updates:
         for i, weight, _ in items:

@@ -6,14 +6,15 @@ arrays (checks, addresses, engine variables) is done in the constructor, and a s
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError
 from gluonish.core.program import Program
 from gluonish.engine import submit
 from gluonish.kernels.back_ends import fused_step
-from gluonish.kernels.fused_updates import Column, FusedStep
+from gluonish.kernels.fused_updates import Column, FusedStep, GatedStep
+from gluonish.kernels.loss_scale import Gate
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.copying import gather_on_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
@@ -115,13 +116,43 @@ class WeightUpdate:
         Raises:
             AutogradError: A weight belongs to a recorded graph.
         """
+        run = self._run_reference if self._fused is None else self._fused.run
+        self._submit(partial(run, columns, scalars), self._reads)
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether `push_gated` can be used."""
+        return isinstance(self._fused, GatedStep)
+
+    def push_gated(
+        self,
+        gate: Gate,
+        state: NDArray,
+        columns: Sequence[Sequence[Column]],
+        scalars: Mapping[str, float],
+    ) -> None:
+        """Push the update, which the device skips if the step overflows.
+
+        Args:
+            gate: The number of the update; see `GatedStep.run_gated`.
+            state: The state of the loss scale.
+            columns: The rates of this number, and of the numbers before it.
+            scalars: As for `push`.
+
+        Raises:
+            AutogradError: A weight belongs to a recorded graph.
+        """
+        assert isinstance(self._fused, GatedStep)
+        run = partial(self._fused.run_gated, gate, columns, scalars)
+        self._submit(run, (*self._reads, state._var))
+
+    def _submit(self, run: Callable[[], None], reads: tuple[Any, ...]) -> None:
         if recording.mode.get() & RECORDING:
             for group in self._groups:
                 group[0]._check_writable(self._name)
-        run = self._run_reference if self._fused is None else self._fused.run
         submit(
-            partial(run, columns, scalars),
-            self._reads,
+            run,
+            reads,
             self._writes,
             self._device.lane,
             self._name,

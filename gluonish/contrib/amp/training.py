@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gluonish.contrib.amp.loss_scaler import LossScaler
+from gluonish.contrib.amp.loss_scaler import LossScaler, multiplied
 from gluonish.contrib.amp.operator_lists import Conditional, policy_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.trainer import Trainer
@@ -155,14 +155,19 @@ def scale_loss(
             "scale_loss: expected a Trainer with a loss scale, got one without; call "
             "amp.init_trainer(trainer) first"
         )
-    before = trainer._scale
-    trainer._scale = trainer._amp_original_scale / scaler.loss_scale
+    before = trainer._scaling
     many = isinstance(loss, list | tuple)
-    scaled = [x * scaler.loss_scale for x in (loss if many else [loss])]
+    losses: Sequence[Any] = loss if many else [loss]
+    if isinstance(scaler, LossScaler) and scaler.is_on_device:
+        scaled = [scaler.scaled(x) for x in losses]
+        trainer._scaling = (trainer._amp_original_scale, True)
+    else:
+        scaled = [x * scaler.loss_scale for x in losses]
+        trainer._scale = trainer._amp_original_scale / scaler.loss_scale
     try:
         yield scaled if many else scaled[0]
     except BaseException:  # there are no gradients of the scaled loss
-        trainer._scale = before
+        trainer._scaling = before
         raise
 
 
@@ -176,8 +181,13 @@ def unscale(optimizer_or_trainer: Any) -> None:
         ArgumentTypeError: ``optimizer_or_trainer`` is not a Trainer.
     """
     trainer = _trainer("unscale", optimizer_or_trainer)
+    scale, on_device = trainer._scaling
+    scaler = trainer._amp_loss_scaler
     for param in trainer._params:
         if param.grad_req != "null":
             for grad in param.list_grad():
-                grad *= trainer._scale
+                if on_device and isinstance(scaler, LossScaler) and scaler.is_on_device:
+                    grad[:] = multiplied(grad, scale / scaler.device_divisor)
+                else:
+                    grad *= trainer._scale
     trainer._scale = 1.0

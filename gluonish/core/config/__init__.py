@@ -43,6 +43,7 @@ from gluonish.core.config.files import (
 from gluonish.core.config.flag import Flag, changes
 from gluonish.core.config.graph import (
     GLUONISH_CUDA_VECTORS,
+    GLUONISH_DEVICE_LOSS_SCALE,
     MXNET_DISABLED_GRAPH_PASSES,
     MXNET_ELIMINATE_COMMON_EXPR,
     MXNET_FUSION_VERBOSE,
@@ -127,6 +128,7 @@ __all__ = [
     "GLUONISH_CUBLASLT",
     "GLUONISH_CUDA_VECTORS",
     "GLUONISH_CUDNN_RNN",
+    "GLUONISH_DEVICE_LOSS_SCALE",
     "GLUONISH_DISTRIBUTED_TIMEOUT",
     "GLUONISH_LAUNCH_FOLDER",
     "GLUONISH_MAP_FILES",

@@ -55,6 +55,12 @@ GLUONISH_CUDA_VECTORS = Flag(
     True,
     "Access 16 bytes at a time in kernels that are generated for GPUs, where arrays allow it.",
 )
+GLUONISH_DEVICE_LOSS_SCALE = Flag(
+    "GLUONISH_DEVICE_LOSS_SCALE",
+    boolean(),
+    True,
+    "Skip steps whose gradients overflow on the GPU, so that AMP's loss scale needs no wait.",
+)
 MXNET_SUBGRAPH_BACKEND = Flag(
     "MXNET_SUBGRAPH_BACKEND",
     NAME,

@@ -20,8 +20,21 @@ class StaleGradientError(ParameterError, UserWarning):
     """Raised if a parameter has no new gradient since the last step; a UserWarning in MXNet."""
 
 
+class DeviceSteps(Protocol):
+    """Steps that the device may skip."""
+
+    def end(self) -> None:
+        """End the step that was begun."""
+        raise NotImplementedError
+
+
 class LossScaler(Protocol):
     """The interface of a loss scaler, which `contrib.amp` attaches to a Trainer."""
+
+    @property
+    def divisor(self) -> float:
+        """The scale of the last loss that was multiplied on the device."""
+        raise NotImplementedError
 
     def has_overflow(
         self, params: Sequence[Parameter], any_of: Callable[[bool], bool] = bool

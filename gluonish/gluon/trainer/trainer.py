@@ -16,7 +16,13 @@ from gluonish.autograd import pause
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.parameter import Parameter, ParameterDict
 from gluonish.gluon.parameter.arrays import ParameterArrays
-from gluonish.gluon.trainer.gradients import LossScaler, only_updated, stale_error, zero_all_stale
+from gluonish.gluon.trainer.gradients import (
+    DeviceSteps,
+    LossScaler,
+    only_updated,
+    stale_error,
+    zero_all_stale,
+)
 from gluonish.gluon.trainer.rank_agreement import RankAgreement, rank_agreement
 from gluonish.gluon.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.gluon.trainer.store_choice import (
@@ -88,6 +94,8 @@ class Trainer:
     # Set by `contrib.amp.init_trainer`; decides whether a step is skipped.
     _amp_loss_scaler: LossScaler | None = None
     _amp_original_scale: float
+    # The factor of gradients, and whether the loss scaler divides them on the device besides.
+    _scaling: tuple[float, bool]
 
     def __init__(
         self,
@@ -259,6 +267,17 @@ class Trainer:
         return {param.name: i for i, param in enumerate(self._params)}
 
     @property
+    def _scale(self) -> float:
+        """The factor of gradients; on a GPU, reading it after a scaled loss waits."""
+        scale, on_device = self._scaling
+        scaler = self._amp_loss_scaler
+        return scale / scaler.divisor if on_device and scaler is not None else scale
+
+    @_scale.setter
+    def _scale(self, scale: float) -> None:
+        self._scaling = (scale, False)
+
+    @property
     def learning_rate(self) -> float:
         """The current learning rate."""
         return self._optimizer.learning_rate
@@ -292,7 +311,7 @@ class Trainer:
             ArgumentError: ``batch_size`` is not above 0.
         """
         samples = check_batch_size("step", batch_size)
-        self._check_and_rescale_grad(self._scale / samples)
+        self._check_and_rescale_grad(self._scaling[0] / samples)
         self._prepare()
         if self._kvstore is not None:
             updated = self._updated(ignore_stale_grad)  # before gradients are summed
@@ -341,7 +360,7 @@ class Trainer:
         samples = check_batch_size("update", batch_size)
         self._prepare()
         refuse_update_in_store("update", self._update_on_kvstore)
-        self._check_and_rescale_grad(self._scale / samples)
+        self._check_and_rescale_grad(self._scaling[0] / samples)
         self._update(ignore_stale_grad)
 
     def _check_and_rescale_grad(self, scale: float) -> None:
@@ -362,6 +381,9 @@ class Trainer:
         scaler, ranks = self._amp_loss_scaler, self._ranks
         if scaler is None:
             return False
+        if self._scaling[1]:  # the step is not on the device, though the scale was
+            self._optimizer.rescale_grad /= scaler.divisor
+            self._scale = self._scale
         # Stale gradients of some devices are not summed yet, and may overflow.
         if self._update_on_kvstore or self._kvstore is None:
             zero_all_stale(selection.members, self._trainables.remote)
@@ -399,8 +421,29 @@ class Trainer:
     def _update(self, ignore_stale_grad: bool = False) -> None:
         """Update the weights on each device with its gradients."""
         selection = self._updated(ignore_stale_grad)
-        if self._skips(selection):
+        steps = self._begin_on_device(selection)
+        if steps is None and self._skips(selection):
             return
+        try:
+            self._apply(selection)
+        finally:
+            if steps is not None:
+                steps.end()
+        self._trainables.mark_used(selection)
+
+    def _begin_on_device(self, selection: Selection) -> DeviceSteps | None:
+        """Begin a step that the device skips if it overflows; None if the host has to."""
+        scaler, others = self._amp_loss_scaler, (self._sharded, self._ranks)
+        if scaler is None or len(self._updaters) != 1 or others != (None, None):
+            return None
+        begin = getattr(scaler, "begin_on_device", None)  # a program's own scaler lacks it
+        if begin is None or not selection.members:
+            return None
+        steps: DeviceSteps | None = begin(self._updaters[0], selection, self._scaling[1])
+        return steps
+
+    def _apply(self, selection: Selection) -> None:
+        """Apply the optimizer to a selection on each device."""
         if self._sharded is not None:
             self._sharded.update(selection, self._updaters[0])
         else:
@@ -409,7 +452,6 @@ class Trainer:
             for updater, (gradients, weights) in zip(self._updaters, columns, strict=False):
                 step = (selection.indices, gradients, weights)
                 updater(*(only_updated(*step) if independent else step))
-        self._trainables.mark_used(selection)
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
         """Save the optimizer and its states, such as momentum, to a file that MXNet 1.9 can read.

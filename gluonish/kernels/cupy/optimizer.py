@@ -15,6 +15,7 @@ import numpy as np
 from gluonish.kernels.cupy.optimizer_source import (
     BLOCK,
     OPTIONS,
+    ROWS,
     THREADS,
     Layout,
     layout_of,
@@ -22,6 +23,7 @@ from gluonish.kernels.cupy.optimizer_source import (
 )
 from gluonish.kernels.cupy.source import compiled
 from gluonish.kernels.fused_updates import Column, Groups, fits_dtypes, operator_kernels
+from gluonish.kernels.loss_scale import Gate
 from gluonish.kernels.optimizer_formulas import FORMULAS, Norms, state_names
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.updates.rules import Rule
@@ -34,7 +36,9 @@ class FusedStep:
         outs: Arrays for the updated weights; may be the weights themselves.
     """
 
-    __slots__ = ("_arrays", "_columns", "_launches", "_values")
+    __slots__ = ("_arrays", "_columns", "_launches", "_rows", "_stored", "_values")
+
+    gated_numbers = ROWS
 
     def __init__(self, xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups) -> None:
         dtype = outs[0].dtype
@@ -50,17 +54,53 @@ class FusedStep:
         ]
         self._values = tuple(FORMULAS[rule].scalars.values())
         self._columns: list[Column | None] = [None] * len(rule.rates)
+        self._rows: list[Any] = []
+        self._stored: dict[int, Sequence[Column]] = {}  # rates in the rows
 
     def run(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         """Update the weights."""
-        numbers = [scalars["rescale_grad"], *(value(scalars) for value in self._values)]
+        self._set_rates(columns)
+        numbers = self._numbers(scalars)
+        for launch in self._launches:
+            launch.run(numbers)
+
+    def run_gated(
+        self, gate: Gate, columns: Sequence[Sequence[Column]], scalars: Mapping[str, float]
+    ) -> None:
+        """Update the weights; see `gluonish.kernels.fused_updates.GatedStep`."""
+        rows = self._rows = self._rows or [launch.make_rows() for launch in self._launches]
+        for behind, earlier in reversed([*enumerate(columns)][1:]):
+            self._remember(gate, gate.update - behind, earlier, rows)
+        self._set_rates(columns[0])
+        self._stored[gate.update % ROWS] = columns[0]
+        numbers = self._numbers(scalars)
+        for launch, row in zip(self._launches, rows, strict=True):
+            launch.run(numbers, (gate.state, row, *_words(gate.update, gate.skipped)))
+
+    def _remember(
+        self, gate: Gate, number: int, columns: Sequence[Column], rows: Sequence[Any]
+    ) -> None:
+        """Store the rates of an earlier number of the update, unless they are stored."""
+        if self._stored.get(number % ROWS) == columns:
+            return
+        self._set_rates(columns)
+        self._stored[number % ROWS] = columns
+        for launch, row in zip(self._launches, rows, strict=True):
+            launch.remember((gate.state, row, *_words(number, gate.skipped)))
+
+    def _numbers(self, scalars: Mapping[str, float]) -> list[float]:
+        return [scalars["rescale_grad"], *(value(scalars) for value in self._values)]
+
+    def _set_rates(self, columns: Sequence[Column]) -> None:
         for i, column in enumerate(columns):
             if column is not self._columns[i]:
                 for launch in self._launches:
                     launch.set_rates(i, column)
                 self._columns[i] = column
-        for launch in self._launches:
-            launch.run(numbers)
+
+
+def _words(*numbers: int) -> tuple[Any, ...]:
+    return tuple(map(np.uint32, numbers))
 
 
 class _Kernels:
@@ -72,11 +112,13 @@ class _Kernels:
         self.computed = len(FORMULAS[rule].computed)
         self._key = (rule, dtype, separate)
 
-    def launch(self, name: str, blocks: int, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel on the current stream."""
-        key = ("optimizer", name, *self._key)
-        kernel = compiled(self.xp, key, name, lambda: source_of(*self._key), OPTIONS)
-        kernel((blocks,), (THREADS,), arguments)
+    def launch(
+        self, name: str, blocks: int, arguments: tuple[Any, ...], gate: tuple[Any, ...] = ()
+    ) -> None:
+        """Run a kernel on the current stream; a gated one with the arguments ``gate``."""
+        key = ("optimizer", name, *self._key, bool(gate))
+        kernel = compiled(self.xp, key, name, lambda: source_of(*self._key, bool(gate)), OPTIONS)
+        kernel((blocks,), (THREADS,), (*arguments, *gate))
 
 
 class _Launch:
@@ -120,27 +162,36 @@ class _Launch:
             column = column[self._first : self._first + self._count]
         self._rates[number, : self._count] = column
 
-    def run(self, scalars: Sequence[float]) -> None:
+    def make_rows(self) -> Any:
+        """Return memory for the rates of several numbers of the update."""
+        return self._kernels.xp.zeros((ROWS, self._rates.size), np.float32)
+
+    def remember(self, gate: tuple[Any, ...]) -> None:
+        """Store the rates in a row."""
+        if self._blocks:
+            self._kernels.launch("remember", 1, (self._table,), gate)
+
+    def run(self, scalars: Sequence[float], gate: tuple[Any, ...] = ()) -> None:
         """Update the weights."""
         if not self._blocks:
             return
         self._scalars[:] = scalars
         kernels = self._kernels
         if not kernels.norms:
-            kernels.launch("update", self._blocks, (self._table,))
+            kernels.launch("update", self._blocks, (self._table,), gate)
             return
         computed = kernels.xp.empty((kernels.computed, self._count), np.float32)
         for i, norms in enumerate(kernels.norms):
-            self._sum(i, len(norms.squared), computed)
-        kernels.launch("update", self._blocks, (self._table, computed))
+            self._sum(i, len(norms.squared), computed, gate)
+        kernels.launch("update", self._blocks, (self._table, computed), gate)
 
-    def _sum(self, number: int, expressions: int, computed: Any) -> None:
+    def _sum(self, number: int, expressions: int, computed: Any, gate: tuple[Any, ...]) -> None:
         """Compute rates from the norms of the weights."""
         kernels, blocks = self._kernels, self._blocks
         sums = kernels.xp.empty((expressions, blocks), np.float64)
-        kernels.launch(f"norms{number}", blocks, (self._table, computed, sums))
+        kernels.launch(f"norms{number}", blocks, (self._table, computed, sums), gate)
         arguments = (self._table, computed, sums, np.uint32(blocks))
-        kernels.launch(f"finish{number}", self._count, arguments)
+        kernels.launch(f"finish{number}", self._count, arguments, gate)
 
 
 def _named(rule: Rule, out: Any, group: Sequence[Any]) -> dict[str, int]:

@@ -7,6 +7,11 @@ threads updates `BLOCK` elements of one weight.
 Rules with norms have kernels before the update: ``norms0`` writes a sum of squares for each block,
 and ``finish0``, with one block for each weight, adds these and computes rates from the norms. Each
 sum has a fixed order without atomics, so that equal runs give equal bits.
+
+Gated kernels read the state of a loss scale (`gluonish.kernels.loss_scale`): they change nothing in
+a skipped step, and divide gradients by the scale. The rates in the Table are those of the update's
+number on the host, which may not know of the last skipped steps. The kernels do, and take the rates
+of an earlier number from ``rows``, where each launch stores its own.
 """
 
 import re
@@ -19,6 +24,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.kernels.cupy.source import KINDS, inputs_of, text_of, translated
+from gluonish.kernels.loss_scale import State
 from gluonish.kernels.optimizer_formulas import FORMULAS, Norms, state_names
 from gluonish.ops.updates.rules import Rule
 
@@ -29,6 +35,7 @@ OPTIONS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true")
 _ELEMENT = re.compile(r"(\w+)\[i\]")
 _LANE = re.compile(r"(\w+)\[k\]")
 _LANES = 4  # elements that a thread loads at a time
+ROWS = 32  # numbers of updates whose rates gated kernels store
 _PARAMETERS = 4096 - 64  # bytes of a launch's parameters, minus those other than the Table
 
 
@@ -81,19 +88,54 @@ def layout_of(rule: Rule, dtype: np.dtype[Any], separate: bool) -> Layout:
 
 
 @cache
-def source_of(rule: Rule, dtype: np.dtype[Any], separate: bool) -> str:
-    """Return the source of a rule's kernels; the arguments are those of `layout_of`."""
-    sources = [_head(rule, dtype, separate)]
+def source_of(rule: Rule, dtype: np.dtype[Any], separate: bool, gated: bool = False) -> str:
+    """Return the source of a rule's kernels.
+
+    Args:
+        rule: The rule.
+        dtype: As for `layout_of`.
+        separate: As for `layout_of`.
+        gated: Whether the kernels depend on the state of a loss scale.
+    """
+    gate = _GATE if gated else ""
+    sources = [_head(rule, dtype, separate), _GATED.format(parameters=gate) if gated else _UNGATED]
     for i, norms in enumerate(FORMULAS[rule].norms):
-        sources += [_norms(rule, norms, dtype, separate, i), _finish(rule, norms, i)]
-    return "\n".join([*sources, _update(rule, dtype, separate)])
+        sources.append(_norms(rule, norms, dtype, separate, i, gate))
+        sources.append(_finish(rule, norms, i, gate))
+    return "\n".join([*sources, _update(rule, dtype, separate, gate)])
 
 
+# Parameters of gated kernels.
+_GATE = ", const float *state, float *rows, unsigned number, unsigned known"
+_UNGATED = """\
+#define START
+#define RATE(i) table.rates[i][owner]
+#define RESCALE table.scalars[0]
+"""
+# A row has the rates of all weights of a launch, one rate after the other.
+_GATED = f"""\
+#define NUMBERS (sizeof(table.rates) / sizeof(float))
+#define ROW(number) (rows + (Offset)((number) % {ROWS}) * NUMBERS)
+#define BEHIND ((unsigned)state[{State.SKIPPED:d}] - known)
+#define EARLIER(i) ROW(number - BEHIND)[i * (NUMBERS / RATES) + owner]
+#define RATE(i) (BEHIND ? EARLIER(i) : table.rates[i][owner])
+#define RESCALE (table.scalars[0] / state[{State.DIVISOR:d}])
+#define START \\
+    if (!blockIdx.x) remember_rates(table, ROW(number)); \\
+    if (state[{State.OVERFLOW:d}]) return;
+__device__ inline void remember_rates(const Table &table, float *row) {{{{
+    for (unsigned i = threadIdx.x; i < NUMBERS; i += THREADS) row[i] = table.rates[0][i];
+}}}}
+extern "C" __global__ void remember(const __grid_constant__ Table table{{parameters}}) {{{{
+    remember_rates(table, ROW(number));
+}}}}
+"""
 _TABLE = """\
 #define KIND {kind}
 #define INDEX unsigned int
 #define BLOCK {block}
 #define LANES {lanes}
+#define RATES {rates}
 {scalar}
 struct Table {{
     unsigned long long written[{written}][{most}], read[{read}][{most}];
@@ -108,6 +150,7 @@ struct Table {{
 # Accesses of vectors.cuh, where all arrays of the weight allow it, and the elements that are left.
 _UPDATE = """\
 extern "C" __global__ void {name}({parameters}) {{
+    START
     const unsigned owner = owner_of(table, blockIdx.x);
     const Offset from = (Offset)(blockIdx.x - first_block(table, owner)) * BLOCK;
     const Offset rest = table.sizes[owner] - from;
@@ -137,6 +180,7 @@ extern "C" __global__ void {name}({parameters}) {{
 # squares of elements in an order that does not depend on addresses.
 _PASS = """\
 extern "C" __global__ void {name}({parameters}) {{
+    START
     const unsigned owner = owner_of(table, blockIdx.x);
     const Offset from = (Offset)(blockIdx.x - first_block(table, owner)) * BLOCK;
     const Offset rest = table.sizes[owner] - from;
@@ -168,8 +212,9 @@ extern "C" __global__ void {name}({parameters}) {{
 
 _FINISH = """\
 extern "C" __global__ void finish{number}(
-    const __grid_constant__ Table table, float *computed, const double *sums, unsigned blocks
+    const __grid_constant__ Table table, float *computed, const double *sums, unsigned blocks{gate}
 ) {{
+    START
     const unsigned owner = blockIdx.x, last = table.ends[owner];
 {sums}
     for (unsigned i = first_block(table, owner) + threadIdx.x; i < last; i += THREADS) {{
@@ -198,10 +243,10 @@ def _head(rule: Rule, dtype: np.dtype[Any], separate: bool) -> str:
     )
 
 
-def _update(rule: Rule, dtype: np.dtype[Any], separate: bool) -> str:
+def _update(rule: Rule, dtype: np.dtype[Any], separate: bool, gate: str) -> str:
     formula = FORMULAS[rule]
     states = state_names(rule) if formula.states is None else formula.states
-    return _pass(rule, dtype, separate, "update", formula.lines, ("w", *states), ())
+    return _pass(rule, dtype, separate, "update", formula.lines, ("w", *states), (), gate)
 
 
 def _vectors(loads: Sequence[str], stores: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -221,9 +266,11 @@ def _vectors(loads: Sequence[str], stores: Sequence[str]) -> tuple[list[str], li
     return found, made
 
 
-def _norms(rule: Rule, norms: Norms, dtype: np.dtype[Any], separate: bool, number: int) -> str:
+def _norms(
+    rule: Rule, norms: Norms, dtype: np.dtype[Any], separate: bool, number: int, gate: str
+) -> str:
     name = f"norms{number}"
-    return _pass(rule, dtype, separate, name, norms.lines, norms.states, norms.squared)
+    return _pass(rule, dtype, separate, name, norms.lines, norms.states, norms.squared, gate)
 
 
 def _pass(
@@ -234,6 +281,7 @@ def _pass(
     lines: Sequence[str],
     stored: Sequence[str],
     squared: Sequence[str],
+    gate: str,
 ) -> str:
     """Return a kernel that computes and stores values for each element, and sums squares."""
     needed = inputs_of(lines, (*stored, *squared))
@@ -249,7 +297,7 @@ def _pass(
     computed = [*declared, *translated(lines, loaded), *(f"{x}_[k] = {x};" for x in stored)]
     parts = {
         "name": name,
-        "parameters": ", ".join(parameters),
+        "parameters": ", ".join(parameters) + gate,
         "head": _indented(1, [*pointers, *_numbers(rule, outer), *_sums(squared)]),
         "lanes": _indented(2, [f"float {x}_[LANES] = {{}};" for x in lanes]),
     }
@@ -347,16 +395,17 @@ def _pointers(layout: Layout, arrays: Mapping[str, bool]) -> list[str]:
 def _numbers(rule: Rule, names: set[str]) -> list[str]:
     """Return declarations of the rates and scalars with these names."""
     formula = FORMULAS[rule]
-    values = {name: f"table.rates[{i}][owner]" for i, name in enumerate(rule.rates)}
+    values = {name: f"RATE({i})" for i, name in enumerate(rule.rates)}
     computed = [f"computed[{i} * table.count + owner]" for i in range(len(formula.computed))]
     values |= zip(formula.computed, computed, strict=True)
     names_of_scalars = ("rescale", *formula.scalars)
     values |= {name: f"table.scalars[{i}]" for i, name in enumerate(names_of_scalars)}
+    values["rescale"] = "RESCALE"
     assert names <= values.keys(), f"{rule.name}: unknown {names - values.keys()}"
     return [f"const float {name} = {value};" for name, value in values.items() if name in names]
 
 
-def _finish(rule: Rule, norms: Norms, number: int) -> str:
+def _finish(rule: Rule, norms: Norms, number: int, gate: str) -> str:
     """Return the kernel that computes rates from the norms of each weight."""
     needed = inputs_of(norms.finish)
     lengths = {f"norm_{x}": f"(float)sqrt(sum_{x})" for x in norms.squared}
@@ -371,6 +420,7 @@ def _finish(rule: Rule, norms: Norms, number: int) -> str:
     ]
     return _FINISH.format(
         number=number,
+        gate=gate,
         sums=_indented(1, _sums(norms.squared)),
         adding=_indented(
             2,

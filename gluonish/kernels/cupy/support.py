@@ -192,4 +192,5 @@ SUPPORT = Support(
     _passes,
     optimizer_step=lambda: loading.load("gluonish.kernels.cupy.optimizer").fused_step,
     devices=CuPySupport,
+    outcomes=lambda: loading.load("gluonish.kernels.cupy.loss_scale").Outcomes,
 )

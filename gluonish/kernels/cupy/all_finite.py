@@ -1,0 +1,64 @@
+"""Test of many arrays for infinity and NaN, with one launch for as many as fit its parameters.
+
+All data about the arrays are parameters of the launch, as for `gluonish.kernels.cupy.optimizer`.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from gluonish.kernels.cupy.source import KINDS, contiguous, launch_blocks
+from gluonish.ops.contrib.finite import ALL_FINITE, MULTI_ALL_FINITE
+from gluonish.ops.kernel import BackEnd, FastKernel
+
+_THREADS = 256  # as in the kernel's source
+_BLOCK = 1 << 14  # elements
+_MOST = 200  # arrays per launch, whose parameters CUDA limits to 4 KB
+_TABLE = np.dtype(
+    [
+        ("read", np.uint64, (_MOST,)),
+        ("sizes", np.int64, (_MOST,)),
+        ("ends", np.uint32, (_MOST,)),
+        ("count", np.uint32),
+    ],
+    align=True,
+)
+
+
+def _test(xp: Any, out: Any, arrays: Sequence[Any]) -> None:
+    """Write 0 to ``out`` if an element of contiguous arrays of one dtype is not finite."""
+    table = np.zeros(1, _TABLE)  # CuPy passes an array of size 1 by value
+    fields, count = table[0], len(arrays)
+    ends = list(accumulate(-(-x.size // _BLOCK) for x in arrays))
+    fields["read"][:count] = [x.data.ptr for x in arrays]
+    fields["sizes"][:count] = [x.size for x in arrays]
+    fields["ends"][:count] = ends
+    fields["count"] = count
+    macros = (("MOST", _MOST), ("BLOCK", _BLOCK))
+    name = "all_finite"
+    launch_blocks(xp, name, name, arrays[0].dtype, (table, out), (ends[-1],), _THREADS, macros)
+
+
+def _run(xp: Any, out: Any, *arrays: Any, init_output: bool, **_: object) -> None:
+    if init_output:
+        out.fill(1)
+    by_dtype: dict[Any, list[Any]] = {}
+    for x in arrays:
+        if x.size:
+            by_dtype.setdefault(x.dtype, []).append(contiguous(x))
+    for same in by_dtype.values():
+        for start in range(0, len(same), _MOST):
+            _test(xp, out, same[start : start + _MOST])
+
+
+def _supports(*arrays: Any, init_output: bool, **_: Any) -> bool:
+    # Without init_output any other number in out becomes 1.
+    return init_output and all(x.dtype in KINDS for x in arrays)
+
+
+KERNELS = tuple(
+    (op, FastKernel(BackEnd.CUPY, op.name, _supports, run=_run))
+    for op in (ALL_FINITE, MULTI_ALL_FINITE)
+)
