@@ -157,7 +157,7 @@ def scale_loss(
         )
     before = trainer._scaling
     many = isinstance(loss, list | tuple)
-    losses: Sequence[Any] = loss if many else [loss]
+    losses: Any = loss if many else [loss]
     if isinstance(scaler, LossScaler) and scaler.is_on_device:
         scaled = [scaler.scaled(x) for x in losses]
         trainer._scaling = (trainer._amp_original_scale, True)

@@ -7,7 +7,10 @@ from itertools import count
 from typing import Any
 
 import gluonish.symbol as sym
+from gluonish.autograd import backward, record
+from gluonish.contrib import amp
 from gluonish.core.config import (
+    GLUONISH_DEVICE_LOSS_SCALE,
     MXNET_DISABLED_GRAPH_PASSES,
     MXNET_ELIMINATE_COMMON_EXPR,
     MXNET_ENABLE_CUDA_GRAPHS,
@@ -17,6 +20,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.context import gpu
 from gluonish.core.device import device_of, gpu_count
+from gluonish.gluon import Parameter, Trainer
 from gluonish.gluon.nn import HybridLambda
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.kernels.generated import support as generated
@@ -151,3 +155,24 @@ def _cuda_graphs() -> str:
         found.append(graphs.launches - before)
     expect(flag, found[0] == 0 < found[1], "no graph without it, and some with it", found)
     return f"four calls of a network launched {found[0]} and {found[1]} graphs"
+
+
+@observes(GLUONISH_DEVICE_LOSS_SCALE)
+def _device_loss_scale() -> str:
+    """Take a step with a loss scale on a GPU, and ask where the scale is."""
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    weight = Parameter("weight", shape=(2,))
+    weight.initialize(ctx=gpu(0))
+    found = []
+    for value in (False, True):
+        trainer = Trainer([weight], "sgd")
+        amp.init_trainer(trainer)
+        with GLUONISH_DEVICE_LOSS_SCALE.override(value):
+            with record(), amp.scale_loss(weight.data().sum(), trainer) as scaled:
+                backward(scaled)
+            trainer.step(1)
+        scaler: Any = trainer._amp_loss_scaler
+        found.append(scaler.is_on_device)
+    expect(GLUONISH_DEVICE_LOSS_SCALE, found == [False, True], "a scale there with it only", found)
+    return "the loss scale was on the device with it, and on the host without"
