@@ -15,6 +15,8 @@ _ROUNDS = 5
 # CUDA graphs are captured at the second call, what they refuse is found after it, and arrays that
 # recur are used in place from about the fifteenth on.
 _FIRST_CALLS = 20
+# The dtypes of all of a network, by how it is said.
+HALVES = {"AMP": "bfloat16", "FP16": "float16"}
 static = {"static_alloc": True, "static_shape": True}
 
 
@@ -32,7 +34,8 @@ class OurStep:
         parameters: The network's.
         optimizer: Its name and arguments.
         count: Samples, for the trainer.
-        precision: With ``AMP``, which is bfloat16, weights have copies in float32.
+        precision: With ``AMP``, which is bfloat16, and ``FP16`` weights have copies in float32;
+            with ``FP16`` the loss is scaled.
     """
 
     def __init__(
@@ -45,18 +48,24 @@ class OurStep:
         precision: str,
     ) -> None:
         name, options = optimizer
-        if precision == "AMP":
+        if precision in HALVES:
             options = {**options, "multi_precision": True}
         self._record = mx.autograd.record
         self._loss = loss
         self._trainer = mx.gluon.Trainer(parameters, name, options)
         self._count = count
+        self._backward = mx.autograd.backward
+        self._scaled = lambda loss: contextlib.nullcontext(loss)
+        if precision == "FP16":
+            mx.contrib.amp.init_trainer(self._trainer)
+            self._scaled = lambda loss: mx.contrib.amp.scale_loss(loss, self._trainer)
 
     def __call__(self) -> Any:
         """Take it."""
         with self._record():
             loss = self._loss()
-        loss.backward()
+            with self._scaled(loss) as scaled:
+                self._backward(scaled)
         self._trainer.step(self._count)
         return loss
 

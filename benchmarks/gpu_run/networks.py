@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.gpu_run.comparisons import OurStep, compare, our_precision, static
+from benchmarks.gpu_run.comparisons import HALVES, OurStep, compare, our_precision, static
 from benchmarks.gpu_run.peers import TorchStep, contenders_of, precision_of
 from benchmarks.gpu_run.place import Place
-from benchmarks.gpu_run.rows import Note
+from benchmarks.gpu_run.rows import Note, Refused
 
 _NAMES = ("resnet50_v1", "lenet")  # on the device, and in a rehearsal
 _SGD = {"learning_rate": 1e-3, "momentum": 0.9}
@@ -92,11 +92,13 @@ def inference(place: Place, note: Note, *, batch_size: int, precision: str) -> I
 
 
 def training(place: Place, note: Note, *, batch_size: int, precision: str) -> Iterator[None]:
-    """Compare training steps."""
+    """Compare training steps; ours alone in float16, with a loss scale."""
     described = _described(place)
     count = place.pick(batch_size, 2)
 
     def peers() -> Any:
+        if precision == "FP16":
+            raise Refused("measured for --ab only")
         torch = place.torch
         scope = precision_of(torch, precision, place.torch_device)
         net, data, target = _theirs(place, described, count, training=True)
@@ -110,7 +112,7 @@ def training(place: Place, note: Note, *, batch_size: int, precision: str) -> It
         return contenders_of(place, step, note, compile_s=compile_s)
 
     with our_precision(precision):
-        dtype = "bfloat16" if precision == "AMP" else "float32"
+        dtype = HALVES.get(precision, "float32")
         net, data, target = _ours(place, described, count, dtype)
         loss_of = place.mx.gluon.loss.SoftmaxCrossEntropyLoss()
         loss_of.hybridize(**static)

@@ -3,6 +3,7 @@
 The state is a float32 array, whose elements `State` names.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
@@ -66,13 +67,13 @@ class Outcomes(Protocol):
     def of(self, step: int) -> bool | None:
         """Return whether a step was skipped; None if that is not known yet."""
 
-    def end_step(
-        self, finite: Any, state: Any, scale: Any, step: int, divides: int, limits: Limits
-    ) -> None:
-        """Update the state by whether the gradients of a step are finite.
+    def bind(self, gradients: Sequence[Any]) -> None:
+        """Set the gradients of the following steps, which must not be reallocated."""
+
+    def end_step(self, state: Any, scale: Any, step: int, divides: int, limits: Limits) -> None:
+        """Test whether the gradients of a step are finite, and update the state.
 
         Args:
-            finite: Array of one element, which is 0 for an overflow.
             state: The state.
             scale: Array of one element, which gets the loss scale.
             step: Number of the step, from 1 on.

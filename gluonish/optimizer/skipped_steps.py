@@ -15,7 +15,7 @@ weights than the steps before it whose outcomes are unknown.
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gluonish.ndarray as nd
 from gluonish.autograd import pause
@@ -90,16 +90,16 @@ class SkippedSteps:
         self._unknown: deque[_Step] = deque()
         self._count = self._skipped = 0  # steps; those of them that are known to be skipped
         self._updates: Updates = ()
+        self._reads: tuple[Any, ...] = ()
         self._schedule = schedule_of(optimizer)
         self._settings = settings_of(optimizer)
         optimizer._steps = self
 
-    def begin(self, updates: Updates, finite: NDArray, divides: Divides, limits: Limits) -> None:
-        """Begin a step, which the device skips if ``finite`` is 0.
+    def begin(self, updates: Updates, divides: Divides, limits: Limits) -> None:
+        """Begin a step, which the device skips if a gradient is not finite.
 
         Args:
             updates: All updates of the step.
-            finite: Array (1,).
             divides: By what gradients are divided.
             limits: When and how far the loss scale changes.
         """
@@ -107,19 +107,34 @@ class SkippedSteps:
         if self._unknown and (self._updates is not updates or len(self._unknown) >= _MOST):
             self.settle()
         self._adopt_settings(updates)
-        self._updates = updates
+        if self._updates is not updates:
+            self._bind(updates)
         self._count += 1
         self._unknown.append(_Step(self._count, Progress(self.optimizer), []))
         self.active = True
-        arrays = (finite._data, self.state._data, self.scale._data)
+        arrays = (self.state._data, self.scale._data)
         submit(
             partial(self._outcomes.end_step, *arrays, self._count, divides, limits),
-            (finite._var, self.state._var),
+            self._reads,
             (self.state._var, self.scale._var),
             self.state._device.lane,
             "loss_scale",
             small=True,
         )
+
+    def _bind(self, updates: Updates) -> None:
+        """Set the updates of the following steps."""
+        gradients = [x for update, _ in updates for x in _gradients(update)]
+        submit(
+            partial(self._outcomes.bind, [x._data for x in gradients]),
+            (),
+            (self.state._var,),
+            self.state._device.lane,
+            "loss_scale",
+            small=True,
+        )
+        self._reads = (self.state._var, *(x._var for x in gradients))
+        self._updates = updates
 
     def note(self, columns: tuple[Column, ...]) -> None:
         """Store the rates of an update of the current step."""
@@ -213,3 +228,8 @@ class SkippedSteps:
             self.active = False
             current.restore(optimizer)
         self._settings = settings
+
+
+def _gradients(update: BoundUpdate) -> Sequence[NDArray]:
+    assert isinstance(update, WeightUpdate)
+    return update.gradients

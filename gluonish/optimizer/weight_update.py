@@ -120,6 +120,11 @@ class WeightUpdate:
         self._submit(partial(run, columns, scalars), self._reads)
 
     @property
+    def gradients(self) -> list[NDArray]:
+        """The gradients of the weights."""
+        return [group[1] for group in self._groups]
+
+    @property
     def is_gated(self) -> bool:
         """Whether `push_gated` can be used."""
         return isinstance(self._fused, GatedStep)

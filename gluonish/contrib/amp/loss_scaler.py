@@ -100,9 +100,8 @@ class LossScaler:
         steps = self._attached(updater, gradients[0].context)
         how = Divides.BY_SCALE if self._is_new else Divides.AS_BEFORE
         self._is_new = False
-        (finite,) = _finite([param for _, param in selection.members])
         limits = Limits(self._scale_seq_len, self._max_loss_scale, _SMALLEST)
-        steps.begin(updates, finite, how if divides else Divides.NOT, limits)
+        steps.begin(updates, how if divides else Divides.NOT, limits)
         return steps
 
     def scaled(self, loss: NDArray) -> NDArray:
@@ -204,11 +203,6 @@ def multiplied(array: NDArray, factor: NDArray) -> NDArray:
 
 def _overflows(params: Iterable[Parameter]) -> bool:
     """Whether a gradient is infinite or NaN on any device, with one operation per device."""
-    return not all(bool(flag.asscalar()) for flag in _finite(params))
-
-
-def _finite(params: Iterable[Parameter]) -> list[NDArray]:
-    """Return for each device whether all gradients are finite, as an array (1,)."""
     gradients: dict[Context, list[NDArray]] = {}
     for param in params:
         if param.grad_req != "null":
@@ -217,7 +211,8 @@ def _finite(params: Iterable[Parameter]) -> list[NDArray]:
                 gradients.setdefault(dense.context, []).append(dense)
     finite = find_operator("multi_all_finite")
     with pause():
-        return [
+        found = [
             apply(finite, arrays, {"num_arrays": len(arrays), "init_output": True})
             for arrays in gradients.values()
         ]
+    return not all(bool(flag.asscalar()) for flag in found)

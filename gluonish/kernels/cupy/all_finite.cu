@@ -6,7 +6,7 @@
 #define LANES 4
 
 struct Table {
-    unsigned long long read[MOST];
+    unsigned long long read[1][MOST];
     long long sizes[MOST];
     unsigned ends[MOST], count;
 };
@@ -18,16 +18,16 @@ extern "C" __global__ void all_finite(const __grid_constant__ Table table, float
     const long long from = (long long)(blockIdx.x - first_block(table, owner)) * BLOCK;
     const long long rest = table.sizes[owner] - from;
     const int size = rest < BLOCK ? (int)rest : BLOCK;
-    const Scalar *const source = (const Scalar *)table.read[owner] + from;
-    const int whole = (unsigned long long)source % (LANES * sizeof(Scalar) < 16 ? 8 : 16)
+    const Scalar *const sources = (const Scalar *)table.read[0][owner] + from;
+    const int whole = (unsigned long long)sources % (LANES * sizeof(Scalar) < 16 ? 8 : 16)
         ? 0 : size / LANES * LANES;
     Wide total = 0;  // x * 0 is NaN unless x is finite
     for (int i = LANES * threadIdx.x; i < whole; i += THREADS * LANES) {
         Wide values[LANES];
-        load_vector<LANES>(source + i, values);
+        load_vector<LANES>(sources + i, values);
 #pragma unroll
         for (int k = 0; k < LANES; ++k) total += values[k] * 0;
     }
-    for (int i = whole + threadIdx.x; i < size; i += THREADS) total += widen(source[i]) * 0;
+    for (int i = whole + threadIdx.x; i < size; i += THREADS) total += widen(sources[i]) * 0;
     if (total != total) *finite = 0;
 }

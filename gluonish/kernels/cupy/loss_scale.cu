@@ -12,9 +12,10 @@ struct Settings {
 };
 
 extern "C" __global__ void end_step(
-    const __grid_constant__ Settings settings, const float *finite, float *state, float *scale
+    const __grid_constant__ Settings settings, float *finite, float *state, float *scale
 ) {
     const bool overflows = *finite == 0;
+    *finite = 1;  // for the test of the next step
     if (settings.divides) state[DIVISOR] = settings.divides == 1 ? state[LOSS_SCALE] : 1;
     const float now = state[NEXT];
     float next = now, clean = overflows ? 0 : state[CLEAN] + 1;

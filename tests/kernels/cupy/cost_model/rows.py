@@ -24,7 +24,7 @@ class Row(NamedTuple):
     Attributes:
         kind: ``inference``, ``training``, ``bert`` or ``lstm``.
         batch: Images.
-        precision: ``AMP`` or ``TF32``.
+        precision: ``AMP``, ``FP16``, which has a loss scale, or ``TF32``.
         layers: Of BERT; 0 for its own number.
     """
 
@@ -36,6 +36,7 @@ class Row(NamedTuple):
 
 ROWS = {
     "ResNet-50 training, 64, AMP": Row("training", 64, "AMP"),
+    "ResNet-50 training, 64, FP16": Row("training", 64, "FP16"),
     "ResNet-50 training, 64, TF32": Row("training", 64, "TF32"),
     "ResNet-50 inference, 64, AMP": Row("inference", 64, "AMP"),
     "ResNet-50 inference, 1, TF32": Row("inference", 1, "TF32"),
@@ -58,7 +59,7 @@ class _Place:
 def make_step(mx: Any, row: Row) -> Callable[[], Any]:
     """Return the step of a row, on ``gpu(0)``."""
     from benchmarks.gpu_run import bert, lstm, networks
-    from benchmarks.gpu_run.comparisons import OurStep, static
+    from benchmarks.gpu_run.comparisons import HALVES, OurStep, static
 
     place: Any = _Place(mx)
     if row.kind == "bert":
@@ -66,7 +67,7 @@ def make_step(mx: Any, row: Row) -> Callable[[], Any]:
         return bert._our_step(place, sizes, row.precision)[0]
     if row.kind == "lstm":
         return lstm._our_step(place, lstm._SIZES[0], row.precision)
-    dtype = "bfloat16" if row.precision == "AMP" else "float32"
+    dtype = HALVES.get(row.precision, "float32")
     described = networks._described(place)
     net, data, target = networks._ours(place, described, row.batch, dtype)
     if row.kind == "inference":
