@@ -54,18 +54,19 @@ class OurStep:
         self._loss = loss
         self._trainer = mx.gluon.Trainer(parameters, name, options)
         self._count = count
-        self._backward = mx.autograd.backward
-        self._scaled = lambda loss: contextlib.nullcontext(loss)
-        if precision == "FP16":
-            mx.contrib.amp.init_trainer(self._trainer)
-            self._scaled = lambda loss: mx.contrib.amp.scale_loss(loss, self._trainer)
+        self._amp: Any = mx.contrib.amp if precision == "FP16" else None
+        if self._amp is not None:
+            self._amp.init_trainer(self._trainer)
 
     def __call__(self) -> Any:
         """Take it."""
         with self._record():
             loss = self._loss()
-            with self._scaled(loss) as scaled:
-                self._backward(scaled)
+            if self._amp is not None:
+                with self._amp.scale_loss(loss, self._trainer) as scaled:
+                    scaled.backward()
+        if self._amp is None:
+            loss.backward()
         self._trainer.step(self._count)
         return loss
 

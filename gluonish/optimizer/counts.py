@@ -53,10 +53,13 @@ class UpdateCounts:
 
     def _set_current_context(self, device_id: int) -> None:
         """Switch to the counts of another device; a new one begins with the loaded counts."""
-        counts = self._all_index_update_counts
+        if self._steps is not None:
+            self._steps.settle()
+        own = vars(self)  # without the calls of `Settled`
+        counts = own["_all_index_update_counts"]
         if device_id not in counts:
             counts[device_id] = dict(self._loaded_counts)
-        self._index_update_count = counts[device_id]
+        own["_index_update_count"] = counts[device_id]
 
     def _progress(self) -> dict[str, Any]:
         """Return the progress on the most advanced device as plain data.

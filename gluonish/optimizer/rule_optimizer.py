@@ -244,12 +244,15 @@ class RuleOptimizer(Optimizer):
             The counts, and the learning rates without multipliers: the rates that the scheduler
             returns when indices are counted one by one.
         """
-        current, begin = self._index_update_count, self.begin_num_update
+        if self._steps is not None:
+            self._steps.settle()
+        own = vars(self)  # without the calls of `Settled`
+        current, begin = own["_index_update_count"], self.begin_num_update
         counts = [current.get(i, begin) + 1 for i in indices]
         current.update(zip(indices, counts, strict=True))
-        first, newest = counts[0], max(counts)
-        if self.lr_scheduler is None or newest <= max(first, self.num_update):
-            self.num_update = max(newest, self.num_update)
+        first, newest, last = counts[0], max(counts), own["num_update"]
+        if self.lr_scheduler is None or newest <= max(first, last):
+            own["num_update"] = max(newest, last)
             return _scalar_or_list(counts), self.learning_rate
         rates = []
         for count in counts:

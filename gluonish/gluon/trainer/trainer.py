@@ -421,9 +421,11 @@ class Trainer:
     def _update(self, ignore_stale_grad: bool = False) -> None:
         """Update the weights on each device with its gradients."""
         selection = self._updated(ignore_stale_grad)
-        steps = self._begin_on_device(selection)
-        if steps is None and self._skips(selection):
-            return
+        steps = None
+        if self._amp_loss_scaler is not None:
+            steps = self._begin_on_device(self._amp_loss_scaler, selection)
+            if steps is None and self._skips(selection):
+                return
         try:
             self._apply(selection)
         finally:
@@ -431,10 +433,9 @@ class Trainer:
                 steps.end()
         self._trainables.mark_used(selection)
 
-    def _begin_on_device(self, selection: Selection) -> DeviceSteps | None:
+    def _begin_on_device(self, scaler: LossScaler, selection: Selection) -> DeviceSteps | None:
         """Begin a step that the device skips if it overflows; None if the host has to."""
-        scaler, others = self._amp_loss_scaler, (self._sharded, self._ranks)
-        if scaler is None or len(self._updaters) != 1 or others != (None, None):
+        if len(self._updaters) != 1 or self._sharded is not None or self._ranks is not None:
             return None
         begin = getattr(scaler, "begin_on_device", None)  # a program's own scaler lacks it
         if begin is None or not selection.members:
