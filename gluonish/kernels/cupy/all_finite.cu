@@ -3,7 +3,7 @@
 // A block tests BLOCK elements of an array, and writes 0 if one is infinite or NaN. All threads
 // write the same number, so their order does not matter. MOST: arrays per Table.
 #define THREADS 256
-#define LANES 4
+#define LANES (int)(sizeof(Scalar) == 2 ? 8 : 4)  // at least one access of 16 bytes
 
 struct Table {
     unsigned long long read[1][MOST];
@@ -19,8 +19,7 @@ extern "C" __global__ void all_finite(const __grid_constant__ Table table, float
     const long long rest = table.sizes[owner] - from;
     const int size = rest < BLOCK ? (int)rest : BLOCK;
     const Scalar *const sources = (const Scalar *)table.read[0][owner] + from;
-    const int whole = (unsigned long long)sources % (LANES * sizeof(Scalar) < 16 ? 8 : 16)
-        ? 0 : size / LANES * LANES;
+    const int whole = (unsigned long long)sources % 16 ? 0 : size / LANES * LANES;
     Wide total = 0;  // x * 0 is NaN unless x is finite
     for (int i = LANES * threadIdx.x; i < whole; i += THREADS * LANES) {
         Wide values[LANES];

@@ -14,7 +14,7 @@ from gluonish.kernels.cupy.source import VECTOR_NBYTES, source_text
 from gluonish.kernels.optimizer_formulas import FORMULAS, state_names
 from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import find_operator
-from gluonish.ops.updates.rules import Rule
+from gluonish.ops.updates.rules import ADAM, SGD_MOMENTUM, Rule
 from tests.kernels.cupy.sass import Case, Count
 
 DTYPES = tuple(map(np.dtype, (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)))
@@ -53,6 +53,7 @@ _ROWS: dict[str, Macros] = {
 # of access, and how many values of the file's dtype are accessed for one element.
 _BY_MACROS = tuple[Macros, str, dict[str, list[tuple[str, int]]]]
 _FILES: dict[str, list[_BY_MACROS]] = {
+    "all_finite": [((("MOST", 200), ("BLOCK", 1 << 14)), "", {"all_finite": _loads(1)})],
     "batch_norm": [
         (
             (("LAST", last), ("BOUNDS", bounds), ("VECTOR", vector)),
@@ -258,6 +259,10 @@ def _updates() -> Iterator[Case]:
             text = source_of(rule, dtype, False)
             key = f"optimizer:update[{rule.name}]:{dtype.name}"
             yield Case(key, text, "update", (Count("STG", _stored(rule, dtype)),), OPTIONS)
+    for rule in (SGD_MOMENTUM, ADAM):
+        text = source_of(rule, BFLOAT16, False, gated=True)
+        key = f"optimizer:gated_update[{rule.name}]:{BFLOAT16.name}"
+        yield Case(key, text, "update", (Count("STG", _stored(rule, BFLOAT16)),), OPTIONS)
 
 
 def _stored(rule: Rule, dtype: np.dtype[Any]) -> int:
