@@ -14,6 +14,7 @@ from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.updates.layerwise import LANS
 from gluonish.ops.updates.rules import ADAM, ADAMW, LAMB, SGD_MOMENTUM, Rule
 from gluonish.optimizer.weight_update import WeightUpdate
+from tests.contrib.amp.device_scale_runs import run
 from tests.kernels.updates import groups, rates, scalars, step_by_reference
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
@@ -33,9 +34,11 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     plain = optimizer._Kernels.launch
 
-    def launch(self: Any, name: str, blocks: int, arguments: tuple[Any, ...]) -> None:
+    def launch(
+        self: Any, name: str, blocks: int, arguments: tuple[Any, ...], gate: tuple[Any, ...] = ()
+    ) -> None:
         names.append(name)
-        plain(self, name, blocks, arguments)
+        plain(self, name, blocks, arguments, gate)
 
     monkeypatch.setattr(optimizer._Kernels, "launch", launch)
     return names
@@ -100,3 +103,12 @@ def test_a_step_of_many_weights_is_a_few_launches(
     nd.waitall()
     assert len(launches) == 2 * most
     assert all(np.isfinite(p.data().asnumpy()).all() for p in parameters)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.*updating 16-bit weights:UserWarning")
+@pytest.mark.parametrize("name", ["sgd", "adam", "lamb"])
+def test_steps_skipped_on_the_device_are_those_that_the_host_skips(name: str) -> None:
+    settings = {"multi_precision": True}
+    found = [run(name, settings, device=device, seed=3).facts() for device in (True, False)]
+    assert found[0] == found[1]

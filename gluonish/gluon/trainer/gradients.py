@@ -31,11 +31,6 @@ class DeviceSteps(Protocol):
 class LossScaler(Protocol):
     """The interface of a loss scaler, which `contrib.amp` attaches to a Trainer."""
 
-    @property
-    def divisor(self) -> float:
-        """The scale of the last loss that was multiplied on the device."""
-        raise NotImplementedError
-
     def has_overflow(
         self, params: Sequence[Parameter], any_of: Callable[[bool], bool] = bool
     ) -> bool:

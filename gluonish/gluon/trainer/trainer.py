@@ -270,12 +270,17 @@ class Trainer:
     def _scale(self) -> float:
         """The factor of gradients; on a GPU, reading it after a scaled loss waits."""
         scale, on_device = self._scaling
-        scaler = self._amp_loss_scaler
-        return scale / scaler.divisor if on_device and scaler is not None else scale
+        return scale / self._divisor if on_device else scale
 
     @_scale.setter
     def _scale(self, scale: float) -> None:
         self._scaling = (scale, False)
+
+    @property
+    def _divisor(self) -> float:
+        """The scale of the last loss that was multiplied on the device."""
+        divisor: float = getattr(self._amp_loss_scaler, "divisor", 1.0)
+        return divisor
 
     @property
     def learning_rate(self) -> float:
@@ -382,7 +387,7 @@ class Trainer:
         if scaler is None:
             return False
         if self._scaling[1]:  # the step is not on the device, though the scale was
-            self._optimizer.rescale_grad /= scaler.divisor
+            self._optimizer.rescale_grad /= self._divisor
             self._scale = self._scale
         # Stale gradients of some devices are not summed yet, and may overflow.
         if self._update_on_kvstore or self._kvstore is None:
