@@ -1,0 +1,28 @@
+"""A pytest plugin: ``--gpu-share 0.1 --gpu-seed 7`` takes a tenth of the tests, by the number."""
+
+import zlib
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the sample."""
+    parser.addoption("--gpu-share", type=float, default=1.0, help="part of the tests, up to 1")
+    parser.addoption("--gpu-seed", type=int, default=0, help="which tests that part is")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not in the sample."""
+    share, seed = config.getoption("--gpu-share"), config.getoption("--gpu-seed")
+    deselect(
+        config,
+        items,
+        [x for x in items if zlib.crc32(f"{seed} {x.nodeid}".encode()) >= share * 2**32],
+    )
+
+
+def deselect(config: pytest.Config, items: list[pytest.Item], left_out: list[pytest.Item]) -> None:
+    """Take tests out of ``items``, and have pytest tell how many they are."""
+    if left_out:
+        items[:] = [item for item in items if item not in {*left_out}]
+        config.hook.pytest_deselected(items=left_out)
