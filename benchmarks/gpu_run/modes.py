@@ -34,7 +34,7 @@ def _pytest(mode: dict[str, str], *arguments: str) -> int:
 
 def main() -> int:
     """Run what the command line says, and return 1 if anything failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, help="a mode and a part of the tests")
     seed = parser.parse_args().seed
     if seed is None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.kernels.cupy.cpu_tests import CPU_TESTS
-from tests.kernels.cupy.sample import deselect
+from tests.kernels.cupy.deselected import deselect
 
 pytest_plugins = ("tests.kernels.cupy.sample",)
 

@@ -4,6 +4,8 @@ import zlib
 
 import pytest
 
+from tests.kernels.cupy.deselected import deselect
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the sample."""
@@ -19,10 +21,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items,
         [x for x in items if zlib.crc32(f"{seed} {x.nodeid}".encode()) >= share * 2**32],
     )
-
-
-def deselect(config: pytest.Config, items: list[pytest.Item], left_out: list[pytest.Item]) -> None:
-    """Take tests out of ``items``, and have pytest tell how many they are."""
-    if left_out:
-        items[:] = [item for item in items if item not in {*left_out}]
-        config.hook.pytest_deselected(items=left_out)
