@@ -76,15 +76,18 @@ def _table() -> Mapping[str, float]:
 @cache
 def _counted(name: str, code: str) -> float:
     """Return the instructions an element of a kernel, as its source is compiled."""
-    table, macros = _table(), dict(_DEFINE.findall(code))
+    # The first definition holds: those of a file, behind #ifndef, are defaults.
+    table, macros = _table(), dict(reversed(_DEFINE.findall(code)))
+    found: list[tuple[int, float]] = []
     for key, value in table.items():
         base, _, wanted = key.partition(":")
         if base == name and wanted:
             # A name without a value stands for several macros, which it does not tell.
             pairs = [pair.split("=") for pair in wanted.split(",") if "=" in pair]
             if all(macros.get(macro, "0") == number for macro, number in pairs):
-                return value
-    return table.get(name, _OTHER)
+                found.append((-len(pairs), value))
+    # Of those that fit, the first of the most macros: others do not tell the width of accesses.
+    return min(found, key=lambda row: row[0])[1] if found else table.get(name, _OTHER)
 
 
 def _of_pointwise(code: str, arrays: Sequence[Any]) -> float:
