@@ -6,8 +6,10 @@
 //
 // Each block sums one chunk of ``abreast`` adjacent columns (1 unless LAST), in lanes: a lane adds
 // every lanes-th pack of its column. It adds groups of packs in Wide and the groups in float64,
-// always in the same order. Sums of chunks are (chunks, 2, channels).
+// always in the same order. Sums of chunks are (chunks, 2, channels), behind them those of FAN chunks
+// each, and so on.
 #include "vectors.cuh"
+#include "last_block.cuh"
 
 typedef double Sum;
 
@@ -168,7 +170,61 @@ __device__ inline void load_packs(
     }
 }
 
-// The last step of the statistics, in the first stage if a channel is one chunk, else in the second.
+// Adds the sums of chunks of the ``width`` channels that a block has: the last block of FAN chunks
+// adds theirs, the last of those adds what they found, and so on. Returns whether this thread has the
+// sums of ``channel``.
+__device__ inline bool add_chunks(
+    Sum *sums, unsigned *counters, int channels, int width, int &channel, Sum &first, Sum &second) {
+    const int lane = threadIdx.x / width, lanes = THREADS / width;
+    channel = blockIdx.x * width + threadIdx.x % width;
+    const bool works = lane < lanes && channel < channels;
+    for (int count = gridDim.y, at = blockIdx.y, groups; count > 1; count = groups) {
+        groups = (count + FAN - 1) / FAN;
+        at /= FAN;
+        const int members = at < groups - 1 ? FAN : count - at * FAN;
+        if (!is_last(counters + at * gridDim.x + blockIdx.x, members)) return false;
+        first = second = 0;
+        if (works) {
+            const Sum *source = sums + (Index)(2 * (at * FAN + lane)) * channels + channel;
+            const Index step = (Index)(2 * lanes) * channels;
+#pragma unroll 8
+            for (int i = lane; i < members; i += lanes, source += step) {  // partial sums
+                first += source[0];
+                second += source[channels];
+            }
+        }
+        add_lanes<1>(lane, lanes, width, &first, &second);
+        counters += groups * gridDim.x;
+        sums += (Index)(2 * count) * channels;
+        if (groups > 1 && works && lane == 0) {
+            sums[(Index)(2 * at) * channels + channel] = first;
+            sums[(Index)(2 * at + 1) * channels + channel] = second;
+        }
+    }
+    return works && lane == 0;
+}
+
+// Calls ``finish(channel, first, second)`` once for each channel of the blocks along y, with the sums
+// of all chunks; ``first`` and ``second`` are those of the block's lane 0.
+template <class Finish>
+__device__ inline void for_each_sum(
+    Sum *sums, unsigned *counters, const Task &task, int channels, const Sum *first,
+    const Sum *second, Finish finish) {
+    if (gridDim.y == 1) {
+        if (!task.ends()) return;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) finish(task.channel(c), first[c], second[c]);
+        return;
+    }
+    if (task.ends()) store_sums(sums, task, channels, first, second);
+    int channel;
+    Sum one, other;
+    if (add_chunks(sums, counters, channels, task.abreast * COLUMNS, channel, one, other)) {
+        finish(channel, one, other);
+    }
+}
+
+// The last step of the statistics.
 #define STATISTICS                                                                            \
     const Scalar *data, const Wide *gamma, Wide *moving_mean, Wide *moving_var, Wide *mean,   \
         Wide *inverse, Wide *scale, Index count, int channels, int inner, Wide eps,           \
@@ -236,7 +292,7 @@ struct Moments {
 // Sums of elements and their squares, relative to the channel's first element. Within a group they
 // are relative to the group's first, so that neither a large mean nor an outlier costs precision.
 extern "C" __global__ void statistics(
-    Sum *sums, Index chunk, int abreast, const Scalar *data, const Wide *gamma, Wide *moving_mean,
+    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *data, const Wide *gamma, Wide *moving_mean,
     Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels, int inner,
     Wide eps, Wide momentum, Wide share, int fixed) {
     Task task(chunk, count, channels, abreast);
@@ -264,48 +320,10 @@ extern "C" __global__ void statistics(
         }
     }
     add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
-    if (!task.ends()) return;
-    if (gridDim.y > 1) {
-        store_sums(sums, task, channels, first, second);
-        return;
-    }
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) {
-        finish_statistics(task.channel(c), first[c], second[c], data, gamma, moving_mean,
-                          moving_var, mean, inverse, scale, count, channels, inner, eps, momentum,
-                          share, fixed);
-    }
-}
-
-// Adds the chunks of ``abreast`` channels, in one block; returns whether this thread has the sums.
-__device__ inline bool add_chunks(
-    const Sum *sums, int chunks, int channels, int abreast, int &channel, Sum &first, Sum &second) {
-    int lane = threadIdx.x / abreast, lanes = THREADS / abreast;
-    channel = blockIdx.x * abreast + threadIdx.x % abreast;
-    first = second = 0;
-    if (channel < channels) {
-        const Sum *source = sums + (Index)(2 * lane) * channels + channel;
-        Index step = (Index)(2 * lanes) * channels;
-#pragma unroll 8
-        for (int i = lane; i < chunks; i += lanes, source += step) {
-            first += source[0];
-            second += source[channels];
-        }
-    }
-    add_lanes<1>(lane, lanes, abreast, &first, &second);
-    return lane == 0 && channel < channels;
-}
-
-extern "C" __global__ void statistics_of_chunks(
-    const Sum *sums, int chunks, int abreast, const Scalar *data, const Wide *gamma,
-    Wide *moving_mean, Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count,
-    int channels, int inner, Wide eps, Wide momentum, Wide share, int fixed) {
-    Sum first, second;
-    int channel;
-    if (add_chunks(sums, chunks, channels, abreast, channel, first, second)) {
-        finish_statistics(channel, first, second, data, gamma, moving_mean, moving_var, mean,
-                          inverse, scale, count, channels, inner, eps, momentum, share, fixed);
-    }
+    for_each_sum(sums, counters, task, channels, first, second, [&](int channel, Sum sum, Sum square) {
+        finish_statistics(channel, sum, square, data, gamma, moving_mean, moving_var, mean, inverse,
+                          scale, count, channels, inner, eps, momentum, share, fixed);
+    });
 }
 
 // Scale and inverse deviation from moving statistics.
@@ -489,7 +507,7 @@ struct Projection {
 };
 
 extern "C" __global__ void gradient_sums(
-    Sum *sums, Index chunk, int abreast, const Scalar *grad, const Scalar *data, const Wide *beta,
+    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *grad, const Scalar *data, const Wide *beta,
     Wide low, Wide high, const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma,
     Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,
     int is_gamma, int fixed, int frozen) {
@@ -519,28 +537,10 @@ extern "C" __global__ void gradient_sums(
         }
     }
     add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
-    if (!task.ends()) return;
-    if (gridDim.y > 1) {
-        store_sums(sums, task, channels, first, second);
-        return;
-    }
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) {
-        finish_sums(task.channel(c), first[c], second[c], mean, inverse, scale, d_gamma, d_beta,
-                    slope, offset, used_scale, count, channels, inner, is_gamma, fixed, frozen);
-    }
-}
-
-extern "C" __global__ void gradient_sums_of_chunks(
-    const Sum *sums, int chunks, int abreast, const Wide *mean, const Wide *inverse,
-    const Wide *scale, Wide *d_gamma, Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale,
-    Index count, int channels, int inner, int is_gamma, int fixed, int frozen) {
-    Sum first, second;
-    int channel;
-    if (add_chunks(sums, chunks, channels, abreast, channel, first, second)) {
-        finish_sums(channel, first, second, mean, inverse, scale, d_gamma, d_beta, slope, offset,
+    for_each_sum(sums, counters, task, channels, first, second, [&](int channel, Sum sum, Sum product) {
+        finish_sums(channel, sum, product, mean, inverse, scale, d_gamma, d_beta, slope, offset,
                     used_scale, count, channels, inner, is_gamma, fixed, frozen);
-    }
+    });
 }
 
 struct DataGradient {

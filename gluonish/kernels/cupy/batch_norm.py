@@ -1,4 +1,4 @@
-"""Batch normalization and its gradient: one or two launches for sums, one for elements.
+"""Batch normalization and its gradient: one launch for sums, one for elements.
 
 Accesses have up to 16 bytes, of one channel, or, if channels are innermost in memory, of adjacent
 channels. 16-bit elements are converted on load and rounded once. Sums have a fixed order, whose
@@ -14,6 +14,7 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.gemm import supports_floats
+from gluonish.kernels.cupy.last_block import counters, partial_sums
 from gluonish.kernels.cupy.limits import limits_before_rounding
 from gluonish.kernels.cupy.memory_layout import (
     access_length,
@@ -35,13 +36,14 @@ from gluonish.ops.support.precision import accumulator
 
 _THREADS = 256  # as in batch_norm.cu
 _ABREAST = 32  # columns per block at most, if channels are innermost
-_ABREAST_OF_CHUNKS = 8  # channels per block of the second stage
+_ABREAST_NBYTES = 128  # of adjacent columns that a block reads: a line of the cache
 
 _BLOCKS = 528  # of sums: a few for each multiprocessor of any device
 _MAX_CHUNKS = 528
 _MIN_PACKS = 8  # per thread of sums
 _ELEMENTWISE_BLOCKS = 2048
 _LIMIT_32 = 2**31
+_NULL = np.uint64(0)
 
 
 class _Memory(NamedTuple):
@@ -75,12 +77,12 @@ class _Memory(NamedTuple):
 
     def packs(self, *outputs: Any) -> "_Packs":
         """Return how kernels access the arrays and ``outputs`` of the same layout."""
-        last = self.inner == 1
+        last, itemsize = self.inner == 1, self.arrays[0].dtype.itemsize
         adjacent = self.channels if last else self.inner
-        vector = vector_length(adjacent, self.arrays[0].dtype.itemsize)
+        vector = vector_length(adjacent, itemsize)
         columns = self.channels // (vector if last else 1)
         access = access_length(vector, *self.arrays, *outputs)
-        return _Packs(self.size // vector, columns, vector, access, last)
+        return _Packs(self.size // vector, columns, vector, access, vector * itemsize, last)
 
 
 class _Packs(NamedTuple):
@@ -91,6 +93,7 @@ class _Packs(NamedTuple):
         columns: Number of columns: channels, or packs of adjacent channels.
         vector: Number of elements per pack.
         access: Number of elements per access.
+        nbytes: Size of a pack in bytes.
         last: Whether channels are innermost.
     """
 
@@ -98,6 +101,7 @@ class _Packs(NamedTuple):
     columns: int
     vector: int
     access: int
+    nbytes: int
     last: bool
 
     def macros(self, bounds: Bounds = ()) -> Macros:
@@ -113,7 +117,8 @@ class _Packs(NamedTuple):
     @property
     def chunks(self) -> tuple[int, int, int, int]:
         """Columns per block, blocks of columns, chunks per column, and packs per chunk."""
-        blocks = -(-self.columns // (_ABREAST if self.last else 1))
+        most = min(_ABREAST, _ABREAST_NBYTES // self.nbytes) if self.last else 1
+        blocks = -(-self.columns // most)
         abreast = -(-self.columns // blocks)
         blocks = -(-self.columns // abreast)
         per_column = self.total // self.columns
@@ -168,25 +173,25 @@ def _elements(
 def _sum(
     xp: Any, memory: _Memory, function: str, bounds: Bounds, lead: tuple[Any, ...], ends: Any
 ) -> None:
-    """Run both stages of sums over channels.
+    """Run a kernel that sums over channels.
 
     Args:
-        function: Kernel of the first stage.
+        function: The kernel.
         bounds: Limits of a clip that follows the normalization.
-        lead: Arguments of the first stage only.
-        ends: Last arguments of both stages.
+        lead: Its arguments behind those that say what a block sums.
+        ends: Its last arguments.
     """
     packs, channels, wide = memory.packs(), memory.channels, memory.is_wide
     abreast, columns, chunks, chunk = packs.chunks
-    dtype, macros = memory.arrays[0].dtype, packs.macros(bounds)
-    sums = xp.empty((chunks, 2, channels) if chunks > 1 else 1, np.float64)
-    args = (sums, index(chunk, wide), np.int32(abreast), *lead, *ends)
-    blocks = (columns, chunks)
-    launch_blocks(xp, "batch_norm", function, dtype, args, blocks, _THREADS, macros, wide=wide)
+    shared: tuple[Any, Any] = (_NULL, _NULL)
     if chunks > 1:
-        args = (sums, np.int32(chunks), np.int32(_ABREAST_OF_CHUNKS), *ends)
-        name, few = f"{function}_of_chunks", (-(-channels // _ABREAST_OF_CHUNKS),)
-        launch_blocks(xp, "batch_norm", name, dtype, args, few, _THREADS, macros, wide=wide)
+        shared = xp.empty((partial_sums(chunks), 2, channels), np.float64), counters(xp)
+    args = (*shared, index(chunk, wide), np.int32(abreast), *lead, *ends)
+    launch_blocks(
+        *(xp, "batch_norm", function, memory.arrays[0].dtype, args, (columns, chunks), _THREADS),
+        *(packs.macros(bounds),),
+        wide=wide,
+    )
 
 
 def _find_statistics(

@@ -21,8 +21,8 @@ from tests.kernels.cupy.cost_model.records import Cost, cost_of
 
 _POINTER = re.compile(r"(\w+) \*const (\w+)s = \(\w[\w ]*\*\)table\.(\w+)\[(\d+)\]\[owner\]")
 _KINDS = {"0": 4, "1": 8, "2": 2, "14": 2}  # bytes of Scalar, by the macro KIND
-# Arrays of which a kernel reads no more than an element for each channel.
-_BARELY = {("statistics_of_chunks", "data"), ("gradient_sums_of_chunks", "data")}
+# Arrays that a kernel reads again after it has written them.
+_READ_AGAIN = {("statistics", "sums"), ("gradient_sums", "sums")}
 
 
 class _Use(dict[tuple[str, int], tuple[bool, bool, int]]):
@@ -122,9 +122,11 @@ def kernel_cost(
     for text, arg in zip(parameters, args, strict=True):
         name_of = text.split()[-1].lstrip("*")
         if hasattr(arg, "_raw"):
-            if (name, name_of) in _BARELY:
-                continue
-            (reads if "const" in text.split() else writes).append(arg._raw)
+            constant = "const" in text.split()
+            if constant or (name, name_of) in _READ_AGAIN:
+                reads.append(arg._raw)
+            if not constant:
+                writes.append(arg._raw)
         elif name_of == "size":
             row = int(arg)
     cost = cost_of("own", reads, writes, threads=threads)
