@@ -31,6 +31,7 @@ from gluonish.graph.passes import (
     fuse_log_softmax_pick,
     fuse_pointwise,
     fuse_primitives,
+    fuse_residual_gradient,
     fuse_rnn,
     keep_batch_axes,
     move_strides,
@@ -103,7 +104,8 @@ def split_layers(graph: Graph, device: Device, parameters: Collection[Node] = ()
     offered = back_ends.passes(device.platform)
     cast = partial(cast_weights, parameters=parameters, xp=device.xp)
     chosen = _chosen(
-        offered, split_batch_norm, drop_bias_gradient, fuse_bias_gradient, widen_products, cast
+        *(offered, split_batch_norm, drop_bias_gradient, fuse_bias_gradient),
+        *(fuse_residual_gradient, widen_products, cast),
     )
     if not chosen:
         return graph

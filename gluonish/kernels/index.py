@@ -100,8 +100,8 @@ MODULES: dict[str, str] = {
         "_reserved_rnn_backward batch_dot dot"
     ),
     "cupy.batch_norm": (
-        "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
-        "_batch_norm_sums"
+        "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_residual_sums "
+        "_batch_norm_statistics _batch_norm_sums"
     ),
     "cupy.cross_entropy": "_log_softmax_pick _log_softmax_pick_backward",
     "cupy.cast_weights": "_cast_weights",

@@ -849,6 +849,21 @@ def _batch_norm_data_gradient(
     name: str | None = None,
 ) -> NDArray:
     """The gradient of BatchNorm's data from the outputs of _batch_norm_sums."""
+def _batch_norm_residual_sums(
+    left: NDArray,
+    right: NDArray,
+    relu: NDArray,
+    data: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    scale: NDArray,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """_batch_norm_sums of a BatchNorm that is added to something before a relu."""
 def _batch_norm_statistics(
     data: NDArray,
     gamma: NDArray,

@@ -182,7 +182,8 @@ MODULES: dict[str, str] = {
     "nn.upsampling": "UpSampling _upsampling_backward",
     "normalization.batch_norm": "BatchNorm _batch_norm_backward _npx_batch_norm",
     "normalization.batch_norm_parts": (
-        "_batch_norm_data_gradient _batch_norm_statistics _batch_norm_sums"
+        "_batch_norm_data_gradient _batch_norm_residual_sums _batch_norm_statistics "
+        "_batch_norm_sums"
     ),
     "normalization.batch_norm_relu": (
         "_contrib_BatchNormWithReLU _contrib_BatchNormWithReLU_backward"

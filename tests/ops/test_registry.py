@@ -48,6 +48,7 @@ NO_GRADIENT = (
     "_arange",
     "_batch_norm_apply",
     "_batch_norm_data_gradient",
+    "_batch_norm_residual_sums",
     "_batch_norm_statistics",
     "_batch_norm_sums",
     "_cast_weights",

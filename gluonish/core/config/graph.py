@@ -25,6 +25,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "fuse_log_softmax_pick",
         "fuse_pointwise",
         "fuse_primitives",
+        "fuse_residual_gradient",
         "fuse_rnn",
         "keep_batch_axes",
         "move_strides",

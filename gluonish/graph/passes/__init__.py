@@ -10,6 +10,7 @@ from gluonish.graph.passes.fuse_bias_gradient import fuse_bias_gradient
 from gluonish.graph.passes.fuse_log_softmax_pick import fuse_log_softmax_pick
 from gluonish.graph.passes.fuse_pointwise import fuse_pointwise
 from gluonish.graph.passes.fuse_primitives import fuse_primitives
+from gluonish.graph.passes.fuse_residual_gradient import fuse_residual_gradient
 from gluonish.graph.passes.fuse_rnn import fuse_rnn
 from gluonish.graph.passes.keep_batch_axes import keep_batch_axes
 from gluonish.graph.passes.move_strides import move_strides
@@ -36,6 +37,7 @@ __all__ = [
     "fuse_log_softmax_pick",
     "fuse_pointwise",
     "fuse_primitives",
+    "fuse_residual_gradient",
     "fuse_rnn",
     "keep_batch_axes",
     "move_strides",

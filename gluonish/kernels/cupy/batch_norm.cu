@@ -477,6 +477,43 @@ __device__ inline void finish_sums(int channel, Sum first, Sum second, SUMS) {
     used_scale[channel] = factor;
 }
 
+// The gradient of the normalization's output.
+struct Gradient {
+    static constexpr bool IS_BOUNDED = BOUNDS > 0;
+    const Scalar *grad;
+
+    template <bool WHOLE>
+    __device__ void load(const Walk &walk, const Task &task, Index number, Wide (*head)[VECTOR]) const {
+        load_packs<WHOLE, PAIRS>(grad, walk, task, number, nullptr, head);
+    }
+};
+
+// The same behind a sum and a relu, whose output is ``relu``: the sum of two gradients where that is
+// positive. It is computed as single operators do, and stored; ``grad`` may be ``one``.
+struct ResidualGradient {
+    static constexpr bool IS_BOUNDED = false;
+    const Scalar *one, *other, *relu;
+    Scalar *grad;
+
+    template <bool WHOLE>
+    __device__ void load(Walk walk, const Task &task, Index number, Wide (*head)[VECTOR]) const {
+        Wide second[PAIRS][VECTOR], output[PAIRS][VECTOR];
+        load_packs<WHOLE, PAIRS>(one, walk, task, number, nullptr, head);
+        load_packs<WHOLE, PAIRS>(other, walk, task, number, nullptr, second);
+        load_packs<WHOLE, PAIRS>(relu, walk, task, number, nullptr, output);
+#pragma unroll
+        for (int k = 0; k < PAIRS; ++k) {
+#pragma unroll
+            for (int j = 0; j < VECTOR; ++j) {
+                const Wide sum = widen(rounded(head[k][j] + second[k][j]));
+                head[k][j] = sum * (Wide)(output[k][j] > 0);
+            }
+            if (WHOLE || number + k * task.lanes < task.end) store_pack(grad, walk.at, head[k]);
+            walk.advance();
+        }
+    }
+};
+
 // Sums of the gradient, and of its products with centred elements, in a group of packs.
 struct Projection {
     Wide sum[COLUMNS], product[COLUMNS];
@@ -485,12 +522,12 @@ struct Projection {
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) sum[c] = product[c] = 0;
     }
-    template <bool WHOLE>
+    template <bool WHOLE, class Grad>
     __device__ void add(
-        const Scalar *grad, const Scalar *data, const Walk &walk, const Task &task, Index number,
+        const Grad &grad, const Scalar *data, const Walk &walk, const Task &task, Index number,
         const Normalization &of, Wide low, Wide high) {
         Wide head[PAIRS][VECTOR], value[PAIRS][VECTOR];
-        load_packs<WHOLE, PAIRS>(grad, walk, task, number, nullptr, head);
+        grad.template load<WHOLE>(walk, task, number, head);
         load_packs<WHOLE, PAIRS>(data, walk, task, number, of.centre, value);
 #pragma unroll
         for (int k = 0; k < PAIRS; ++k) {
@@ -498,7 +535,8 @@ struct Projection {
             for (int j = 0; j < VECTOR; ++j) {
                 const int c = COLUMN(j);
                 Wide z = value[k][j] - of.centre[c];
-                Wide a = masked(head[k][j], z, of, c, low, high);
+                Wide a = head[k][j];
+                if (Grad::IS_BOUNDED) a = masked(a, z, of, c, low, high);
                 sum[c] += a;
                 product[c] += a * z;
             }
@@ -506,35 +544,63 @@ struct Projection {
     }
 };
 
+// The sums of a block, in its lane 0.
+template <class Grad>
+__device__ inline void sum_gradient(
+    const Task &task, const Grad &grad, const Scalar *data, const Normalization &of, int run,
+    Wide low, Wide high, Sum *first, Sum *second) {
+    Walk walk(task.number, task.column, task.columns, run, task.lanes);
+    for (Index number = task.number; number < task.end;) {
+        Projection group;
+        for (int k = 0; k < GROUP && number < task.end; k += PAIRS) {
+            if (number + (PAIRS - 1) * task.lanes < task.end) {
+                group.add<true>(grad, data, walk, task, number, of, low, high);
+            } else {
+                group.add<false>(grad, data, walk, task, number, of, low, high);
+            }
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) walk.advance();
+            number += PAIRS * task.lanes;
+        }
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) {
+            first[c] += (Sum)group.sum[c];
+            second[c] += (Sum)group.product[c];
+        }
+    }
+}
+
 extern "C" __global__ void gradient_sums(
-    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *grad, const Scalar *data, const Wide *beta,
-    Wide low, Wide high, const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma,
-    Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,
-    int is_gamma, int fixed, int frozen) {
+    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *grad, const Scalar *data,
+    const Wide *beta, Wide low, Wide high, const Wide *mean, const Wide *inverse, const Wide *scale,
+    Wide *d_gamma, Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count,
+    int channels, int inner, int is_gamma, int fixed, int frozen) {
     Task task(chunk, count, channels, abreast);
     Sum first[COLUMNS] = {}, second[COLUMNS] = {};
     if (task.works()) {
         Normalization of;
         of.load(mean, scale, beta, task.channel(0));
-        Walk walk(task.number, task.column, task.columns, inner / VECTOR, task.lanes);
-        for (Index number = task.number; number < task.end;) {
-            Projection group;
-            for (int k = 0; k < GROUP && number < task.end; k += PAIRS) {
-                if (number + (PAIRS - 1) * task.lanes < task.end) {
-                    group.add<true>(grad, data, walk, task, number, of, low, high);
-                } else {
-                    group.add<false>(grad, data, walk, task, number, of, low, high);
-                }
-#pragma unroll
-                for (int i = 0; i < PAIRS; ++i) walk.advance();
-                number += PAIRS * task.lanes;
-            }
-#pragma unroll
-            for (int c = 0; c < COLUMNS; ++c) {
-                first[c] += (Sum)group.sum[c];
-                second[c] += (Sum)group.product[c];
-            }
-        }
+        sum_gradient(task, Gradient{grad}, data, of, inner / VECTOR, low, high, first, second);
+    }
+    add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
+    for_each_sum(sums, counters, task, channels, first, second, [&](int channel, Sum sum, Sum product) {
+        finish_sums(channel, sum, product, mean, inverse, scale, d_gamma, d_beta, slope, offset,
+                    used_scale, count, channels, inner, is_gamma, fixed, frozen);
+    });
+}
+
+extern "C" __global__ void residual_sums(
+    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *one, const Scalar *other,
+    const Scalar *relu, Scalar *grad, const Scalar *data, const Wide *mean, const Wide *inverse,
+    const Wide *scale, Wide *d_gamma, Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale,
+    Index count, int channels, int inner, int is_gamma, int fixed, int frozen) {
+    Task task(chunk, count, channels, abreast);
+    Sum first[COLUMNS] = {}, second[COLUMNS] = {};
+    if (task.works()) {
+        Normalization of;
+        load_columns(mean, task.channel(0), of.centre);
+        const ResidualGradient found{one, other, relu, grad};
+        sum_gradient(task, found, data, of, inner / VECTOR, (Wide)0, (Wide)0, first, second);
     }
     add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
     for_each_sum(sums, counters, task, channels, first, second, [&](int channel, Sum sum, Sum product) {

@@ -27,6 +27,7 @@ from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
+    BATCH_NORM_RESIDUAL_SUMS,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
     Bounds,
@@ -262,33 +263,34 @@ def _forward(
 def _find_sums(
     xp: Any,
     memory: _Memory,
-    channels: tuple[Any, ...],
+    function: str,
+    lead: tuple[Any, ...],
+    channels: tuple[Any, Any, Any],
     filled: tuple[Any, ...],
-    bounds: Bounds,
+    bounds: Bounds = (),
     *,
-    is_gamma: int,
+    is_gamma: int = 0,
     fix_gamma: bool,
     use_global_stats: bool,
 ) -> None:
     """Fill the gradients of gamma and beta, and slope, offset and scale of the data gradient.
 
     Args:
-        memory: Layout of grad and data.
-        channels: mean, inverse deviation, scale (or gamma) and beta.
+        memory: Layout of the arrays that have a number for each element.
+        function: The kernel.
+        lead: Its arguments for the gradient, and the data.
+        channels: mean, inverse deviation, and scale (or gamma).
         filled: The five arrays to fill, with one number per channel.
         bounds: Limits of a clip that follows the normalization.
         is_gamma: As in ``batch_norm.cu``.
         use_global_stats: As in ``batch_norm.cu``.
     """
-    mean, inverse, scale, beta = map(contiguous, channels)
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
-    grad, data = memory.arrays
     ends = (
-        *(mean, inverse, scale, *targets, index(memory.per_channel, memory.is_wide)),
+        *(*map(contiguous, channels), *targets, index(memory.per_channel, memory.is_wide)),
         *map(np.int32, (memory.channels, memory.inner, is_gamma, fix_gamma, use_global_stats)),
     )
-    lead = (grad, data, beta, *limits_before_rounding(bounds, data.dtype))
-    _sum(xp, memory, "gradient_sums", bounds, lead, ends)
+    _sum(xp, memory, function, bounds, lead, ends)
     _copy_back(filled, targets)
 
 
@@ -302,9 +304,32 @@ def _sums(
     **flags: Any,
 ) -> None:
     memory = _memory(1, data, grad)
-    memory = memory._replace(arrays=memory.arrays[::-1])
+    beta = contiguous(channels[3])
+    lead = (*memory.arrays[::-1], beta, *limits_before_rounding(bounds, data.dtype))
     filled = (*outputs, xp.empty(outputs[0].shape, outputs[0].dtype))
-    _find_sums(xp, memory, channels, filled, bounds, is_gamma=0, **flags)
+    _find_sums(xp, memory, "gradient_sums", lead, channels[:3], filled, bounds, **flags)
+
+
+def _residual_sums(
+    xp: Any,
+    outputs: Any,
+    one: Any,
+    other: Any,
+    relu: Any,
+    data: Any,
+    *channels: Any,
+    **flags: Any,
+) -> None:
+    grad, *rest = outputs
+    memory = _memory(1, data, one, other, relu)
+    out = grad.transpose(memory.order)
+    target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
+    memory = memory._replace(arrays=(*memory.arrays, target))
+    data, *terms = memory.arrays
+    filled = (*rest, xp.empty(rest[0].shape, rest[0].dtype))
+    _find_sums(xp, memory, "residual_sums", (*terms, data), channels, filled, **flags)
+    if target is not out:
+        out[...] = target
 
 
 def _data_gradient(xp: Any, out: Any, grad: Any, data: Any, *channels: Any, bounds: Bounds) -> None:
@@ -334,9 +359,10 @@ def _backward(
     _find_sums(
         xp,
         memory,
-        (mean, inverse, gamma, mean),
+        "gradient_sums",
+        (*memory.arrays, contiguous(mean), *limits_before_rounding((), data.dtype)),
+        (mean, inverse, gamma),
         (*of_parameters, *made),
-        (),
         is_gamma=2 if fix_gamma else 1,
         fix_gamma=fix_gamma,
         use_global_stats=use_global_stats,
@@ -364,6 +390,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
         (BATCH_NORM_BACKWARD, "batch_norm_backward", 2, _backward),
         (BATCH_NORM_STATISTICS, "batch_norm_statistics", 1, _statistics),
         (BATCH_NORM_SUMS, "batch_norm_sums", 2, _sums),
+        (BATCH_NORM_RESIDUAL_SUMS, "batch_norm_residual_sums", 4, _residual_sums),
         (BATCH_NORM_DATA_GRADIENT, "batch_norm_data_gradient", 2, _data_gradient),
     )
 )

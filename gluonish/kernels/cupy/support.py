@@ -162,6 +162,7 @@ def _passes() -> Passes:
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
         "fuse_bias_gradient": {},
+        "fuse_residual_gradient": {},
         "fold_batch_norm": {},
         "fuse_attention": {
             "supports": loading.load("gluonish.kernels.cupy.cudnn_attention").is_faster

@@ -112,6 +112,7 @@ REASONS: Mapping[str, str] = {
                 "_lrn_window_sum",
             ),
             *("_batch_norm_data_gradient", "_batch_norm_sums", "_adaptive_avg_pooling_forward"),
+            "_batch_norm_residual_sums",
             *("_bilinear_corners", "_bilinear_points", "_bilinear_resize_forward"),
             *("_grid_generator_base", "_run_sums", "_others_times", "_singular_cofactors"),
             *("_over_root", "_times_over_root", "_over_square", "_mod_backward_rhs"),

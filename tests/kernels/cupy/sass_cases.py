@@ -60,6 +60,7 @@ _FILES: dict[str, list[_BY_MACROS]] = {
             {
                 **({} if bounds else {"statistics": _loads(1), "normalize": _STORE}),
                 **({} if bounds or last else {"moving_statistics": []}),
+                **({} if bounds else {"residual_sums": _STORE}),
                 "gradient_sums": _loads(2),
                 "data_gradient": _STORE,
             },

@@ -12,6 +12,7 @@ from gluonish.kernels.cupy.limits import limits_before_rounding
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
+    BATCH_NORM_RESIDUAL_SUMS,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
 )
@@ -100,6 +101,32 @@ def test_parts_equal_the_reference(
     device.check(
         *(BATCH_NORM_DATA_GRADIENT, grad, data, mean, scale, beta, inverse, beta), bounds=bounds
     )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("shape", "last"), [((3, 12, 70), True), ((9, 160, 31), True), ((3, 4, 2, 2), False)]
+)
+def test_residual_sums_are_those_of_the_gradient_that_single_operators_give(
+    device: OneDevice, dtype: Any, shape: Any, last: bool
+) -> None:
+    random = np.random.default_rng(4)
+    one, other, relu = (random.standard_normal(shape).astype(dtype) for _ in range(3))
+    relu[relu < 0] = 0
+    data, _, (mean, inverse, scale, beta) = values(shape, 1, dtype)
+    grad = ((one + other).astype(wide(dtype)) * (relu > 0)).astype(dtype)
+    made = channels_last if last else OneDevice.upload
+    terms = [made(device, x) for x in (one, other, relu, data)]
+    few = [device.upload(x) for x in (mean, inverse, scale)]
+    rows = [device.upload(np.zeros_like(mean)) for _ in range(8)]
+    inputs = (made(device, grad), terms[3], *few, device.upload(beta))
+    wanted = run_on(device, BATCH_NORM_SUMS, inputs, tuple(rows[:4]))
+    out = made(device, np.zeros_like(grad))
+    for target in (out, terms[0]):  # the latter in place
+        found = run_on(device, BATCH_NORM_RESIDUAL_SUMS, (*terms, *few), (target, *rows[4:]))
+        for got, want in zip(found, (grad, *wanted), strict=True):
+            np.testing.assert_array_equal(got, want)
+    device.check(BATCH_NORM_RESIDUAL_SUMS, one, other, relu, data, mean, inverse, scale)
 
 
 def test_launches(device: OneDevice) -> None:

@@ -22,7 +22,7 @@ from tests.kernels.cupy.cost_model.records import Cost, cost_of
 _POINTER = re.compile(r"(\w+) \*const (\w+)s = \(\w[\w ]*\*\)table\.(\w+)\[(\d+)\]\[owner\]")
 _KINDS = {"0": 4, "1": 8, "2": 2, "14": 2}  # bytes of Scalar, by the macro KIND
 # Arrays that a kernel reads again after it has written them.
-_READ_AGAIN = {("statistics", "sums"), ("gradient_sums", "sums")}
+_READ_AGAIN = {(name, "sums") for name in ("statistics", "gradient_sums", "residual_sums")}
 
 
 class _Use(dict[tuple[str, int], tuple[bool, bool, int]]):
