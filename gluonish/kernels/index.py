@@ -114,6 +114,7 @@ MODULES: dict[str, str] = {
     "cupy.softmax_and_norms": (
         "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"
     ),
+    "cupy.zeros": "_zeros_like_many reset_arrays",
     "generated.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "generated.elementwise": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "

@@ -7883,6 +7883,14 @@ def _zeros(
     name: str | None = None,
 ) -> NDArray:
     """An array of 0s."""
+def _zeros_like_many(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    dtype: DType,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Zeros of dtype in the shapes of several arrays."""
 def _zeros_without_dtype(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",

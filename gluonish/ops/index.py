@@ -97,6 +97,7 @@ MODULES: dict[str, str] = {
     "fused.cast_weights": "_cast_weights",
     "fused.operator": "_fused_convolution _fused_dense",
     "fused.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
+    "fused.zeros_like_many": "_zeros_like_many",
     "image.color": (
         "_image_adjust_lighting _image_random_brightness _image_random_color_jitter "
         "_image_random_contrast _image_random_hue _image_random_lighting _image_random_saturation "

@@ -8627,6 +8627,15 @@ def _zeros(
     out: None = None,
 ) -> Symbol:
     """An array of 0s."""
+def _zeros_like_many(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dtype: DType,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of dtype in the shapes of several arrays."""
 def _zeros_without_dtype(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",

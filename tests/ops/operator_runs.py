@@ -199,6 +199,7 @@ def _fused_layers() -> Iterator[tuple[str, Case]]:
     yield "_fold_batch_norm", Case(folded, {"fix_gamma": False}, options={"half": False})
     weights = [normal(3, 2, 3, 3), normal(4), normal(2, 5)]
     yield "_cast_weights", Case(weights, {"num_args": 3, "dtype": np.dtype(np.float32)})
+    yield "_zeros_like_many", Case(weights, {"num_args": 3, "dtype": np.dtype(np.float16)})
 
 
 def _recurrent() -> Iterator[tuple[str, Case]]:

@@ -98,6 +98,7 @@ NO_GRADIENT = (
     "_svm_output_backward",
     "_trigamma",
     "_zeros",
+    "_zeros_like_many",
     "adam_update",
     "all_finite",
     "fill_element_0index",

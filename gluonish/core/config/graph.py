@@ -27,6 +27,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "fuse_primitives",
         "fuse_residual_gradient",
         "fuse_rnn",
+        "join_weight_gradients",
         "keep_batch_axes",
         "move_strides",
         "reserve_rnn",

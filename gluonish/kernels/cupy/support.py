@@ -172,6 +172,7 @@ def _passes() -> Passes:
             "positions": channels_last.positions_read,
         },
         "cast_weights": {"starts": channels_last.starts_layout},
+        "join_weight_gradients": {"starts": channels_last.starts_layout},
         # cuDNN fuses sums and functions into kernels for tensor cores.
         "fuse_primitives": {
             "layers": ("Convolution",),

@@ -128,6 +128,7 @@ REASONS: Mapping[str, str] = {
                 "_fused_pointwise_random",
                 "_attention",
                 "_cast_weights",
+                "_zeros_like_many",
                 "_dropout_factors",
                 "_fused_rnn",
                 "_log_softmax_pick",

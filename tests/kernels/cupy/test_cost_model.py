@@ -1,5 +1,6 @@
 """The cost model: bytes and operations of launches, memory without pages, times on a device."""
 
+import math
 import resource
 from typing import Any
 
@@ -10,6 +11,7 @@ import gluonish as mx
 from benchmarks.gpu_run.modelled import facts, measured_rows
 from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
 from gluonish.core.errors import ArgumentError
+from gluonish.ops.registry import apply, find_operator
 from tests.kernels.cupy.cost_model.own_kernels import _table
 from tests.kernels.cupy.cost_model.rates import Rates
 from tests.kernels.cupy.cost_model.records import (
@@ -148,6 +150,23 @@ def test_instructions_are_those_of_the_macros_that_a_source_is_compiled_with() -
     assert found == [table[f"pool:POOL=0,LAST={last}"] for last in (0, 1)]
     found = [x.cost.instructions for x in launches(session, "BatchNorm") if x.kernel == "normalize"]
     assert found == [table[f"normalize:LAST=0,BOUNDS=0{one}"] for one in ("", ",VECTOR=1")]
+
+
+def test_tables_of_arrays_are_moved_in_whole() -> None:
+    shapes = [(4, 3, 3, 3), (8, 3, 5, 5), (7,)]
+
+    def program() -> None:
+        weights = [mx.nd.zeros(shape, ctx=mx.gpu(0)) for shape in shapes]
+        attrs = {"num_args": 3, "dtype": np.dtype(np.float16)}
+        apply(find_operator("_cast_weights"), weights, attrs)
+        mx.nd.reset_arrays(*weights, num_arrays=3)
+
+    session = modelled(program)
+    count = sum(map(math.prod, shapes))
+    [cast] = launches(session, "_cast_weights")
+    assert (cast.cost.read, cast.cost.written) == (4 * count, 2 * count)
+    [reset] = launches(session, "reset_arrays")
+    assert (reset.cost.read, reset.cost.written) == (0, 4 * count + 4)
 
 
 def test_report_has_steps_and_operators_and_the_trace_the_same_launches() -> None:

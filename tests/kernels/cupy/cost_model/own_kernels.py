@@ -33,8 +33,7 @@ class _Use(dict[tuple[str, int], tuple[bool, bool, int]]):
 def _uses(code: str, name: str) -> _Use:
     """Return what a kernel of a source does with the arrays of its Table."""
     body = code.split(f" {name}(", 1)[1].split('extern "C"', 1)[0]
-    found = re.search(r"#define KIND (\d+)", code)
-    scalar = _KINDS[found[1]] if found else 4
+    scalar = _itemsize(code)
     uses = _Use()
     for kind, array, field, number in _POINTER.findall(body):
         loads = re.search(rf"=[^=\n]*\b{array}s\[i\]", body) is not None
@@ -45,12 +44,39 @@ def _uses(code: str, name: str) -> _Use:
 
 def _table_cost(name: str, code: str, table: Any, threads: int) -> Cost:
     """Return the cost of a kernel that works on the arrays of a Table."""
-    sizes = int(table["sizes"].sum())
+    sizes = _sizes(code, table)
     uses = list(_uses(code, name).values())
+    if not uses:  # of one array each, whose sizes may be in bytes
+        itemsize = 1 if name in _BY_BYTES else int(_itemsize(code))
+        narrows = re.search(r"#define NARROWS 1", code) is not None
+        read = sizes * (4 if narrows else itemsize) if "read" in table.dtype.names else 0
+        written = sizes * itemsize
+        elements = written // itemsize // (16 if name in _BY_BYTES else 1)
+        return Cost("own", read, written, elements, "float32", threads=threads, instructions=12)
     read = sizes * sum(size for loads, _, size in uses if loads)
     written = sizes * sum(size for _, stores, size in uses if stores)
     instructions = _counted(name, code)
     return Cost("own", read, written, sizes, "float32", threads=threads, instructions=instructions)
+
+
+def _itemsize(code: str) -> int:
+    """Return the bytes of Scalar."""
+    found = re.search(r"#define KIND (\d+)", code)
+    return _KINDS[found[1]] if found else 4
+
+
+def _sizes(code: str, table: Any) -> int:
+    """Return the elements of all arrays of a Table: in it, or by rows of channels of a window."""
+    if "sizes" in table.dtype.names:
+        return int(table["sizes"].sum())
+    row = table[0]
+    count = int(row["count"])
+    ends, channels, windows = (
+        row[name][:count].astype(np.int64) for name in ("ends", "channels", "windows")
+    )
+    tile = int(dict(_DEFINE.findall(code))["TILE"])
+    rows = np.diff(ends, prepend=0) // -(-channels // (tile // windows))
+    return int((rows * channels * windows).sum())
 
 
 _HERE = Path(__file__).resolve().parent
@@ -62,6 +88,7 @@ _OTHER = 40.0  # of a kernel that no table names
 # bytes, where only whole arrays count.
 _BY_ARRAY, _REPEATED, _DRAWN = (5.2, 3.0), (5.0, 0.0), (35.0, 35.0)
 # Their instructions are counted for an element that they write, not for one of the largest array.
+_BY_BYTES = {"fill_zeros"}  # kernels whose Table has sizes in bytes
 _BY_RESULT = {"first_maximum", "pool", "pool_backward"}
 
 
@@ -114,7 +141,8 @@ def kernel_cost(
     """
     threads = int(np.prod([n for dims in sizes for n in dims], dtype=np.int64))
     for arg in args:
-        if isinstance(arg, np.ndarray) and arg.dtype.names and "sizes" in arg.dtype.names:
+        names = arg.dtype.names if isinstance(arg, np.ndarray) else None
+        if names and ("sizes" in names or "windows" in names):
             return _table_cost(name, code, arg, threads)
     reads: list[Any] = []
     writes: list[Any] = []
