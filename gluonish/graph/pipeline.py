@@ -31,7 +31,9 @@ from gluonish.graph.passes import (
     fuse_log_softmax_pick,
     fuse_pointwise,
     fuse_primitives,
+    fuse_residual_gradient,
     fuse_rnn,
+    join_weight_gradients,
     keep_batch_axes,
     move_strides,
     reserve_rnn,
@@ -102,8 +104,10 @@ def split_layers(graph: Graph, device: Device, parameters: Collection[Node] = ()
     """
     offered = back_ends.passes(device.platform)
     cast = partial(cast_weights, parameters=parameters, xp=device.xp)
+    join = partial(join_weight_gradients, xp=device.xp)
     chosen = _chosen(
-        offered, split_batch_norm, drop_bias_gradient, fuse_bias_gradient, widen_products, cast
+        *(offered, split_batch_norm, drop_bias_gradient, fuse_bias_gradient),
+        *(fuse_residual_gradient, widen_products, cast, join),
     )
     if not chosen:
         return graph

@@ -100,8 +100,8 @@ MODULES: dict[str, str] = {
         "_reserved_rnn_backward batch_dot dot"
     ),
     "cupy.batch_norm": (
-        "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
-        "_batch_norm_sums"
+        "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_residual_sums "
+        "_batch_norm_statistics _batch_norm_sums"
     ),
     "cupy.cross_entropy": "_log_softmax_pick _log_softmax_pick_backward",
     "cupy.all_finite": "all_finite multi_all_finite",
@@ -115,6 +115,7 @@ MODULES: dict[str, str] = {
     "cupy.softmax_and_norms": (
         "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"
     ),
+    "cupy.zeros": "_zeros_like_many reset_arrays",
     "generated.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "generated.elementwise": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "

@@ -62,6 +62,7 @@ IN_ORDER = (
     "cupy.pointwise",
     "cupy.pooling",
     "cupy.softmax_and_norms",
+    "cupy.zeros",
     "generated.pointwise",
     "generated.elementwise",
     "classic_forms",

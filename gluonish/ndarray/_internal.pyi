@@ -849,6 +849,21 @@ def _batch_norm_data_gradient(
     name: str | None = None,
 ) -> NDArray:
     """The gradient of BatchNorm's data from the outputs of _batch_norm_sums."""
+def _batch_norm_residual_sums(
+    left: NDArray,
+    right: NDArray,
+    relu: NDArray,
+    data: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    scale: NDArray,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """_batch_norm_sums of a BatchNorm that is added to something before a relu."""
 def _batch_norm_statistics(
     data: NDArray,
     gamma: NDArray,
@@ -7868,6 +7883,14 @@ def _zeros(
     name: str | None = None,
 ) -> NDArray:
     """An array of 0s."""
+def _zeros_like_many(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    dtype: DType,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Zeros of dtype in the shapes of several arrays."""
 def _zeros_without_dtype(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",

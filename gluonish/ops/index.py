@@ -97,6 +97,7 @@ MODULES: dict[str, str] = {
     "fused.cast_weights": "_cast_weights",
     "fused.operator": "_fused_convolution _fused_dense",
     "fused.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
+    "fused.zeros_like_many": "_zeros_like_many",
     "image.color": (
         "_image_adjust_lighting _image_random_brightness _image_random_color_jitter "
         "_image_random_contrast _image_random_hue _image_random_lighting _image_random_saturation "
@@ -182,7 +183,8 @@ MODULES: dict[str, str] = {
     "nn.upsampling": "UpSampling _upsampling_backward",
     "normalization.batch_norm": "BatchNorm _batch_norm_backward _npx_batch_norm",
     "normalization.batch_norm_parts": (
-        "_batch_norm_data_gradient _batch_norm_statistics _batch_norm_sums"
+        "_batch_norm_data_gradient _batch_norm_residual_sums _batch_norm_statistics "
+        "_batch_norm_sums"
     ),
     "normalization.batch_norm_relu": (
         "_contrib_BatchNormWithReLU _contrib_BatchNormWithReLU_backward"

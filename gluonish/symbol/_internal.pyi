@@ -908,6 +908,22 @@ def _batch_norm_data_gradient(
     out: None = None,
 ) -> Symbol:
     """The gradient of BatchNorm's data from the outputs of _batch_norm_sums."""
+def _batch_norm_residual_sums(
+    left: Symbol | None = None,
+    right: Symbol | None = None,
+    relu: Symbol | None = None,
+    data: Symbol | None = None,
+    mean: Symbol | None = None,
+    var: Symbol | None = None,
+    scale: Symbol | None = None,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """_batch_norm_sums of a BatchNorm that is added to something before a relu."""
 def _batch_norm_statistics(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -8611,6 +8627,15 @@ def _zeros(
     out: None = None,
 ) -> Symbol:
     """An array of 0s."""
+def _zeros_like_many(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dtype: DType,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of dtype in the shapes of several arrays."""
 def _zeros_without_dtype(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",

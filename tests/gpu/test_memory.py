@@ -15,12 +15,18 @@ pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 GPU = mx.gpu(0)
 SIZE = 64 << 20  # bytes
 
+one_stream = pytest.mark.skipif(
+    MXNET_GPU_WORKER_NSTREAMS.value > 1,
+    reason="with several streams, a block is free once its stream has finished with it",
+)
+
 
 @pytest.mark.parametrize("name", sorted(n for n in CHECKS if n.startswith("MXNET_GPU_MEM_")))
 def test_variable_acts(name: str) -> None:
     assert CHECKS[name]()
 
 
+@one_stream
 def test_used_held_and_peak_follow_an_array() -> None:
     GPU.empty_cache()
     before = GPU.memory_info()
@@ -36,10 +42,7 @@ def test_used_held_and_peak_follow_an_array() -> None:
     assert GPU.memory_info().held == 0
 
 
-@pytest.mark.skipif(
-    MXNET_GPU_WORKER_NSTREAMS.value > 1,
-    reason="with several streams, a block is free once its stream has finished with it",
-)
+@one_stream
 def test_freed_block_serves_the_next_array_of_its_size() -> None:
     addresses = []
     for _ in range(3):

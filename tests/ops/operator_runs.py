@@ -144,6 +144,16 @@ def _batch_norm_parts() -> Iterator[tuple[str, Case]]:
         yield "_batch_norm_data_gradient", Case(arrays, {"bounds": bounds}, None, flat)
 
 
+def _batch_norm_residual_sums() -> Iterator[tuple[str, Case]]:
+    """The sums with the gradient of a relu behind a sum."""
+    left, right, image = (normal(2, 4, 6, 5) for _ in range(3))
+    relu = np.maximum(normal(2, 4, 6, 5), 0)
+    mean, std, scale = (between(0.5, 2, 4) for _ in range(3))
+    for flags in ({}, {"fix_gamma": False}, {"use_global_stats": True}):
+        arrays = [left, right, relu, image, mean, std, scale]
+        yield "_batch_norm_residual_sums", Case(arrays, flags, None, {"half": False})
+
+
 def _small_layers() -> Iterator[tuple[str, Case]]:
     """The same of operators without windows."""
     for kind in ("relu", "sigmoid", "softrelu", "softsign", "tanh"):
@@ -189,6 +199,7 @@ def _fused_layers() -> Iterator[tuple[str, Case]]:
     yield "_fold_batch_norm", Case(folded, {"fix_gamma": False}, options={"half": False})
     weights = [normal(3, 2, 3, 3), normal(4), normal(2, 5)]
     yield "_cast_weights", Case(weights, {"num_args": 3, "dtype": np.dtype(np.float32)})
+    yield "_zeros_like_many", Case(weights, {"num_args": 3, "dtype": np.dtype(np.float16)})
 
 
 def _recurrent() -> Iterator[tuple[str, Case]]:
@@ -417,6 +428,7 @@ def calls() -> dict[str, list[Call]]:
         *CASES.items(),
         *_layers(),
         *_batch_norm_parts(),
+        *_batch_norm_residual_sums(),
         *_small_layers(),
         *_fused_layers(),
         *_recurrent(),

@@ -10,7 +10,9 @@ from gluonish.graph.passes.fuse_bias_gradient import fuse_bias_gradient
 from gluonish.graph.passes.fuse_log_softmax_pick import fuse_log_softmax_pick
 from gluonish.graph.passes.fuse_pointwise import fuse_pointwise
 from gluonish.graph.passes.fuse_primitives import fuse_primitives
+from gluonish.graph.passes.fuse_residual_gradient import fuse_residual_gradient
 from gluonish.graph.passes.fuse_rnn import fuse_rnn
+from gluonish.graph.passes.join_weight_gradients import join_weight_gradients
 from gluonish.graph.passes.keep_batch_axes import keep_batch_axes
 from gluonish.graph.passes.move_strides import move_strides
 from gluonish.graph.passes.reserve_rnn import reserve_rnn
@@ -36,7 +38,9 @@ __all__ = [
     "fuse_log_softmax_pick",
     "fuse_pointwise",
     "fuse_primitives",
+    "fuse_residual_gradient",
     "fuse_rnn",
+    "join_weight_gradients",
     "keep_batch_axes",
     "move_strides",
     "reserve_rnn",

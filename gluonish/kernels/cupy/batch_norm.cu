@@ -6,8 +6,10 @@
 //
 // Each block sums one chunk of ``abreast`` adjacent columns (1 unless LAST), in lanes: a lane adds
 // every lanes-th pack of its column. It adds groups of packs in Wide and the groups in float64,
-// always in the same order. Sums of chunks are (chunks, 2, channels).
+// always in the same order. Sums of chunks are (chunks, 2, channels), behind them those of FAN chunks
+// each, and so on.
 #include "vectors.cuh"
+#include "last_block.cuh"
 
 typedef double Sum;
 
@@ -168,7 +170,61 @@ __device__ inline void load_packs(
     }
 }
 
-// The last step of the statistics, in the first stage if a channel is one chunk, else in the second.
+// Adds the sums of chunks of the ``width`` channels that a block has: the last block of FAN chunks
+// adds theirs, the last of those adds what they found, and so on. Returns whether this thread has the
+// sums of ``channel``.
+__device__ inline bool add_chunks(
+    Sum *sums, unsigned *counters, int channels, int width, int &channel, Sum &first, Sum &second) {
+    const int lane = threadIdx.x / width, lanes = THREADS / width;
+    channel = blockIdx.x * width + threadIdx.x % width;
+    const bool works = lane < lanes && channel < channels;
+    for (int count = gridDim.y, at = blockIdx.y, groups; count > 1; count = groups) {
+        groups = (count + FAN - 1) / FAN;
+        at /= FAN;
+        const int members = at < groups - 1 ? FAN : count - at * FAN;
+        if (!is_last(counters + at * gridDim.x + blockIdx.x, members)) return false;
+        first = second = 0;
+        if (works) {
+            const Sum *source = sums + (Index)(2 * (at * FAN + lane)) * channels + channel;
+            const Index step = (Index)(2 * lanes) * channels;
+#pragma unroll 8
+            for (int i = lane; i < members; i += lanes, source += step) {  // partial sums
+                first += source[0];
+                second += source[channels];
+            }
+        }
+        add_lanes<1>(lane, lanes, width, &first, &second);
+        counters += groups * gridDim.x;
+        sums += (Index)(2 * count) * channels;
+        if (groups > 1 && works && lane == 0) {
+            sums[(Index)(2 * at) * channels + channel] = first;
+            sums[(Index)(2 * at + 1) * channels + channel] = second;
+        }
+    }
+    return works && lane == 0;
+}
+
+// Calls ``finish(channel, first, second)`` once for each channel of the blocks along y, with the sums
+// of all chunks; ``first`` and ``second`` are those of the block's lane 0.
+template <class Finish>
+__device__ inline void for_each_sum(
+    Sum *sums, unsigned *counters, const Task &task, int channels, const Sum *first,
+    const Sum *second, Finish finish) {
+    if (gridDim.y == 1) {
+        if (!task.ends()) return;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) finish(task.channel(c), first[c], second[c]);
+        return;
+    }
+    if (task.ends()) store_sums(sums, task, channels, first, second);
+    int channel;
+    Sum one, other;
+    if (add_chunks(sums, counters, channels, task.abreast * COLUMNS, channel, one, other)) {
+        finish(channel, one, other);
+    }
+}
+
+// The last step of the statistics.
 #define STATISTICS                                                                            \
     const Scalar *data, const Wide *gamma, Wide *moving_mean, Wide *moving_var, Wide *mean,   \
         Wide *inverse, Wide *scale, Index count, int channels, int inner, Wide eps,           \
@@ -236,7 +292,7 @@ struct Moments {
 // Sums of elements and their squares, relative to the channel's first element. Within a group they
 // are relative to the group's first, so that neither a large mean nor an outlier costs precision.
 extern "C" __global__ void statistics(
-    Sum *sums, Index chunk, int abreast, const Scalar *data, const Wide *gamma, Wide *moving_mean,
+    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *data, const Wide *gamma, Wide *moving_mean,
     Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels, int inner,
     Wide eps, Wide momentum, Wide share, int fixed) {
     Task task(chunk, count, channels, abreast);
@@ -264,48 +320,10 @@ extern "C" __global__ void statistics(
         }
     }
     add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
-    if (!task.ends()) return;
-    if (gridDim.y > 1) {
-        store_sums(sums, task, channels, first, second);
-        return;
-    }
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) {
-        finish_statistics(task.channel(c), first[c], second[c], data, gamma, moving_mean,
-                          moving_var, mean, inverse, scale, count, channels, inner, eps, momentum,
-                          share, fixed);
-    }
-}
-
-// Adds the chunks of ``abreast`` channels, in one block; returns whether this thread has the sums.
-__device__ inline bool add_chunks(
-    const Sum *sums, int chunks, int channels, int abreast, int &channel, Sum &first, Sum &second) {
-    int lane = threadIdx.x / abreast, lanes = THREADS / abreast;
-    channel = blockIdx.x * abreast + threadIdx.x % abreast;
-    first = second = 0;
-    if (channel < channels) {
-        const Sum *source = sums + (Index)(2 * lane) * channels + channel;
-        Index step = (Index)(2 * lanes) * channels;
-#pragma unroll 8
-        for (int i = lane; i < chunks; i += lanes, source += step) {
-            first += source[0];
-            second += source[channels];
-        }
-    }
-    add_lanes<1>(lane, lanes, abreast, &first, &second);
-    return lane == 0 && channel < channels;
-}
-
-extern "C" __global__ void statistics_of_chunks(
-    const Sum *sums, int chunks, int abreast, const Scalar *data, const Wide *gamma,
-    Wide *moving_mean, Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count,
-    int channels, int inner, Wide eps, Wide momentum, Wide share, int fixed) {
-    Sum first, second;
-    int channel;
-    if (add_chunks(sums, chunks, channels, abreast, channel, first, second)) {
-        finish_statistics(channel, first, second, data, gamma, moving_mean, moving_var, mean,
-                          inverse, scale, count, channels, inner, eps, momentum, share, fixed);
-    }
+    for_each_sum(sums, counters, task, channels, first, second, [&](int channel, Sum sum, Sum square) {
+        finish_statistics(channel, sum, square, data, gamma, moving_mean, moving_var, mean, inverse,
+                          scale, count, channels, inner, eps, momentum, share, fixed);
+    });
 }
 
 // Scale and inverse deviation from moving statistics.
@@ -459,6 +477,43 @@ __device__ inline void finish_sums(int channel, Sum first, Sum second, SUMS) {
     used_scale[channel] = factor;
 }
 
+// The gradient of the normalization's output.
+struct Gradient {
+    static constexpr bool IS_BOUNDED = BOUNDS > 0;
+    const Scalar *grad;
+
+    template <bool WHOLE>
+    __device__ void load(const Walk &walk, const Task &task, Index number, Wide (*head)[VECTOR]) const {
+        load_packs<WHOLE, PAIRS>(grad, walk, task, number, nullptr, head);
+    }
+};
+
+// The same behind a sum and a relu, whose output is ``relu``: the sum of two gradients where that is
+// positive. It is computed as single operators do, and stored; ``grad`` may be ``one``.
+struct ResidualGradient {
+    static constexpr bool IS_BOUNDED = false;
+    const Scalar *one, *other, *relu;
+    Scalar *grad;
+
+    template <bool WHOLE>
+    __device__ void load(Walk walk, const Task &task, Index number, Wide (*head)[VECTOR]) const {
+        Wide second[PAIRS][VECTOR], output[PAIRS][VECTOR];
+        load_packs<WHOLE, PAIRS>(one, walk, task, number, nullptr, head);
+        load_packs<WHOLE, PAIRS>(other, walk, task, number, nullptr, second);
+        load_packs<WHOLE, PAIRS>(relu, walk, task, number, nullptr, output);
+#pragma unroll
+        for (int k = 0; k < PAIRS; ++k) {
+#pragma unroll
+            for (int j = 0; j < VECTOR; ++j) {
+                const Wide sum = widen(rounded(head[k][j] + second[k][j]));
+                head[k][j] = sum * (Wide)(output[k][j] > 0);
+            }
+            if (WHOLE || number + k * task.lanes < task.end) store_pack(grad, walk.at, head[k]);
+            walk.advance();
+        }
+    }
+};
+
 // Sums of the gradient, and of its products with centred elements, in a group of packs.
 struct Projection {
     Wide sum[COLUMNS], product[COLUMNS];
@@ -467,12 +522,12 @@ struct Projection {
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) sum[c] = product[c] = 0;
     }
-    template <bool WHOLE>
+    template <bool WHOLE, class Grad>
     __device__ void add(
-        const Scalar *grad, const Scalar *data, const Walk &walk, const Task &task, Index number,
+        const Grad &grad, const Scalar *data, const Walk &walk, const Task &task, Index number,
         const Normalization &of, Wide low, Wide high) {
         Wide head[PAIRS][VECTOR], value[PAIRS][VECTOR];
-        load_packs<WHOLE, PAIRS>(grad, walk, task, number, nullptr, head);
+        grad.template load<WHOLE>(walk, task, number, head);
         load_packs<WHOLE, PAIRS>(data, walk, task, number, of.centre, value);
 #pragma unroll
         for (int k = 0; k < PAIRS; ++k) {
@@ -480,7 +535,8 @@ struct Projection {
             for (int j = 0; j < VECTOR; ++j) {
                 const int c = COLUMN(j);
                 Wide z = value[k][j] - of.centre[c];
-                Wide a = masked(head[k][j], z, of, c, low, high);
+                Wide a = head[k][j];
+                if (Grad::IS_BOUNDED) a = masked(a, z, of, c, low, high);
                 sum[c] += a;
                 product[c] += a * z;
             }
@@ -488,59 +544,69 @@ struct Projection {
     }
 };
 
+// The sums of a block, in its lane 0.
+template <class Grad>
+__device__ inline void sum_gradient(
+    const Task &task, const Grad &grad, const Scalar *data, const Normalization &of, int run,
+    Wide low, Wide high, Sum *first, Sum *second) {
+    Walk walk(task.number, task.column, task.columns, run, task.lanes);
+    for (Index number = task.number; number < task.end;) {
+        Projection group;
+        for (int k = 0; k < GROUP && number < task.end; k += PAIRS) {
+            if (number + (PAIRS - 1) * task.lanes < task.end) {
+                group.add<true>(grad, data, walk, task, number, of, low, high);
+            } else {
+                group.add<false>(grad, data, walk, task, number, of, low, high);
+            }
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) walk.advance();
+            number += PAIRS * task.lanes;
+        }
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) {
+            first[c] += (Sum)group.sum[c];
+            second[c] += (Sum)group.product[c];
+        }
+    }
+}
+
 extern "C" __global__ void gradient_sums(
-    Sum *sums, Index chunk, int abreast, const Scalar *grad, const Scalar *data, const Wide *beta,
-    Wide low, Wide high, const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma,
-    Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,
-    int is_gamma, int fixed, int frozen) {
+    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *grad, const Scalar *data,
+    const Wide *beta, Wide low, Wide high, const Wide *mean, const Wide *inverse, const Wide *scale,
+    Wide *d_gamma, Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count,
+    int channels, int inner, int is_gamma, int fixed, int frozen) {
     Task task(chunk, count, channels, abreast);
     Sum first[COLUMNS] = {}, second[COLUMNS] = {};
     if (task.works()) {
         Normalization of;
         of.load(mean, scale, beta, task.channel(0));
-        Walk walk(task.number, task.column, task.columns, inner / VECTOR, task.lanes);
-        for (Index number = task.number; number < task.end;) {
-            Projection group;
-            for (int k = 0; k < GROUP && number < task.end; k += PAIRS) {
-                if (number + (PAIRS - 1) * task.lanes < task.end) {
-                    group.add<true>(grad, data, walk, task, number, of, low, high);
-                } else {
-                    group.add<false>(grad, data, walk, task, number, of, low, high);
-                }
-#pragma unroll
-                for (int i = 0; i < PAIRS; ++i) walk.advance();
-                number += PAIRS * task.lanes;
-            }
-#pragma unroll
-            for (int c = 0; c < COLUMNS; ++c) {
-                first[c] += (Sum)group.sum[c];
-                second[c] += (Sum)group.product[c];
-            }
-        }
+        sum_gradient(task, Gradient{grad}, data, of, inner / VECTOR, low, high, first, second);
     }
     add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
-    if (!task.ends()) return;
-    if (gridDim.y > 1) {
-        store_sums(sums, task, channels, first, second);
-        return;
-    }
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) {
-        finish_sums(task.channel(c), first[c], second[c], mean, inverse, scale, d_gamma, d_beta,
-                    slope, offset, used_scale, count, channels, inner, is_gamma, fixed, frozen);
-    }
+    for_each_sum(sums, counters, task, channels, first, second, [&](int channel, Sum sum, Sum product) {
+        finish_sums(channel, sum, product, mean, inverse, scale, d_gamma, d_beta, slope, offset,
+                    used_scale, count, channels, inner, is_gamma, fixed, frozen);
+    });
 }
 
-extern "C" __global__ void gradient_sums_of_chunks(
-    const Sum *sums, int chunks, int abreast, const Wide *mean, const Wide *inverse,
+extern "C" __global__ void residual_sums(
+    Sum *sums, unsigned *counters, Index chunk, int abreast, const Scalar *one, const Scalar *other,
+    const Scalar *relu, Scalar *grad, const Scalar *data, const Wide *mean, const Wide *inverse,
     const Wide *scale, Wide *d_gamma, Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale,
     Index count, int channels, int inner, int is_gamma, int fixed, int frozen) {
-    Sum first, second;
-    int channel;
-    if (add_chunks(sums, chunks, channels, abreast, channel, first, second)) {
-        finish_sums(channel, first, second, mean, inverse, scale, d_gamma, d_beta, slope, offset,
-                    used_scale, count, channels, inner, is_gamma, fixed, frozen);
+    Task task(chunk, count, channels, abreast);
+    Sum first[COLUMNS] = {}, second[COLUMNS] = {};
+    if (task.works()) {
+        Normalization of;
+        load_columns(mean, task.channel(0), of.centre);
+        const ResidualGradient found{one, other, relu, grad};
+        sum_gradient(task, found, data, of, inner / VECTOR, (Wide)0, (Wide)0, first, second);
     }
+    add_lanes<COLUMNS>(task.lane, task.lanes, abreast, first, second);
+    for_each_sum(sums, counters, task, channels, first, second, [&](int channel, Sum sum, Sum product) {
+        finish_sums(channel, sum, product, mean, inverse, scale, d_gamma, d_beta, slope, offset,
+                    used_scale, count, channels, inner, is_gamma, fixed, frozen);
+    });
 }
 
 struct DataGradient {

@@ -1,4 +1,4 @@
-"""Batch normalization and its gradient: one or two launches for sums, one for elements.
+"""Batch normalization and its gradient: one launch for sums, one for elements.
 
 Accesses have up to 16 bytes, of one channel, or, if channels are innermost in memory, of adjacent
 channels. 16-bit elements are converted on load and rounded once. Sums have a fixed order, whose
@@ -14,6 +14,7 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.gemm import supports_floats
+from gluonish.kernels.cupy.last_block import counters, partial_sums
 from gluonish.kernels.cupy.limits import limits_before_rounding
 from gluonish.kernels.cupy.memory_layout import (
     access_length,
@@ -26,6 +27,7 @@ from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
+    BATCH_NORM_RESIDUAL_SUMS,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
     Bounds,
@@ -35,13 +37,14 @@ from gluonish.ops.support.precision import accumulator
 
 _THREADS = 256  # as in batch_norm.cu
 _ABREAST = 32  # columns per block at most, if channels are innermost
-_ABREAST_OF_CHUNKS = 8  # channels per block of the second stage
+_ABREAST_NBYTES = 128  # of adjacent columns that a block reads: a line of the cache
 
 _BLOCKS = 528  # of sums: a few for each multiprocessor of any device
 _MAX_CHUNKS = 528
 _MIN_PACKS = 8  # per thread of sums
 _ELEMENTWISE_BLOCKS = 2048
 _LIMIT_32 = 2**31
+_NULL = np.uint64(0)
 
 
 class _Memory(NamedTuple):
@@ -75,12 +78,12 @@ class _Memory(NamedTuple):
 
     def packs(self, *outputs: Any) -> "_Packs":
         """Return how kernels access the arrays and ``outputs`` of the same layout."""
-        last = self.inner == 1
+        last, itemsize = self.inner == 1, self.arrays[0].dtype.itemsize
         adjacent = self.channels if last else self.inner
-        vector = vector_length(adjacent, self.arrays[0].dtype.itemsize)
+        vector = vector_length(adjacent, itemsize)
         columns = self.channels // (vector if last else 1)
         access = access_length(vector, *self.arrays, *outputs)
-        return _Packs(self.size // vector, columns, vector, access, last)
+        return _Packs(self.size // vector, columns, vector, access, vector * itemsize, last)
 
 
 class _Packs(NamedTuple):
@@ -91,6 +94,7 @@ class _Packs(NamedTuple):
         columns: Number of columns: channels, or packs of adjacent channels.
         vector: Number of elements per pack.
         access: Number of elements per access.
+        nbytes: Size of a pack in bytes.
         last: Whether channels are innermost.
     """
 
@@ -98,6 +102,7 @@ class _Packs(NamedTuple):
     columns: int
     vector: int
     access: int
+    nbytes: int
     last: bool
 
     def macros(self, bounds: Bounds = ()) -> Macros:
@@ -113,7 +118,8 @@ class _Packs(NamedTuple):
     @property
     def chunks(self) -> tuple[int, int, int, int]:
         """Columns per block, blocks of columns, chunks per column, and packs per chunk."""
-        blocks = -(-self.columns // (_ABREAST if self.last else 1))
+        most = min(_ABREAST, _ABREAST_NBYTES // self.nbytes) if self.last else 1
+        blocks = -(-self.columns // most)
         abreast = -(-self.columns // blocks)
         blocks = -(-self.columns // abreast)
         per_column = self.total // self.columns
@@ -168,25 +174,25 @@ def _elements(
 def _sum(
     xp: Any, memory: _Memory, function: str, bounds: Bounds, lead: tuple[Any, ...], ends: Any
 ) -> None:
-    """Run both stages of sums over channels.
+    """Run a kernel that sums over channels.
 
     Args:
-        function: Kernel of the first stage.
+        function: The kernel.
         bounds: Limits of a clip that follows the normalization.
-        lead: Arguments of the first stage only.
-        ends: Last arguments of both stages.
+        lead: Its arguments behind those that say what a block sums.
+        ends: Its last arguments.
     """
     packs, channels, wide = memory.packs(), memory.channels, memory.is_wide
     abreast, columns, chunks, chunk = packs.chunks
-    dtype, macros = memory.arrays[0].dtype, packs.macros(bounds)
-    sums = xp.empty((chunks, 2, channels) if chunks > 1 else 1, np.float64)
-    args = (sums, index(chunk, wide), np.int32(abreast), *lead, *ends)
-    blocks = (columns, chunks)
-    launch_blocks(xp, "batch_norm", function, dtype, args, blocks, _THREADS, macros, wide=wide)
+    shared: tuple[Any, Any] = (_NULL, _NULL)
     if chunks > 1:
-        args = (sums, np.int32(chunks), np.int32(_ABREAST_OF_CHUNKS), *ends)
-        name, few = f"{function}_of_chunks", (-(-channels // _ABREAST_OF_CHUNKS),)
-        launch_blocks(xp, "batch_norm", name, dtype, args, few, _THREADS, macros, wide=wide)
+        shared = xp.empty((partial_sums(chunks), 2, channels), np.float64), counters(xp)
+    args = (*shared, index(chunk, wide), np.int32(abreast), *lead, *ends)
+    launch_blocks(
+        *(xp, "batch_norm", function, memory.arrays[0].dtype, args, (columns, chunks), _THREADS),
+        *(packs.macros(bounds),),
+        wide=wide,
+    )
 
 
 def _find_statistics(
@@ -257,33 +263,34 @@ def _forward(
 def _find_sums(
     xp: Any,
     memory: _Memory,
-    channels: tuple[Any, ...],
+    function: str,
+    lead: tuple[Any, ...],
+    channels: tuple[Any, Any, Any],
     filled: tuple[Any, ...],
-    bounds: Bounds,
+    bounds: Bounds = (),
     *,
-    is_gamma: int,
+    is_gamma: int = 0,
     fix_gamma: bool,
     use_global_stats: bool,
 ) -> None:
     """Fill the gradients of gamma and beta, and slope, offset and scale of the data gradient.
 
     Args:
-        memory: Layout of grad and data.
-        channels: mean, inverse deviation, scale (or gamma) and beta.
+        memory: Layout of the arrays that have a number for each element.
+        function: The kernel.
+        lead: Its arguments for the gradient, and the data.
+        channels: mean, inverse deviation, and scale (or gamma).
         filled: The five arrays to fill, with one number per channel.
         bounds: Limits of a clip that follows the normalization.
         is_gamma: As in ``batch_norm.cu``.
         use_global_stats: As in ``batch_norm.cu``.
     """
-    mean, inverse, scale, beta = map(contiguous, channels)
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
-    grad, data = memory.arrays
     ends = (
-        *(mean, inverse, scale, *targets, index(memory.per_channel, memory.is_wide)),
+        *(*map(contiguous, channels), *targets, index(memory.per_channel, memory.is_wide)),
         *map(np.int32, (memory.channels, memory.inner, is_gamma, fix_gamma, use_global_stats)),
     )
-    lead = (grad, data, beta, *limits_before_rounding(bounds, data.dtype))
-    _sum(xp, memory, "gradient_sums", bounds, lead, ends)
+    _sum(xp, memory, function, bounds, lead, ends)
     _copy_back(filled, targets)
 
 
@@ -297,9 +304,32 @@ def _sums(
     **flags: Any,
 ) -> None:
     memory = _memory(1, data, grad)
-    memory = memory._replace(arrays=memory.arrays[::-1])
+    beta = contiguous(channels[3])
+    lead = (*memory.arrays[::-1], beta, *limits_before_rounding(bounds, data.dtype))
     filled = (*outputs, xp.empty(outputs[0].shape, outputs[0].dtype))
-    _find_sums(xp, memory, channels, filled, bounds, is_gamma=0, **flags)
+    _find_sums(xp, memory, "gradient_sums", lead, channels[:3], filled, bounds, **flags)
+
+
+def _residual_sums(
+    xp: Any,
+    outputs: Any,
+    one: Any,
+    other: Any,
+    relu: Any,
+    data: Any,
+    *channels: Any,
+    **flags: Any,
+) -> None:
+    grad, *rest = outputs
+    memory = _memory(1, data, one, other, relu)
+    out = grad.transpose(memory.order)
+    target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
+    memory = memory._replace(arrays=(*memory.arrays, target))
+    data, *terms = memory.arrays
+    filled = (*rest, xp.empty(rest[0].shape, rest[0].dtype))
+    _find_sums(xp, memory, "residual_sums", (*terms, data), channels, filled, **flags)
+    if target is not out:
+        out[...] = target
 
 
 def _data_gradient(xp: Any, out: Any, grad: Any, data: Any, *channels: Any, bounds: Bounds) -> None:
@@ -329,9 +359,10 @@ def _backward(
     _find_sums(
         xp,
         memory,
-        (mean, inverse, gamma, mean),
+        "gradient_sums",
+        (*memory.arrays, contiguous(mean), *limits_before_rounding((), data.dtype)),
+        (mean, inverse, gamma),
         (*of_parameters, *made),
-        (),
         is_gamma=2 if fix_gamma else 1,
         fix_gamma=fix_gamma,
         use_global_stats=use_global_stats,
@@ -359,6 +390,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
         (BATCH_NORM_BACKWARD, "batch_norm_backward", 2, _backward),
         (BATCH_NORM_STATISTICS, "batch_norm_statistics", 1, _statistics),
         (BATCH_NORM_SUMS, "batch_norm_sums", 2, _sums),
+        (BATCH_NORM_RESIDUAL_SUMS, "batch_norm_residual_sums", 4, _residual_sums),
         (BATCH_NORM_DATA_GRADIENT, "batch_norm_data_gradient", 2, _data_gradient),
     )
 )

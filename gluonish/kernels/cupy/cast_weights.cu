@@ -1,4 +1,5 @@
-// Casts of several weights in one launch, each to the same memory layout or to channels last.
+// Casts of several weights in one launch, each to the same memory layout or to channels last, or, if
+// BACK, from channels last.
 //
 // A weight is rows of channels, each a window of contiguous elements: (filters, channels, *kernel).
 // Channels last, the window's elements lie apart, and channels are contiguous. A weight in the same
@@ -29,12 +30,26 @@ extern "C" __global__ void cast_weights(const __grid_constant__ Table table) {
     const unsigned row = block / tiles, first = block % tiles * most;
     const unsigned count = channels - first < most ? channels - first : most;
     const Offset start = (Offset)row * channels * window;
-    const Source *source = (const Source *)table.read[owner] + start + (Offset)first * window;
-    Scalar *target = (Scalar *)table.written[owner] + start + first;
-    for (unsigned i = threadIdx.x; i < count * window; i += THREADS) tile[i] = WIDENED(source[i]);
+    const Offset apart = start + first, together = start + (Offset)first * window;
+    const Source *source = (const Source *)table.read[owner] + (BACK ? apart : together);
+    Scalar *target = (Scalar *)table.written[owner] + (BACK ? together : apart);
+    for (unsigned i = threadIdx.x; i < count * window; i += THREADS) {
+        const unsigned element = i / count, channel = i - element * count;
+        const unsigned inside = channel * window + element;
+        if (BACK) {
+            tile[inside] = WIDENED(source[(Offset)element * channels + channel]);
+        } else {
+            tile[i] = WIDENED(source[i]);
+        }
+    }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < count * window; i += THREADS) {
         const unsigned element = i / count, channel = i - element * count;
-        target[(Offset)element * channels + channel] = rounded(tile[channel * window + element]);
+        const unsigned inside = channel * window + element;
+        if (BACK) {
+            target[i] = rounded(tile[i]);
+        } else {
+            target[(Offset)element * channels + channel] = rounded(tile[inside]);
+        }
     }
 }

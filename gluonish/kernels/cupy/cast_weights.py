@@ -1,4 +1,4 @@
-"""Casts of many weights in one launch, in any memory layout.
+"""Casts of many weights in one launch, from and to either memory layout.
 
 All data about the weights are parameters of the launch, as for `gluonish.kernels.cupy.optimizer`.
 """
@@ -35,9 +35,9 @@ _TABLE = np.dtype(
 )
 
 
-def _shape(target: Any) -> tuple[int, int, int]:
-    """Return rows, channels and window of a weight, given the array to fill."""
-    if target.flags.c_contiguous:
+def _shape(target: Any, source: Any) -> tuple[int, int, int]:
+    """Return rows, channels and window of a weight."""
+    if target.flags.c_contiguous == source.flags.c_contiguous:
         return 1, target.size, 1
     filters, channels, *kernel = target.shape
     return filters, channels, math.prod(kernel)
@@ -47,9 +47,15 @@ def _blocks(rows: int, channels: int, window: int) -> int:
     return rows * -(-channels // (_TILE // window))
 
 
-def _cast(xp: Any, targets: Sequence[Any], sources: Sequence[Any]) -> None:
-    """Fill dense arrays from contiguous ones, as many as fit a launch."""
-    shapes = [_shape(target) for target in targets]
+def _cast(xp: Any, pairs: Sequence[tuple[Any, Any]], *, back: bool) -> None:
+    """Fill dense arrays from dense ones, as many as fit a launch.
+
+    Args:
+        pairs: Arrays to fill, and their sources.
+        back: Whether sources whose layout differs are channels last, and not the targets.
+    """
+    targets, sources = zip(*pairs, strict=True)
+    shapes = [_shape(*pair) for pair in pairs]
     table = np.zeros(1, _TABLE)  # CuPy passes an array of size 1 by value
     fields, count = table[0], len(targets)
     ends = list(accumulate(_blocks(*shape) for shape in shapes))
@@ -61,6 +67,7 @@ def _cast(xp: Any, targets: Sequence[Any], sources: Sequence[Any]) -> None:
     fields["count"] = count
     dtype = targets[0].dtype
     macros = (("MOST", _MOST), ("TILE", _TILE), ("NARROWS", int(sources[0].dtype != dtype)))
+    macros = (*macros, ("BACK", int(back)))
     name = "cast_weights"
     launch_blocks(xp, name, name, dtype, (table,), (ends[-1],), _THREADS, macros)
 
@@ -68,19 +75,28 @@ def _cast(xp: Any, targets: Sequence[Any], sources: Sequence[Any]) -> None:
 def _run(xp: Any, out: Any, *weights: Any, **_: object) -> None:
     outputs = out if isinstance(out, tuple) else (out,)
     targets = [_target(xp, output) for output in outputs]
-    sources = [contiguous(weight) for weight in weights]
-    for start in range(0, len(targets), _MOST):
-        part = slice(start, start + _MOST)
-        _cast(xp, targets[part], sources[part])
+    there: list[tuple[Any, Any]] = []
+    back: list[tuple[Any, Any]] = []
+    for target, weight in zip(targets, weights, strict=True):
+        source = weight if _is_dense(weight) else contiguous(weight)
+        is_back = target.flags.c_contiguous and not source.flags.c_contiguous
+        (back if is_back else there).append((target, source))
+    for pairs in (there, back):
+        for start in range(0, len(pairs), _MOST):
+            _cast(xp, pairs[start : start + _MOST], back=pairs is back)
     for output, target in zip(outputs, targets, strict=True):
         if output is not target:
             output[...] = target
 
 
+def _is_dense(array: Any) -> bool:
+    """Whether an array is contiguous, or channels last."""
+    return array.flags.c_contiguous or (array.ndim > 2 and is_dense(array, last=True))
+
+
 def _target(xp: Any, out: Any) -> Any:
     """Return an array to fill: the output if it is dense, or a contiguous one."""
-    dense = out.flags.c_contiguous or (out.ndim > 2 and is_dense(out, last=True))
-    return out if dense else empty_like(xp, out, last=False)
+    return out if _is_dense(out) else empty_like(xp, out, last=False)
 
 
 def _supports(*weights: Spec, dtype: np.dtype[Any], **_: Any) -> bool:

@@ -35,7 +35,7 @@ from gluonish.core.config import (
     Flag,
 )
 from gluonish.core.errors import DeviceError
-from gluonish.kernels.cupy import cublas, cudnn
+from gluonish.kernels.cupy import cublas, cudnn, last_block
 from gluonish.kernels.cupy.random_numbers import StoredKey
 from gluonish.kernels.cupy.scratch import Scratch, Segment, Temporaries
 from gluonish.kernels.cupy.stream import DeviceStream
@@ -56,8 +56,10 @@ LAUNCH_FLAGS: tuple[Flag[bool], ...] = (
 _SMALL_NBYTES = 1 << 20  # blocks of this size stay with their graphs
 _MAX_PASSES = 3
 
-# Forget the handles of a stream, whose address a new stream may have.
-_FORGET: tuple[Callable[[ModuleType, int], None], ...] = (cublas.forget, cudnn.forget)
+# Forget the handles and counters of a stream, whose address a new stream may have.
+_FORGET: tuple[Callable[[ModuleType, int], None], ...] = (
+    *(cublas.forget, cudnn.forget, last_block.forget),
+)
 
 
 class Replay:
@@ -193,6 +195,7 @@ class Graphs:
             if guard is not None:
                 self._guard = guard
             cudnn.prepare(self._cupy)
+            last_block.prepare(self._cupy, self._compute.raw)
             grown: Any = None
             for _ in range(_MAX_PASSES):
                 temporaries = Temporaries(self._scratch)

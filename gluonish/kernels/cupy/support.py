@@ -162,6 +162,7 @@ def _passes() -> Passes:
         "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
         "drop_bias_gradient": {},
         "fuse_bias_gradient": {},
+        "fuse_residual_gradient": {},
         "fold_batch_norm": {},
         "fuse_attention": {
             "supports": loading.load("gluonish.kernels.cupy.cudnn_attention").is_faster
@@ -171,6 +172,7 @@ def _passes() -> Passes:
             "positions": channels_last.positions_read,
         },
         "cast_weights": {"starts": channels_last.starts_layout},
+        "join_weight_gradients": {"starts": channels_last.starts_layout},
         # cuDNN fuses sums and functions into kernels for tensor cores.
         "fuse_primitives": {
             "layers": ("Convolution",),

@@ -11,6 +11,7 @@ from typing import Any
 from gluonish.core.schema import Schema, boolean, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution
+from gluonish.ops.nn.activation import ACTIVATION_BACKWARD
 from gluonish.ops.normalization.batch_norm import (
     BATCH_NORM,
     BATCH_NORM_BACKWARD,
@@ -97,6 +98,27 @@ def _sums(
     projection = total(xp, product, axes).astype(grad.dtype, copy=False)
     flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
     finish_sums(outputs, data, d_beta, projection, inverse_std, scale, **flags)
+
+
+def _residual_sums(
+    xp: ModuleType,
+    outputs: tuple[Any, ...],
+    left: Any,
+    right: Any,
+    relu: Any,
+    data: Any,
+    mean: Any,
+    inverse_std: Any,
+    scale: Any,
+    **flags: Any,
+) -> None:
+    grad, *rest = outputs
+    ACTIVATION_BACKWARD.kernel(xp, grad, left + right, relu, act_type="relu")
+    _sums(
+        *(xp, tuple(rest), grad, data, mean, inverse_std, scale, mean),
+        bounds=(),
+        **flags,
+    )
 
 
 def finish_sums(
@@ -189,6 +211,32 @@ BATCH_NORM_SUMS = register(
         outputs=4,
         output_names=("gamma", "beta", "slope", "offset"),
         execution=Execution(heavy=True),
+    )
+)
+
+
+def _infer_residual_sums(
+    left: Spec, right: Spec, relu: Spec, data: Spec, mean: Spec, *_: Spec, **__: object
+) -> tuple[Spec, ...]:
+    return (left, *(mean,) * 4)
+
+
+BATCH_NORM_RESIDUAL_SUMS = register(
+    Operator(
+        "_batch_norm_residual_sums",
+        _infer_residual_sums,
+        _residual_sums,
+        None,
+        doc=(
+            "_batch_norm_sums of a BatchNorm that is added to something before a relu.\n\n"
+            "relu is that function's output, left and right are added to its gradient; grad is\n"
+            "the gradient of the sum before it, hence of BatchNorm's output."
+        ),
+        inputs=("left", "right", "relu", "data", "mean", "var", "scale"),
+        schema=Schema(**_FLAGS),
+        outputs=5,
+        output_names=("grad", "gamma", "beta", "slope", "offset"),
+        execution=Execution(heavy=True, overwrites=lambda attrs: 0),
     )
 )
 

@@ -29,6 +29,7 @@ _FOLLOWERS = frozenset(
         *("_activation_backward", "_gelu_backward", "_leaky_relu_backward", "LeakyReLU"),
         *("_fused_pointwise", "_fused_pointwise_many", "_fused_pointwise_random"),
         *("_batch_norm_data_gradient", "_batch_norm_apply", "_contrib_BatchNormWithReLU_backward"),
+        "_batch_norm_residual_sums",
         *("broadcast_add", "broadcast_sub", "broadcast_mul", "broadcast_div"),
         *("_int8_pooling", "_contrib_quantized_concat", "_contrib_quantized_elemwise_add"),
         *("_contrib_quantized_act", "_contrib_dequantize"),

@@ -37,6 +37,22 @@ def test_a_bias_in_front_of_batch_norm_costs_no_sums() -> None:
     assert "_convolution_backward_weight_bias" not in names
 
 
+def test_one_operator_makes_the_zeros_of_all_biases() -> None:
+    x, *rest = inputs((2, 4, 6, 6), *[(4, 4, 1, 1), (4,), (4,), (4,), (4,), (4,)] * 2)
+    y = x
+    for weight, bias, *channels in (rest[:6], rest[6:]):
+        y = call("Convolution", y, weight, bias, kernel=(1, 1), num_filter=4)
+        y = call("BatchNorm", y, *channels, fix_gamma=False, train=True)
+    made = Graph([v.node for v in (x, *rest)], [y])
+    found = differentiate(made, (1, 2, 7, 8))
+    gradients = [g for g in found.gradients if g is not None]
+    joint = Graph([*made.inputs, *(head.node for head in found.heads)], [y, *gradients])
+    passed = _passed(joint)
+    zeros = [node for node in passed.nodes if node.op and node.op.name == "_zeros_like_many"]
+    assert [node.num_outputs for node in zeros] == [2]
+    assert {passed.outputs[i].key for i in (2, 4)} == {(id(zeros[0]), 0), (id(zeros[0]), 1)}
+
+
 def test_a_bias_that_matters_keeps_its_gradient() -> None:
     for made in (_network(normalized=False), _network(normalized=True, use_global_stats=True)):
         assert "_convolution_backward_weight_bias" in _names(_passed(made))

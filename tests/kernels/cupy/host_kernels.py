@@ -18,6 +18,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -77,6 +79,13 @@ static inline double __dadd_rn(double x, double y) { return x + y; }
 static inline double __dmul_rn(double x, double y) { return x * y; }
 static inline unsigned __umulhi(unsigned a, unsigned b) {
     return (unsigned)((unsigned long long)a * b >> 32);
+}
+// Blocks run one after the other.
+static inline void __threadfence() {}
+static inline unsigned atomicInc(unsigned *at, unsigned most) {
+    const unsigned before = *at;
+    *at = before >= most ? 0 : before + 1;
+    return before;
 }
 static inline unsigned __float_as_uint(float x) { unsigned u; memcpy(&u, &x, 4); return u; }
 static inline float __uint_as_float(unsigned u) { float x; memcpy(&x, &u, 4); return x; }
@@ -295,10 +304,14 @@ extern "C" int run_{name}(const unsigned *grid, const unsigned *block, void **va
     if (_setjmp(launch_at)) return 2;
     gridDim = {{grid[0], grid[1], grid[2]}};
     blockDim = {{block[0], block[1], block[2]}};
-    for (blockIdx.z = 0; blockIdx.z < gridDim.z; ++blockIdx.z)
-    for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)
-    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
+    const unsigned long long blocks = 1ull * gridDim.x * gridDim.y * gridDim.z;
+    for (unsigned long long i = 0; i < blocks; ++i) {{
+        const unsigned long long at = grid[3] ? blocks - 1 - i : i;
+        blockIdx.x = at % gridDim.x;
+        blockIdx.y = at / gridDim.x % gridDim.y;
+        blockIdx.z = at / gridDim.x / gridDim.y;
         if (!run_block(call_{name}, values)) return 1;
+    }}
     return 0;
 }}
 """
@@ -348,6 +361,25 @@ def _compiled(code: str) -> Any:
     return ctypes.CDLL(str(library))
 
 
+class _Order:
+    """The order in which the blocks of a launch run."""
+
+    backwards = False
+
+
+_order = _Order()
+
+
+@contextmanager
+def backwards() -> Iterator[None]:
+    """Run the last block of each launch first, inside the scope."""
+    _order.backwards = True
+    try:
+        yield
+    finally:
+        _order.backwards = False
+
+
 def _is_written(parameter: str) -> bool:
     return "const" not in parameter.split()
 
@@ -394,7 +426,9 @@ class _RawKernel:
         values = (ctypes.c_void_p * len(kept))(*(value.ctypes.data for value in kept))
 
         def work() -> None:
-            found = self._run(*((ctypes.c_uint * 3)(*size) for size in sizes), values)
+            grid, block = sizes
+            blocks = (ctypes.c_uint * 4)(*grid, _order.backwards)
+            found = self._run(blocks, (ctypes.c_uint * 3)(*block), values)
             assert found != 1, f"{self.name}: some threads of a block never came to a barrier"
             assert found == 0, f"{self.name}: a vector at an address that is not aligned to it"
             assert kept

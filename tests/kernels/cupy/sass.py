@@ -4,8 +4,10 @@ Sources are compiled by NVRTC with lines of the source, and disassembled by nvdi
 from a label to a branch back to it; one that holds no other loop and reaches global memory is a
 *pass* over elements. Loops that end at one line of the source are the same pass (the compiler's
 unrolled loop, and what is left of it): the one with the fewest instructions a byte is counted. A
-kernel without such a loop is one pass as a whole. How many elements a pass has in one iteration
-follows from the bytes that it loads or stores, and the bytes of an element in the table of cases.
+kernel without such a loop is one pass as a whole. Loops whose first line ends with the comment
+``partial sums`` are none: what they add was stored by few threads. How many elements a pass has in
+one iteration follows from the bytes that it loads or stores, and the bytes of an element in the
+table of cases.
 
 ``python -m tests.kernels.cupy.sass --write`` writes the table of ceilings, ``instructions.json``.
 """
@@ -13,7 +15,7 @@ follows from the bytes that it loads or stores, and the bytes of an element in t
 import argparse
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +28,7 @@ ARCHITECTURES = {
 }
 TABLE = Path(__file__).with_name("instructions.json")
 
+_PARTIAL_SUMS = "// partial sums"
 _SECTION = re.compile(r"\.section\s+(\S+?),")
 _LABEL = re.compile(r"(\.L_x_\d+):")
 _LINE = re.compile(r'//## File "[^"]*", line (\d+)')
@@ -104,11 +107,13 @@ class Kernel:
             if not any(other != loop and other[0] in loop and other[-1] in loop for other in found)
         ]
 
-    def passes(self) -> list[Pass]:
-        """Return the passes over elements, in order of their lines."""
+    def passes(self, others: Collection[int] = ()) -> list[Pass]:
+        """Return the passes over elements, in order of their lines, but for loops at ``others``."""
         best: dict[int, Pass] = {}
         for loop in self.loops():
             line = self.instructions[loop[-1]].line
+            if line in others:
+                continue
             made = Pass([self.instructions[i] for i in loop], line)
             if made.all_nbytes and (line not in best or _cost(made) < _cost(best[line])):
                 best[line] = made
@@ -169,14 +174,16 @@ class Case(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-def measure(kernel: Kernel, counts: Sequence[Count]) -> dict[str, Any]:
+def measure(
+    kernel: Kernel, counts: Sequence[Count], others: Collection[int] = ()
+) -> dict[str, Any]:
     """Return registers, spills, widest load and store in bits, and instructions per element.
 
     Of more passes than counts, those count that move most bytes an iteration. The instructions of
     all passes are added: an element goes through each.
     """
     found = {"registers": kernel.registers, "spills": kernel.spills}
-    passes = kernel.passes()
+    passes = kernel.passes(others)
     if not counts:
         return found
     passes.sort(key=lambda each: -each.all_nbytes)
@@ -201,8 +208,10 @@ def measured(cases: Sequence[Case], architecture: str) -> Iterator[tuple[str, di
         if source not in known:
             cubin = compile_source(case.text, architecture, "-lineinfo", *case.options)
             known[source] = parse(disassemble(cubin))
+        lines = enumerate(case.text.splitlines(), 1)
+        others = {number for number, line in lines if line.endswith(_PARTIAL_SUMS)}
         try:
-            yield case.key, measure(known[source][case.function], case.counts)
+            yield case.key, measure(known[source][case.function], case.counts, others)
         except (AssertionError, ValueError) as error:
             raise AssertionError(f"{case.key} on {architecture}: {error}") from None
 

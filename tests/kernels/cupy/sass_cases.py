@@ -60,7 +60,8 @@ _FILES: dict[str, list[_BY_MACROS]] = {
             f"LAST={last},BOUNDS={bounds}" + ",VECTOR=1" * vector,
             {
                 **({} if bounds else {"statistics": _loads(1), "normalize": _STORE}),
-                **({} if bounds or last else {"statistics_of_chunks": [], "moving_statistics": []}),
+                **({} if bounds or last else {"moving_statistics": []}),
+                **({} if bounds else {"residual_sums": _STORE}),
                 "gradient_sums": _loads(2),
                 "data_gradient": _STORE,
             },

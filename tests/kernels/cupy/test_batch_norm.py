@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.cupy import batch_norm, source
+from gluonish.kernels.cupy.last_block import COUNT, partial_sums
 from gluonish.kernels.cupy.limits import limits_before_rounding
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
+    BATCH_NORM_RESIDUAL_SUMS,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
 )
 from tests.checking.values import runtime_attrs, spec_of
+from tests.kernels.cupy import host_kernels
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 
 pytestmark = COMPILED
@@ -30,6 +33,7 @@ SHAPES = [
     ((2, 3, 37, 41), 1),
     ((20001, 3), 1),
     ((1, 2, 1, 40000), 1),
+    ((41000, 8), 1),  # more chunks than a block adds
 ]
 
 
@@ -99,14 +103,41 @@ def test_parts_equal_the_reference(
     )
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("shape", "last"), [((3, 12, 70), True), ((9, 160, 31), True), ((3, 4, 2, 2), False)]
+)
+def test_residual_sums_are_those_of_the_gradient_that_single_operators_give(
+    device: OneDevice, dtype: Any, shape: Any, last: bool
+) -> None:
+    random = np.random.default_rng(4)
+    one, other, relu = (random.standard_normal(shape).astype(dtype) for _ in range(3))
+    relu[relu < 0] = 0
+    data, _, (mean, inverse, scale, beta) = values(shape, 1, dtype)
+    grad = ((one + other).astype(wide(dtype)) * (relu > 0)).astype(dtype)
+    made = channels_last if last else OneDevice.upload
+    terms = [made(device, x) for x in (one, other, relu, data)]
+    few = [device.upload(x) for x in (mean, inverse, scale)]
+    rows = [device.upload(np.zeros_like(mean)) for _ in range(8)]
+    inputs = (made(device, grad), terms[3], *few, device.upload(beta))
+    wanted = run_on(device, BATCH_NORM_SUMS, inputs, tuple(rows[:4]))
+    out = made(device, np.zeros_like(grad))
+    for target in (out, terms[0]):  # the latter in place
+        found = run_on(device, BATCH_NORM_RESIDUAL_SUMS, (*terms, *few), (target, *rows[4:]))
+        for got, want in zip(found, (grad, *wanted), strict=True):
+            np.testing.assert_array_equal(got, want)
+    device.check(BATCH_NORM_RESIDUAL_SUMS, one, other, relu, data, mean, inverse, scale)
+
+
 def test_launches(device: OneDevice) -> None:
     data, grad, channels = values((8, 4, 5, 6), 1, np.float32)
     long, slope, _ = values((2, 3, 300, 300), 1, np.float32)
     assert device.launches_of(BATCH_NORM, data, *channels) == 2
     assert device.launches_of(BATCH_NORM_BACKWARD, grad, data, *channels[:3]) == 2
     few = [x[:3] for x in channels]
-    assert device.launches_of(BATCH_NORM, long, *few) == 3
-    assert device.launches_of(BATCH_NORM_BACKWARD, slope, long, *few[:3]) == 3
+    device.run(BATCH_NORM, long, *few)  # the first of several chunks makes counters
+    assert device.launches_of(BATCH_NORM, long, *few) == 2
+    assert device.launches_of(BATCH_NORM_BACKWARD, slope, long, *few[:3]) == 2
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -321,6 +352,28 @@ def test_equal_runs_give_equal_bits_and_numbers_of_64_bits_the_same(
     for i, j in ((0, 1), (0, 4), (2, 3), (2, 5)):
         for a, b in zip(found[i], found[j], strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("shape", [(41000, 8), (2, 3, 150, 150)])
+def test_the_order_of_blocks_changes_no_bit(device: OneDevice, shape: Any) -> None:
+    data, grad, channels = values(shape, 1, np.float32)
+    calls = [(BATCH_NORM, (data, *channels)), (BATCH_NORM_BACKWARD, (grad, data, *channels[:3]))]
+    forth = [device.run(op, *inputs) for op, inputs in calls]
+    with host_kernels.backwards():
+        back = [device.run(op, *inputs) for op, inputs in calls]
+    for one, other in zip(forth, back, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("vector", [1, 4, 8])
+def test_counters_suffice_for_any_shape(vector: int, last: bool) -> None:
+    for columns in (1, 3, 8, 33, 100, 263, 264, 265, 5000):
+        packs = batch_norm._Packs(columns << 16, columns, vector, vector, 2 * vector, last)
+        _, blocks, chunks, _ = packs.chunks
+        counted = blocks * (partial_sums(chunks) - chunks + 1) if chunks > 1 else 0
+        assert counted <= COUNT
 
 
 def test_nothing_is_left_to_the_reference(device: OneDevice) -> None:

@@ -58,6 +58,24 @@ def test_layouts_may_differ_and_one_weight_is_enough(device: OneDevice) -> None:
     np.testing.assert_array_equal(alone, weights[0].astype(HALF))
 
 
+@pytest.mark.parametrize("dtype", [HALF, BFLOAT16, np.float32])
+def test_sources_may_be_channels_last(device: OneDevice, dtype: Any) -> None:
+    weights = [device.random.standard_normal(shape).astype(dtype) for shape in SHAPES]
+    attrs = {"num_args": len(weights), "dtype": np.dtype(dtype)}
+    kernel = CAST_WEIGHTS.select_fast("gpu", [spec_of(x) for x in weights], attrs)
+    assert kernel is not None
+    for last in (False, True):
+        sources = [_empty(device, x.shape, dtype, True) for x in weights]
+        for source, weight in zip(sources, weights, strict=True):
+            source._raw[...] = weight
+        outs = [_empty(device, x.shape, dtype, last) for x in weights]
+        before = device.launches
+        kernel.kernel(device.cupy, tuple(outs), *sources, **attrs)
+        assert device.launches == before + (1 if last else 2)  # there, and back
+        for out, weight in zip(outs, weights, strict=True):
+            np.testing.assert_array_equal(out._raw, weight)
+
+
 def test_more_weights_than_fit_a_launch_take_several(device: OneDevice) -> None:
     count = 2 * cast_weights._MOST + 1
     weights = [device.random.standard_normal((2, 3, i % 3 + 1, 2)) for i in range(count)]

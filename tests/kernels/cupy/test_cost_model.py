@@ -1,5 +1,6 @@
 """The cost model: bytes and operations of launches, memory without pages, times on a device."""
 
+import math
 import resource
 from typing import Any
 
@@ -10,6 +11,8 @@ import gluonish as mx
 from benchmarks.gpu_run.modelled import facts, measured_rows
 from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
 from gluonish.core.errors import ArgumentError
+from gluonish.ops.registry import apply, find_operator
+from tests.kernels.cupy.cost_model.own_kernels import _table
 from tests.kernels.cupy.cost_model.rates import Rates
 from tests.kernels.cupy.cost_model.records import (
     Called,
@@ -128,6 +131,42 @@ def test_an_optimizer_reads_and_writes_what_its_source_says() -> None:
     count = 4 * 32 * 16
     assert launch.cost.read == 4 * count  # weight, gradient, two states
     assert launch.cost.written == 3 * count
+
+
+def test_instructions_are_those_of_the_macros_that_a_source_is_compiled_with() -> None:
+    def program() -> None:
+        for layout, shape in (("NCHW", (2, 8, 6, 6)), ("NHWC", (2, 6, 6, 8))):
+            x = mx.nd.zeros(shape, ctx=mx.gpu(0), dtype="bfloat16")
+            mx.nd.Pooling(x, kernel=(3, 3), stride=(2, 2), pad=(1, 1), layout=layout)
+        for shape in ((2, 8, 8, 8), (2, 8, 5, 5)):
+            mx.nd.BatchNorm(
+                mx.nd.zeros(shape, ctx=mx.gpu(0), dtype="bfloat16"),
+                *(mx.nd.zeros((8,), ctx=mx.gpu(0)) for _ in range(4)),
+            )
+
+    session = modelled(program)
+    table = _table()
+    found = [x.cost.instructions for x in launches(session, "Pooling")]
+    assert found == [table[f"pool:POOL=0,LAST={last}"] for last in (0, 1)]
+    found = [x.cost.instructions for x in launches(session, "BatchNorm") if x.kernel == "normalize"]
+    assert found == [table[f"normalize:LAST=0,BOUNDS=0{one}"] for one in ("", ",VECTOR=1")]
+
+
+def test_tables_of_arrays_are_moved_in_whole() -> None:
+    shapes = [(4, 3, 3, 3), (8, 3, 5, 5), (7,)]
+
+    def program() -> None:
+        weights = [mx.nd.zeros(shape, ctx=mx.gpu(0)) for shape in shapes]
+        attrs = {"num_args": 3, "dtype": np.dtype(np.float16)}
+        apply(find_operator("_cast_weights"), weights, attrs)
+        mx.nd.reset_arrays(*weights, num_arrays=3)
+
+    session = modelled(program)
+    count = sum(map(math.prod, shapes))
+    [cast] = launches(session, "_cast_weights")
+    assert (cast.cost.read, cast.cost.written) == (4 * count, 2 * count)
+    [reset] = launches(session, "reset_arrays")
+    assert (reset.cost.read, reset.cost.written) == (0, 4 * count + 4)
 
 
 def test_report_has_steps_and_operators_and_the_trace_the_same_launches() -> None:

@@ -21,8 +21,8 @@ from tests.kernels.cupy.cost_model.records import Cost, cost_of
 
 _POINTER = re.compile(r"(\w+) \*const (\w+)s = \(\w[\w ]*\*\)table\.(\w+)\[(\d+)\]\[owner\]")
 _KINDS = {"0": 4, "1": 8, "2": 2, "14": 2}  # bytes of Scalar, by the macro KIND
-# Arrays of which a kernel reads no more than an element for each channel.
-_BARELY = {("statistics_of_chunks", "data"), ("gradient_sums_of_chunks", "data")}
+# Arrays that a kernel reads again after it has written them.
+_READ_AGAIN = {(name, "sums") for name in ("statistics", "gradient_sums", "residual_sums")}
 
 
 class _Use(dict[tuple[str, int], tuple[bool, bool, int]]):
@@ -33,8 +33,7 @@ class _Use(dict[tuple[str, int], tuple[bool, bool, int]]):
 def _uses(code: str, name: str) -> _Use:
     """Return what a kernel of a source does with the arrays of its Table."""
     body = code.split(f" {name}(", 1)[1].split('extern "C"', 1)[0]
-    found = re.search(r"#define KIND (\d+)", code)
-    scalar = _KINDS[found[1]] if found else 4
+    scalar = _itemsize(code)
     uses = _Use()
     for kind, array, field, number in _POINTER.findall(body):
         loads = re.search(rf"=[^=\n]*\b{array}s\[i\]", body) is not None
@@ -45,12 +44,39 @@ def _uses(code: str, name: str) -> _Use:
 
 def _table_cost(name: str, code: str, table: Any, threads: int) -> Cost:
     """Return the cost of a kernel that works on the arrays of a Table."""
-    sizes = int(table["sizes"].sum())
+    sizes = _sizes(code, table)
     uses = list(_uses(code, name).values())
+    if not uses:  # of one array each, whose sizes may be in bytes
+        itemsize = 1 if name in _BY_BYTES else int(_itemsize(code))
+        narrows = re.search(r"#define NARROWS 1", code) is not None
+        read = sizes * (4 if narrows else itemsize) if "read" in table.dtype.names else 0
+        written = sizes * itemsize
+        elements = written // itemsize // (16 if name in _BY_BYTES else 1)
+        return Cost("own", read, written, elements, "float32", threads=threads, instructions=12)
     read = sizes * sum(size for loads, _, size in uses if loads)
     written = sizes * sum(size for _, stores, size in uses if stores)
     instructions = _counted(name, code)
     return Cost("own", read, written, sizes, "float32", threads=threads, instructions=instructions)
+
+
+def _itemsize(code: str) -> int:
+    """Return the bytes of Scalar."""
+    found = re.search(r"#define KIND (\d+)", code)
+    return _KINDS[found[1]] if found else 4
+
+
+def _sizes(code: str, table: Any) -> int:
+    """Return the elements of all arrays of a Table: in it, or by rows of channels of a window."""
+    if "sizes" in table.dtype.names:
+        return int(table["sizes"].sum())
+    row = table[0]
+    count = int(row["count"])
+    ends, channels, windows = (
+        row[name][:count].astype(np.int64) for name in ("ends", "channels", "windows")
+    )
+    tile = int(dict(_DEFINE.findall(code))["TILE"])
+    rows = np.diff(ends, prepend=0) // -(-channels // (tile // windows))
+    return int((rows * channels * windows).sum())
 
 
 _HERE = Path(__file__).resolve().parent
@@ -62,6 +88,7 @@ _OTHER = 40.0  # of a kernel that no table names
 # bytes, where only whole arrays count.
 _BY_ARRAY, _REPEATED, _DRAWN = (5.2, 3.0), (5.0, 0.0), (35.0, 35.0)
 # Their instructions are counted for an element that they write, not for one of the largest array.
+_BY_BYTES = {"fill_zeros"}  # kernels whose Table has sizes in bytes
 _BY_RESULT = {"first_maximum", "pool", "pool_backward"}
 
 
@@ -76,15 +103,18 @@ def _table() -> Mapping[str, float]:
 @cache
 def _counted(name: str, code: str) -> float:
     """Return the instructions an element of a kernel, as its source is compiled."""
-    table, macros = _table(), dict(_DEFINE.findall(code))
+    # The first definition holds: those of a file, behind #ifndef, are defaults.
+    table, macros = _table(), dict(reversed(_DEFINE.findall(code)))
+    found: list[tuple[int, float]] = []
     for key, value in table.items():
         base, _, wanted = key.partition(":")
         if base == name and wanted:
             # A name without a value stands for several macros, which it does not tell.
             pairs = [pair.split("=") for pair in wanted.split(",") if "=" in pair]
             if all(macros.get(macro, "0") == number for macro, number in pairs):
-                return value
-    return table.get(name, _OTHER)
+                found.append((-len(pairs), value))
+    # Of those that fit, the first of the most macros: others do not tell the width of accesses.
+    return min(found, key=lambda row: row[0])[1] if found else table.get(name, _OTHER)
 
 
 def _of_pointwise(code: str, arrays: Sequence[Any]) -> float:
@@ -111,7 +141,8 @@ def kernel_cost(
     """
     threads = int(np.prod([n for dims in sizes for n in dims], dtype=np.int64))
     for arg in args:
-        if isinstance(arg, np.ndarray) and arg.dtype.names and "sizes" in arg.dtype.names:
+        names = arg.dtype.names if isinstance(arg, np.ndarray) else None
+        if names and ("sizes" in names or "windows" in names):
             return _table_cost(name, code, arg, threads)
     reads: list[Any] = []
     writes: list[Any] = []
@@ -119,9 +150,11 @@ def kernel_cost(
     for text, arg in zip(parameters, args, strict=True):
         name_of = text.split()[-1].lstrip("*")
         if hasattr(arg, "_raw"):
-            if (name, name_of) in _BARELY:
-                continue
-            (reads if "const" in text.split() else writes).append(arg._raw)
+            constant = "const" in text.split()
+            if constant or (name, name_of) in _READ_AGAIN:
+                reads.append(arg._raw)
+            if not constant:
+                writes.append(arg._raw)
         elif name_of == "size":
             row = int(arg)
     cost = cost_of("own", reads, writes, threads=threads)
