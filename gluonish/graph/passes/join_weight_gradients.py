@@ -75,4 +75,4 @@ def _groups(values: Iterator[Value]) -> Iterator[list[Value]]:
         group.append(value)
         if sum(x.spec.nbytes for x in group) >= _ENOUGH:
             yield by_dtype.pop(value.spec.dtype)
-    yield from (group for group in by_dtype.values() if len(group) > 1)
+    yield from by_dtype.values()
