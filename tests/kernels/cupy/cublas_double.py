@@ -191,7 +191,8 @@ class CublasDouble:
             assert not stream.is_capturing(), "cuBLAS would allocate during a capture"
         else:
             memories = [*memories, (handle.workspace, True)]
-        machine.use(stream, memories, "gemm", work, cost=cost)
+        kept = [memory for memory in (handle.workspace,) if memory is not None]
+        machine.use(stream, memories, "gemm", work, cost=cost, kept=kept)
 
 
 def matrices(

@@ -1,5 +1,6 @@
 """The double of CuPy: a module on a `Machine`, for device and kernels to run on without CUDA."""
 
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.kernels.cupy.arrays import Array
 from tests.kernels.cupy.cuda_module import make_cuda
 from tests.kernels.cupy.device_memory import MemoryPool, OutOfMemoryError, PinnedMemoryPool
 from tests.kernels.cupy.exchange import add_exchange
-from tests.kernels.cupy.functions import add_functions
+from tests.kernels.cupy.functions import add_functions, made_name
 from tests.kernels.cupy.linear_algebra import make_fft, make_linalg
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.streams import CUDARuntimeError
@@ -27,16 +28,22 @@ __all__ = ["CUDARuntimeError", "OutOfMemoryError", "make_cupy", "make_special"]
 
 
 class _CuPy(ModuleType):
-    """The module itself."""
+    """The module itself; makes functions when they are asked for, as most tests need few."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__("cupy")
+        self.__dict__["_machine"] = machine
 
     def __getattr__(self, name: str) -> Any:
+        with suppress(LookupError):
+            return self.__dict__.setdefault(name, made_name(self._machine, name))
         assert name not in SURFACE["names"], f"cupy.{name}: {UNKNOWN}"
         raise AttributeError(f"module 'cupy' has no attribute {name!r}")
 
 
 def make_cupy(machine: Machine) -> Any:
     """Return a module like CuPy over a machine."""
-    module: Any = _CuPy("cupy")
+    module: Any = _CuPy(machine)
     module.__version__ = SURFACE["cupy"]
     pool = machine.bound(MemoryPool)()
     pinned = machine.bound(PinnedMemoryPool)()

@@ -221,16 +221,23 @@ def _array_class(machine: Machine) -> type:
     return Kind("ndarray", (), {})
 
 
+def made_name(machine: Machine, name: str) -> Any:
+    """Return what a name of CuPy's stands for, unless `add_functions` gives it.
+
+    Raises:
+        LookupError: CuPy has no such value or function.
+    """
+    if name in SURFACE["functions"]:
+        return _function(machine, name, SURFACE["functions"][name])
+    if name in SURFACE["ufuncs"]:
+        return Ufunc(machine, name, getattr(np, name, None), SURFACE["ufuncs"][name]["at"])
+    if name in SURFACE["values"] and hasattr(np, name):
+        return getattr(np, name)
+    raise LookupError(name)
+
+
 def add_functions(module: Any, machine: Machine) -> None:
-    """Give a module every name that CuPy has."""
-    for name in SURFACE["values"]:
-        if hasattr(np, name):
-            setattr(module, name, getattr(np, name))
-    for name, facts in SURFACE["ufuncs"].items():
-        ufunc = Ufunc(machine, name, getattr(np, name, None), facts["at"])
-        setattr(module, name, ufunc)
-    for name, text in SURFACE["functions"].items():
-        setattr(module, name, _function(machine, name, text))
+    """Give a module what is neither a value nor a function in surface.json."""
     module.ndarray = _array_class(machine)
     module.asnumpy = _asnumpy
     module.empty = lambda shape, dtype=float, order="C": allocate(machine, shape, dtype)

@@ -18,7 +18,7 @@ import mmap
 import threading
 import weakref
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -253,6 +253,7 @@ class Machine:
         *,
         counted: bool = True,
         cost: Cost | None = None,
+        kept: Collection[Memory] = (),
     ) -> int:
         """Check what a step of a stream touches, and run it; count it as a launch.
 
@@ -263,6 +264,7 @@ class Machine:
             work: What it does; without it the caller does that, and no graph can do it again.
             counted: Whether it is a launch.
             cost: What it moves and computes, for the recorder.
+            kept: What a device writes and ``work`` leaves as it is, such as a workspace.
 
         Nothing is touched while a stream captures: that is checked when the graph is launched.
         """
@@ -274,7 +276,7 @@ class Machine:
                 noted = None if capture is None else capture.launches
                 self.recorder.note(stream._name, step, what, cost, noted)
             if capture is not None:
-                capture.note(memories, what, work, save=self.executes)
+                capture.note(memories, what, work, kept=kept if self.executes else None)
             else:
                 for memory, write in memories:
                     memory.check(stream._clock, write, what)

@@ -5,7 +5,7 @@ shapes and later values follow from it, but what it wrote is undone when the cap
 of it has happened on a device. An event that a capturing stream records lets another stream join.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from tests.kernels.cupy.cost_model.records import IN_GRAPH
@@ -62,11 +62,11 @@ class Capture:
         what: str,
         work: Callable[[], object] | None,
         *,
-        save: bool = True,
+        kept: "Collection[Memory] | None" = (),
     ) -> None:
-        """Add a step; if asked to, save what it will overwrite."""
-        for memory, write in memories:
-            if save and write and id(memory) not in self.before:
+        """Add a step; save what it will overwrite, which ``kept`` is not, unless that is None."""
+        for memory, write in memories if kept is not None else ():
+            if write and memory not in kept and id(memory) not in self.before:
                 self.before[id(memory)] = memory, memory.raw.copy()
         self.steps.append((memories, what, work))
 
