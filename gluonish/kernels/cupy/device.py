@@ -111,7 +111,7 @@ class GPUDevice:
         others = (self.ahead, self.upload, self.communication, *self.compute.siblings)
         self._by_pointer = {stream.raw.ptr: stream for stream in others}
         self._recycler = Recycler(self.compute, self.ahead)
-        self.staging = Staging(cupy)
+        self.staging = Staging(cupy, self._raw)
         scratch = Scratch(cupy, self._raw, self.pool, self.compute.raw.ptr)
         self.graphs = Graphs(cupy, self._raw, self.compute, scratch)
         self._allocator = open_pool(

@@ -1,6 +1,8 @@
 """Copies through page-locked chunks on the double, which notices memory reused too early."""
 
+import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +14,9 @@ from gluonish import nd
 from gluonish.core.config import GLUONISH_STAGING_MB
 from gluonish.core.device import device_of
 from gluonish.core.errors import DeviceError
-from gluonish.kernels import teams
-from gluonish.kernels.compiler import available
-from gluonish.kernels.cupy import staging
+from gluonish.kernels.cupy import copy_threads, staging
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.stream import DeviceStream
-from gluonish.kernels.generated import strided_copy
 from tests.kernels.cupy.machine import Machine, Race
 
 pytestmark = pytest.mark.timeout(120)
@@ -187,11 +186,11 @@ def test_error_of_a_copy_leaves_the_ring_whole(
     nd.array(numbers(), ctx=mx.gpu(0)).wait_to_read()
     before = len(near().staging._free)
 
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise ValueError("no number")
 
     with monkeypatch.context() as patch:
-        patch.setattr(staging, "_fill", fail)
+        patch.setattr(np, "copyto", fail)
         with pytest.raises(Exception, match="no number"):
             nd.array(numbers(), ctx=mx.gpu(0)).wait_to_read()
         x = nd.array(numbers(count=9), ctx=mx.cpu(0))
@@ -210,18 +209,49 @@ def test_lost_device_is_told_of_by_copies(gpus: Any, machine: Machine) -> None:
     machine.broken = None
 
 
-@pytest.mark.skipif(not available(), reason="needs llvmlite")
-def test_large_chunks_are_filled_by_a_team(monkeypatch: pytest.MonkeyPatch) -> None:
-    filled: list[int] = []
-    copy = strided_copy.copy
-    monkeypatch.setattr(
-        strided_copy, "copy", lambda *arrays: (filled.append(arrays[0].size), copy(*arrays))[1]
-    )
-    source = numbers(0, 1 << 18)
-    for owner, expected in ((True, [1 << 18]), (False, [])):
-        monkeypatch.setattr(teams, "may_run_here", lambda owner=owner: owner)
-        filled.clear()
-        target = np.zeros_like(source)
-        staging._fill(target, source)
-        assert filled == expected
-        np.testing.assert_array_equal(target, source)
+@pytest.mark.parametrize("helpers", [0, 1, 3])
+def test_steps_run_once_each_whatever_helps(monkeypatch: pytest.MonkeyPatch, helpers: int) -> None:
+    monkeypatch.setattr(copy_threads, "_helpers", lambda: helpers)
+    left, ran = deque(range(50)), deque[int]()
+    for _ in range(copy_threads._helpers()):
+        threading.Thread(target=lambda: copy_threads._State.jobs.get().help()).start()
+    copy_threads.run_steps(lambda: ran.append(left.popleft()), 50)
+    assert sorted(ran) == list(range(50))
+
+
+def test_error_of_a_helper_is_raised_and_ends_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    caller, ran = threading.current_thread(), deque[int]()
+    monkeypatch.setattr(copy_threads, "_helpers", lambda: 1)
+    entered = threading.Event()
+
+    def step() -> None:
+        ran.append(1)
+        if threading.current_thread() is caller:
+            assert entered.wait(20)
+        else:
+            entered.set()
+            raise ValueError("in a helper")
+
+    threading.Thread(target=lambda: copy_threads._State.jobs.get().help()).start()
+    with pytest.raises(ValueError, match="in a helper"):
+        copy_threads.run_steps(step, 30)
+    assert len(ran) < 30
+
+
+def test_forked_child_starts_helpers_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(3))
+    assert copy_threads._helpers() >= 2
+    before = copy_threads._State.jobs
+    monkeypatch.setattr(copy_threads._State, "pid", -1)
+    assert copy_threads._helpers() == 2
+    assert copy_threads._State.jobs is not before
+
+
+def test_values_of_threads_that_copy_are_those_of_one(
+    gpus: Any, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4))
+    with GLUONISH_STAGING_MB.override(1):
+        for seed in range(3):
+            x = nd.array(numbers(seed, 24 * COUNT), ctx=mx.gpu(seed % 2))
+            np.testing.assert_array_equal(x.asnumpy(), numbers(seed, 24 * COUNT))
